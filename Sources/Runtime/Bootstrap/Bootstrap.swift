@@ -3,37 +3,38 @@ public import Messages
 public import Observability
 public import SharedArena
 
-/// What every program of the stack does first, in this order: signals before any thread, end with
-/// the parent, limits, then the log (style: no library is initialised before).
+/// The common first steps of every program of the stack, in this order: block signals before any
+/// thread starts, arrange to exit with the parent, set resource limits, then open the log. No
+/// library may be initialized before this.
 public struct Bootstrap: ~Copyable {
-    /// SIGTERM and SIGINT, as readable events.
+    /// SIGTERM and SIGINT (plus the requested extra signals) as a readable descriptor.
     public let signals: SignalDescriptor
     /// Paths of the stack.
     public let paths: RuntimePaths
-    /// This life of the process.
+    /// The incarnation of this process.
     public let incarnation: Incarnation
-    /// Where the supervisor hears how far it is.
+    /// The pipe that reports startup progress to the supervisor.
     public var ready: ReadyPipe
     /// Writes lines to stderr.
     public let log: Log
-    /// How often the supervisor restarted this program.
+    /// The number of times the supervisor has restarted this program.
     public let restarts: UInt32
 
-    /// What the supervisor gave it to show, or to ask for, at the listeners; nil where it gave
-    /// none.
+    /// The secret from the supervisor, which this program presents to listeners or demands from
+    /// peers; nil if there isn't one.
     public let secret: [UInt8]?
 
-    /// Names of the arguments that every program takes.
+    /// The names of the value arguments that every program takes.
     public static let valued: Set<String> = [
         "runtime-dir", "restarts", "ready-fd", "secret-fd", "parent-pid", "log-level",
         "log-format", "log-fd",
     ]
 
-    /// Prepares the process. Whatever is thrown is a sentence for people; the program then ends
-    /// with `ProgramExit.status`.
+    /// Prepares the process. Thrown errors describe themselves in one readable sentence; the
+    /// program then exits with `ProgramExit.status`.
     ///
-    /// `signals`: what else the program reads besides SIGTERM and SIGINT. `beats`: it tells its
-    /// supervisor again and again that it lives.
+    /// `signals`: additional signals to read besides SIGTERM and SIGINT. `beats`: whether the
+    /// program sends periodic heartbeats to its supervisor.
     public init(
         program: String, _ arguments: ProgramArguments, signals more: [Signal] = [],
         beats: Bool = false
@@ -42,7 +43,8 @@ public struct Bootstrap: ~Copyable {
         try Signal.block(awaited)
         try Signal.brokenPipe.ignore()
         try Self.followParent(arguments)
-        // libzmq ends the process where it finds no descriptor: take what the system allows.
+        // libzmq aborts the process when it runs out of descriptors, so raise the limit to the
+        // maximum.
         try ResourceLimit.raise(.descriptors, to: .max)
         // A core file would hold images and secrets.
         try ResourceLimit.lower(.coreFile, to: 0)
@@ -52,7 +54,7 @@ public struct Bootstrap: ~Copyable {
         let secret = try InheritedSecret.take(arguments)
         let logDescriptor = Int32(clamping: try arguments.number("log-fd", else: 2))
         let signals = try SignalDescriptor(awaited)
-        // Nothing throws from here on: a noncopyable value cannot be half made.
+        // Nothing throws from here on: a noncopyable value can't be left partially initialized.
         self.paths = paths
         self.secret = secret
         self.restarts = UInt32(clamping: restarts)
@@ -66,19 +68,19 @@ public struct Bootstrap: ~Copyable {
         ready = ReadyPipe(inherited: readyNumber < 0 ? nil : readyNumber, beats: beats)
     }
 
-    /// Writes to the log why a program ends.
+    /// Logs the error that ends a program.
     public static func complain(_ program: String, _ error: any Error) {
         complain(program, "\(error)")
     }
 
-    /// The same of an error in words.
+    /// Logs a message that explains why a program ends.
     public static func complain(_ program: String, _ error: String) {
         Log(program: program, descriptor: Self.logDescriptor(CommandLine.arguments))
             .error("cannot go on", ["error": .string(error)])
     }
 
-    /// The descriptor of the log, as far as the words can be understood: standard error, unless a
-    /// supervisor keeps that for native libraries.
+    /// The descriptor of the log, as far as the arguments can be parsed: standard error, unless the
+    /// supervisor reserves that for native libraries.
     private static func logDescriptor(_ words: [String]) -> Int32 {
         guard let place = words.firstIndex(of: "--log-fd") else { return 2 }
         return words.dropFirst(place + 1).first.flatMap { Int32($0) } ?? 2
@@ -92,11 +94,11 @@ public struct Bootstrap: ~Copyable {
     }
 }
 
-/// What a supervisor gives a child on a descriptor, since everybody may read its arguments and
-/// some its environment.
+/// A secret that the supervisor passes on an inherited descriptor, because arguments are
+/// world-readable and the environment is visible to some processes.
 enum InheritedSecret {
-    /// The bytes; nil where no descriptor is named. It is closed then: before a worker touches
-    /// anything of others, so that it has no other way to them.
+    /// Reads the secret and closes the descriptor; nil if no descriptor is named. Closing it before
+    /// the worker touches untrusted input leaves no other way to the secret.
     static func take(_ arguments: ProgramArguments) throws -> [UInt8]? {
         guard let text = arguments.value(argument) else { return nil }
         guard let number = Int32(text), number >= 0 else {
@@ -109,29 +111,29 @@ enum InheritedSecret {
     private static let argument = "secret-fd"
 }
 
-/// The descriptor on which a child tells its supervisor how far it is (`LifeSign`).
+/// The pipe on which a child reports its startup stage to its supervisor (`LifeSign`).
 public struct ReadyPipe: ~Copyable {
     private var writeEnd: FileDescriptor?
     private let beats: Bool
 
-    /// Takes the inherited descriptor, or nothing where no supervisor waits; with `beats` it stays
-    /// open for signs that follow `ready`.
+    /// Takes ownership of the inherited descriptor, if any. With `beats` the pipe stays open for
+    /// heartbeats after `ready`.
     public init(inherited number: Int?, beats: Bool = false) {
         let number = number.flatMap { Int32(exactly: $0) }
         let inherited = number.map { FileDescriptor(owning: $0) }
-        // Not for the programs that this one starts.
+        // Close-on-exec: programs started by this one don't inherit it.
         let end = try? inherited?.duplicate()
-        // A supervisor that does not read for long must not stop who beats.
+        // A slow supervisor must not block a process that sends heartbeats.
         if beats { try? end?.setNonBlocking() }
         writeEnd = end
         self.beats = beats
     }
 
-    /// Tells it. Where it does not beat, nothing follows `ready`: whatever is told after it does
-    /// nothing.
+    /// Reports a stage. Without heartbeats, `ready` is the last report and later calls do nothing.
     ///
-    /// False once, where nobody reads it any more. A supervisor that has gone takes a process of
-    /// ours with it (`ParentDeath`); one that is busy has enough to read.
+    /// Returns false once, when the reading end is closed. If the supervisor has exited,
+    /// `ParentDeath` ends this process as well; if the pipe is full, the report is dropped, since
+    /// the supervisor has enough to read.
     @discardableResult
     public mutating func tell(_ stage: LifeSign.Stage, _ incarnation: Incarnation) -> Bool {
         guard let descriptor = writeEnd.take() else { return true }
@@ -145,20 +147,20 @@ public struct ReadyPipe: ~Copyable {
     }
 }
 
-/// With which status a program of the stack ends; the supervisor reads them.
+/// The exit statuses of the stack's programs, as read by the supervisor.
 public enum ProgramExit {
-    /// Done, or told to end.
+    /// Completed, or ended on request.
     public static let success: Int32 = 0
-    /// Arguments that make no sense: starting it again would not help.
+    /// Invalid arguments; a restart would not help.
     public static let usage: Int32 = 64
-    /// A defect, or a system that does not give what every process needs.
+    /// A defect, or a system that lacks something that every process needs.
     public static let internalError: Int32 = 70
-    /// Ended for its own good, such as recycled or cancelled hard: start the next one.
+    /// A voluntary exit, such as recycling or a hard cancellation: start a replacement.
     public static let startAgain: Int32 = 75
-    /// A setting that cannot be used, such as a cache directory that another process holds.
+    /// An unusable setting, such as a cache directory that another process holds.
     public static let configuration: Int32 = 78
 
-    /// The status for an error that ends a program.
+    /// Returns the exit status for an error that ends a program.
     public static func status(of error: any Error) -> Int32 {
         switch error {
         case is ProgramArgumentsError: usage
@@ -168,11 +170,11 @@ public enum ProgramExit {
     }
 }
 
-/// A setting that cannot be used; says what to do.
+/// An unusable setting, with advice on how to fix it.
 public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One sentence.
+    /// The error and the remedy, in one sentence.
     public let description: String
 
-    /// Takes a sentence.
+    /// Creates an error with a description.
     public init(_ sentence: String) { description = sentence }
 }

@@ -1,12 +1,13 @@
-/// The arguments with which a supervisor starts a program: `--name value` pairs and `--name` flags.
+/// The arguments that a supervisor passes to a program: `--name value` pairs and `--name` flags.
 ///
-/// People use `imagebus`; this is the line between two programs of ours, so it is strict.
+/// Parsing is strict, because only programs of the stack use it; the interface for people is
+/// `imagebus`.
 public struct ProgramArguments: Sendable {
     private var values: [String: [String]]
     private var flags: Set<String>
 
-    /// Reads arguments without the program's name. Throws for a name that is not among `valued`
-    /// and `flags`, and for a missing value.
+    /// Parses arguments without the program's name. Throws for a name that is neither in `valued`
+    /// nor in `flags`, and for a missing value.
     public init(
         _ arguments: [String], valued: Set<String>, flags known: Set<String> = []
     ) throws(ProgramArgumentsError) {
@@ -26,22 +27,22 @@ public struct ProgramArguments: Sendable {
         }
     }
 
-    /// Whether a flag was given.
+    /// Returns whether a flag was given.
     public func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-    /// The last value of that name.
+    /// Returns the last value with this name.
     public func value(_ name: String) -> String? { values[name]?.last }
 
-    /// All values of that name, in order.
+    /// Returns all values with this name, in order.
     public func all(_ name: String) -> [String] { values[name] ?? [] }
 
-    /// The value of that name. Throws where there is none.
+    /// Returns the value with this name. Throws if it is missing.
     public func required(_ name: String) throws(ProgramArgumentsError) -> String {
         guard let value = value(name) else { throw .missingValue(name) }
         return value
     }
 
-    /// A whole number that is not negative; `fallback` where the name was not given.
+    /// Returns a nonnegative integer, or `fallback` if the name was not given.
     public func number(_ name: String, else fallback: Int) throws(ProgramArgumentsError) -> Int {
         guard let text = value(name) else { return fallback }
         guard let number = Int(text), number >= 0 else { throw .notANumber(name, text) }
@@ -49,16 +50,16 @@ public struct ProgramArguments: Sendable {
     }
 }
 
-/// What is wrong with a program's arguments.
+/// An error in a program's arguments.
 public enum ProgramArgumentsError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No such argument.
+    /// An unknown argument.
     case unknown(String)
     /// The name needs a value.
     case missingValue(String)
-    /// The value is no number.
+    /// The value is not a number.
     case notANumber(String, String)
 
-    /// One sentence.
+    /// The error in one sentence.
     public var description: String {
         switch self {
         case .unknown(let argument): "unknown argument '\(argument)'"

@@ -3,47 +3,48 @@ public import Messages
 public import Wire
 public import ZeroMQ
 
-/// The connecting side of the bus: one DEALER and the events of its connection. One thread.
+/// The connecting side of the bus: one DEALER socket and the events of its connection. Confined to
+/// one thread.
 ///
-/// A handshake opens a new session with the coordinator, the end of a connection ends it: whoever
-/// owns this introduces itself after each `up` (PROTOCOL §5).
+/// Each handshake opens a new session with the coordinator, and the end of a connection ends the
+/// session. The owner therefore sends its hello after every `up` (PROTOCOL §5).
 public struct BusConnection: ~Copyable {
-    /// What became of the connection.
+    /// A change in the state of the connection.
     public enum LinkEvent: Hashable, Sendable {
-        /// The handshake is done: say hello.
+        /// The handshake is complete: send hello.
         case up
-        /// The peer has gone; libzmq tries again by itself.
+        /// The peer disconnected; libzmq reconnects automatically.
         case down
-        /// Nobody took the first connection; libzmq tries again by itself.
+        /// The first connection attempt failed; libzmq retries automatically.
         case unreached
-        /// The peer is none of `servers` but this user: say nothing.
+        /// The peer runs as this user, which is not among `servers`: send nothing.
         case stranger(userID: UInt32)
     }
 
-    /// For the event loop.
+    /// The socket, to be watched by the event loop.
     public let socket: Socket
-    /// For the event loop; drain it before the socket.
+    /// The connection monitor, to be watched by the event loop; drain it before the socket.
     public var monitor: SocketMonitor
     private var reader = BodyReader(bodyInFrame: 1)
     private let servers: Set<UInt32>?
-    /// The user who listens at the other end of the newest connection.
+    /// The user ID of the peer of the newest connection.
     private var server: UInt32?
     private var isUp = false
     private var wasReached = false
-    /// For how long a close waits for messages that were not sent.
+    /// How long closing waits for unsent messages.
     private static let lingerMilliseconds = 100
 
-    /// Connects in the background. `servers`: users of whom one has to be at the other end; `nil`:
-    /// whoever it is.
+    /// Connects in the background. `servers`: the user IDs of which one must be at the other end;
+    /// `nil` accepts any user.
     public init(
         to endpoint: Endpoint, in context: Context, frameBytesMax: Int,
         servers: Set<UInt32>? = nil
     ) throws(ZMQError) {
         var options = SocketOptions(frameBytesMax: frameBytesMax)
-        // The last message is a goodbye: without it an orderly end looks like a death.
+        // The last message is a goodbye: without it, an orderly shutdown looks like a crash.
         options.lingerMilliseconds = Self.lingerMilliseconds
         let dealer = try Socket(.dealer, in: context, options)
-        // Before the connection, or its first events are missed.
+        // Must precede connecting, or the monitor misses the first events.
         let events = try SocketMonitor(dealer, in: context)
         try dealer.connect(endpoint)
         socket = dealer
@@ -51,13 +52,13 @@ public struct BusConnection: ~Copyable {
         self.servers = servers
     }
 
-    /// The next change of the connection; `nil` when nothing changed since.
+    /// Returns the next change of the connection; `nil` if there is none.
     public mutating func nextLinkEvent() throws(ZMQError) -> LinkEvent? {
         while let event = try monitor.next() {
             switch event {
             case .handshakeSucceeded:
                 if let servers {
-                    // One that has closed by now is followed by its end.
+                    // If the connection has closed meanwhile, its end event follows.
                     guard let server else { continue }
                     guard servers.contains(server) else { return .stranger(userID: server) }
                 }
@@ -78,55 +79,56 @@ public struct BusConnection: ~Copyable {
         return nil
     }
 
-    /// Takes the next message. Its frames are valid until the next call.
+    /// Receives the next message, whose frames are valid until the next call.
     public mutating func receive() throws(ZMQError) -> Bool { try reader.receive(from: socket) }
 
-    /// Reads the message as a batch, and returns how many bodies it has.
+    /// Parses the message as a batch and returns the number of its bodies.
     public mutating func openBatch() throws(WireError) -> Int { try reader.openBatch() }
 
-    /// From now on `body` is one of the batch, until the next message is taken.
+    /// Selects a body of the batch as the current `body`, until the next message is received.
     public mutating func turn(to place: Int) { reader.turn(to: place) }
 
-    /// The body that is to be read: the second frame, or one of a batch. A precondition: there are
+    /// The current body: the second frame, or one body of a batch. Precondition: the message has
     /// two frames.
     public var body: RawSpan {
         @_lifetime(borrow self)
         borrowing get { reader.body }
     }
 
-    /// Frames of the message that was received; more than allowed reads as none.
+    /// The number of frames of the received message, or 0 if it has more than allowed.
     public var frameCount: Int { reader.frames.isOverlong ? 0 : reader.frames.count }
 
-    /// One frame of the message that was received.
+    /// Returns one frame of the received message.
     @_lifetime(borrow self)
     public borrowing func frame(_ index: Int) -> RawSpan { reader.frames.bytes(at: index) }
 }
 
-/// Takes messages, and knows their bodies. Where a message is a batch, each of its bodies in turn
-/// is *the* body.
+/// Receives messages and locates their bodies. If a message is a batch, each of its bodies becomes
+/// the current body in turn.
 public struct BodyReader: ~Copyable {
     /// The frames of the message that was received.
     public private(set) var frames: MessageReader
     private var batch = BatchReader()
-    /// Which frame has the body.
+    /// The index of the frame that contains the body.
     private let frame: Int
-    /// Which body of the batch it is; `nil`: the message is one.
+    /// The index of the current body in the batch; `nil` if the message is not a batch.
     private var place: Int?
 
-    /// For messages with the body in that frame: 1 behind a header, 2 behind a routing id as well.
+    /// Creates a reader for messages with the body in this frame: 1 after a header, 2 if a routing
+    /// ID comes first.
     public init(bodyInFrame frame: Int) {
         self.frame = frame
         frames = MessageReader(framesMax: MessageLimits.framesMax + frame - 1)
     }
 
-    /// Takes the next message. Its parts are valid until the next call.
+    /// Receives the next message, whose parts are valid until the next call.
     public mutating func receive(from socket: borrowing Socket) throws(ZMQError) -> Bool {
         place = nil
         return try frames.receive(from: socket)
     }
 
-    /// Reads the message as a batch, and returns how many bodies it has. A precondition: it has the
-    /// frame of the body.
+    /// Parses the message as a batch and returns the number of its bodies. Precondition: the
+    /// message has a body frame.
     public mutating func openBatch() throws(WireError) -> Int {
         try Self.read(frames, frame, into: &batch)
         return batch.count
@@ -138,10 +140,10 @@ public struct BodyReader: ~Copyable {
         try batch.read(frames.bytes(at: frame))
     }
 
-    /// From now on one body of the batch is meant, until the next message is taken.
+    /// Selects one body of the batch, until the next message is received.
     public mutating func turn(to place: Int) { self.place = place }
 
-    /// The body that is to be read. A precondition: the message has the frame of it.
+    /// The current body. Precondition: the message has a body frame.
     public var body: RawSpan {
         @_lifetime(borrow self)
         borrowing get {
@@ -151,10 +153,10 @@ public struct BodyReader: ~Copyable {
 }
 
 extension Socket {
-    /// Sends the message that `encoder` encoded last, packed straight into libzmq's frame.
+    /// Sends the message that `encoder` encoded last, packed directly into libzmq's frame.
     ///
-    /// To `peer` through a ROUTER, to the coordinator through a DEALER. What becomes of the first
-    /// frame becomes of the message. Throws `terminated`.
+    /// Sends to `peer` through a ROUTER socket, or to the coordinator through a DEALER socket. The
+    /// message is sent or dropped as a whole, depending on its first frame. Throws `terminated`.
     public borrowing func send(
         _ message: EncodedMessage, from encoder: borrowing MessageEncoder,
         to peer: RoutingID? = nil
@@ -164,7 +166,7 @@ extension Socket {
         }
     }
 
-    /// Sends a message whose body of `byteCount` bytes `fill` writes in place, all of it.
+    /// Sends a message with a body of `byteCount` bytes, all of which `fill` writes in place.
     public borrowing func send(
         _ kind: MessageKind, byteCount: Int, to peer: RoutingID? = nil,
         fill: (UnsafeMutableRawBufferPointer) -> Void

@@ -3,14 +3,15 @@ import ImageModel
 import Messages
 import YAML
 
-/// Reads a configuration from a YAML file: whole, or not at all.
+/// Reads a configuration from a YAML file. A file with any error is rejected as a whole.
 public enum ConfigurationFile {
-    /// Reads `path`, a regular file, without waiting; secrets are left for `SecretFiles`.
+    /// Reads `path`, which must be a regular file, without blocking. Secrets are read separately by
+    /// `SecretFiles`.
     public static func read(_ path: String) throws(ConfigurationFileError) -> Configuration {
         let bytes: [UInt8]
         do throws(RegularFileError) {
             let file = try RegularFile(path)
-            // One byte more than is read tells a file that is too long.
+            // Reading one extra byte detects a file that is too long.
             bytes = try file.bytes(max: YAMLLimits.bytesMax + 1)
         } catch {
             throw ConfigurationFileError(path: path, [.init(line: nil, "\(error)")])
@@ -18,7 +19,7 @@ public enum ConfigurationFile {
         return try configuration(bytes, path: path)
     }
 
-    /// The configuration in the text of a file; `path` is for errors.
+    /// Parses a configuration from the text of a file; `path` is used in errors.
     public static func configuration(
         _ bytes: [UInt8], path: String
     ) throws(ConfigurationFileError) -> Configuration {
@@ -45,7 +46,7 @@ public enum ConfigurationFile {
 }
 
 extension YAMLNode {
-    /// Nothing behind a key, or `~`.
+    /// Whether the value is empty or `~`.
     var isEmpty: Bool {
         switch content {
         case .scalar(let text): text.isEmpty || text == "~" || text == "null"
@@ -54,16 +55,16 @@ extension YAMLNode {
     }
 }
 
-/// What is wrong with a configuration: as much of it at once as can be told.
+/// The errors in a configuration, as many as can be found in one pass.
 public struct ConfigurationFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One fault.
+    /// One error.
     public struct Problem: Hashable, Sendable, CustomStringConvertible {
-        /// The line, from 1; `nil` where it is the file as a whole.
+        /// The line number, starting at 1; `nil` if the error concerns the whole file.
         public let line: Int?
-        /// What is wrong there.
+        /// The description of the error.
         public let reason: String
 
-        /// A fault in a line.
+        /// Creates an error for a line.
         public init(line: Int?, _ reason: String) {
             self.line = line
             self.reason = reason
@@ -73,27 +74,27 @@ public struct ConfigurationFileError: Error, Hashable, Sendable, CustomStringCon
         public var description: String { line.map { "\($0): \(reason)" } ?? reason }
     }
 
-    /// The file, as it was named.
+    /// The path of the file, as the caller gave it.
     public let path: String
-    /// By line; never empty.
+    /// The errors, sorted by line; never empty.
     public let problems: [Problem]
 
-    /// Faults of a file.
+    /// Creates the error for a file.
     public init(path: String, _ problems: [Problem]) {
         self.path = path
         self.problems = problems
     }
 
-    /// `file:line: reason` for each.
+    /// `file:line: reason` for each error.
     public var lines: [String] { problems.map { "\(path):\($0.line == nil ? " " : "")\($0)" } }
 
-    /// All of them in one line.
+    /// All errors in one line.
     public var description: String { lines.joined(separator: "; ") }
 }
 
-/// What was found out about a file so far.
+/// The state of parsing one file.
 struct Reading {
-    /// What a name in one place of the file refers to in another.
+    /// The kinds of names that one part of the file can define and another part can refer to.
     enum Kind: Hashable {
         case cache, preset, keyFilter, serializer, profile, loader, coder, downloadPool, cachePool
 
@@ -111,7 +112,7 @@ struct Reading {
             }
         }
 
-        /// Where such names are given.
+        /// Returns the names of this kind that the configuration defines.
         func names(in configuration: Configuration) -> Set<String> {
             switch self {
             case .cache: configuration.caches.union([Configuration.defaultName])
@@ -135,12 +136,12 @@ struct Reading {
         problems.append(.init(line: line, reason))
     }
 
-    /// A name that has to be given somewhere in the file.
+    /// Records a reference to a name that must be defined somewhere in the file.
     mutating func refer(to name: String, _ kind: Kind, line: Int) {
         references.append((kind, name, line))
     }
 
-    /// Objects to names that are given nowhere.
+    /// Reports references to undefined names.
     mutating func checkReferences(to configuration: Configuration) {
         for reference in references {
             let names = reference.kind.names(in: configuration)
@@ -152,7 +153,7 @@ struct Reading {
         }
     }
 
-    /// Objects to more secret files than are looked at each second.
+    /// Reports an error if there are more secret files than can be polled every second.
     mutating func checkSecretFiles(of configuration: Configuration) {
         let count = configuration.secretFiles.count
         guard count > SecretFiles.filesMax else { return }
@@ -161,11 +162,11 @@ struct Reading {
     }
 }
 
-/// Words that mean something where a name could stand.
+/// Reserved words, which can't be used as names.
 private let reserved: Set<String> = ["none"]
 
 extension KeyTable where Target == Configuration {
-    /// The whole file.
+    /// The top-level keys of the file.
     static let file = KeyTable([
         Row("sources", .sources) { $0.sources = $1 },
         Row("caches", .caches) {
@@ -254,7 +255,7 @@ extension KeyTable where Target == Rule {
 extension KeyTable {
     fileprivate func adding(_ others: [Row]) -> KeyTable { KeyTable(rows + others) }
 
-    /// The limits that a profile and a rule may set.
+    /// The limits that profiles and rules can set.
     fileprivate static func limits(
         _ place: any WritableKeyPath<Target, LimitSettings> & Sendable
     ) -> [Row] {
@@ -267,7 +268,7 @@ extension KeyTable {
 }
 
 extension KeyTable {
-    /// How long what is stale may be served at most.
+    /// The maximum time that stale entries may be served, per case.
     fileprivate static func staleLimits(
         _ place: any WritableKeyPath<Target, StaleLimits> & Sendable
     ) -> [Row] {
@@ -283,7 +284,7 @@ extension KeyTable {
 }
 
 extension ValueReader where Value == Int64 {
-    /// Seconds, as people write times.
+    /// A duration in seconds, in the notation for times.
     fileprivate static let staleTime = scalar(
         "\(DurationText.expected), \(StaleLimits.range.upperBound) seconds at most"
     ) { text in
@@ -338,7 +339,7 @@ extension ValueReader where Value == DamagedImages {
 }
 
 extension ValueReader where Value == Serializer {
-    /// `as-is`, or a name that is given in another place.
+    /// `as-is`, or a name defined elsewhere in the file.
     static let serializerName = ValueReader { node, name, reading in
         if case .scalar("as-is") = node.content { return .asIs }
         let read = ValueReader<String>.reference(.serializer).read(node, name, &reading)

@@ -2,14 +2,14 @@ import Configuration
 import Messages
 import YAML
 
-/// What is said of one listener, or of all.
+/// The unvalidated settings of one listener, or those shared by all listeners.
 private struct ListenerDraft: Sendable {
     var place: ListenPlace?
     var values: [GatewaySetting: String] = [:]
     var listeners: [ListenerDraft]?
     var line = 0
 
-    /// What it comes to, with what is said of all where its grammar has that.
+    /// Returns the listener's settings, completed by the shared settings that apply to its grammar.
     func settings(besides common: ListenerDraft) -> GatewayListenerSettings? {
         guard let place else { return nil }
         let grammar = values[.grammar] ?? common.values[.grammar] ?? "imgproxy"
@@ -44,7 +44,7 @@ extension ValueReader where Value == ListenPlace {
 }
 
 extension ValueReader where Value == String {
-    /// The value of a setting; several words of one may be a list.
+    /// Parses the value of a setting; a list is joined into one text.
     fileprivate static func setting(_ setting: GatewaySetting) -> ValueReader {
         ValueReader { node, name, reading in
             let text: String
@@ -88,7 +88,7 @@ extension ValueReader where Value == ListenerDraft {
 }
 
 extension ValueReader where Value == [GatewayListenerSettings] {
-    /// One listener, or what holds for all of them and a list.
+    /// One listener, or shared settings with a list of listeners.
     static let gateways = ValueReader { node, name, reading in
         var draft = ListenerDraft()
         draft.line = node.line

@@ -4,8 +4,7 @@ import Messages
 import YAML
 
 extension ValueReader where Value == [Loader] {
-    /// Loaders by name; the order of the file is kept, since the last one that takes a URL is
-    /// asked.
+    /// Loaders by name, in the order of the file: the last loader that accepts a URL is used.
     static let loaders = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
             reading.object(node.line, "\(name): expected names, each with its keys")
@@ -31,7 +30,7 @@ extension ValueReader where Value == [Loader] {
     }
 }
 
-/// One loader as the file says it, before it is known whether that makes sense.
+/// One loader as written in the file, before validation.
 private struct LoaderDraft: Sendable {
     var kind: LoaderKind?
     var patterns: [URLPattern]?
@@ -75,7 +74,8 @@ extension ValueReader where Value == String {
         $0.hasPrefix("/") && !$0.utf8.contains(0) ? $0 : nil
     }
 
-    /// Whether it is one is known where connections are made; a name is none in any case.
+    /// An IP address. Its validity is only known when connecting, but a host name is never
+    /// accepted.
     fileprivate static let address = scalar(
         "an address with a port, such as 10.0.0.7:9000 or [fd00::7]:9000"
     ) { text in
@@ -90,7 +90,7 @@ extension ValueReader where Value == String {
     }
 }
 
-/// Reads one loader; `path` names it in errors.
+/// Validates one loader; `path` names it in errors.
 private struct LoaderReader {
     let path: String
     let line: Int
@@ -99,7 +99,7 @@ private struct LoaderReader {
         let before = reading.problems.count
         var draft = LoaderDraft()
         if !node.isEmpty { KeyTable.loader.read(node, path, into: &draft, &reading) }
-        // What was objected to is not objected to again as missing.
+        // A value that was already rejected isn't also reported as missing.
         guard reading.problems.count == before else { return nil }
         do throws(Fault) {
             return try loader(name, draft)
@@ -184,9 +184,9 @@ private struct LoaderReader {
     }
 }
 
-/// Places in the network as far as their form goes.
+/// Syntax checks for network addresses.
 private enum SocketPlace {
-    /// `ADDRESS:PORT` with a port from 1 to 65535, IPv6 in brackets.
+    /// Returns whether the text is `ADDRESS:PORT` with a port from 1 to 65535 and IPv6 in brackets.
     static func isAddress(_ text: String) -> Bool {
         guard let url = try? SourceURL("http://\(text)"), url.userInfo == nil,
             let port = text.split(separator: ":").last, UInt16(port).map({ $0 > 0 }) == true,
@@ -195,7 +195,7 @@ private enum SocketPlace {
         return isAddress(host: url.host)
     }
 
-    /// Four numbers, or brackets.
+    /// Returns whether the host is four numbers or in brackets.
     static func isAddress(host: String) -> Bool {
         if host.hasPrefix("[") { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -204,7 +204,7 @@ private enum SocketPlace {
 }
 
 extension KeyTable where Target == DownloadSettings {
-    /// Options of `serve` by their names, and how many transfers there are at a time.
+    /// The options of `serve` by name, and the number of concurrent transfers.
     static let downloads = KeyTable(
         DownloadSetting.allCases.map { setting in
             let text = ValueReader<String>.scalar(setting.expected) {

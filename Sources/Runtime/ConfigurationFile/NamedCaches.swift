@@ -5,20 +5,20 @@ import YAML
 
 /// The caches of a configuration.
 struct NamedCaches: Sendable {
-    /// Besides the default one.
+    /// The names of the caches other than the default one.
     var names: Set<String> = []
-    /// What is set of them, by name.
+    /// Cache settings, by cache name.
     var settings: [String: CacheSettings] = [:]
-    /// Directories in which they look besides, by name.
+    /// Additional read-only directories, by cache name.
     var readOnly: [String: [String]] = [:]
-    /// Names that stand for several caches, and the lines where they do.
+    /// Composite caches, by name; `compositeLines` has the lines that define them.
     var composites: [String: CompositeCache] = [:]
     var compositeLines: [String: Int] = [:]
-    /// Those that others hold, by name.
+    /// External caches, by name.
     var foreign: [String: ForeignCache] = [:]
 }
 
-/// What is said of one cache.
+/// The settings of one cache.
 struct OneCache: Sendable {
     var settings = CacheSettings()
     var readOnly: [String]?
@@ -28,8 +28,8 @@ struct OneCache: Sendable {
 }
 
 extension KeyTable where Target == OneCache {
-    /// What is set of the default cache and holds for the others too, or of one of these; and the
-    /// directories of that one.
+    /// The settings of the default cache, which also apply to the other caches, or the settings and
+    /// directories of one cache.
     static let oneCache = KeyTable(
         CacheSetting.allCases.map(row) + [
             Row("read-only", .directories, \.readOnly),
@@ -39,7 +39,7 @@ extension KeyTable where Target == OneCache {
         ])
 
     private static func row(_ setting: CacheSetting) -> Row {
-        // YAML has more words for yes and no than options have.
+        // YAML accepts more spellings of booleans than the options do.
         let value =
             setting.isYesOrNo
             ? ValueReader<Bool>.bool.map { $0 ? Int64(1) : 0 }
@@ -49,7 +49,7 @@ extension KeyTable where Target == OneCache {
 }
 
 extension ValueReader where Value == [String] {
-    /// Directories, each once.
+    /// A list of distinct directories.
     fileprivate static let directories = ValueReader { node, name, reading in
         let paths = list(of: .directory).read(node, name, &reading) ?? []
         if paths.count > ReadOnlyDirectory.countMax {
@@ -70,7 +70,7 @@ extension ValueReader where Value == String {
 }
 
 extension ValueReader where Value == NamedCaches {
-    /// Names, or names with what is set of each.
+    /// Cache names, optionally with settings for each.
     static let caches = ValueReader { node, name, reading in
         var caches = NamedCaches()
         guard case .map(let entries) = node.content else {
@@ -95,7 +95,7 @@ extension ValueReader where Value == NamedCaches {
 }
 
 extension ValueReader where Value == Int {
-    /// Milliseconds.
+    /// A timeout in milliseconds.
     fileprivate static let patience = scalar(
         "a number of milliseconds from \(ForeignCache.patienceRange.lowerBound) to "
             + "\(ForeignCache.patienceRange.upperBound)"
@@ -109,7 +109,7 @@ extension ValueReader where Value == CachePromotion {
 }
 
 extension NamedCaches {
-    /// A cache that others hold: how much of what, and for how long, they say themselves.
+    /// Reads an external cache. It decides itself how much it stores and for how long.
     private mutating func readForeign(
         _ name: String, _ said: OneCache, _ line: Int, _ reading: inout Reading
     ) {
@@ -150,7 +150,7 @@ extension NamedCaches {
 }
 
 extension KeyTable where Target == CompositeCache {
-    /// A name that stands for several caches.
+    /// The keys of a composite cache.
     static let compositeCache = KeyTable(
         [
             Row("of", .cacheList, \.caches)
@@ -159,7 +159,7 @@ extension KeyTable where Target == CompositeCache {
                 Row(operation.rawValue, .policy) { $0.policies[operation] = $1 }
             })
 
-    /// Whether the keys of a cache are those of a composite.
+    /// Returns whether the keys of a cache are those of a composite cache.
     static func isMeant(by node: YAMLNode) -> Bool {
         guard case .map(let entries) = node.content else { return false }
         return entries.contains { $0.key == "of" }
@@ -171,7 +171,7 @@ extension ValueReader where Value == CompositePolicy {
 }
 
 extension ValueReader where Value == [String] {
-    /// Caches that are given in another place, each once.
+    /// A list of distinct names of caches that are defined elsewhere in the file.
     fileprivate static let cacheList = ValueReader { node, name, reading in
         let names = list(of: .reference(.cache)).read(node, name, &reading) ?? []
         guard case .list(let items) = node.content,
@@ -191,7 +191,7 @@ extension ValueReader where Value == [String] {
 }
 
 extension NamedCaches {
-    /// Reads a name that stands for several caches.
+    /// Reads a composite cache.
     mutating func readComposite(
         _ name: String, _ node: YAMLNode, _ line: Int, _ reading: inout Reading
     ) {
@@ -205,7 +205,7 @@ extension NamedCaches {
         compositeLines[name] = line
     }
 
-    /// Objects to composites of composites.
+    /// Reports composite caches that contain composite caches.
     func checkNesting(_ reading: inout Reading) {
         for (name, composite) in composites.sorted(by: { $0.key < $1.key }) {
             for cache in composite.caches where composites[cache] != nil {

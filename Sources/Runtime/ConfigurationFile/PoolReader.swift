@@ -4,7 +4,8 @@ import Messages
 import YAML
 
 extension ValueReader where Value == [WorkerPool] {
-    /// Pools of workers by name; the order of the file is kept, since it says who is asked first.
+    /// Worker pools by name, in the order of the file, which determines the order in which pools
+    /// are tried.
     static let pools = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
             reading.object(node.line, "\(name): expected names, each with its keys")
@@ -21,7 +22,7 @@ extension ValueReader where Value == [WorkerPool] {
     }
 }
 
-/// One pool as the file says it, before it is known whether that makes sense.
+/// One pool as written in the file, before validation.
 private struct PoolDraft: Sendable {
     var kind: WorkerKind?
     var trust: WorkerPool.Trust?
@@ -52,11 +53,11 @@ extension KeyTable where Target == PoolDraft {
 }
 
 extension ValueReader where Value == Set<String> {
-    /// Formats by their names, whichever words for them were written.
+    /// Canonical format names, whichever alias was written.
     fileprivate static let formats = capabilities(
         "names of formats such as jpeg", GrantedNames.format)
 
-    /// What a pool is granted of one list, under the names that `name` makes of its words.
+    /// A list of capabilities granted to a pool; `name` maps each word to its canonical name.
     fileprivate static func capabilities(
         _ what: String, _ name: @escaping @Sendable (String) -> String = { $0 }
     ) -> ValueReader {
@@ -96,7 +97,7 @@ extension ValueReader where Value == Int {
     }
 }
 
-/// Reads one pool; `path` names it in errors.
+/// Validates one pool; `path` names it in errors.
 private struct PoolReader {
     let path: String
     let line: Int
@@ -109,7 +110,7 @@ private struct PoolReader {
             GrantedNames.check(node, pool, &reading)
             return pool
         } catch {
-            // A kind that is none was objected to before.
+            // An invalid kind was already reported.
             let isSaid = error == .kindMissing && has("kind", node)
             if !isSaid { reading.object(line, "\(path): \(error.reason)") }
             return nil
@@ -170,7 +171,8 @@ private struct PoolReader {
         return pool
     }
 
-    /// What a list does not name is not granted to them; who does steps makes pixels.
+    /// Restricts the grant of an external pool to what its lists name. A pool that performs steps
+    /// can also output pixels.
     private func grantPixels(_ grant: inout WorkerCapabilities) {
         grant.steps = grant.steps ?? []
         grant.formatsOut = grant.formatsOut ?? []
@@ -189,7 +191,7 @@ private struct PoolReader {
         }
     }
 
-    /// Workers of somebody else get pixels, and give pixels or an image back.
+    /// Validates an external transform pool: it receives pixels, and returns pixels or an image.
     private func check(foreign draft: PoolDraft) throws(Fault) {
         guard draft.grant.steps != nil || draft.grant.formatsOut != nil else {
             throw Fault(
@@ -203,7 +205,8 @@ private struct PoolReader {
                 + "'-': '\(name)' is not")
     }
 
-    /// The lists that a kind has, and those that a foreign pool has to name.
+    /// Checks that each list applies to the pool's kind and that an external pool has the required
+    /// lists.
     private func check(_ pool: WorkerPool, _ draft: PoolDraft) throws(Fault) {
         let lists: [(key: String, isNamed: Bool, kind: WorkerKind)] = [
             ("schemes", draft.grant.schemes != nil, .download),
@@ -234,17 +237,18 @@ private struct PoolReader {
     }
 }
 
-/// What the lists of a pool may name: a name that no worker has would be granted in vain.
+/// The names that a list of a pool may contain: a name that no worker supports would have no
+/// effect.
 struct GrantedNames {
     /// The key of the list.
     private let key: String
-    /// What it names.
+    /// The noun for a listed item, used in errors.
     private let what: String
-    /// What workers of the own program have.
+    /// The names that built-in workers support.
     private let own: [String]
-    /// What own workers of the pool that draws have in its place.
+    /// The names that built-in workers of the drawing pool support instead of `own`.
     private var drawing: [String]?
-    /// What workers of somebody else's program can have; nil: whatever they say.
+    /// The names that external workers can support; nil if any name is possible.
     private var foreign: [String]?
 
     private static let format = "format"
@@ -262,19 +266,19 @@ struct GrantedNames {
         GrantedNames(key: "steps", what: "step", own: TransformStep.ownNames),
     ]
 
-    /// Objects to each name of a pool that none of its workers can have.
+    /// Reports each name in a pool's lists that none of its workers can support.
     static func check(_ node: YAMLNode, _ pool: WorkerPool, _ reading: inout Reading) {
         guard case .map(let entries) = node.content else { return }
         for entry in entries {
             guard let list = lists.first(where: { $0.key == entry.key }) else { continue }
             let items = if case .list(let all) = entry.value.content { all } else { [entry.value] }
-            // Of more there is one fault.
+            // An overlong list was already reported once.
             guard items.count <= WorkerCapabilities.entriesMax else { continue }
             for item in items { list.check(item, pool, &reading) }
         }
     }
 
-    /// What is no name at all was objected to before.
+    /// An item that isn't a valid name was already reported.
     private func check(_ item: YAMLNode, _ pool: WorkerPool, _ reading: inout Reading) {
         guard case .scalar(let name) = item.content, WorkerCapabilities.isEntry(name),
             let known = known(to: pool), !known.contains(entry(name))
@@ -284,7 +288,7 @@ struct GrantedNames {
             isDrawn
             ? "only those of the pool 'vector' draw; other workers of the own program have"
             : pool.trust == .own ? "workers of the own program have" : "there is"
-        // A word for a format means this format and no other one.
+        // An alias of a format means exactly that format, so no other name is suggested.
         let isMeant = isOfFormats && ImageFormat(name: name) != nil
         let meant = isMeant ? nil : Nearness.nearest(name, known)
         let hint = meant.map { ", did you mean '\($0)'? There are " } ?? ": there are "
@@ -293,7 +297,7 @@ struct GrantedNames {
             "\(key): \(whose) no \(what) '\(name)'\(hint)\(known.joined(separator: ", "))")
     }
 
-    /// Nil: whatever they say.
+    /// Returns the names that workers of this pool can support; nil if any name is possible.
     private func known(to pool: WorkerPool) -> [String]? {
         switch (pool.trust, pool.name.family) {
         case (.foreign, _): foreign
@@ -306,6 +310,6 @@ struct GrantedNames {
 
     private func entry(_ name: String) -> String { isOfFormats ? Self.format(name) : name }
 
-    /// What stands in the list for a word: the name of a format, whichever word for it was written.
+    /// Returns the canonical name of a format for any of its aliases.
     static func format(_ word: String) -> String { ImageFormat(name: word)?.name ?? word }
 }

@@ -2,7 +2,7 @@ import Configuration
 import ImageModel
 import YAML
 
-/// One item of a preset on its way: a step at most, and output.
+/// One item of a preset while it is parsed: at most one step, and output settings.
 private struct PresetItem {
     var thumbnail: PixelSize?
     var steps: [TransformStep] = []
@@ -39,7 +39,7 @@ extension KeyTable where Target == PresetItem {
         return Row(setting.name, value) { item, value in item.output[setting] = value }
     }
 
-    /// A step without a value is there or not.
+    /// The key of a step; a step without a value is a boolean.
     private static func step(_ syntax: StepSyntax) -> Row {
         guard syntax.value == nil else {
             return Row(syntax.name, .scalar(syntax.expected, syntax.parse)) { item, step in
@@ -54,7 +54,7 @@ extension KeyTable where Target == PresetItem {
 }
 
 extension ValueReader where Value == Preset {
-    /// One map, or a list of them, in which each has one step at most.
+    /// One map, or a list of maps with at most one step each.
     static let preset = ValueReader { node, name, reading in
         var preset = Preset()
         let items = if case .list(let items) = node.content { items } else { [node] }
@@ -101,7 +101,7 @@ extension ValueReader where Value == Preset {
 }
 
 extension ValueReader where Value == PixelSize {
-    /// One side may be open.
+    /// A bounding box, of which one side may be omitted.
     static let box = scalar("WIDTHxHEIGHT in pixels, such as 512x418, 512x or x418") {
         PixelSize(box: $0)
     }
@@ -122,7 +122,7 @@ extension ValueReader where Value == Int {
 }
 
 extension ValueReader where Value == Int {
-    /// The value of a setting of encoders; of one that is several words these may be a list.
+    /// Parses the value of an encoder setting; multiple words may be a list.
     fileprivate static func setting(_ setting: OutputSetting) -> ValueReader {
         let text = scalar(setting.expected, near: setting.words) { text in
             setting.value(ofWritten: text).flatMap { setting.permits($0) ? $0 : nil }
@@ -150,7 +150,7 @@ extension ValueReader where Value == ImageFormat {
     }
 }
 
-/// What a serializer is made of.
+/// The contents of a serializer.
 private struct SerializerItem {
     var format: ImageFormat?
     var quality: Int?
@@ -164,7 +164,7 @@ extension KeyTable where Target == SerializerItem {
 }
 
 extension ValueReader where Value == Serializer {
-    /// What is written: another format, for now.
+    /// The output of a serializer: currently only another format.
     static let serializer = ValueReader { node, name, reading in
         var item = SerializerItem()
         KeyTable.serializer.read(node, name, into: &item, &reading)

@@ -9,7 +9,8 @@ extension ValueReader where Value == [Rule] {
 
 extension ValueReader where Value == Rule {
     static let rule = ValueReader { node, name, reading in
-        // Taken by every rule until `match` is read; a rule without one is objected to.
+        // A placeholder that matches every rule until `match` is read; a rule without it is
+        // rejected.
         guard let anything = URLPattern("*") else { return nil }
         var rule = Rule(anything)
         KeyTable.rule.read(node, "a rule", into: &rule, &reading)
@@ -20,7 +21,7 @@ extension ValueReader where Value == Rule {
         return rule
     }
 
-    /// TLS that is not verified is for hosts that are named, and for nothing that is secret.
+    /// Checks that unverified TLS is limited to named hosts and not combined with secrets.
     private static func check(unverified rule: Rule, _ line: Int, _ reading: inout Reading) {
         if rule.pattern.secureHost == nil {
             reading.object(
@@ -39,7 +40,7 @@ extension ValueReader where Value == Rule {
     }
 }
 
-/// Options that are set, and those that are cleared.
+/// The options that a profile sets and those that it clears.
 struct OptionChange {
     var sets: RequestOptions = []
     var clears: RequestOptions = []
@@ -57,7 +58,7 @@ extension ValueReader where Value == OptionChange {
         change.sets.intersection(.notSupported).names.first
     }
 
-    /// What this version refuses in a request, it refuses in a configuration.
+    /// Rejects in the configuration the same options that this version rejects in a request.
     private func supported(_ fault: @escaping @Sendable (OptionChange) -> String?) -> ValueReader {
         ValueReader { node, name, reading in
             guard let value = read(node, name, &reading) else { return nil }
@@ -70,7 +71,7 @@ extension ValueReader where Value == OptionChange {
 }
 
 extension ValueReader where Value == [ContextSetting] {
-    /// Context options that a request could have as well, but for its profile.
+    /// Context options that a request can also set, except for its profile.
     static let context = map(
         KeyTable(
             ContextKey.allCases.map { key in
@@ -121,12 +122,12 @@ extension ValueReader where Value == [ContextSetting] {
 }
 
 extension ContextSetting {
-    /// A key itself and no name.
+    /// Whether the value is itself a key, not the name of one.
     fileprivate var isText: Bool { key == .cacheKeyFilter && text.hasPrefix("text:") }
 }
 
 extension ValueReader where Value == [BlockCause: Bool] {
-    /// By HTTP status, or by the name of an error in kebab-case.
+    /// Entries by HTTP status, or by error name in kebab-case.
     static let blocks = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
             reading.object(node.line, "\(name): expected statuses or errors, such as '404: yes'")
@@ -155,7 +156,7 @@ extension ValueReader where Value == [BlockCause: Bool] {
     private static let errors: [String: ErrorCode] = Dictionary(
         uniqueKeysWithValues: ErrorCode.allCases.map { (kebab($0.rule.name), $0) })
 
-    /// `badImageData` is `bad-image-data`, `invalidURL` is `invalid-url`.
+    /// Converts `badImageData` to `bad-image-data` and `invalidURL` to `invalid-url`.
     private static func kebab(_ name: String) -> String {
         var text = ""
         var wasUpper = true
@@ -169,7 +170,7 @@ extension ValueReader where Value == [BlockCause: Bool] {
 }
 
 extension ValueReader where Value == [URLPattern] {
-    /// As many as go along with every fetch, for its redirects.
+    /// URL patterns for redirects, limited to what fits into a fetch job.
     static let sources = ValueReader { node, name, reading in
         guard let patterns = list(of: .pattern).read(node, name, &reading) else { return nil }
         let bytes = patterns.reduce(0) { $0 + $1.text.utf8.count }
@@ -186,7 +187,7 @@ extension ValueReader where Value == [URLPattern] {
 }
 
 extension ValueReader where Value == [RuleHeader] {
-    /// Names with a text, or with `{file: PATH}`.
+    /// Header names with a text, or with `{file: PATH}`.
     static let headers = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
             reading.object(node.line, "\(name): expected names with values")
@@ -239,7 +240,7 @@ extension ValueReader where Value == [RuleHeader] {
     }
 }
 
-// What rules change in requests and in answers (SEMANTICS §10.13, §10.14).
+// Rules that change requests and responses (SEMANTICS §10.13, §10.14).
 
 extension KeyTable where Target == TransferRule {
     static let request = KeyTable([
@@ -266,14 +267,14 @@ extension KeyTable where Target == ResponseChange {
     ])
 }
 
-/// Statuses, and what is put in their place.
+/// Replacements for HTTP status codes.
 struct StatusChanges {
     var some: [Int: Int] = [:]
     var every: Int?
 }
 
 extension ValueReader where Value == StatusChanges {
-    /// `{404: 200}`; `any` stands for every status of which nothing else is said.
+    /// `{404: 200}`; `any` stands for every status that isn't listed.
     static let statusChanges = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content, entries.count < TransferTerms.countMax else {
             reading.object(
@@ -304,7 +305,7 @@ extension ValueReader where Value == Int {
 }
 
 extension ValueReader where Value == String {
-    /// Printable ASCII from a `/` on, without a query.
+    /// Printable ASCII that starts with `/` and has no query.
     fileprivate static let pathPrefix = scalar("a path such as /images", isShown: false) { text in
         let isPath = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"?#".utf8.contains($0) }
         return text.hasPrefix("/") && isPath && text.utf8.count <= 512 ? text : nil
@@ -315,14 +316,14 @@ extension ValueReader where Value == String {
         return isQuery && text.utf8.count <= 512 ? text : nil
     }
 
-    /// The name of a header that requests may have.
+    /// The name of a header that requests may set.
     fileprivate static let headerName = scalar("the name of a header that the loader leaves to you")
     { text in
         let header = HTTPHeader(name: text, value: "")
         return header.isValid && header.refusal == nil && isShort(text) ? text : nil
     }
 
-    /// The name of a header of answers that does not say where the body ends and what it is of.
+    /// The name of a response header that affects neither the framing nor the type of the body.
     fileprivate static let answerHeaderName = scalar(
         "the name of a header that does not say how the body is sent"
     ) { isOfAnswer($0) ? $0 : nil }
@@ -359,7 +360,7 @@ extension ValueReader where Value == [String] {
 }
 
 extension ValueReader where Value == [HTTPHeader] {
-    /// Names with texts.
+    /// Response header names with texts.
     fileprivate static let answerHeaders = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content, entries.count <= TransferTerms.countMax else {
             reading.object(
@@ -382,9 +383,9 @@ extension ValueReader where Value == [HTTPHeader] {
     }
 }
 
-// Who asks, and with which keys bodies are decrypted (SEMANTICS §10.15, §10.16).
+// Credentials, and keys for decrypting bodies (SEMANTICS §10.15, §10.16).
 
-/// What is said of a credential, until it is known to be whole.
+/// The fields of a credential before validation.
 struct CredentialDraft {
     var user: String?
     var passwordFile: String?

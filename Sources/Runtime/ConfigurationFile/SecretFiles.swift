@@ -2,39 +2,39 @@ public import Configuration
 import ImageModel
 import Linux
 
-/// The secret files that a configuration names: read when it is loaded, and again while they are
-/// used, so that a rotated key needs no signal.
+/// The secret files that a configuration names. They are read when the configuration is loaded and
+/// polled while it is in use, so that rotating a key needs no signal.
 public struct SecretFiles: Sendable {
-    /// Something that an operator should know about a file; never what is in it.
+    /// A message about a file for the operator; never contains the secret.
     public struct Note: Hashable, Sendable {
         /// The file.
         public let path: String
-        /// A sentence.
+        /// The message, one sentence.
         public let reason: String
     }
 
-    /// Bytes of a file.
+    /// The maximum size of a secret file, in bytes.
     public static let bytesMax = 16 << 10
-    /// Files of one configuration: all of them are looked at each second.
+    /// The maximum number of files per configuration; all of them are polled every second.
     public static let filesMax = 64
 
-    /// What was noted, until it is taken.
+    /// Pending notes, until they are taken.
     private var notes: [Note] = []
     private var unreadable: Set<String> = []
-    /// What files looked like when the values that hold were read.
+    /// The stamps of the files at the time the current values were read.
     private var stamps: [String: SecretFile.Stamp] = [:]
 
-    /// Nothing was read yet.
+    /// Creates an instance that has not read any file.
     public init() {}
 
-    /// Reads all files of a configuration that takes the place of `old`; `nil`: there is none of
-    /// before. Throws where a file cannot be used of which `old` has a value, or which it does not
-    /// name: `old` holds on then, with all that it has.
+    /// Reads all files of a configuration that replaces `old` (`nil` on first load). Throws if a
+    /// file is unusable and `old` has a value for it or doesn't name it; `old` then stays in effect
+    /// with all of its values.
     ///
-    /// Where nothing is to lose, to refuse the whole would help nobody: at the start, and where
-    /// `old` names the file and has no value of it either. Such a file is noted, and looked for
-    /// again by `refresh`. Until it can be used, requests that need it are refused
-    /// (`Configuration.resolve`), and no others.
+    /// If there is nothing to lose, rejecting the whole configuration would not help: at startup,
+    /// and if `old` names the file but has no value for it either. Such a file is noted, and
+    /// `refresh` tries it again. Until it is usable, requests that need it are rejected
+    /// (`Configuration.resolve`); other requests are not affected.
     public mutating func fill(
         _ configuration: inout Configuration, path: String, after old: Configuration?
     ) throws(ConfigurationFileError) {
@@ -60,18 +60,19 @@ public struct SecretFiles: Sendable {
                     Note(path: path, reason: "\(error.reason): what needs it is refused"))
             }
         }
-        // Until all of them are good the values of before hold, and so do their stamps.
+        // The previous values and their stamps stay in effect until all files are valid.
         guard problems.isEmpty else { throw ConfigurationFileError(path: path, problems) }
         (stamps, unreadable) = (found, missing)
     }
 
-    /// Files that a configuration names and has no value of.
+    /// Returns the files that a configuration names but has no value for.
     private static func missed(by configuration: Configuration) -> Set<String> {
         Set(configuration.secretFiles.filter { configuration.secrets[$0] == nil })
     }
 
-    /// The first file of `next` that another process could not use now, although `current` has a
-    /// value of it: that is lost with this process. Of a file without a value nothing is lost.
+    /// Returns a note for the first file of `next` that another process could not read now although
+    /// `current` has its value, because a process replacement would lose that value. A file without
+    /// a value has nothing to lose.
     public static func loss(from current: Configuration, to next: Configuration) -> Note? {
         for path in next.secretFiles where current.secrets[path] != nil {
             do throws(SecretFileError) {
@@ -83,15 +84,15 @@ public struct SecretFiles: Sendable {
         return nil
     }
 
-    /// Whether there are files to look at.
+    /// Returns whether there are files to poll.
     public func areUsed(by configuration: Configuration) -> Bool {
         !configuration.secrets.isEmpty || !unreadable.isEmpty
     }
 
-    /// Reads those again that look different, or could not be read before. What cannot be read any
-    /// more keeps its value, which is noted once.
+    /// Reads again the files that changed or could not be read before. A file that has become
+    /// unreadable keeps its value, which is noted once.
     ///
-    /// - Returns: whether any of them has changed.
+    /// - Returns: Whether any value changed.
     public mutating func refresh(_ configuration: inout Configuration) -> Bool {
         var hasChanged = false
         for path in unreadable.union(configuration.secrets.keys) {
@@ -118,7 +119,7 @@ public struct SecretFiles: Sendable {
         return hasChanged
     }
 
-    /// What was noted since the last call.
+    /// Returns the notes since the last call and clears them.
     public mutating func takeNotes() -> [Note] {
         defer { notes = [] }
         return notes
@@ -130,11 +131,11 @@ public struct SecretFiles: Sendable {
     }
 }
 
-/// One secret file, opened: it belongs to whom it may, and only its owner may change it.
+/// One open secret file, with an acceptable owner and writable only by that owner.
 struct SecretFile: ~Copyable {
     private let file: RegularFile
 
-    /// What the kernel says of it.
+    /// The file's status as reported by the kernel.
     var status: FileStatus { file.status }
 
     init(_ path: String) throws(SecretFileError) {
@@ -151,7 +152,7 @@ struct SecretFile: ~Copyable {
         }
     }
 
-    /// Who may change a secret says what origins are told.
+    /// Checks the owner and mode: whoever can change a secret controls what is sent to origins.
     private static func check(_ status: FileStatus) throws(SecretFileError) {
         guard [0, CurrentProcess.userID].contains(status.userID) else {
             throw SecretFileError(reason: "the secret belongs to user \(status.userID)")
@@ -161,12 +162,12 @@ struct SecretFile: ~Copyable {
         }
     }
 
-    /// What it has, as the configuration uses it.
+    /// Returns the content in the form that the configuration uses.
     borrowing func text(isProfile: Bool) throws(SecretFileError) -> String {
         isProfile ? try credentials() : try text()
     }
 
-    /// A file of Amazon's tools with credentials of S3 (`S3Credentials`), as it is.
+    /// Returns the content of an AWS credentials file for S3 (`S3Credentials`) unchanged.
     private borrowing func credentials() throws(SecretFileError) -> String {
         guard let text = String(validating: try bytes(), as: UTF8.self),
             S3Credentials(profileFile: text) != nil
@@ -178,11 +179,11 @@ struct SecretFile: ~Copyable {
         return text
     }
 
-    /// Its one line without the end.
+    /// Returns the single line of the file without its line ending.
     private borrowing func text() throws(SecretFileError) -> String {
         let bytes = try bytes()
         let line = bytes.last == 0x0A ? bytes.dropLast() : bytes[...]
-        // Other bytes would go to the origin as something else than what is in the file.
+        // Any other bytes would reach the origin in a different form than in the file.
         let valid = String(
             validating: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
         guard let text = valid, !text.isEmpty, HTTPHeader(name: "a", value: text).isValid else {
@@ -194,7 +195,7 @@ struct SecretFile: ~Copyable {
     private borrowing func bytes() throws(SecretFileError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(RegularFileError) {
-            // One byte more than is taken tells a file that is too long.
+            // Reading one extra byte detects a file that is too long.
             bytes = try file.bytes(max: SecretFiles.bytesMax + 1)
         } catch {
             throw SecretFileError(reason: "the secret \(error)")
@@ -206,8 +207,8 @@ struct SecretFile: ~Copyable {
         return bytes
     }
 
-    /// What it looks like; `nil` where a change that follows could look the same, since the time
-    /// of the last one has no fractions of a second.
+    /// Returns the stamp of the file; `nil` if a later change could produce the same stamp, because
+    /// the modification time has no fractional seconds.
     func stamp(at now: Int64 = WallClock.seconds()) -> Stamp? {
         guard status.modifiedSeconds < now - 1 else { return nil }
         return Stamp(
@@ -215,7 +216,7 @@ struct SecretFile: ~Copyable {
             modifiedSeconds: status.modifiedSeconds)
     }
 
-    /// Files of equal stamps have equal bytes.
+    /// Identifies the content of a file: equal stamps imply equal bytes.
     struct Stamp: Hashable, Sendable {
         let device: UInt64
         let inode: UInt64
@@ -224,15 +225,15 @@ struct SecretFile: ~Copyable {
     }
 }
 
-/// Why a secret cannot be used; never what is in it.
+/// The reason why a secret is unusable; never contains the secret.
 struct SecretFileError: Error {
     let reason: String
 }
 
-/// A file whose bytes are there: no pipe, no device, nothing that somebody has to write first. Who
-/// reads it serves others meanwhile, and must not wait.
+/// A file whose bytes are available without waiting: not a pipe or a device. The process that reads
+/// it serves other requests and must not block.
 struct RegularFile: ~Copyable {
-    /// What the kernel said of it when it was opened.
+    /// The file's status when it was opened.
     let status: FileStatus
     private let file: FileDescriptor
 
@@ -244,7 +245,7 @@ struct RegularFile: ~Copyable {
 
     private static func open(_ path: String) throws(RegularFileError) -> FileDescriptor {
         do throws(Errno) {
-            // Not blocking: a pipe would wait for its writer.
+            // Nonblocking: opening a pipe would wait for its writer.
             return try FileDescriptor.open(path, [.readOnly, .nonBlocking])
         } catch {
             throw .system(error)
@@ -264,7 +265,7 @@ struct RegularFile: ~Copyable {
         return status
     }
 
-    /// All of them; an error where there are more.
+    /// Returns the whole content; throws if it is longer than `bytesMax`.
     borrowing func bytes(max bytesMax: Int) throws(RegularFileError) -> [UInt8] {
         do throws(Errno) {
             return try file.readToEnd(bytesMax: bytesMax)
@@ -274,14 +275,14 @@ struct RegularFile: ~Copyable {
     }
 }
 
-/// Why a file is not read.
+/// The reason why a file can't be read.
 enum RegularFileError: Error, CustomStringConvertible {
     /// The kernel's reason.
     case system(Errno)
-    /// A directory, a pipe, a device.
+    /// A directory, pipe or device.
     case notRegular
 
-    /// Stands behind the name of the file.
+    /// The reason, phrased to follow the name of the file.
     var description: String {
         switch self {
         case .system(let error): "cannot be read (\(error))"

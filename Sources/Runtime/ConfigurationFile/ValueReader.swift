@@ -2,7 +2,7 @@ import Configuration
 import ImageModel
 import YAML
 
-/// How a value is read; `nil` where it was objected to.
+/// Parses a value; returns `nil` after reporting an error.
 struct ValueReader<Value: Sendable>: Sendable {
     let read: @Sendable (YAMLNode, _ name: String, inout Reading) -> Value?
 
@@ -10,11 +10,11 @@ struct ValueReader<Value: Sendable>: Sendable {
         self.read = read
     }
 
-    /// Of a scalar: `parse` answers `nil` where it is not `expected`.
+    /// Creates a reader of scalars. `parse` returns `nil` if the text is not `expected`.
     ///
-    /// `isShown`: errors say what is there instead; not where that may be a secret, or a URL with
-    /// one. Errors are logged, and sent to who asks. Of the words `near` they name the one that was
-    /// meant.
+    /// `isShown`: whether errors quote the text; false if it may be a secret or a URL that contains
+    /// one, since errors are logged and sent to clients. Errors suggest the closest match among the
+    /// words in `near`.
     static func scalar(
         _ expected: String, isShown: Bool = true, near words: [String] = [],
         _ parse: @escaping @Sendable (String) -> Value?
@@ -36,7 +36,7 @@ struct ValueReader<Value: Sendable>: Sendable {
         }
     }
 
-    /// One of several words.
+    /// Creates a reader that accepts one of several words.
     static func word(_ words: [(String, Value)]) -> ValueReader {
         let names = words.map(\.0)
         return scalar("one of \(names.joined(separator: ", "))", near: names) { text in
@@ -44,7 +44,7 @@ struct ValueReader<Value: Sendable>: Sendable {
         }
     }
 
-    /// What another reader reads, as something else.
+    /// Returns a reader that converts the result of this one.
     func map<Other>(_ change: @escaping @Sendable (Value) -> Other) -> ValueReader<Other> {
         ValueReader<Other> { node, name, reading in
             read(node, name, &reading).map(change)
@@ -53,7 +53,7 @@ struct ValueReader<Value: Sendable>: Sendable {
 }
 
 extension ValueReader where Value == Bool {
-    /// YAML's words, quoted or not.
+    /// YAML's spellings of booleans, quoted or not.
     static let bool = scalar("yes or no") { text in
         switch text.lowercased() {
         case "yes", "true", "on": true
@@ -64,7 +64,7 @@ extension ValueReader where Value == Bool {
 }
 
 extension ValueReader where Value == String {
-    /// A name that is given in another place of the file; `none` is none where that is allowed.
+    /// A name defined elsewhere in the file; `none` means no value if that is allowed.
     static func reference(_ kind: Reading.Kind) -> ValueReader {
         ValueReader { node, name, reading in
             guard let text = Self.name.read(node, name, &reading) else { return nil }
@@ -73,18 +73,18 @@ extension ValueReader where Value == String {
         }
     }
 
-    /// What something may be called.
+    /// A valid name.
     static let name = scalar("a name of letters, digits, '.', '_' and '-'") {
         Configuration.isName($0) ? $0 : nil
     }
 
-    /// A part of a key: printable ASCII without spaces, or nothing.
+    /// A part of a cache key: printable ASCII without spaces, possibly empty.
     static let keyPart = scalar("a text of ASCII without spaces", isShown: false) {
         $0.utf8.count <= RequestLimits.nameBytesMax
             && $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? $0 : nil
     }
 
-    /// A host, with a port or without.
+    /// A host, optionally with a port.
     static let host = scalar("a host such as cdn.example.com", isShown: false) { text in
         let isHost = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/?#@".utf8.contains($0) }
         return !text.isEmpty && text.utf8.count <= 255 && isHost ? text : nil
@@ -92,7 +92,7 @@ extension ValueReader where Value == String {
 }
 
 extension ValueReader where Value == NameOrNone {
-    /// A name that is given in another place, or `none`.
+    /// A name defined elsewhere in the file, or `none`.
     static func referenceOrNone(_ kind: Reading.Kind) -> ValueReader {
         ValueReader { node, name, reading in
             if case .scalar("none") = node.content { return NameOrNone.none }
@@ -103,7 +103,7 @@ extension ValueReader where Value == NameOrNone {
 }
 
 extension ValueReader where Value == [String] {
-    /// Tags of entries, `CacheTag.countMax` at most.
+    /// Tags of cache entries, at most `CacheTag.countMax`.
     static let tags = ValueReader { node, name, reading in
         let tag = ValueReader<String>.scalar(CacheTag.expected) { CacheTag.isTag($0) ? $0 : nil }
         guard let tags = list(of: tag).read(node, name, &reading) else { return nil }
@@ -116,7 +116,7 @@ extension ValueReader where Value == [String] {
 }
 
 extension ValueReader {
-    /// A list of values; one value alone is a list as well.
+    /// A list of values; a single value counts as a list of one.
     static func list<Element>(of element: ValueReader<Element>) -> ValueReader
     where Value == [Element] {
         ValueReader { node, name, reading in
@@ -127,7 +127,7 @@ extension ValueReader {
         }
     }
 
-    /// Values under names of the operator's own; some words mean something else and are no names.
+    /// Values by operator-defined names, which must not be reserved words.
     static func named<Element>(
         _ element: ValueReader<Element>, except reserved: Set<String> = []
     ) -> ValueReader where Value == [String: Element] {
@@ -148,7 +148,7 @@ extension ValueReader {
         }
     }
 
-    /// A map of known keys, on top of a value that says nothing.
+    /// A map of known keys, applied to an empty value.
     static func map(_ table: KeyTable<Value>, _ empty: @escaping @Sendable () -> Value)
         -> ValueReader
     {
@@ -160,7 +160,7 @@ extension ValueReader {
     }
 }
 
-/// The keys of one kind of map: what each is called, and what its value does.
+/// The keys of one kind of map: the name of each key and the effect of its value.
 struct KeyTable<Target: Sendable>: Sendable {
     /// One key.
     struct Row: Sendable {
@@ -172,7 +172,7 @@ struct KeyTable<Target: Sendable>: Sendable {
 
     init(_ rows: [Row]) { self.rows = rows }
 
-    /// Reads a map into `target`, and says of every key what is wrong with it.
+    /// Reads a map into `target` and reports the errors of every key.
     func read(
         _ node: YAMLNode, _ what: String, into target: inout Target, _ reading: inout Reading
     ) {
@@ -192,7 +192,7 @@ struct KeyTable<Target: Sendable>: Sendable {
 }
 
 extension KeyTable.Row {
-    /// A key whose value is put somewhere.
+    /// A key whose value is stored at a key path.
     init<Value: Sendable>(
         _ name: String, _ value: ValueReader<Value>,
         _ place: any WritableKeyPath<Target, Value> & Sendable
@@ -200,7 +200,7 @@ extension KeyTable.Row {
         self.init(name, value) { $0[keyPath: place] = $1 }
     }
 
-    /// A key whose value is put where there may be none.
+    /// A key whose value is stored at an optional key path.
     init<Value: Sendable>(
         _ name: String, _ value: ValueReader<Value>,
         _ place: any WritableKeyPath<Target, Value?> & Sendable
@@ -208,7 +208,7 @@ extension KeyTable.Row {
         self.init(name, value) { $0[keyPath: place] = $1 }
     }
 
-    /// A key whose value does something.
+    /// A key whose value is passed to a closure.
     init<Value: Sendable>(
         _ name: String, _ value: ValueReader<Value>,
         _ use: @escaping @Sendable (inout Target, Value) -> Void

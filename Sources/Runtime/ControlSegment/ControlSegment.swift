@@ -2,22 +2,24 @@ public import Linux
 public import Messages
 import SharedArena
 
-/// A worker's page of shared memory: which job it holds, that it lives, and how it died.
+/// A worker's page of shared memory: its current job, its heartbeat, and the cause of its death.
 ///
-/// The process alone writes; coordinator and supervisor read (SEMANTICS §14.9). Payloads never lie
-/// here, so that who reads it needs no access to them. One thread.
+/// Only the worker writes; coordinator and supervisor read (SEMANTICS §14.9). Payloads are never
+/// stored here, so readers need no access to them. Confined to one thread.
 public struct ControlSegment: ~Copyable {
     private let memory: MappedMemory
     private let words: UnsafeMutablePointer<UInt64>
     private let directory: String
     private let name: String
     private var beats: UInt64 = 0
-    /// It says why the process ended: for who reads it after the end of the connection.
+    /// Whether the segment states why the process ended, and so must outlive the connection for its
+    /// readers.
     private var isKept = false
 
-    /// Makes the segment of this life in `directory`, and lets faults write into it.
+    /// Creates the segment of this incarnation in `directory` and enables the fault handler to
+    /// write to it.
     ///
-    /// Throws ENOSPC where the tmpfs is full.
+    /// Throws ENOSPC if the tmpfs is full.
     public init(in directory: String, incarnation: Incarnation) throws(Errno) {
         let name = SegmentName(incarnation: incarnation, number: 0).fileName
         let folder = try FileDescriptor.openDirectory(directory)
@@ -25,12 +27,12 @@ public struct ControlSegment: ~Copyable {
             name, [.readWrite, .create, .exclusive, .noFollow], mode: 0o644)
         let memory: MappedMemory
         do throws(Errno) {
-            // Whatever the umask says: the coordinator may be another user, and reads it.
+            // Overrides the umask: the coordinator may run as another user and must read the file.
             try file.setMode(0o644)
             try file.reserve(byteCount: ControlLayout.byteCount)
             memory = try MappedMemory(file, count: ControlLayout.byteCount, access: .readWrite)
         } catch {
-            // A file without its page is of no use.
+            // A file without its page is useless.
             try? folder.unlink(name)
             throw error
         }
@@ -49,30 +51,31 @@ public struct ControlSegment: ~Copyable {
     deinit {
         FaultRecorder.forget()
         guard !isKept else { return }
-        // Already gone where the supervisor has cleared the directory.
+        // Already gone if the supervisor has cleared the directory.
         try? FileDescriptor.openDirectory(directory).unlink(name)
     }
 
-    /// The bus thread lives, and whether the coordinator knows it.
+    /// Increments the heartbeat of the bus thread, and records whether the coordinator knows this
+    /// process.
     public mutating func beat(isWelcome: Bool) {
         beats &+= 1
         Self.store(isWelcome ? 1 : 0, words, ControlLayout.isWelcome)
         Self.store(beats, words, ControlLayout.heartbeat)
     }
 
-    /// From now on a crash is evidence against this attempt of a job, and no other.
+    /// Attributes a crash from now on to this attempt of a job.
     public borrowing func hold(_ job: JobID, attempt: UInt32) {
-        // Never a job with another one's attempt.
+        // Ordered so that a job is never paired with the attempt of another one.
         Self.store(0, words, ControlLayout.job)
         Self.store(UInt64(attempt), words, ControlLayout.attempt)
         Self.store(job.value, words, ControlLayout.job)
     }
 
-    /// From now on a crash is evidence against no job: none is held, or several.
+    /// Attributes a crash from now on to no job, because none or several are held.
     public borrowing func holdNothing() { Self.store(0, words, ControlLayout.job) }
 
-    /// The process ends for that reason, which lies in the job that it holds. The supervisor
-    /// removes the segment.
+    /// Records that the process ends because of the job it holds. The supervisor removes the
+    /// segment.
     public mutating func blameJob(_ verdict: ControlVerdict) {
         isKept = true
         Self.store(verdict.rawValue, words, ControlLayout.verdict)
@@ -85,47 +88,47 @@ public struct ControlSegment: ~Copyable {
     }
 }
 
-/// Where the words of a control segment are; 64 bits each, little-endian.
+/// The layout of a control segment in 64-bit little-endian words.
 enum ControlLayout {
-    /// Bytes of the segment: one page.
+    /// The size of the segment in bytes: one page.
     static let byteCount = 4_096
     /// "IBUSCTL" and version 1.
     static let magicValue: UInt64 = 0x014C_5443_5355_4249
 
     static let magic = 0
-    /// Grows with every turn of the bus thread.
+    /// Incremented on every turn of the bus thread.
     static let heartbeat = 1
-    /// The one job that is held, or 0; then its attempt. Together what the fault handler copies.
+    /// The single held job or 0, followed by its attempt. The fault handler copies both.
     static let job = 2
     static let attempt = 3
-    /// The same at the moment of the fault.
+    /// The job and attempt at the moment of the fault.
     static let crashedJob = 4
     static let crashedAttempt = 5
-    /// The signal that ends the process, or 0.
+    /// The signal that ended the process, or 0.
     static let signal = 6
     /// 1 while the coordinator knows the process, else 0.
     static let isWelcome = 7
-    /// Why the process is ended where it did not crash (`ControlVerdict`), or 0.
+    /// Why a process that did not crash was ended (`ControlVerdict`), or 0.
     static let verdict = 8
     static let wordCount = 9
 }
 
-/// Why a process is ended that did not crash, as a word in its control segment.
+/// Why a process that did not crash was ended, as stored in its control segment.
 ///
-/// A kill that nobody explains there came from outside, and is held against no job.
+/// A kill without a verdict came from outside the stack and is not attributed to a job.
 public enum ControlVerdict: UInt64, Sendable {
-    /// Its loop stood still; its supervisor writes it.
+    /// Its event loop stalled; written by its supervisor.
     case stoodStill = 1
-    /// Its work used more of the processors than any image takes and did not stop when it was told
-    /// to; it writes that itself.
+    /// Its work exceeded the CPU time that any image needs and did not stop when canceled; written
+    /// by the process itself.
     case didNotStop = 2
-    /// The same, before it used more of the processors than any image takes.
+    /// Like `didNotStop`, but before the work exceeded that CPU time.
     case cancelledHard = 3
 
-    /// Leaves it in the segment of a life that is about to be killed.
+    /// Writes the verdict to the segment of an incarnation that is about to be killed.
     ///
-    /// Throws where there is no such segment. Whatever else lies there is left alone: the process
-    /// may have put it there.
+    /// Throws if the segment doesn't exist. Other contents are left alone, since the process may
+    /// have written them.
     public func leave(in directory: String, for incarnation: Incarnation) throws(Errno) {
         let name = SegmentName(incarnation: incarnation, number: 0).fileName
         let file = try FileDescriptor.openDirectory(directory)
@@ -141,20 +144,20 @@ public enum ControlVerdict: UInt64, Sendable {
     }
 }
 
-/// Reads the control segments of a kind: for the coordinator, which wants to know how a worker
-/// died, and for its supervisor, which wants to know whether it lives.
+/// Reads the control segments of a pool: for the coordinator, to find out how a worker died, and
+/// for its supervisor, to find out whether it is alive.
 ///
-/// Nothing there is believed: what is no control segment reads as nothing, and what it says counts
-/// only as far as it fits what is known of the worker. Who may write there is decided by the
-/// directory's mode: the workers of that kind and whoever made it, and no others.
+/// The contents are not trusted: a malformed segment is ignored, and its values count only as far
+/// as they agree with what is known of the worker. The directory's mode restricts writing to the
+/// workers of the pool and the directory's creator.
 public struct ControlReader: Sendable {
     private let directory: String
 
-    /// Reads in this directory.
+    /// Creates a reader for a directory.
     public init(directory: String) { self.directory = directory }
 
-    /// What the fault handler of that life wrote, or why it was ended; `nil` where nothing is
-    /// said, or where there is no such segment.
+    /// Returns what the fault handler of the incarnation recorded, or why it was ended; `nil` if
+    /// neither is recorded or the segment doesn't exist.
     public func crashRecord(of incarnation: Incarnation) -> CrashRecord? {
         guard let words = words(of: incarnation) else { return nil }
         if let signal = Int32(exactly: words[ControlLayout.signal]),
@@ -177,12 +180,12 @@ public struct ControlReader: Sendable {
         }
     }
 
-    /// How often the bus thread of that life has turned.
+    /// Returns the heartbeat counter of the incarnation's bus thread.
     public func heartbeat(of incarnation: Incarnation) -> UInt64? {
         words(of: incarnation)?[ControlLayout.heartbeat]
     }
 
-    /// Whether the coordinator knows that life, as it said at its last turn.
+    /// Returns whether the coordinator knows the incarnation, as of the last turn of its loop.
     public func isWelcome(_ incarnation: Incarnation) -> Bool? {
         words(of: incarnation).map { $0[ControlLayout.isWelcome] != 0 }
     }

@@ -7,14 +7,14 @@ import ImageModel
 import Messages
 import Observability
 
-/// The configuration that holds, and the file that it comes from.
+/// The active configuration and the file that it comes from.
 struct ConfigurationStore {
-    /// `nil`: there is none, and nothing is resolved but what requests ask for by themselves.
+    /// `nil` if there is no file; requests are then resolved by their own contents alone.
     let path: String?
     private let vectorWorkers: Int
-    /// What takes URLs besides the loaders of the file.
+    /// Loaders besides those of the file.
     private let loaders: [Loader]
-    /// What the gateway needs that `serve` was told to run.
+    /// The permissions for the gateway that `serve` was told to run.
     private let grant: GatewayGrant
     private var configuration = Configuration()
     private var secrets = SecretFiles()
@@ -22,8 +22,8 @@ struct ConfigurationStore {
 
     private static let secretsMilliseconds = 1_000
 
-    /// Reads the file, where there is one. Secrets that cannot be read are noted only, and looked
-    /// for again: nothing of before could hold in their place.
+    /// Reads the file, if there is one. Secrets that can't be read are only noted and tried again
+    /// later, because there is no previous configuration to keep.
     init(
         path: String?, vectorWorkers: Int = 0, loaders: [Loader] = [],
         grant: GatewayGrant = GatewayGrant()
@@ -35,10 +35,11 @@ struct ConfigurationStore {
         if path != nil { _ = try load(at: .now(), isStart: true) }
     }
 
-    /// Loads the file anew: whole, or not at all. Secrets that this one has no value of either
-    /// refuse nothing, as a restart would do without them too; those that the file names newly do.
+    /// Reloads the file; it is applied as a whole or not at all. A secret without a value in the
+    /// current configuration does not cause a failure, since a restart would continue without it
+    /// too; a newly named one does.
     ///
-    /// - Returns: what has changed, in words.
+    /// - Returns: A description of the changes.
     mutating func reload(at now: Instant) throws(ConfigurationFileError) -> String {
         try load(at: now, isStart: false)
     }
@@ -60,15 +61,16 @@ struct ConfigurationStore {
         return changes
     }
 
-    /// Gateways of the file whose operators have tokens need what those say.
+    /// Returns the permissions of front ends, including what the file's gateways with operator
+    /// tokens require.
     private func permission(in configuration: Configuration) -> FrontPermission {
         let named = configuration.profiles[RestrictedFront.profile]?.front ?? FrontPermission()
         return configuration.gateways.map { GatewayGrant(of: $0.values) }
             .reduce(named.adding(grant)) { $0.adding($1) }
     }
 
-    /// Why another coordinator could not do with the files as they are now what this one does;
-    /// `nil`: it could. What this one has no secret for either is no fault.
+    /// The reason why a new coordinator could not take over with the files as they are now; `nil`
+    /// if it could. A secret that this coordinator doesn't have either is not a reason.
     var fault: String? {
         guard let path else { return nil }
         do throws(ConfigurationFileError) {
@@ -81,19 +83,20 @@ struct ConfigurationStore {
         }
     }
 
-    /// Pools have listeners, directories and processes, which begin with the stack.
+    /// Returns an error if the pools have changed: their listeners, directories and processes are
+    /// only created when the stack starts.
     private func poolFault(in new: Configuration) -> String? {
         guard new.pools != configuration.pools else { return nil }
         return "'pools' is not what the stack was started with: start it again, or leave it as it "
             + "was"
     }
 
-    /// Who does the jobs.
+    /// The worker pools.
     var pools: WorkerPools {
         WorkerPools(configuration.pools.drawing(workers: vectorWorkers))
     }
 
-    /// What is set of the caches, the default one first.
+    /// The settings of the caches, the default one first.
     var cacheSettings: [NamedCacheSettings] {
         let (settings, readOnly) = (configuration.cacheSettings, configuration.readOnly)
         return Set(settings.keys).union(readOnly.keys).map { name in
@@ -103,21 +106,21 @@ struct ConfigurationStore {
         }.sorted { $0.name < $1.name }
     }
 
-    /// Which names of caches stand for several.
+    /// Which cache names are composite caches.
     var cacheLayout: CacheLayout { configuration.cacheLayout }
 
-    /// What is set of downloads.
+    /// The settings of downloads.
     var downloads: DownloadSettings { configuration.downloads }
 
-    /// What a request becomes. Without a configuration, one that asks for nothing of it stays as it
-    /// is.
+    /// Resolves a request. Without a configuration, a request that refers to nothing in it stays
+    /// unchanged.
     func resolve(_ image: ImageRequest, isUpload: Bool) throws(ImageError) -> Resolution {
         guard concerns(image) else { return Resolution(image) }
         return try configuration.resolve(image, isUpload: isUpload)
     }
 
-    /// The same of a request that is begun later than it came; what is wrong with it is the refusal
-    /// of its terms. It has no fallback.
+    /// Resolves a request that starts later than it arrived; errors become a rejection in its
+    /// terms. It has no fallback.
     func resolve(late image: ImageRequest, _ kind: LateRequest) -> Resolution {
         do throws(ImageError) {
             guard concerns(image) else { return Resolution(image) }
@@ -135,18 +138,18 @@ struct ConfigurationStore {
         }
     }
 
-    /// Whether a request like this one may become another one.
+    /// Returns whether the configuration may change a request like this one.
     func concerns(_ image: ImageRequest) -> Bool {
         path != nil || !loaders.isEmpty || !image.context.isEmpty || image.pixelRatio != 1
             || image.options.contains(.scaleDownLargeImages)
     }
 
-    /// The profile of loads of strangers, if the file has one for them.
+    /// The profile for loads of untrusted clients, if the file defines one.
     var profileForStrangers: String? {
         configuration.profiles[RestrictedFront.profile] == nil ? nil : RestrictedFront.profile
     }
 
-    /// What stands for a URL in the keys of loads of strangers.
+    /// Returns the representation of a URL in the keys of loads of untrusted clients.
     func keyOfStrangers(_ url: String) -> String {
         var image = ImageRequest(url: url)
         image.context.profile = profileForStrangers
@@ -155,10 +158,10 @@ struct ConfigurationStore {
         return (try? SourceURL(url))?.withoutUserInfo ?? url
     }
 
-    /// Hosts whose certificates rules leave unverified.
+    /// Hosts for which rules disable certificate verification.
     var unverifiedHosts: [String] { configuration.unverifiedHosts }
 
-    /// What strangers may ask for.
+    /// What untrusted clients may request.
     private(set) var permissionForStrangers: FrontPermission
 
     /// See `Configuration.cacheText`.
@@ -166,12 +169,13 @@ struct ConfigurationStore {
         try configuration.cacheText(of: name)
     }
 
-    /// Throws what is wrong with a request whatever its URL is: names that are not there.
+    /// Throws if a request has an error that doesn't depend on its URL, such as an undefined name.
     func check(_ image: ImageRequest) throws(ImageError) {
         if concerns(image) { try configuration.check(image) }
     }
 
-    /// Reads secret files again that were not looked at for a second; whether any has changed.
+    /// Reads secret files again if a second has passed since the last time; returns whether any
+    /// value changed.
     mutating func refreshSecrets(at now: Instant) -> Bool {
         guard secrets.areUsed(by: configuration),
             now >= secretsReadAt.adding(milliseconds: Self.secretsMilliseconds)
@@ -182,7 +186,7 @@ struct ConfigurationStore {
 
     mutating func takeNotes() -> [SecretFiles.Note] { secrets.takeNotes() }
 
-    /// How many there are of each, for the log.
+    /// The number of entries of each kind, for the log.
     var summary: String {
         var file = configuration
         file.loaders.removeFirst(loaders.count)
@@ -190,18 +194,18 @@ struct ConfigurationStore {
     }
 }
 
-// What the operator's file says of requests (SEMANTICS §13), and its reload.
+// Resolving requests with the operator's file (SEMANTICS §13), and reloading it.
 extension Coordinator {
-    /// A load as the configuration makes it, on its terms.
+    /// A load as resolved by the configuration, with its terms.
     struct Resolved {
         var load: LoadRequest
         var terms: LoadTerms
-        /// Whether the same load may become another one without a reload.
+        /// Whether the same load may resolve differently later without a reload.
         var mayChange: Bool
     }
 
-    /// Resolves a load. What the configuration refuses goes on to the scheduler, which knows
-    /// whether the load is one that was made before.
+    /// Resolves a load. A rejected load is still passed to the scheduler, which knows whether it
+    /// repeats an earlier load.
     func resolve(_ load: LoadRequest, isUpload: Bool = false) -> Resolved {
         var resolved = Resolved(load: load, terms: LoadTerms(), mayChange: false)
         do throws(ImageError) {
@@ -219,8 +223,8 @@ extension Coordinator {
         return resolved
     }
 
-    /// Has the scheduler resolve by what holds now what it begins by itself: URLs of prefetches,
-    /// and fallbacks.
+    /// Makes the scheduler use the current configuration for loads that it starts itself: URLs of
+    /// prefetches, and fallbacks.
     mutating func renewLateResolution() {
         let (store, identify) = (configuration, identities.identify)
         scheduler.lateResolution = { image, kind in
@@ -232,8 +236,7 @@ extension Coordinator {
         }
     }
 
-    /// An operator's command about entries: the cache that it names becomes what stored texts call
-    /// it.
+    /// Executes an operator's command on entries, with the cache name converted to its stored form.
     mutating func entry(_ command: CacheCommand, of client: ClientID, at now: Instant) {
         var command = command
         do throws(ImageError) {
@@ -249,8 +252,9 @@ extension Coordinator {
         }
     }
 
-    /// A removal of a front end that speaks for strangers, where its operator permits it. The URL
-    /// is that of its loads: under a key filter of their profile, what stands for it in keys.
+    /// Executes a removal requested by a front end that serves untrusted clients, if the operator
+    /// permits it. The URL is converted as for its loads: if their profile has a key filter, to its
+    /// representation in keys.
     mutating func entry(restricted command: CacheCommand, of client: ClientID, at now: Instant) {
         var command = command
         do throws(ImageError) {
@@ -277,8 +281,8 @@ extension Coordinator {
         }
     }
 
-    /// Reads secret files again where it is time to: at the head of every turn, since what begins
-    /// in it may be late (`renewLateResolution`) with no load coming in.
+    /// Reads secret files again if it is time to. Called at the start of every turn, since work
+    /// that starts in it may be a late request (`renewLateResolution`) without any incoming load.
     mutating func lookAtSecrets(at now: Instant) {
         if configuration.refreshSecrets(at: now) {
             bootstrap.log.info("a secret file has changed")
@@ -287,9 +291,9 @@ extension Coordinator {
         tellNotes()
     }
 
-    /// Whether another coordinator could take the place of this one: it could not start with a file
-    /// that has a fault, and would have no value of a secret that only this one still knows. An
-    /// operator who wants that is told the reason, and this one stays.
+    /// Returns whether another coordinator could replace this one. It could not start with an
+    /// invalid file, and would lack a secret that only this one still has. The operator is then
+    /// told the reason, and this coordinator continues.
     mutating func mayBeReplaced(at now: Instant, by operator: UInt64) -> Bool {
         guard let fault = configuration.fault else { return true }
         bootstrap.log.error(
@@ -301,12 +305,12 @@ extension Coordinator {
         return false
     }
 
-    /// Characters of a fault, so that the sentence stays within what a message carries.
+    /// The maximum length of an error in characters, so that it fits into a message.
     private static var faultMax: Int { 200 }
 
-    /// SIGHUP: what is under way goes on as it was admitted. A file with a fault is refused again
-    /// when the next coordinator starts, which then has none of before to keep: so no operator
-    /// replaces this one meanwhile (`mayBeReplaced`).
+    /// Handles SIGHUP. Loads in progress continue as they were admitted. An invalid file would also
+    /// be rejected by the next coordinator, which has no previous configuration to keep; until it
+    /// is fixed, operators can't replace this coordinator (`mayBeReplaced`).
     mutating func reload(at now: Instant) {
         guard let path = configuration.path else {
             return bootstrap.log.warning(
@@ -331,7 +335,7 @@ extension Coordinator {
         }
     }
 
-    /// The caches hold to what the configuration sets now.
+    /// Sends the current settings to the caches.
     private mutating func tellCaches(at now: Instant) {
         for peer in peers.all {
             guard case .worker(PoolID(.cache), _) = peer.role else { continue }
@@ -340,7 +344,7 @@ extension Coordinator {
         }
     }
 
-    /// Transfers that begin from now on are made as the configuration says now.
+    /// Sends the current settings to download workers; they apply to new transfers.
     private mutating func tellDownloads(at now: Instant) {
         for peer in peers.all {
             guard case .worker(let pool, _) = peer.role, pools[pool].kind == .download else {
@@ -351,16 +355,16 @@ extension Coordinator {
         handle(.transfersMax(configuration.downloads.transfersMax), at: now)
     }
 
-    /// What a reload may have changed is found out anew.
+    /// Discards memoized results that a reload may have changed.
     private mutating func forgetNames() {
-        // Its tickets have fallen; what it holds of requests is not kept longer than they are.
+        // Its tickets are invalid now; the memos must not outlive them.
         hitMemos = HitMemos()
         scheduler.reconfigured()
         writeVouchers()
         renewLateResolution()
     }
 
-    /// Names the hosts that rules leave unverified.
+    /// Logs a warning with the hosts for which rules disable certificate verification.
     func warnOfUnverifiedHosts() {
         let hosts = configuration.unverifiedHosts
         guard !hosts.isEmpty else { return }
@@ -369,7 +373,7 @@ extension Coordinator {
             ["hosts": .string(hosts.joined(separator: " "))])
     }
 
-    /// What an operator should know of the configuration that was loaded.
+    /// Logs notes about the loaded configuration.
     mutating func tellNotes() {
         for note in configuration.takeNotes() {
             bootstrap.log.warning(

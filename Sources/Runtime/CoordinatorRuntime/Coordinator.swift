@@ -10,78 +10,78 @@ import SharedArena
 import Wire
 import ZeroMQ
 
-/// The coordinator's one thread: listeners in, scheduler, listeners out. What is done with requests
-/// and jobs is the scheduler's decision; who may have a session, how long a turn lasts and when the
-/// process ends are decided here. Payloads pass through only for clients that want them in pieces.
+/// The coordinator's single thread, which connects the listeners with the scheduler. The scheduler
+/// makes all decisions about requests and jobs; sessions, the length of a turn and the end of the
+/// process are decided here. Payloads pass through only for clients that receive them in chunks.
 public struct Coordinator: ~Copyable {
     var bootstrap: Bootstrap
     let epoch: Epoch
     let identities: IdentityDigest
     let authenticator: Authenticator
-    /// As they were when this coordinator started.
+    /// The pools at the time this coordinator started.
     let pools: WorkerPools
     private let lock: FileDescriptor
     private let context: Context
     let gateways: [Listener: Gateway]
-    /// The same in the order of `Listener.all(_:)`.
+    /// The gateways in the order of `Listener.all(_:)`.
     let gatewayList: [Gateway]
     let began = Instant.now()
 
     var scheduler: Scheduler
-    /// The newest reports of this turn.
+    /// The newest prefetch reports of this turn.
     var prefetchReports: [ClientID: [Token: PrefetchReport]] = [:]
     var actions: [SchedulerAction] = []
     var peers = PeerTable()
     var hitMemos = HitMemos()
-    /// Replies of hits to the client whose message is being read.
+    /// Replies to hits, batched for the client whose message is being read.
     var answers = BatchWriter()
-    /// Where clients see which answers they may repeat.
+    /// The shared files in which clients see which answers they may repeat.
     let vouchers: VoucherFiles
     var requestLog: RequestLog
-    /// For lines about messages that were refused.
+    /// Limits the log lines about rejected messages.
     var refusalLines = LineBudget(linesPerSecond: 10)
     var configuration: ConfigurationStore
-    /// What goes out to clients in pieces, and what comes in so.
+    /// Chunked deliveries to clients and uploads from clients.
     var deliveries = PieceDeliveries()
     var uploads: UploadSessions
     let uploadBytesMax: UInt64
     let keepsWorkers: Bool
-    /// Where uploads lie, and where delivered results are read.
+    /// The arena that holds uploads and from which delivered results are read.
     let arena: Arena
     let results: ResultReader
     var encoder = MessageEncoder()
     var decoder = MessageDecoder()
     var counters = CoordinatorCounters()
-    /// Jobs that could not be sent; the scheduler is told after what it is doing now.
+    /// Jobs that could not be sent; reported to the scheduler after the current event.
     var unsendable: [(WorkerID, JobOutcome)] = []
-    /// Peers for whom messages wait, in the order in which they are tried again.
+    /// Peers with queued messages, in the order in which they are retried.
     var blocked: [UInt64] = []
     /// The listener that was served last.
     var lastListener = 0
-    /// Clients whose connection has ended, and their requests not yet.
+    /// Clients whose connection has ended but whose requests have not.
     var leaving: [UInt64] = []
-    /// Clients whose connections ended in this turn without a goodbye that was read: it may be
-    /// among the messages that are read next.
+    /// Clients whose connections ended in this turn without a goodbye so far: it may be among the
+    /// messages that are read next.
     var partings: Set<RoutingID> = []
     var exitStatus: Int32?
     var shutdown = ShutdownState()
-    /// Operators who asked for a replacement, until their next message shows that they have read
-    /// the answer.
+    /// Operators who requested a replacement; kept until their next message shows that they have
+    /// read the answer.
     var replacementAskers: Set<UInt64> = []
     var timers = CoordinatorTimers()
-    /// What workers are told together with what comes next for them.
+    /// Freed blocks that workers are notified of together with their next message.
     var releases = PendingReleases()
 
-    /// Bytes of segments for what clients bring along.
+    /// The maximum size of the segments for uploads, in bytes.
     private static let arenaBytesMax = 256 << 20
-    /// What clients may bring along, all together: less by what an upload needs while it grows from
-    /// half its size, and by the segments that small ones share.
+    /// The maximum total size of uploads: less than the arena, because an upload briefly needs 1.5
+    /// times its size while its block grows, and small uploads share segments.
     private static let uploadBytesInAllMax = 208 << 20
 
-    /// Takes the lock of the runtime directory and binds all listeners.
+    /// Locks the runtime directory and binds all listeners.
     ///
-    /// Whatever is thrown is a sentence for people: another coordinator serves there, or the
-    /// directory is not as it should be.
+    /// Thrown errors describe themselves in one readable sentence: another coordinator is serving
+    /// there, or the directory is invalid.
     public init(_ bootstrap: consuming Bootstrap, options: CoordinatorOptions) throws {
         let configuration = try ConfigurationStore(
             path: options.configurationFile, vectorWorkers: options.vectorWorkers,
@@ -139,7 +139,8 @@ public struct Coordinator: ~Copyable {
         handle(.caches(configuration.cacheLayout), at: began)
     }
 
-    /// libzmq aborts the process where it has no descriptor for a connection.
+    /// Warns about a low descriptor limit, because libzmq aborts the process if it has no
+    /// descriptor for a connection.
     private static func say(
         tooFewDescriptors count: UInt64, for listeners: [Listener], _ log: Log
     ) {
@@ -152,7 +153,7 @@ public struct Coordinator: ~Copyable {
             ])
     }
 
-    /// Tells the supervisor that the listeners are open.
+    /// Reports to the supervisor that the listeners are open.
     mutating func tellReady() {
         bootstrap.ready.tell(.ready, bootstrap.incarnation)
         bootstrap.log.info("serving", ["endpoint": .string(bootstrap.paths.frontEndpoint)])
@@ -165,9 +166,9 @@ public struct Coordinator: ~Copyable {
     }
 }
 
-// One turn of the loop, in the order in which things happen.
+// One turn of the loop, in order of execution.
 extension Coordinator {
-    /// Serves until the shutdown is over; returns the exit status of the process.
+    /// Runs until the shutdown is complete; returns the exit status of the process.
     public mutating func run() throws -> Int32 {
         var loop = EventLoop(sourcesMax: 2 * gatewayList.count + 1)
         for gateway in gatewayList { gateway.watch(in: &loop) }
@@ -181,7 +182,7 @@ extension Coordinator {
         return exitStatus ?? 0
     }
 
-    /// When the next turn begins at the latest. What is left over from this one goes on at once.
+    /// The deadline of the next turn. If work is left over from this one, it starts immediately.
     private var nextTurn: Instant? {
         guard leaving.isEmpty else { return began }
         guard let due = timers.nextDue else { return scheduler.nextDeadline }
@@ -193,7 +194,8 @@ extension Coordinator {
         scheduler.calendarOffsetMilliseconds =
             WallClock.nanoseconds() / 1_000_000 - Int64(clamping: now.nanoseconds / 1_000_000)
         lookAtSecrets(at: now)
-        // Ends of connections first: what is read afterwards is of the living (SEMANTICS §14.3).
+        // Closed connections first, so that messages read later belong to open ones
+        // (SEMANTICS §14.3).
         for gateway in gatewayList where gateway.hasConnectionNews(in: turn) {
             drainMonitor(gateway, at: now)
         }
@@ -229,11 +231,11 @@ extension Coordinator {
     }
 }
 
-// What one turn does at the listeners, and how much of it.
+// How much one turn does at the listeners.
 extension Coordinator {
-    /// Takes messages of all listeners in turn, until none are left or the time is over. What is
-    /// left is found by the next wait, which ends at once. `admin/` is always first; of the others
-    /// that one is next which comes after the last one that was served.
+    /// Reads messages of all listeners in round-robin order, until none are left or the budget is
+    /// spent. The next wait reports remaining messages at once. `admin/` always comes first; the
+    /// others continue after the one that was served last.
     mutating func serveListeners(_ turn: EventLoop.Turn) throws {
         var budget = TurnBudget(from: turn.wokenAt)
         var ready: UInt64 = 0
@@ -248,7 +250,8 @@ extension Coordinator {
         }
     }
 
-    /// Serves a listener and closes it where nothing is left; `true` where the time is over.
+    /// Serves a listener and clears its ready bit if it is drained; returns `true` if the budget is
+    /// spent.
     private mutating func serve(
         _ index: Int, _ ready: inout UInt64, _ budget: inout TurnBudget, _ turn: EventLoop.Turn
     ) throws -> Bool {
@@ -261,7 +264,7 @@ extension Coordinator {
         }
     }
 
-    /// What is left after a listener had its turn.
+    /// The state of a listener after it was served.
     private enum Left {
         case more
         case nothing
@@ -281,14 +284,14 @@ extension Coordinator {
         return .more
     }
 
-    /// Messages of one listener, or loads, before the next one has its turn.
+    /// The number of messages or loads that a listener may process before the next one.
     private static var messagesInARow: Int { 32 }
 }
 
-// How connections begin and end, and what follows for sessions.
+// The beginnings and ends of connections, and their effect on sessions.
 extension Coordinator {
     mutating func drainMonitor(_ gateway: Gateway, at now: Instant) {
-        // A monitor ends with its context only, and then so does the loop.
+        // A monitor fails only when its context ends, which also ends the loop.
         guard let ended = try? gateway.endedConnections(at: now) else { return }
         for connection in ended {
             guard let id = peers.id(at: gateway.listener, connection) else {
@@ -301,7 +304,7 @@ extension Coordinator {
         watchSilentConnections(of: gateway, at: now)
     }
 
-    /// Who ends in order says so before.
+    /// Counts a connection that ended without a goodbye.
     private mutating func countLoss(of id: UInt64) {
         guard let peer = peers[id], !peer.isLeaving else { return }
         switch peer.role {
@@ -310,14 +313,15 @@ extension Coordinator {
         }
     }
 
-    /// A connection's end is seen before its last messages are read, of which one may be a goodbye.
+    /// Counts lost connections. Their last messages, possibly a goodbye, are read after the end of
+    /// the connection is seen.
     mutating func countPartings() {
         counters.lostClients += UInt64(partings.count)
         partings.removeAll(keepingCapacity: true)
     }
 
-    /// Withdraws what clients were interested in that have gone. All of a process go at once: who
-    /// comes too late here is next in the next turn.
+    /// Withdraws the requests of clients that have gone. All clients of a process may go at the
+    /// same time; the next turn continues if the budget is spent.
     mutating func endClients(at now: Instant) {
         guard !leaving.isEmpty else { return }
         var budget = TurnBudget(from: now)
@@ -329,14 +333,14 @@ extension Coordinator {
 
     // MARK: - Connections without a session
 
-    /// Connections that never say hello are closed after a while: they take places from others.
+    /// Schedules closing connections that never say hello, since they count toward the limits.
     mutating func watchSilentConnections(of gateway: Gateway?, at now: Instant) {
         guard gateway?.hasSilent == true else { return }
         timers.arm(
             .closeSilentConnections, by: now.adding(milliseconds: Self.silenceCheckMilliseconds))
     }
 
-    /// Closes those that had time enough.
+    /// Closes connections whose time for a hello is over.
     mutating func closeSilentConnections(at now: Instant) {
         for gateway in gatewayList {
             gateway.closeSilent(at: now)
@@ -347,27 +351,27 @@ extension Coordinator {
     private static var silenceCheckMilliseconds: Int { 1_000 }
 }
 
-/// What the coordinator does at a moment, besides what the scheduler does (`nextDeadline`).
+/// The coordinator's own timers, besides those of the scheduler (`nextDeadline`).
 enum CoordinatorTimer: Hashable, Sendable, CaseIterable {
-    /// Peers that took nothing are tried again.
+    /// Retry sending to blocked peers.
     case retryPeers
-    /// Workers hear which blocks are free.
+    /// Notify workers of freed blocks.
     case sendReleases
-    /// Uploads that take too long end.
+    /// End uploads that timed out.
     case expireUploads
-    /// Clients that take no pieces lose their session.
+    /// End the sessions of clients that don't read chunks.
     case endStalledDeliveries
-    /// Connections that never said hello are closed.
+    /// Close connections that never said hello.
     case closeSilentConnections
-    /// A phase of the shutdown takes too long.
+    /// A phase of the shutdown timed out.
     case shutdown
 }
 
-/// The timers of the coordinator, one of each kind at most.
+/// The coordinator's timers, at most one of each kind.
 ///
-/// An armed timer means: look by then. Who looks finds out what is due at that moment, which may be
-/// nothing, and arms it again where something is still to come. So nothing is ever disarmed, and a
-/// deadline that moves away costs nothing.
+/// An armed timer means "check by then": the handler finds out what is due, possibly nothing, and
+/// rearms the timer if something remains. So timers are never disarmed, and postponing a deadline
+/// costs nothing.
 struct CoordinatorTimers {
     private var queue = TimerQueue<CoordinatorTimer>(timersMax: CoordinatorTimer.allCases.count)
     private var armed: [CoordinatorTimer: Armed] = [:]
@@ -377,10 +381,10 @@ struct CoordinatorTimers {
         let due: Instant
     }
 
-    /// When the first one is due; `nil` where none is armed.
+    /// When the first timer is due; `nil` if none is armed.
     var nextDue: Instant? { queue.nextDue }
 
-    /// Arms a timer for that moment, unless it is due earlier.
+    /// Arms a timer for `due`, unless it is due earlier.
     mutating func arm(_ timer: CoordinatorTimer, by due: Instant) {
         if let known = armed[timer] {
             guard due < known.due else { return }
@@ -389,8 +393,8 @@ struct CoordinatorTimers {
         armed[timer] = Armed(id: queue.schedule(timer, at: due), due: due)
     }
 
-    /// Takes all that are due, first those that were due first. One that is armed again while they
-    /// are worked off comes in the next turn.
+    /// Removes and returns all due timers, earliest first. A timer that is rearmed while they are
+    /// handled fires in the next turn.
     mutating func takeDue(at now: Instant) -> [CoordinatorTimer] {
         var due: [CoordinatorTimer] = []
         while let timer = queue.takeDue(at: now) {
@@ -401,12 +405,12 @@ struct CoordinatorTimers {
     }
 }
 
-/// How long a part of a turn may last: then everything else gets its own, and the rest goes on in
-/// the next turn, which follows at once.
+/// The time limit for a part of a turn. Remaining work continues in the next turn, which follows at
+/// once.
 struct TurnBudget {
-    /// Milliseconds for what waits at all listeners together. Operators, who are served first in
-    /// each turn, wait for two of them at most, and for the event that is under way: no event does
-    /// much, since what concerns many requests goes on from event to event.
+    /// The budget in milliseconds for the messages of all listeners. Operators, who are served
+    /// first in each turn, wait for at most two budgets and the current event. Events are short,
+    /// because work on many requests is split into several events.
     static let milliseconds = 20
 
     private let end: Instant
@@ -416,8 +420,8 @@ struct TurnBudget {
         end = now.adding(milliseconds: milliseconds)
     }
 
-    /// Whether the time is over, after a piece of work. The clock is read each time where that was
-    /// `long`, else now and then: a hit takes 4 µs.
+    /// Returns whether the budget is spent. Reads the clock after each `long` item, otherwise only
+    /// occasionally: a hit takes 4 µs.
     mutating func isSpent(afterLong isLong: Bool = true) -> Bool {
         unread += 1
         guard isLong || unread >= Self.shortsMax else { return false }

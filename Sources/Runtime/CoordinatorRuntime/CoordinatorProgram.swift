@@ -10,16 +10,16 @@ import Messages
 public import Observability
 import SharedArena
 
-/// The whole program.
+/// The program of the coordinator.
 public enum CoordinatorProgram {
-    /// Runs with these arguments (without the program's name); returns the exit status.
+    /// Runs with these arguments (without the program's name) and returns the exit status.
     public static func run(_ words: [String]) -> Int32 {
         do {
             let arguments = try ProgramArguments(
                 words, valued: Bootstrap.valued.union(CoordinatorOptions.valued),
                 flags: CoordinatorOptions.flags)
             let options = try CoordinatorOptions(arguments)
-            // SIGHUP: load the configuration anew.
+            // SIGHUP reloads the configuration.
             let bootstrap = try Bootstrap(
                 program: "imagebus-coordinator", arguments, signals: [.hangUp])
             var coordinator = try Coordinator(bootstrap, options: options)
@@ -29,7 +29,8 @@ public enum CoordinatorProgram {
             return status(of: error)
         }
     }
-    /// A file that cannot be used is a setting: starting again would not help.
+    /// Returns the exit status of an error. An unusable file is a configuration error, for which a
+    /// restart would not help.
     private static func status(of error: any Error) -> Int32 {
         switch error {
         case is ConfigurationFileError: ProgramExit.usage
@@ -39,36 +40,36 @@ public enum CoordinatorProgram {
     }
 }
 
-/// What the coordinator is told when it starts.
+/// The coordinator's command-line options.
 public struct CoordinatorOptions: Sendable {
-    /// Limits of the scheduler.
+    /// The limits of the scheduler.
     public var limits: SchedulerLimits
-    /// The file of the installation's secret; `nil`: a secret that lives as long as the process.
+    /// The file of the installation's secret; `nil` for a secret that lives as long as the process.
     public var secretFile: String?
-    /// The operator's configuration; `nil`: none.
+    /// The operator's configuration file; `nil` if there is none.
     public var configurationFile: String?
-    /// Whether its workers are somebody else's: SIGTERM then ends it alone, and they wait for the
-    /// next coordinator.
+    /// Whether its workers belong to another supervisor: SIGTERM then ends only the coordinator,
+    /// and the workers wait for the next one.
     public var keepsWorkers: Bool
 
-    /// Workers of the pool of decoders that draw; 0: what the configuration says.
+    /// The number of workers in the drawing pool; 0 to use the configuration.
     public var vectorWorkers: Int
 
-    /// The directory of `local:` URLs; `nil`: they are refused.
+    /// The root directory of `local:` URLs; `nil` to reject them.
     public var localRoot: String?
-    /// The directory of the gateway's watermark; `nil`: it has none that is a file.
+    /// The directory of the gateway's watermark; `nil` if the watermark isn't a file.
     public var watermarkRoot: String?
 
-    /// What the gateway needs that `serve` runs beside it.
+    /// The permissions for the gateway that `serve` runs alongside.
     public var grant: GatewayGrant
 
-    /// Connections that one process may have at `front/`.
+    /// The maximum number of connections of one process at `front/`.
     public var connectionsPerProcess: Int
 
-    /// Which requests have a line in the log.
+    /// Which requests are logged.
     public var requestLogging: RequestLogging
 
-    /// Names of the arguments besides those of every program.
+    /// The names of the arguments besides those of every program.
     public static let valued = Set([
         "secret-file", "blacklist-seconds", "blacklist-entries", "fetch-retries",
         "fetches-per-host", "fetch-order", "queue-limit",
@@ -76,10 +77,10 @@ public struct CoordinatorOptions: Sendable {
         "vouchers", "local-root", "watermark-root", "web-headers",
     ]).union(LimitSetting.allCases.map(\.rawValue))
 
-    /// Names of the arguments without a value.
+    /// The names of the arguments without a value.
     public static let flags: Set<String> = ["keeps-workers", "web-refresh", "web-removals"]
 
-    /// Reads the arguments.
+    /// Parses the arguments.
     public init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
         limits = SchedulerLimits()
         try limits.derivation.read(arguments)
@@ -116,7 +117,7 @@ public struct CoordinatorOptions: Sendable {
             headers: arguments.value("web-headers") ?? "")
     }
 
-    /// The loaders of these directories.
+    /// The loaders for these directories.
     var loaders: [Loader] {
         func loader(_ scheme: String, _ root: String?) -> Loader? {
             guard let root else { return nil }
@@ -130,13 +131,13 @@ public struct CoordinatorOptions: Sendable {
         ].compactMap(\.self)
     }
 
-    /// Thirty years: as good as for ever.
+    /// Thirty years, effectively unlimited.
     private static let secondsMax = 1_000_000_000
     private static let vouchersMax = 1 << 20
 }
 
 extension DerivationLimits {
-    /// The limits of images that the arguments name.
+    /// Parses the image limits.
     fileprivate mutating func read(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
         func number(_ setting: LimitSetting, else usual: Int) throws(ProgramArgumentsError) -> Int {
             try arguments.number(setting.rawValue, else: usual)
@@ -146,23 +147,23 @@ extension DerivationLimits {
         image.sideMax = try number(.side, else: image.sideMax)
         image.pagesMax = try number(.pages, else: image.pagesMax)
         image.metadataBytesMax = try number(.metadata, else: image.metadataBytesMax)
-        // As many pixels as are permitted, with alpha, are within the limit of their bytes.
+        // The byte limit must allow the permitted number of pixels with alpha.
         image.pixelBytesMax = max(image.pixelBytesMax, 4 * image.pixelsMax)
         image = image.held(to: .ofWorkers)
     }
 }
 
-/// One coordinator for each runtime directory: binding a Unix socket silently takes it away from
-/// whoever served there, so the lock comes first.
+/// Ensures one coordinator per runtime directory. Binding a Unix socket silently takes its path
+/// from the process that served there, so the lock comes first.
 enum CoordinatorLock {
     static let fileName = "coordinator.lock"
 
-    /// Holds the lock as long as the descriptor lives.
+    /// Acquires the lock, which is held as long as the descriptor is open.
     static func take(in paths: RuntimePaths, _ listeners: [Listener]) throws -> FileDescriptor {
         let directory = try FileDescriptor.openDirectory(paths.root)
         let file = try directory.open(fileName, [.readWrite, .create, .noFollow], mode: 0o600)
         guard try file.tryLock(.exclusive) else { throw AlreadyServed(root: paths.root) }
-        // Nobody serves there: we hold the lock.
+        // The lock shows that nobody serves there, so the sockets are leftovers.
         for listener in listeners {
             try? FileDescriptor.openDirectory(listener.directory(in: paths)).unlink(
                 listener.socketName)
@@ -170,7 +171,7 @@ enum CoordinatorLock {
         return file
     }
 
-    /// Another coordinator serves.
+    /// The error that another coordinator is serving.
     struct AlreadyServed: Error, CustomStringConvertible {
         let root: String
 

@@ -7,9 +7,9 @@ import Messages
 import Observability
 
 extension Coordinator {
-    /// What is known of the stack at this moment.
+    /// Returns the current status of the stack.
     mutating func report(at now: Instant) -> StatusReport {
-        // What has expired since the last event is not shown.
+        // Expires entries first, so that they are not reported.
         handle(.tick, at: now)
         let brain = scheduler.report
         var report = StatusReport()
@@ -48,9 +48,9 @@ extension Coordinator {
             credit: UInt32(clamping: worker?.window ?? 0), pool: pools[pool].name)
     }
 
-    /// Fronts in a status.
+    /// The maximum number of front ends in a status.
     private static let frontsMax = 64
-    /// Hosts in a status whose certificates are not verified.
+    /// The maximum number of hosts without certificate verification in a status.
     private static let unverifiedHostsMax = 64
 
     private static func frontStatus(_ peer: Peer) -> StatusReport.FrontStatus? {
@@ -144,47 +144,48 @@ extension Coordinator {
     }
 }
 
-/// What the listeners saw besides what the scheduler counts.
+/// Counters of the listeners, in addition to those of the scheduler.
 struct CoordinatorCounters {
-    /// Messages that were not understood.
+    /// Messages that could not be decoded.
     var malformedMessages: UInt64 = 0
-    /// Workers whose session was ended for breaking the protocol.
+    /// Workers whose session was ended because of a protocol violation.
     var expelledWorkers: UInt64 = 0
     /// Sessions that ended because the peer did not read.
     var stalledPeers: UInt64 = 0
-    /// Connections that ended without ever having had a session: no ZeroMQ, a frame over the limit,
+    /// Connections that ended without ever having a session: not ZeroMQ, a frame over the limit, or
     /// no hello.
     var strangers: UInt64 = 0
-    /// Sessions whose connection ended without a goodbye: the peer died, or sent too large a frame.
+    /// Client sessions whose connection ended without a goodbye: the peer crashed, or sent a frame
+    /// over the limit.
     var lostClients: UInt64 = 0
-    /// The same of workers.
+    /// Worker sessions whose connection ended without a goodbye.
     var lostWorkers: UInt64 = 0
-    /// Results that went out in pieces, and images that came in so.
+    /// Results delivered in chunks, and uploads.
     var pieceDeliveries: UInt64 = 0
     var uploads: UInt64 = 0
 }
 
-/// Which requests get a line in the log, and what stands in it.
+/// Decides which requests are logged, and formats their lines.
 ///
-/// Nothing of a request that could be secret: of its token the first digits, of its URL no user
-/// info and no query, no header, no key, and of an error its name, the HTTP status, step or limit,
-/// but not its words.
+/// Lines contain nothing that could be secret: of the token only the first digits, of the URL
+/// neither user info nor query, no headers and no keys, and of an error its name, HTTP status, step
+/// or limit, but not its message.
 struct RequestLog {
     private let mode: RequestLogging
     private var budget = LineBudget(linesPerSecond: linesPerSecond)
 
-    /// About 3 GB of log a day at most.
+    /// Limits the log to about 3 GB per day.
     static let linesPerSecond: UInt64 = 100
-    /// What takes longer is slow, in milliseconds.
+    /// The duration in milliseconds above which a request is slow.
     static let slowMilliseconds = 1_000.0
 
-    /// For `--log-requests`.
+    /// Creates a request log for `--log-requests`.
     init(_ mode: RequestLogging) { self.mode = mode }
 
-    /// Whether hits may take the short way, which nobody sees.
+    /// Whether hits may use the fast path, which doesn't log.
     var permitsShortWay: Bool { mode != .all }
 
-    /// Whether a request is to have its line.
+    /// Returns whether a request is to be logged.
     func wants(_ record: RequestRecord) -> Bool {
         guard !record.logContext.isProbe else { return false }
         return switch mode {
@@ -197,15 +198,15 @@ struct RequestLog {
         }
     }
 
-    /// Whether there is room for its line in this second.
+    /// Accounts for one line and decides whether the rate limit allows it.
     mutating func take(at now: Instant) -> LineBudget.Verdict {
         budget.take(at: now.nanoseconds)
     }
 
-    /// How many lines were left out and have not been told of; at the end.
+    /// Returns the number of suppressed lines that were not reported yet; call at the end.
     mutating func takeLeftOut() -> UInt64 { budget.takeLeftOut() }
 
-    /// The fields of its line.
+    /// Returns the fields of a request's line.
     static func fields(_ record: RequestRecord) -> [(String, LogValue)] {
         let reply = record.reply
         var fields: [(String, LogValue)] = []
@@ -243,7 +244,8 @@ struct RequestLog {
         return fields
     }
 
-    /// Facts of an error that are numbers, or names of ours: no word of an origin or a client.
+    /// Returns the details of an error that are numbers or known names, never text of an origin or
+    /// a client.
     private static func fields(_ error: ImageError) -> [(String, LogValue)] {
         ["httpStatus", "step", "limit", "overlay", "pool"].compactMap { name in
             error.details[name].flatMap { isPlain($0) ? (name, .string($0)) : nil }
@@ -258,7 +260,7 @@ struct RequestLog {
             }
     }
 
-    /// Milliseconds of the stages that took any.
+    /// Returns the milliseconds of the stages that took any time.
     private static func fields(_ timings: StageTimings) -> [(String, LogValue)] {
         var fields = [("totalMilliseconds", LogValue(milliseconds: timings.total))]
         func add(_ name: String, _ milliseconds: Double) {
@@ -280,7 +282,7 @@ extension RequestRecord {
         return image.cacheType == .memory && image.fallbackFor == nil
     }
 
-    /// Its image could not be had, whatever was delivered instead.
+    /// Whether its image was not available, even if a fallback was delivered instead.
     fileprivate var hasFailed: Bool {
         switch reply.outcome {
         case .failure: true
@@ -290,7 +292,7 @@ extension RequestRecord {
     }
 }
 
-// One line for each request that the operator wants to see.
+// The request log: one line for each selected request.
 extension Coordinator {
     mutating func log(_ record: RequestRecord, at now: Instant) {
         guard bootstrap.log.level <= .info, requestLog.wants(record) else { return }
@@ -299,7 +301,7 @@ extension Coordinator {
         bootstrap.log.write(.info, "request", fields: RequestLog.fields(record))
     }
 
-    /// What a flood left out, said where there is room again, or at the end.
+    /// Logs the number of suppressed lines, as soon as the rate limit allows it or at the end.
     func sayLeftOut(_ count: UInt64) {
         guard count > 0 else { return }
         bootstrap.log.warning("lines of requests were left out", ["count": LogValue(count)])

@@ -3,34 +3,34 @@ import Bootstrap
 import Messages
 import Observability
 
-/// How the coordinator ends, as a value: it takes what happened, and returns what is to be done.
+/// The shutdown of the coordinator as a pure state machine: events in, actions out.
 ///
-/// From the moment at which it stops serving it goes through four phases. Each waits for something,
-/// and has a limit of time; requests that nobody else could take over end by their own deadlines.
-/// Where another coordinator follows, the last phase is left out: workers stay, and join that one.
+/// A shutdown has four phases. Each waits for a condition with a time limit; requests that no other
+/// coordinator could take over end by their own deadlines. If another coordinator follows, the last
+/// phase is omitted: workers stay and join that one.
 struct ShutdownState: Hashable {
-    /// Milliseconds that what was admitted has before another coordinator follows; with all that
-    /// comes after it a drain takes eight seconds (SEMANTICS §14.10).
+    /// The time in milliseconds for admitted requests before another coordinator follows; including
+    /// the later phases, a drain takes eight seconds (SEMANTICS §14.10).
     static let replacementMilliseconds = 6_000
-    /// Milliseconds that clients have for taking the bytes of the last replies.
+    /// The time in milliseconds for clients to read the bytes of the last replies.
     static let deliveryMilliseconds = 500
-    /// Milliseconds that stores have which nobody waits for.
+    /// The time in milliseconds for stores that no request waits for.
     static let storingMilliseconds = 1_000
-    /// Milliseconds that workers have for writing what is unwritten.
+    /// The time in milliseconds for workers to write unsaved data.
     static let dismissalMilliseconds = 6_000
 
     enum Phase: Hashable {
-        /// Admits requests. Next: finishing.
+        /// Requests are admitted. Next: finishing.
         case serving
-        /// Admits nothing; what was admitted runs. Next: delivering. Ends at that moment, where
-        /// another coordinator follows: clients send it what is left.
+        /// No requests are admitted; admitted ones continue. Next: delivering. Has a time limit if
+        /// another coordinator follows, to which clients resend unanswered requests.
         case finishing(until: Instant?)
-        /// All requests have ended; clients take the bytes out of `results/`. Next: storing.
+        /// All requests have ended; clients read the bytes from `results/`. Next: storing.
         case delivering(until: Instant)
-        /// What follows a reply, such as the store of its original. Next: dismissing, or the end
-        /// where another coordinator follows.
+        /// Work that follows a reply, such as storing its original, is completed. Next: dismissing,
+        /// or the end if another coordinator follows.
         case storing(until: Instant)
-        /// Workers write what is unwritten, and take their segments along. Ends when all have gone.
+        /// Workers write unsaved data and remove their segments. Ends when all have exited.
         case dismissing(until: Instant)
         case ended
     }
@@ -41,7 +41,7 @@ struct ShutdownState: Hashable {
     /// Whether requests are admitted.
     var isServing: Bool { phase == .serving }
 
-    /// Whether the phase ends by what is left, so that a census is wanted in each turn.
+    /// Whether the phase ends depending on a census, which is then needed in each turn.
     var wantsCensus: Bool {
         switch phase {
         case .delivering, .storing, .dismissing: true
@@ -51,7 +51,7 @@ struct ShutdownState: Hashable {
 
     private var isDismissing: Bool { if case .dismissing = phase { true } else { false } }
 
-    /// When `tick` is due; `nil` while nothing waits for time.
+    /// When `tick` is due; `nil` if no time limit applies.
     var deadline: Instant? {
         switch phase {
         case .serving, .ended: nil
@@ -60,7 +60,7 @@ struct ShutdownState: Hashable {
         }
     }
 
-    /// Takes one event and returns what is to be done, in order.
+    /// Handles one event and returns the resulting actions in order.
     mutating func handle(_ event: ShutdownEvent, at now: Instant) -> [ShutdownAction] {
         switch event {
         case .stopRequested(let isReplaced):
@@ -88,7 +88,7 @@ extension ShutdownState {
         return []
     }
 
-    /// Leaves each phase of which nothing is left.
+    /// Advances through all phases whose condition is met.
     private mutating func go(on left: ShutdownCensus, at now: Instant) -> [ShutdownAction] {
         if case .delivering = phase, left.clients == 0 { store(at: now) }
         if case .storing = phase, left.jobs == 0 { return dismiss(at: now) }
@@ -125,67 +125,67 @@ extension ShutdownState {
     }
 }
 
-/// What happens to a coordinator that is to end.
+/// An input of the shutdown's state machine.
 enum ShutdownEvent: Hashable {
-    /// SIGTERM or SIGINT: the first begins the end, the next one ends at once. Whether another
-    /// coordinator follows.
+    /// SIGTERM or SIGINT: the first one starts the shutdown, the second one exits at once.
+    /// `isReplaced`: whether another coordinator follows.
     case stopRequested(isReplaced: Bool)
-    /// An operator wants another coordinator in the place of this one.
+    /// An operator requested that another coordinator replace this one.
     case replacementRequested
-    /// All admitted requests have their replies.
+    /// All admitted requests have been answered.
     case requestsEnded
     /// A worker was welcomed.
     case workerJoined
-    /// What is left at the moment; asked for where the state `wantsCensus`.
+    /// The current census; required while the state `wantsCensus`.
     case counted(ShutdownCensus)
-    /// Time passed.
+    /// Time has passed.
     case tick
 }
 
-/// Who and what an ending coordinator waits for.
+/// The peers and jobs that the shutdown waits for.
 struct ShutdownCensus: Hashable {
-    /// Sessions of clients at the front listener, and those of operators who asked for the end
-    /// until they are heard again: libzmq drops what a receiver has not read when its connection
-    /// ends.
+    /// Client sessions at the front listener, and sessions of operators who requested the shutdown
+    /// until they send another message: libzmq drops unread messages of a receiver when its
+    /// connection ends.
     var clients: Int
-    /// Jobs that workers have, or that wait for them.
+    /// Jobs that are running or queued.
     var jobs: Int
-    /// Sessions of workers.
+    /// Worker sessions.
     var workers: Int
 }
 
-/// What an ending coordinator is to do, in order.
+/// An output of the shutdown's state machine, to be executed in order.
 enum ShutdownAction: Hashable {
-    /// Refuse new requests; `requestsEnded` follows when all admitted ones have ended.
+    /// Reject new requests; `requestsEnded` follows when all admitted ones have ended.
     case admitNothing
-    /// Have the workers that are there write what is unwritten, and end.
+    /// Tell the connected workers to write unsaved data and exit.
     case dismissWorkers
-    /// Say how the end goes on.
+    /// Log the progress of the shutdown.
     case report(Note)
-    /// End the process. Once, last.
+    /// Exit the process. Once, last.
     case exit
 
-    /// What is said of the end.
+    /// A log message about the shutdown.
     enum Note: Hashable {
-        /// It begins.
+        /// The shutdown has started.
         case begun
-        /// Requests took too long, and are sent again to the next coordinator, as after a death.
+        /// Requests timed out; clients resend them to the next coordinator, as after a crash.
         case requestsLeft
-        /// Workers took too long.
+        /// Workers timed out.
         case workersLeft
     }
 }
 
-// Does what `ShutdownState` decides, and tells it what is left.
+// Executes the actions of `ShutdownState` and supplies its census.
 extension Coordinator {
-    /// Tells the shutdown what happened and does what it answers, in order.
+    /// Passes an event to the shutdown and executes the resulting actions in order.
     mutating func tellShutdown(_ event: ShutdownEvent, at now: Instant) {
         for action in shutdown.handle(event, at: now) { perform(action, at: now) }
         if let deadline = shutdown.deadline { timers.arm(.shutdown, by: deadline) }
     }
 
-    /// Leaves phases of the shutdown for which nothing is left to wait. Counts again after each
-    /// phase that did something: the count is another one then.
+    /// Advances the shutdown. Counts again after each phase with actions, since they change the
+    /// census.
     mutating func moveShutdown(at now: Instant) {
         var phase: ShutdownState.Phase?
         while shutdown.wantsCensus, shutdown.phase != phase {

@@ -6,20 +6,21 @@ import SharedArena
 import Wire
 import ZeroMQ
 
-/// One listener: its ROUTER, the events of its connections, and what went through it. One thread.
+/// One listener: its ROUTER socket, the events of its connections, and its traffic counters.
+/// Confined to one thread.
 final class Gateway {
     let listener: Listener
     let socket: Socket
     private var monitor: SocketMonitor
     private var frames = RoutedFrames()
     private var connections: ConnectionLedger
-    /// Connections that got no place: turned away, or refused at their hello.
+    /// Connections that were not accepted: closed immediately, or rejected at their hello.
     private(set) var refusedConnections: UInt64 = 0
     private(set) var traffic = Traffic()
-    /// What the loop watches.
+    /// The event sources of the loop.
     private(set) var sources: (monitor: EventSource, socket: EventSource)?
 
-    /// What went through a listener.
+    /// The traffic of a listener.
     struct Traffic {
         var messagesReceived: UInt64 = 0
         var messagesSent: UInt64 = 0
@@ -28,18 +29,20 @@ final class Gateway {
         var largestMessage: UInt64 = 0
     }
 
-    /// Events of connections that may wait in our part of the monitor's queue.
+    /// The number of connection events that may wait in this side of the monitor's queue.
     private static let waitingEventsMax = 256
-    /// Connections that libzmq may accept before it waits for us to look at them.
+    /// The number of connections that libzmq may accept before it blocks until their events are
+    /// read.
     static let unseenConnectionsMax = waitingEventsMax + SocketMonitor.senderEventsMax
-    /// Milliseconds that a connection has for its hello.
+    /// The time in milliseconds that a connection has for its hello.
     private static let silenceMilliseconds = 5_000
 
-    /// Milliseconds for which last answers may be on their way at the end: an operator who asked
-    /// for that end is told before.
+    /// The time in milliseconds to deliver the last answers at the end; an operator who requested
+    /// the shutdown is answered earlier.
     private static let lingerMilliseconds = 100
 
-    /// Binds. The caller holds the coordinator's lock, so whatever lies at the path is a leftover.
+    /// Binds the socket. The caller holds the coordinator's lock, so an existing socket is a
+    /// leftover.
     init(
         _ listener: Listener, in context: Context, paths: RuntimePaths, limits: ConnectionLimits
     ) throws {
@@ -53,29 +56,29 @@ final class Gateway {
         monitor = try SocketMonitor(
             router, in: context, eventsMax: Self.waitingEventsMax)
         try router.bind(try Endpoint(parsing: listener.endpoint(in: paths)))
-        // libzmq leaves it as the umask says.
+        // libzmq leaves the mode to the umask.
         try FileDescriptor.openDirectory(listener.directory(in: paths))
             .setMode(listener.socketMode, of: listener.socketName)
         socket = router
     }
 
-    /// Enters both sockets into the loop.
+    /// Adds both sockets to the loop.
     func watch(in loop: inout EventLoop) {
         sources = (loop.add(monitor.socket), loop.add(socket))
     }
 
-    /// Whether connections began or ended.
+    /// Returns whether connections began or ended.
     func hasConnectionNews(in turn: EventLoop.Turn) -> Bool {
         sources.map { turn.ready.contains($0.monitor) } ?? false
     }
 
-    /// Whether messages came.
+    /// Returns whether there are messages.
     func hasMessages(in turn: EventLoop.Turn) -> Bool {
         sources.map { turn.ready.contains($0.socket) } ?? false
     }
 
-    /// Connections that ended since the last call. Looks at no more events than may have waited
-    /// when it began: whoever connects without end holds nobody up.
+    /// Returns the connections that ended since the last call. Reads at most as many events as
+    /// could be queued when it was called, so that a flood of connections can't block the loop.
     func endedConnections(at now: Instant) throws(ZMQError) -> [ConnectionLedger.Connection] {
         var ended: [ConnectionLedger.Connection] = []
         for _ in 0...Self.unseenConnectionsMax {
@@ -90,13 +93,13 @@ final class Gateway {
         return ended
     }
 
-    /// Enters a connection, or turns it away.
+    /// Registers a connection, or closes it if the limits are reached.
     private func accepted(_ descriptor: Int32, at now: Instant) {
-        // It may have closed by now, and its number stand for another one: then that one's
-        // beginning is told next, and replaces what is entered here.
+        // It may have closed by now, with its number reused by another connection; the next event
+        // then registers that one and replaces this entry.
         let socket = try? ForeignSocket(number: descriptor)
         let peer = try? PeerCredentials(socket: descriptor)
-        // A process of another PID namespace has the number 0.
+        // A process in another PID namespace has the number 0.
         let process = peer.flatMap { $0.processID > 0 ? $0.processID : nil }
         guard !connections.accepted(descriptor, of: process, socket, at: now) else { return }
         refusedConnections += 1
@@ -105,27 +108,27 @@ final class Gateway {
 
     // MARK: - Sessions
 
-    /// The process at the other end; `nil` where it is in another PID namespace.
+    /// Returns the process at the other end; `nil` if it is in another PID namespace.
     func process(of connection: ConnectionLedger.Connection) -> ProcessID? {
         connections.process(of: connection)
     }
 
-    /// The connection gets a session, unless there is no place for one more.
+    /// Begins the session of a connection, unless the limits are reached.
     func beginSession(_ connection: ConnectionLedger.Connection) -> ConnectionLedger.Refusal? {
         let refusal = connections.beginSession(connection)
         if refusal != nil { refusedConnections += 1 }
         return refusal
     }
 
-    /// The session of a connection has ended.
+    /// Ends the session of a connection.
     func endSession(_ connection: ConnectionLedger.Connection, at now: Instant) {
         connections.endSession(connection, at: now)
     }
 
-    /// Whether some connections have no session.
+    /// Whether any connection has no session.
     var hasSilent: Bool { connections.hasSilent }
 
-    /// Closes connections that had time enough to say hello.
+    /// Closes connections whose time for a hello is over.
     func closeSilent(at now: Instant) {
         for socket in connections.silent(for: Self.silenceMilliseconds, at: now) {
             _ = try? socket.shutDown()
@@ -134,7 +137,7 @@ final class Gateway {
 
     // MARK: - Messages
 
-    /// Takes the next message; its parts are valid until the next call.
+    /// Receives the next message, whose parts are valid until the next call.
     func receive() throws(ZMQError) -> Bool {
         guard try frames.receive(from: socket) else { return false }
         let bytes = UInt64(frames.byteCount)
@@ -144,46 +147,47 @@ final class Gateway {
         return true
     }
 
-    /// Who sent the message; `nil` for a peer that chose its own identity, which none of ours does.
+    /// The sender of the message; `nil` for a peer that chose its own identity, which programs of
+    /// the stack never do.
     var sender: RoutingID? { frames.sender }
 
-    /// The open connection through which the message came.
+    /// The open connection from which the message came.
     var connection: ConnectionLedger.Connection? {
         frames.sourceDescriptor.flatMap { connections.current($0) }
     }
 
-    /// Reads the header of the message.
+    /// Parses the header of the message.
     func header() throws(WireError) -> FrameHeader { try frames.header() }
 
-    /// Reads the message as one of several loads, and returns how many.
+    /// Parses the message as a batch of loads and returns their number.
     func openBatch() throws(WireError) -> Int { try frames.openBatch() }
 
-    /// From now on *the message* is one load of those.
+    /// Selects one load of the batch as the current message.
     func turn(to place: Int) { frames.turn(to: place) }
 
-    /// Reads the message as a client's.
+    /// Parses the message as a client's.
     func clientMessage(
         _ kind: MessageKind, _ decoder: inout MessageDecoder
     ) throws(WireError) -> ClientMessage {
         try frames.clientMessage(kind, &decoder)
     }
 
-    /// Reads the message as a worker's.
+    /// Parses the message as a worker's.
     func workerMessage(
         _ kind: MessageKind, _ decoder: inout MessageDecoder
     ) throws(WireError) -> WorkerMessage {
         try frames.workerMessage(kind, &decoder)
     }
 
-    /// Lends the body of the message.
+    /// Passes the body of the message to `read`.
     func withBody(_ read: (RawSpan) -> Void) { frames.withBody(read) }
 
-    /// Looks for the message among loads that hits answered.
+    /// Looks the message up among loads that were answered by hits.
     func find(in memo: HitMemo) -> (hit: HitMemo.Hit, token: Token)? {
         frames.withBody { memo.find($0) }
     }
 
-    /// Sends a message of which the body's bytes are known.
+    /// Sends a message with a body of known size, written by `fill`.
     func send(
         _ kind: MessageKind, byteCount: Int, to peer: RoutingID,
         fill: (UnsafeMutableRawBufferPointer) -> Void
@@ -193,7 +197,7 @@ final class Gateway {
         return outcome
     }
 
-    /// Sends what `encoder` encoded last.
+    /// Sends the message that `encoder` encoded last.
     func send(
         _ message: EncodedMessage, from encoder: borrowing MessageEncoder, to peer: RoutingID
     ) throws(ZMQError) -> SendOutcome {
@@ -202,7 +206,8 @@ final class Gateway {
         return outcome
     }
 
-    /// Tells a stranger which versions are spoken here; whether it arrives is its own affair.
+    /// Sends the supported protocol versions to an incompatible peer, without guarantee of
+    /// delivery.
     func refuseVersion(of peer: RoutingID) throws(ZMQError) {
         guard try socket.send(to: peer) == .sent else { return }
         let (header, body) = (VersionRefusal.header, VersionRefusal.body)
@@ -218,23 +223,23 @@ final class Gateway {
     }
 }
 
-/// The last message of a ROUTER: routing id, header, body. Where it is a batch, each of its bodies
-/// in turn is *the* body.
+/// The last message of a ROUTER socket: routing ID, header, body. If it is a batch, each of its
+/// bodies becomes the current body in turn.
 struct RoutedFrames: ~Copyable {
     private var reader = BodyReader(bodyInFrame: 2)
 
-    /// Takes the next message.
+    /// Receives the next message.
     mutating func receive(from socket: borrowing Socket) throws(ZMQError) -> Bool {
         try reader.receive(from: socket)
     }
 
-    /// Reads the message as a batch, and returns how many bodies it has.
+    /// Parses the message as a batch and returns the number of its bodies.
     mutating func openBatch() throws(WireError) -> Int { try reader.openBatch() }
 
-    /// From now on one body of the batch is meant.
+    /// Selects one body of the batch.
     mutating func turn(to place: Int) { reader.turn(to: place) }
 
-    /// Bytes of all frames but the routing id.
+    /// The size of all frames except the routing ID, in bytes.
     var byteCount: Int {
         var sum = 0
         for index in 1..<max(1, reader.frames.count) {
@@ -243,31 +248,31 @@ struct RoutedFrames: ~Copyable {
         return sum
     }
 
-    /// Who sent it.
+    /// The sender.
     var sender: RoutingID? { reader.frames.routingID }
 
-    /// The descriptor of the connection it came through.
+    /// The descriptor of the connection from which it came.
     var sourceDescriptor: Int32? { reader.frames.sourceDescriptor }
 
-    /// Reads the header. Throws `notOurs` where the frames are not two.
+    /// Parses the header. Throws `notOurs` if there are not exactly two frames.
     borrowing func header() throws(WireError) -> FrameHeader {
         guard reader.frames.count == 3, !reader.frames.isOverlong else { throw .notOurs }
         return try FrameHeader(decoding: reader.frames.bytes(at: 1))
     }
 
-    /// Lends the body; empty where the frames are not two.
+    /// Passes the body to `read`; empty if there are not exactly two frames.
     borrowing func withBody<Result>(_ read: (RawSpan) -> Result) -> Result {
         read(reader.frames.count == 3 && !reader.frames.isOverlong ? reader.body : RawSpan())
     }
 
-    /// Reads the body as a client's message.
+    /// Parses the body as a client's message.
     borrowing func clientMessage(
         _ kind: MessageKind, _ decoder: inout MessageDecoder
     ) throws(WireError) -> ClientMessage {
         try decoder.clientMessage(kind, reader.body)
     }
 
-    /// Reads the body as a worker's message.
+    /// Parses the body as a worker's message.
     borrowing func workerMessage(
         _ kind: MessageKind, _ decoder: inout MessageDecoder
     ) throws(WireError) -> WorkerMessage {
@@ -275,23 +280,22 @@ struct RoutedFrames: ~Copyable {
     }
 }
 
-/// The connections of a gateway: which one a descriptor stands for at the moment, and whether there
-/// is a place for one more.
+/// The connections of a gateway: maps descriptors to connections and enforces limits.
 ///
-/// Descriptors are reused at once: a worker that died and one that has just connected may have the
-/// same number. A session therefore belongs to descriptor *and* ordinal.
+/// Descriptors are reused immediately: a worker that died and one that has just connected may have
+/// the same number. Therefore a session is identified by descriptor *and* ordinal.
 struct ConnectionLedger {
-    /// One connection, of all there ever were on this socket.
+    /// One connection, unique over the lifetime of this socket.
     struct Connection: Hashable {
         let descriptor: Int32
         let ordinal: UInt64
     }
 
-    /// Why a connection gets no session.
+    /// The reason why a connection gets no session.
     enum Refusal: Hashable {
-        /// Its process has as many as one may have.
+        /// Its process has reached its limit.
         case processIsFull(Int)
-        /// The listener has.
+        /// The listener has reached its limit.
         case listenerIsFull(Int)
     }
 
@@ -300,7 +304,7 @@ struct ConnectionLedger {
         let process: ProcessID?
         let socket: ForeignSocket?
         var hasSession = false
-        /// Since when it has none.
+        /// Since when it has had no session.
         var silentSince: Instant
     }
 
@@ -312,8 +316,8 @@ struct ConnectionLedger {
 
     init(_ limits: ConnectionLimits) { self.limits = limits }
 
-    /// The socket accepted a connection; `false` where there is no place for it: then it is not
-    /// entered. Of a `process` that is not known only the listener's limit counts.
+    /// Registers an accepted connection; returns `false`, without registering it, if a limit is
+    /// reached. If the `process` is unknown, only the listener's limit applies.
     mutating func accepted(
         _ descriptor: Int32, of process: ProcessID? = nil, _ socket: ForeignSocket? = nil,
         at now: Instant
@@ -329,7 +333,7 @@ struct ConnectionLedger {
         return true
     }
 
-    /// A connection ended; `nil` where it was never entered.
+    /// Removes a closed connection; `nil` if it was never registered.
     mutating func ended(_ descriptor: Int32) -> Connection? {
         guard let entry = open.removeValue(forKey: descriptor) else { return nil }
         connectionsOf.remove(entry.process)
@@ -337,21 +341,21 @@ struct ConnectionLedger {
         return Connection(descriptor: descriptor, ordinal: entry.ordinal)
     }
 
-    /// The open connection of a descriptor; `nil` where it has closed by now.
+    /// Returns the open connection of a descriptor; `nil` if it has closed by now.
     func current(_ descriptor: Int32) -> Connection? {
         open[descriptor].map { Connection(descriptor: descriptor, ordinal: $0.ordinal) }
     }
 
-    /// The process at the other end of an open connection, where it is known.
+    /// Returns the process at the other end of an open connection, if it is known.
     func process(of connection: Connection) -> ProcessID? { entry(connection)?.process }
 
-    /// Open connections.
+    /// The number of open connections.
     var count: Int { open.count }
 
-    /// Whether some have no session.
+    /// Whether any connection has no session.
     var hasSilent: Bool { open.count > sessionsOf.count }
 
-    /// A connection wants a session; where there is a place for it, it has one from now on.
+    /// Begins a session for a connection, or returns why it can't.
     mutating func beginSession(_ connection: Connection) -> Refusal? {
         guard let entry = entry(connection), !entry.hasSession else { return nil }
         guard sessionsOf[entry.process] < limits.sessionsPerProcessMax else {
@@ -365,7 +369,7 @@ struct ConnectionLedger {
         return nil
     }
 
-    /// A session ended, and its connection may go on.
+    /// Ends a session; its connection may stay open.
     mutating func endSession(_ connection: Connection, at now: Instant) {
         guard let entry = entry(connection), entry.hasSession else { return }
         open[connection.descriptor]?.hasSession = false
@@ -373,7 +377,7 @@ struct ConnectionLedger {
         sessionsOf.remove(entry.process)
     }
 
-    /// The sockets of connections that have had no session for so long.
+    /// Returns the sockets of connections that have had no session for `milliseconds`.
     func silent(for milliseconds: Int, at now: Instant) -> [ForeignSocket] {
         open.values.compactMap { entry in
             let isDue = now >= entry.silentSince.adding(milliseconds: milliseconds)
@@ -386,7 +390,7 @@ struct ConnectionLedger {
     }
 }
 
-/// How many of something each process has; what belongs to none that is known counts in the sum.
+/// Counts per process; items of unknown processes only count toward the sum.
 private struct Tally {
     private(set) var count = 0
     private var byProcess: [ProcessID: Int] = [:]
@@ -405,25 +409,25 @@ private struct Tally {
     }
 }
 
-/// How many connections a listener has places for.
+/// The connection limits of a listener.
 ///
-/// Places are kept for each listener, so that nobody at `front/` can use up those of operators and
-/// workers.
+/// Limits are separate for each listener, so that clients at `front/` can't use up the connections
+/// of operators and workers.
 struct ConnectionLimits: Hashable {
-    /// Connections with a session.
+    /// The maximum number of connections with a session.
     let sessionsMax: Int
-    /// Of one process.
+    /// The maximum per process.
     let sessionsPerProcessMax: Int
 
-    /// Connections of all kinds. There are more than sessions, so that who finds no place can say
-    /// hello and be told why.
+    /// The maximum number of all connections. Larger than that of sessions, so that a rejected
+    /// client can say hello and be told the reason.
     var connectionsMax: Int { sessionsMax + max(Self.margin, sessionsMax / 8) }
-    /// The same of one process.
+    /// The maximum number of all connections per process.
     var connectionsPerProcessMax: Int {
         sessionsPerProcessMax == .max ? .max : 2 * sessionsPerProcessMax
     }
 
-    /// Limits of a listener, one of `listeners`, in a process that may have so many descriptors.
+    /// Computes the limits of one of the `listeners` for a process with this descriptor limit.
     init(
         _ listener: Listener, of listeners: [Listener] = Listener.all, descriptors: UInt64,
         perProcess: Int
@@ -445,11 +449,11 @@ struct ConnectionLimits: Hashable {
         self.sessionsPerProcessMax = sessionsPerProcessMax
     }
 
-    /// Connections of one client process unless the operator says otherwise: a client shares one
-    /// among all its tasks.
+    /// The default limit of connections per client process, in which all tasks normally share one
+    /// client.
     static let perProcess = 64
-    /// With fewer descriptors a flood of connections may still end the process: libzmq aborts
-    /// where it has none left.
+    /// Returns the minimum number of descriptors. With fewer, a flood of connections can still end
+    /// the process, because libzmq aborts when it runs out of them.
     static func descriptorsMin(_ listeners: [Listener] = Listener.all) -> UInt64 {
         UInt64(reserved(for: listeners) + 9 * clientsMin / 8 + margin)
     }
@@ -460,10 +464,11 @@ struct ConnectionLimits: Hashable {
     private static let clientsMin = 64
     private static let clientsMax = 8_192
     private static let margin = 32
-    /// Segments, files, and what libzmq has for itself.
+    /// Descriptors for segments, files, and libzmq's internal use.
     private static let own = 256
-    /// Descriptors that are not for clients: those of the other listeners, our own, and of each
-    /// listener as many as may be accepted before anybody looks at them.
+    /// Returns the number of descriptors reserved for other purposes: the other listeners, internal
+    /// use, and for each listener the connections that can be accepted before their events are
+    /// read.
     private static func reserved(for listeners: [Listener]) -> Int {
         let others = listeners.filter { $0 != .front }.map {
             ConnectionLimits($0, descriptors: 0, perProcess: .max).connectionsMax

@@ -2,28 +2,29 @@ import ImageModel
 import Linux
 import Sodium
 
-/// Names who asks, for cache keys, without telling it: a keyed digest of the credentials of a
-/// request (SEMANTICS §4.6). The key is this installation's own, so that digests of guessed
-/// passwords cannot be compared.
+/// Identifies the requester in cache keys without revealing credentials: a keyed digest of a
+/// request's credentials (SEMANTICS §4.6). Each installation has its own key, so that digests of
+/// guessed passwords can't be compared.
 struct IdentityDigest: ~Copyable {
     private let digest: SharedDigest
 
-    /// Unchecked: the key is written before anybody else knows it, lies in read-only memory from
-    /// then on, and a digest is computed in memory of its own.
+    /// Unchecked: the key is written before the object is shared and is in read-only memory from
+    /// then on, and each digest is computed in its own memory.
     private final class SharedDigest: @unchecked Sendable {
         private let digest: KeyedDigest
 
         init(_ key: [UInt8]) throws(SodiumError) { digest = try KeyedDigest(key: key) }
 
-        /// Lengths keep apart what concatenation would mix up.
+        /// Returns the digest of the parts. Each is preceded by its length, so that different parts
+        /// never concatenate to the same input.
         func digest(_ parts: [String], of purpose: String) -> String {
             let text = parts.map { "\($0.utf8.count):\($0)" }.joined(separator: ",")
             return digest.digest(purpose + text).description
         }
     }
 
-    /// Takes the key from its file (`IdentityKeyFile`). Without a path it lives as long as the
-    /// process.
+    /// Reads the key from its file (`IdentityKeyFile`). Without a path, the key lives as long as
+    /// the process.
     init(keyFile path: String?) throws {
         let key = try path.map { (path) throws(IdentityKeyError) in
             try IdentityKeyFile(path: path).key()
@@ -31,15 +32,14 @@ struct IdentityDigest: ~Copyable {
         digest = try SharedDigest(key ?? Random.bytes(count: KeyedDigest.keyLength))
     }
 
-    /// The digest in hex, or `nil` where the request has no credentials. Where the configuration
-    /// names the identity, the name stands for its secrets and for nothing else: what a client
-    /// shows of its own keeps it apart from the others. One who sees the name cannot make the
-    /// digest.
+    /// Returns the digest in hex, or `nil` if the request has no credentials. If the configuration
+    /// names the identity, the name replaces only the configured secrets; credentials that a client
+    /// sends still distinguish it. Knowing the name is not sufficient to compute the digest.
     borrowing func identity(of resolution: Resolution) -> String? {
         Self.identity(of: resolution, digest)
     }
 
-    /// The same for those who ask later.
+    /// The same as a closure, for later use.
     var identify: @Sendable (Resolution) -> String? {
         let digest = digest
         return { Self.identity(of: $0, digest) }
@@ -48,7 +48,7 @@ struct IdentityDigest: ~Copyable {
     private static func identity(of resolution: Resolution, _ digest: SharedDigest) -> String? {
         let userInfo = userInfo(of: resolution.request.url)
         let rules = resolution.terms.transfer.secrets
-        // Most requests: nothing of them has to be put in order.
+        // Fast path for most requests, which have no credentials.
         guard userInfo != nil || !resolution.request.headers.isEmpty || !rules.isEmpty else {
             return nil
         }
@@ -62,11 +62,11 @@ struct IdentityDigest: ~Copyable {
                 : digest.digest(rules + [""] + parts(userInfo, headers), of: "rules,")
         }
         let shown = headers.filter { !resolution.secretHeaders.contains($0.name) }
-        // No list of credentials begins so: a length has digits.
+        // Can't collide with a list of credentials, which begins with a length in digits.
         return digest.digest([name] + parts(userInfo, shown), of: "name,")
     }
 
-    /// Without an `@` there is none.
+    /// Returns the user info of a URL, which requires an `@`.
     private static func userInfo(of url: String) -> String? {
         guard url.utf8.contains(UInt8(ascii: "@")) else { return nil }
         return (try? SourceURL(url))?.userInfo
@@ -76,7 +76,8 @@ struct IdentityDigest: ~Copyable {
         [userInfo ?? ""] + headers.flatMap { [$0.name, $0.value] }
     }
 
-    /// The digest of header values on which an answer depends. It never is that of credentials.
+    /// The digest of the header values on which a response varies. Never equal to a digest of
+    /// credentials.
     var variants: @Sendable ([HTTPHeader]) -> String {
         let digest = digest
         return { headers in
@@ -85,12 +86,12 @@ struct IdentityDigest: ~Copyable {
     }
 }
 
-/// The key of an installation, in a file of its own: made where it is missing, whole or not at all.
+/// The file with the key of an installation, created atomically if it is missing.
 struct IdentityKeyFile {
     let path: String
 
-    /// Reads the key; links are followed, since a key may be mounted as one. Where there is no
-    /// file, makes one of mode 0600 in the directory of the path, and follows no link for that.
+    /// Reads the key. Follows links, because a key may be mounted as one. If the file doesn't
+    /// exist, creates it with mode 0600 in the directory of the path, without following links.
     func key() throws(IdentityKeyError) -> [UInt8] {
         if let key = try read() { return key }
         do throws(Errno) {
@@ -98,18 +99,18 @@ struct IdentityKeyFile {
         } catch {
             throw IdentityKeyError(path: path, fault: .notMade(error))
         }
-        // Another coordinator was faster.
+        // Another coordinator created it first.
         guard let key = try read() else {
             throw IdentityKeyError(path: path, fault: .deadLink)
         }
         return key
     }
 
-    /// `nil`: there is none.
+    /// Returns `nil` if the file doesn't exist.
     private func read() throws(IdentityKeyError) -> [UInt8]? {
         let key: [UInt8]
         do throws(Errno) {
-            // A pipe is not waited for.
+            // Nonblocking, in case the file is a pipe.
             let file = try FileDescriptor.open(path, [.readOnly, .nonBlocking])
             key = try file.readToEnd(bytesMax: KeyedDigest.keyLength)
         } catch .noSuchFile {
@@ -125,16 +126,16 @@ struct IdentityKeyFile {
         return key
     }
 
-    /// Writes a new key beside the file and gives it its name once it is on the disk, so that no
-    /// crash leaves a part of one. `nil`: something has that name by now, and stays.
+    /// Writes a new key to a temporary file and renames it after syncing, so that a crash never
+    /// leaves a partial key. Returns `nil` if the file exists by now; it is kept.
     private func make() throws(Errno) -> [UInt8]? {
         let (directory, name) = place
         let folder = try FileDescriptor.open(directory, .directory)
         let draft = name + Self.draftSuffix
-        // Not emptied: it may be what another coordinator is about to rename. What a crash has
-        // left of one is as long as a key at most, and is written over.
+        // Not truncated, because another coordinator may be about to rename it. A leftover of a
+        // crash is at most as long as a key and is overwritten.
         let file = try folder.open(draft, [.writeOnly, .create, .noFollow], mode: 0o600)
-        // Who holds it alone may give the name, so nothing is ever replaced.
+        // Only the holder of the lock renames, so an existing key is never replaced.
         try file.lock(.exclusive)
         guard try Self.isFree(name, in: folder) else {
             try? folder.unlink(draft)
@@ -145,14 +146,14 @@ struct IdentityKeyFile {
         guard try file.status().size == key.count else { throw .fileTooLarge }
         try file.synchronize()
         try folder.rename(draft, to: name)
-        // Not every file system can: at worst the next start makes another key.
+        // Not supported by every file system; in the worst case the next start creates another key.
         try? folder.synchronize()
-        // Held until here.
+        // The lock is held until here.
         try? file.unlock()
         return key
     }
 
-    /// The directory, and the name in it.
+    /// The directory and the name in it.
     private var place: (directory: String, name: String) {
         guard let cut = path.lastIndex(of: "/") else { return (".", path) }
         return (
@@ -161,7 +162,7 @@ struct IdentityKeyFile {
         )
     }
 
-    /// A link has its name even where it leads to nothing.
+    /// Returns whether the name is unused; a dangling link counts as used.
     private static func isFree(
         _ name: String, in folder: borrowing FileDescriptor
     ) throws(Errno) -> Bool {
@@ -173,21 +174,21 @@ struct IdentityKeyFile {
         }
     }
 
-    /// Behind the name of the file, until it is whole.
+    /// The suffix of the temporary file.
     static let draftSuffix = ".new"
 }
 
-/// The key file cannot be used; says what to do.
+/// The error that the key file can't be used; states what to do.
 struct IdentityKeyError: Error, Hashable, CustomStringConvertible {
-    /// What is wrong with it.
+    /// The cause.
     enum Fault: Hashable {
-        /// It has not as many bytes as a key.
+        /// Its length differs from that of a key.
         case length
-        /// It is there, and the kernel does not let it be read.
+        /// It exists but can't be read.
         case unreadable(Errno)
-        /// It is a link to nothing.
+        /// It is a dangling link.
         case deadLink
-        /// It is not there, and cannot be written.
+        /// It doesn't exist and can't be created.
         case notMade(Errno)
     }
 
@@ -216,8 +217,8 @@ struct IdentityKeyError: Error, Hashable, CustomStringConvertible {
 }
 
 extension Resolution {
-    /// Whether values of secret files are in it, or in what is laid over its image: it may become
-    /// another one without a reload.
+    /// Whether it, or one of its overlays, contains values of secret files, so that it may change
+    /// without a reload.
     var hasSecrets: Bool {
         hasOwnSecrets || terms.overlays.contains(where: \.hasOwnSecrets)
     }
@@ -228,7 +229,7 @@ extension Resolution {
 }
 
 extension LoadTerms {
-    /// Who asks for what is laid over an image: nobody, unless a rule says so.
+    /// Sets the identities of overlay requests: none, unless a rule adds credentials.
     mutating func identifyOverlays(by identity: (Resolution) -> String?) {
         for index in overlays.indices {
             overlays[index].terms.identity = identity(overlays[index])

@@ -11,20 +11,20 @@ import Wire
 import ZeroMQ
 
 extension Coordinator {
-    /// What a message was that was received.
+    /// The kind of a received message.
     enum Received {
-        /// A hit that was answered the short way.
+        /// A hit that was answered on the fast path.
         case hit
         case other
-        /// So many loads.
+        /// A batch of this many loads.
         case loads(Int)
 
-        /// What it counts beside other messages.
+        /// Its weight in the budget of a turn.
         var count: Int { if case .loads(let count) = self { count } else { 1 } }
         var isHit: Bool { if case .hit = self { true } else { false } }
     }
 
-    /// Reads the message that `gateway` has just received.
+    /// Handles the message that `gateway` has just received.
     mutating func receive(from gateway: Gateway, at now: Instant) throws -> Received {
         guard let sender = gateway.sender else {
             counters.malformedMessages += 1
@@ -57,7 +57,7 @@ extension Coordinator {
         return .other
     }
 
-    /// Reads the message as a client's of that kind, the whole way.
+    /// Decodes and handles a client's message of this kind on the regular path.
     mutating func receive(
         _ kind: MessageKind, from sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) throws(WireError) {
@@ -85,7 +85,7 @@ extension Coordinator {
         }
     }
 
-    /// Whoever sends nonsense without end fills no disk with what is said of it.
+    /// Logs a malformed message, with a rate limit so that a faulty peer can't fill the disk.
     private mutating func sayMalformed(_ error: WireError, _ gateway: Gateway, at now: Instant) {
         counters.malformedMessages += 1
         sayRefused(
@@ -102,11 +102,11 @@ extension Coordinator {
         bootstrap.log.warning(sentence, fields)
     }
 
-    /// Whether it arrives is the stranger's own affair.
+    /// Rejects an incompatible peer, without guarantee of delivery.
     private mutating func refuseStranger(
         _ error: WireError, _ sender: RoutingID, _ gateway: Gateway
     ) {
-        // The answer of a peer that speaks another version is never answered.
+        // Never answer a version rejection, so that two peers can't answer each other forever.
         if case .versionRefused = error { return }
         let refusal: Outbox.Message =
             switch gateway.listener {
@@ -130,7 +130,7 @@ extension Coordinator {
         }
         guard let id = peers.id(at: gateway.listener, sender) else {
             if case .goodbye = message, partings.remove(sender) != nil { return }
-            // What it used before it went counts.
+            // Memory hits that the client used before it disconnected still count.
             if case .used(let used) = message, partings.contains(sender) {
                 return handle(.used(used), at: now)
             }
@@ -182,7 +182,8 @@ extension Coordinator {
         }
     }
 
-    /// Operators may do all with entries; front ends for strangers what is permitted to them.
+    /// Handles a command on entries: operators may use all of them, front ends for untrusted
+    /// clients only the permitted ones.
     private mutating func entry(
         _ command: CacheCommand, of client: ClientID, _ gateway: Gateway, at now: Instant
     ) throws(WireError) {
@@ -193,13 +194,13 @@ extension Coordinator {
         }
     }
 
-    /// What may not is refused as a load.
+    /// Returns whether the client may upload; if not, the load is rejected.
     private func mayUpload(_ load: LoadRequest, _ gateway: Gateway) -> Bool {
         let permitted = configuration.permissionForStrangers
         return gateway.listener != .web || (try? RestrictedFront.check(load, permitted)) != nil
     }
 
-    /// An operator cancels whosever requests.
+    /// Cancels chunked deliveries and uploads; operators can cancel those of all clients.
     private mutating func cancelPieces(
         by client: ClientID, _ gateway: Gateway, at now: Instant,
         where isMeant: (LoadRequest) -> Bool
@@ -208,8 +209,8 @@ extension Coordinator {
         for client in meant { cancelPieces(of: client, at: now, where: isMeant) }
     }
 
-    /// Processes of a kind, or of one pool of it, finish what they have and end; their supervisors
-    /// start the next ones.
+    /// Makes the processes of a kind, or of one of its pools, finish their jobs and exit; their
+    /// supervisors start replacements.
     private mutating func drain(
         _ kind: WorkerKind, _ pool: PoolName?, for operator: UInt64, at now: Instant
     ) {
@@ -227,7 +228,8 @@ extension Coordinator {
         }
         for peer in told {
             send(.toWorker(.drain), to: peer.id, at: now)
-            // From now on, and not from its goodbye on, it is given nothing, and status says so.
+            // The worker gets no jobs from now on, not only after its goodbye, and the status shows
+            // it as draining.
             peers[peer.id]?.isLeaving = true
             handle(.workerDraining(WorkerID(peer.id)), at: now)
         }
@@ -235,7 +237,8 @@ extension Coordinator {
             replacementAskers.insert(`operator`)
             tellShutdown(.replacementRequested, at: now)
         }
-        // When it is told, it is so: by then nobody repeats an answer of this coordinator.
+        // The answer is sent after the change took effect: no client repeats answers of this
+        // coordinator any more.
         let count = kind == .coordinator ? 1 : UInt32(told.count)
         send(.toClient(.draining(count)), to: `operator`, at: now)
     }
@@ -303,8 +306,8 @@ extension Coordinator {
         else { return }
         sayExcess(of: hello, in: pools[pool], at: now)
         send(.toWorker(.welcome(WorkerWelcome(epoch: epoch))), to: id, at: now)
-        // Before any job of it, also where nothing is set: a coordinator before this one may have
-        // set something.
+        // Sent before its first job, even if nothing is configured, because a previous coordinator
+        // may have sent other settings.
         if pool == PoolID(.cache) {
             send(.toWorker(.cacheSettings(configuration.cacheSettings)), to: id, at: now)
         }
@@ -318,8 +321,7 @@ extension Coordinator {
         tellShutdown(.workerJoined, at: now)
     }
 
-    /// What a worker could do and its pool is not granted it never does: an operator may want to
-    /// know.
+    /// Logs capabilities of a worker that its pool isn't granted and that it therefore never uses.
     private mutating func sayExcess(
         of hello: WorkerHello, in pool: WorkerPool, at now: Instant
     ) {
@@ -335,8 +337,8 @@ extension Coordinator {
 
     // MARK: - Sessions
 
-    /// Whether a hello shows the secret of its listener; it is kept with no session. Whoever is not
-    /// let in has its answer, and its connection is closed as one that never says hello.
+    /// Returns whether a hello presents its listener's secret; the secret is not stored. A rejected
+    /// peer is answered, and its connection is closed like one that never says hello.
     private mutating func isLetIn(
         _ shown: ListenerSecret?, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) -> Bool {
@@ -350,20 +352,20 @@ extension Coordinator {
         return false
     }
 
-    /// Begins a session for a `Hello`. A second one on the same connection ends the first; one
-    /// whose connection has closed by now is ignored.
+    /// Begins a session for a `Hello`. A second one on the same connection replaces the first; a
+    /// hello from a connection that has closed by now is ignored.
     private mutating func begin(
         _ role: Peer.Role, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) -> UInt64? {
-        // The connection may be younger than the last look at the monitor; its beginning was told
-        // before its first message could be read.
+        // The connection may be newer than the last look at the monitor, whose event always
+        // precedes its first message.
         drainMonitor(gateway, at: now)
         guard let connection = gateway.connection else {
             bootstrap.log.debug(
                 "a hello came too late", ["listener": .string(gateway.listener.name)])
             return nil
         }
-        // The number of a connection that died is reused at once; one connection has one session.
+        // Descriptor numbers are reused immediately, and a connection has only one session.
         if let older = peers.id(at: gateway.listener, connection) { end(older, at: now) }
         if let older = peers.id(at: gateway.listener, sender) { end(older, at: now) }
         let process = gateway.process(of: connection)
@@ -381,7 +383,7 @@ extension Coordinator {
             process: process)
     }
 
-    /// Whether a worker may have a session. One that its process had before ends.
+    /// Returns whether a worker may have a session; an earlier session of the same process ends.
     private mutating func makeWay(
         for process: ProcessID?, _ hello: WorkerHello, at listener: Listener, _ now: Instant
     ) -> Bool {
@@ -398,8 +400,8 @@ extension Coordinator {
         }
     }
 
-    /// There is no place for one more session. Its connection is closed some time after, so that
-    /// the answer arrives.
+    /// Rejects a session because of a limit. The connection is closed some time later, so that the
+    /// answer arrives.
     private mutating func refuse(
         _ refusal: ConnectionLedger.Refusal, _ sender: RoutingID, _ gateway: Gateway
     ) {
@@ -423,8 +425,8 @@ extension Coordinator {
         }
     }
 
-    /// To somebody without a session. Whether it arrives does not matter: who says something again
-    /// is told again.
+    /// Sends a message to a peer without a session, without guarantee of delivery: further messages
+    /// are answered again.
     mutating func tell(
         _ message: Outbox.Message, _ sender: RoutingID, _ gateway: Gateway
     ) {
@@ -432,7 +434,7 @@ extension Coordinator {
         _ = try? gateway.send(encoded, from: encoder, to: sender)
     }
 
-    /// Ends a session and what it was interested in.
+    /// Ends a session and withdraws its requests.
     mutating func end(_ id: UInt64, at now: Instant) {
         guard let peer = peers.remove(id) else { return }
         gateways[peer.listener]?.endSession(peer.connection, at: now)
@@ -449,7 +451,7 @@ extension Coordinator {
         }
     }
 
-    /// What was written down of a worker's end before its connection ended.
+    /// Returns the recorded cause of a worker's death, if any.
     private func crashRecord(of pool: WorkerPool, _ hello: WorkerHello) -> CrashRecord? {
         let reader = ControlReader(directory: bootstrap.paths.controlDirectory(pool.name))
         guard let crash = reader.crashRecord(of: hello.incarnation) else { return nil }
@@ -464,7 +466,7 @@ extension Coordinator {
         return crash
     }
 
-    /// Ends the session of a worker that broke the protocol.
+    /// Ends the session of a worker that violated the protocol.
     mutating func expel(_ id: UInt64, _ error: ImageError, at now: Instant) {
         counters.expelledWorkers += 1
         bootstrap.log.error(

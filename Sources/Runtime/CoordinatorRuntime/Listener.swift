@@ -6,24 +6,24 @@ import SharedArena
 import Sodium
 import Wire
 
-/// A directory in which the coordinator listens. Who may connect is decided by the file system, and
-/// so a worker's pool, and with it its kind, is the listener it came through (SEMANTICS §14.1).
+/// A directory in which the coordinator listens. The file system controls who may connect, so the
+/// listener determines a worker's pool and thereby its kind (SEMANTICS §14.1).
 enum Listener: Hashable {
     case front
-    /// Of front ends that speak for strangers (SEMANTICS §14.11).
+    /// The listener of front ends that serve untrusted clients (SEMANTICS §14.11).
     case web
     case admin
     case back(PoolName)
 
-    /// Those of a stack without further pools.
+    /// The listeners of a stack with only the default pools.
     static let all = all(WorkerPools())
 
-    /// Those of a stack with these pools; operators are served first.
+    /// Returns the listeners of a stack with these pools; operators are served first.
     static func all(_ pools: WorkerPools) -> [Listener] {
         [.admin, .front, .web] + pools.workers.map { .back(pools[$0].name) }
     }
 
-    /// As status names it.
+    /// The name in status reports.
     var name: String {
         switch self {
         case .front: "front"
@@ -51,7 +51,7 @@ enum Listener: Hashable {
         }
     }
 
-    /// The socket's name in its directory.
+    /// The name of the socket in its directory.
     var socketName: String {
         switch self {
         case .front: "front.sock"
@@ -61,8 +61,8 @@ enum Listener: Hashable {
         }
     }
 
-    /// Who may write to a socket may connect: the group of its directory, and at `admin/` nobody
-    /// but the coordinator's user.
+    /// The mode of the socket. Write permission allows connecting: for the group of its directory,
+    /// and at `admin/` only for the coordinator's user.
     var socketMode: UInt32 {
         switch self {
         case .front, .web, .back: 0o660
@@ -77,19 +77,18 @@ enum Listener: Hashable {
         }
     }
 
-    /// Whether clients connect here, with whatever rights.
+    /// Whether clients connect here, with any permissions.
     var isOfClients: Bool { self == .front || self == .web }
 }
 
-/// Whether a hello shows what its listener asks for. Where each kind is a user of its own no
-/// listener asks: file modes keep the others out. Under a `serve` that runs all kinds as one user
-/// they do not.
+/// Checks the secret in a hello. If each kind runs as its own user, listeners require no secret,
+/// because file modes restrict access. Under a `serve` that runs all kinds as one user they don't.
 struct Authenticator {
     private let secrets: ListenerSecrets?
     private let pools: WorkerPools
 
-    /// Takes what the supervisor gave; nil: no listener asks. Throws for anything else than the
-    /// secrets of all listeners, since a listener that should ask and does not would be open.
+    /// Parses the secrets from the supervisor; nil if no listener requires one. Throws unless there
+    /// is a secret for every listener, since a listener without its secret would be open.
     init(
         inherited bytes: [UInt8]?, pools: WorkerPools = WorkerPools()
     ) throws(ConfigurationError) {
@@ -102,7 +101,7 @@ struct Authenticator {
                 + "\(ListenerSecrets.byteCount): start serve and the coordinator of one release")
     }
 
-    /// Who gave the secrets knew the same pools.
+    /// Checks that the supervisor that created the secrets knew the same pools.
     private static func check(
         _ secrets: ListenerSecrets, have pools: WorkerPools
     ) throws(ConfigurationError) {
@@ -113,7 +112,7 @@ struct Authenticator {
                 + "serve again")
     }
 
-    /// nil where it may come in.
+    /// Returns nil if the peer may connect.
     func refusal(of shown: ListenerSecret?, at listener: Listener) -> ImageError? {
         guard let wanted = wanted(at: listener) else { return nil }
         if let shown, ConstantTime.areEqual(shown.bytes, wanted.bytes) { return nil }
@@ -146,25 +145,25 @@ struct Authenticator {
     }
 }
 
-/// What a front end that speaks for strangers may ask for (SEMANTICS §14.11): it parses what they
-/// send, and may have been broken into.
+/// Restricts what front ends that serve untrusted clients may request (SEMANTICS §14.11): they
+/// parse untrusted input and may be compromised.
 enum RestrictedFront {
-    /// The profile of its loads, where the configuration has one of that name.
+    /// The profile of their loads, if the configuration defines it.
     static let profile = "web"
 
-    /// Throws for a kind of message that is not for it.
+    /// Throws for a message kind that they may not send.
     static func check(_ message: ClientMessage) throws(WireError) {
         switch message {
         case .prefetch: throw .unexpectedKind(.prefetch)
         case .cache(let command) where command.action != .removeSelected:
             throw .unexpectedKind(.cacheCommand)
-        // An operator's other commands are refused further on.
+        // Operators' other commands are rejected later.
         default: break
         }
     }
 
-    /// Throws for a removal that the operator does not permit, and for one of more than entries of
-    /// one URL, one beginning of keys or one tag, in all caches and tiers.
+    /// Throws for a removal that the operator does not permit, and for one of more than the entries
+    /// of one URL, one key prefix or one tag, in all caches and tiers.
     static func check(_ command: CacheCommand, _ permitted: FrontPermission) throws(ImageError) {
         guard permitted.removes else {
             throw ImageError(
@@ -185,8 +184,8 @@ enum RestrictedFront {
         }
     }
 
-    /// Throws for a load that says what strangers have no say in, or more than the operator permits
-    /// them.
+    /// Throws for a load that sets options reserved to trusted clients, or exceeds what the
+    /// operator permits.
     static func check(_ load: LoadRequest, _ permitted: FrontPermission) throws(ImageError) {
         let context = load.image.context
         let isNamed = [context.profile, context.cache, context.originalCache, context.loader]
@@ -194,7 +193,7 @@ enum RestrictedFront {
         try refuse(
             load.uploadBytes > UInt64(clamping: permitted.uploadBytesMax),
             "more than \(permitted.uploadBytesMax) bytes of its own (upload-bytes)")
-        // Probes bring a small image along.
+        // Probes upload a small image.
         try refuse(
             load.logContext.isProbe && !(1...probeBytesMax).contains(load.uploadBytes),
             "to be in no log, as probes are")
@@ -218,7 +217,7 @@ enum RestrictedFront {
         try refuse(context.fallback != nil, "a fallback of its own")
     }
 
-    /// Bytes of the image of a probe.
+    /// The maximum size of a probe's image, in bytes.
     private static let probeBytesMax: UInt64 = 1_024
 
     private static func refuse(_ isAsked: Bool, _ what: String) throws(ImageError) {

@@ -7,7 +7,7 @@ import Wire
 import ZeroMQ
 
 extension Coordinator {
-    /// A load that brings no bytes along.
+    /// Handles a load without an upload.
     mutating func load(_ request: LoadRequest, for id: UInt64, _ gateway: Gateway, at now: Instant)
     {
         let client = ClientID(id)
@@ -17,8 +17,8 @@ extension Coordinator {
             return handle(.load(client, resolved.load, resolved.terms), at: now)
         }
         let resolved = gateway.listener == .web ? resolve(restricted: request) : resolve(request)
-        // A hit has its voucher the first time: whoever asks for many images in turn may find the
-        // place of each taken by another one when it comes again.
+        // Hits get a voucher at the first request: a client that cycles through many images may
+        // find each memo replaced when it asks again.
         if !inPieces {
             learn(request, resolved, gateway)
             if let sender = gateway.sender, answerAgain(sender, gateway, at: now) { return }
@@ -27,7 +27,7 @@ extension Coordinator {
         handle(.load(client, resolved.load, resolved.terms), at: now)
     }
 
-    /// A front end that speaks for strangers has the profile that is meant for those.
+    /// Resolves a load of a front end that serves untrusted clients with the profile for those.
     private func resolve(restricted load: LoadRequest) -> Resolved {
         do throws(ImageError) {
             try RestrictedFront.check(load, configuration.permissionForStrangers)
@@ -41,8 +41,8 @@ extension Coordinator {
         }
     }
 
-    /// An operator reads the entry of a key, as replies show that: nothing is fetched or stored,
-    /// and of the configuration only the names of caches count.
+    /// Resolves an operator's read of an entry by its key, as shown in replies: nothing is fetched
+    /// or stored, and only the cache names of the configuration apply.
     private func resolve(_ load: LoadRequest, entry key: String) -> Resolved {
         var resolved = Resolved(load: load, terms: LoadTerms(), mayChange: true)
         do throws(ImageError) {
@@ -63,12 +63,12 @@ extension Coordinator {
 
 // Several loads in one message (PROTOCOL §8.2).
 extension Coordinator {
-    /// Does with each what would be done with it alone, in order; hits are answered together. A
-    /// fault of one is that of one load. Returns how many they were.
+    /// Handles each load of a batch as if it had arrived alone, in order; hits are answered
+    /// together. An error affects only its own load. Returns the number of loads.
     mutating func receiveLoads(
         from sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) throws(WireError) -> Int {
-        // One answer is enough for a stranger.
+        // One answer suffices for a peer without a session.
         guard peers.id(at: gateway.listener, sender) != nil else {
             tell(.toClient(.helloRequired), sender, gateway)
             return 1
@@ -81,45 +81,45 @@ extension Coordinator {
             do throws(WireError) {
                 try receive(.load, from: sender, gateway, at: now)
             } catch {
-                // What is nobody's is refused once, however often it comes.
+                // Errors that can't be attributed to a load are answered once, however many there
+                // are.
                 let isNonsense = Self.token(of: error) == nil
                 if !isNonsense || !isNonsenseTold {
                     refuse(error, .load, sender, gateway, at: now)
                 }
                 isNonsenseTold = isNonsenseTold || isNonsense
             }
-            // It may have ended: a client that does not read loses its session.
+            // The session may have ended: a client that doesn't read loses it.
             guard peers.id(at: gateway.listener, sender) != nil else { break }
         }
         return count
     }
 }
 
-// Slots: what is on its way to one ends when another load comes into it (SEMANTICS §8.7).
+// Slots: a new load cancels the previous load in its slot (SEMANTICS §8.7).
 extension Coordinator {
-    /// A load comes into a slot: what is on its way to the slot, or brings its bytes along for it,
-    /// ends before.
+    /// Ends the load, delivery or upload that occupies the slot of a new load.
     mutating func leaveSlot(for load: LoadRequest, of client: ClientID, at now: Instant) {
         guard let slot = load.slot, !load.image.options.contains(.avoidAutoCancelImage) else {
             return
         }
         cancelPieces(of: client, at: now) { $0.slot == slot && $0.token != load.token }
-        // Another load takes the slot when it is admitted, which is now.
+        // A load without an upload is admitted now and takes the slot itself.
         if load.uploadBytes > 0 { handle(.leaveSlot(client, slot: slot), at: now) }
     }
 }
 
-// Batches of URLs.
+// Prefetches of URL lists.
 extension Coordinator {
-    /// A batch, or a part of one. Each URL is resolved by itself, as that of a load is, when the
-    /// scheduler begins it (`lateResolution`): a long list costs no more than its text.
+    /// Handles a batch or a part of one. The scheduler resolves each URL like that of a load when
+    /// it starts it (`lateResolution`), so a long list costs no more than its text.
     mutating func prefetch(_ request: PrefetchRequest, for client: ClientID, at now: Instant) {
         var image = request.image
         image.url = Self.anyURL
         handle(.prefetch(client, request, resolveTemplate(image)), at: now)
     }
 
-    /// On what terms the template itself is loaded: what is wrong with it is wrong with all URLs.
+    /// Returns the terms of the template itself; an error in it applies to all URLs.
     private func resolveTemplate(_ image: ImageRequest) -> LoadTerms {
         do throws(ImageError) {
             try configuration.check(image)
@@ -131,10 +131,11 @@ extension Coordinator {
         }
     }
 
-    /// Stands where a URL has to stand.
+    /// A placeholder for a required URL.
     private static let anyURL = "http://host/"
 
-    /// Of a batch only the newest report of a turn goes out, and the last one at once.
+    /// Collects a batch's report: only the newest one of a turn is sent, but the final one
+    /// immediately.
     mutating func prefetched(_ report: PrefetchReport, of client: ClientID, at now: Instant) {
         guard report.isFinal else {
             prefetchReports[client, default: [:]][report.batch] = report
@@ -144,7 +145,7 @@ extension Coordinator {
         send(.toClient(.prefetched(report)), to: client.value, at: now)
     }
 
-    /// The reports of a turn.
+    /// Sends the collected reports of a turn.
     mutating func tellPrefetches(at now: Instant) {
         guard !prefetchReports.isEmpty else { return }
         let reports = prefetchReports
@@ -158,7 +159,7 @@ extension Coordinator {
 }
 
 extension Coordinator {
-    /// The end of a request: what is wanted in pieces begins to go out.
+    /// Handles a reply; a chunked delivery starts now.
     mutating func reply(_ reply: Reply, to client: ClientID, at now: Instant) {
         let known =
             reply.isTerminal
@@ -167,7 +168,7 @@ extension Coordinator {
         guard let expected = known, case .image(let image) = reply.outcome,
             let reference = image.reference
         else { return sendEnd(reply, known, to: client, at: now) }
-        // While one partial image goes out, a newer one would only come later.
+        // While one partial image is being sent, a newer one would only arrive later.
         if reply.arrivedBytes != nil, deliveries.isSending(reply.token, to: client) {
             return letGo(of: image, for: client, at: now)
         }
@@ -180,8 +181,8 @@ extension Coordinator {
         sendPieces(to: client, at: now)
     }
 
-    /// A reply without bytes. It does not overtake those of a cached image; where these could not
-    /// be sent and are the right ones, they are loaded once more.
+    /// Sends a reply without an image. It doesn't overtake a cached image that is being sent; if
+    /// the cached image could not be sent and is up to date, it is loaded again.
     private mutating func sendEnd(
         _ reply: Reply, _ expected: PieceDeliveries.Expected?, to client: ClientID, at now: Instant
     ) {
@@ -195,11 +196,11 @@ extension Coordinator {
 }
 
 extension LoadTerms {
-    /// Bytes of a `data:` URL that are its own key.
+    /// The maximum length in bytes of a `data:` URL that serves as its own key.
     static let dataKeyBytesMax = 256
 
-    /// Has the keys of a long `data:` URL begin with a digest of it: what it holds is no name that
-    /// anybody reads. No URL looks like that: it has no comma.
+    /// Replaces a long `data:` URL in keys by its digest, since its content isn't a readable name.
+    /// The result never equals a `data:` URL, which contains a comma.
     mutating func shortenDataKey(of url: String) {
         guard base == .url, loader == .data, url.utf8.count > Self.dataKeyBytesMax else { return }
         do throws(SodiumError) {
@@ -207,7 +208,7 @@ extension LoadTerms {
             digest.update(Array(url.utf8))
             base = .filtered("data:blake2b-" + digest.finish())
         } catch {
-            // Without the library no coordinator starts.
+            // A coordinator doesn't start without the library.
             return
         }
     }

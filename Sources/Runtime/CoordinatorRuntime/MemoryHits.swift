@@ -7,15 +7,15 @@ import SharedArena
 import Wire
 import ZeroMQ
 
-// Hits in two messages (SEMANTICS §5.11), the short way.
+// The fast path for hits, which takes two messages (SEMANTICS §5.11).
 extension Coordinator {
-    /// Answers a `Load` whose bytes a hit answered before; `false` where it has to go the whole
-    /// way, and nothing was done. The answer goes out with those of the same message
-    /// (`sendAnswers`).
+    /// Answers a `Load` whose bytes were answered by a hit before. Returns `false`, without side
+    /// effects, if it must take the regular path. The answer is sent together with others of the
+    /// same message (`sendAnswers`).
     mutating func answerAgain(
         _ sender: RoutingID, _ gateway: Gateway, at now: Instant
     ) -> Bool {
-        // Operators read entries by key: the same bytes are another load there.
+        // Operators read entries by key, so the same bytes are another load there.
         guard gateway.listener != .admin,
             let (hit, token) = gateway.find(in: hitMemos[gateway.listener]),
             let id = peers.id(at: gateway.listener, sender), peers.takesReferences(id),
@@ -26,12 +26,12 @@ extension Coordinator {
         return true
     }
 
-    /// Sends what was collected for a client.
+    /// Sends the collected answers to a client.
     mutating func sendAnswers(to sender: RoutingID, _ gateway: Gateway, at now: Instant) {
         guard !answers.isEmpty else { return }
         defer { answers.removeAll() }
         guard let id = peers.id(at: gateway.listener, sender) else { return }
-        // What waits for room goes first.
+        // Queued messages must be sent first.
         func hasRoom() -> Bool { peers[id]?.outbox.isEmpty == true }
         let isBatch = answers.count > 1 && peers.takesBatches(id)
         if isBatch, hasRoom(), sendBatch(to: sender, gateway) { return }
@@ -58,12 +58,12 @@ extension Coordinator {
         }
     }
 
-    /// The client has no room for it now.
+    /// Queues an answer, because the client has no capacity for it now.
     private mutating func keepAnswer(_ index: Int, for id: UInt64, at now: Instant) {
         if let message = Self.message(index, of: answers, &decoder) {
             return keep(.toClient(message), for: id, at: now)
         }
-        // What we wrote cannot be read: a defect of ours.
+        // An answer that can't be parsed again is a defect of this program.
         guard let token = TokenedBody(answers.body(at: index))?.token else { return }
         let error = ImageError(.internalError, "a message of the coordinator cannot travel")
         let failure = Reply(token: token, outcome: .failure(error))
@@ -76,9 +76,9 @@ extension Coordinator {
         try? decoder.serverMessage(.reply, answers.body(at: index))
     }
 
-    /// Remembers a load that a hit answers, unless it may become another one.
+    /// Memoizes a load that a hit answers, unless it may resolve differently later.
     mutating func learn(_ load: LoadRequest, _ resolved: Resolved, _ gateway: Gateway) {
-        // What a log is to say of a load is hardly ever seen again.
+        // Loads with log contexts are rarely repeated byte for byte.
         guard gateway.listener != .admin, requestLog.permitsShortWay, load.logContext.isEmpty,
             !resolved.mayChange,
             var ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
@@ -95,9 +95,9 @@ extension Coordinator {
         }
     }
 
-    /// Answers a load that names its trace or its request, whose bytes are hardly ever seen again,
-    /// if a hit answers it: with a voucher, as other loads are. `false` where it has to go the
-    /// whole way, and nothing was done.
+    /// Answers a load with trace or request ID, whose bytes are rarely repeated, if it is a hit;
+    /// the answer has a voucher like that of other loads. Returns `false`, without side effects, if
+    /// it must take the regular path.
     mutating func answerOnce(
         _ load: LoadRequest, _ resolved: Resolved, from id: UInt64, _ gateway: Gateway,
         at now: Instant
@@ -118,24 +118,24 @@ extension Coordinator {
     }
 }
 
-/// Loads that hits answered before, by the bytes of their messages: the same load again costs a
-/// hash, a comparison and the scheduler's look at what may have changed, and no reading of the
-/// message, no key, no writing of the reply.
+/// Loads that were answered by hits, by the bytes of their messages. A repeated load costs a hash,
+/// a comparison and the scheduler's check for changes, without decoding the message, building keys
+/// or encoding the reply.
 struct HitMemo {
     /// One load and its answer.
     struct Hit {
         let ticket: HitTicket
-        /// The body of its reply behind the token.
+        /// The body of its reply after the token.
         let reply: [UInt8]
     }
 
     private var hits = RestMemo<Hit>(bits: 15, restBytesMax: bytesMax)
 
-    /// Of a load or a reply that is remembered. Usually both have 400 bytes: 10,000 hot images are
-    /// 8 MB, and all places at most 64 MB.
+    /// The maximum size of a memoized load or reply. Together they typically have 400 bytes: 10,000
+    /// hot images use 8 MB, and all entries at most 64 MB.
     private static let bytesMax = 1_024
 
-    /// A load that is known, and who asks for it now.
+    /// Looks up a load and returns its answer and the token of the current request.
     func find(_ body: RawSpan) -> (hit: Hit, token: Token)? {
         guard let parts = TokenedBody(body), let hit = hits.value(for: parts.rest) else {
             return nil
@@ -143,8 +143,9 @@ struct HitMemo {
         return (hit, parts.token)
     }
 
-    /// Keeps a load that a hit answers. Only the canonical form is kept, byte for byte what
-    /// `encoder` makes of the load: so the rest of the body says all, and no second token.
+    /// Memoizes a load that is answered by a hit. Only the canonical encoding, as produced by
+    /// `encoder`, is accepted: then the bytes after the token identify the load and contain no
+    /// second token.
     mutating func learn(
         _ load: LoadRequest, _ body: RawSpan, _ ticket: HitTicket,
         _ encoder: inout MessageEncoder
@@ -161,8 +162,8 @@ struct HitMemo {
     }
 }
 
-/// What is remembered of loads at each listener: the same bytes are another load where other rules
-/// hold (`RestrictedFront`).
+/// The memos of each listener: the same bytes are another load if other rules apply
+/// (`RestrictedFront`).
 struct HitMemos {
     private var ofClients = HitMemo()
     private var ofStrangers = HitMemo()
@@ -177,23 +178,23 @@ struct HitMemos {
     }
 }
 
-/// The files in which clients see which answers they may repeat (SEMANTICS §5.24): one beside each
-/// socket of clients, all with the same words.
+/// The files in which clients see which answers they may repeat (SEMANTICS §5.24): one next to each
+/// client socket, all with the same words.
 final class VoucherFiles {
-    /// A class, since an array cannot hold what cannot be copied.
+    /// A class, because arrays can't hold noncopyable values.
     private final class Kept {
         let file: VoucherFile
         init(_ file: consuming VoucherFile) { self.file = file }
     }
 
     private let files: [Kept]
-    /// Words of each; 0 where no vouchers are issued.
+    /// The number of words in each file; 0 if no vouchers are issued.
     let words: Int
-    /// Why none are, although they are wanted.
+    /// Why vouchers are not issued although they are enabled.
     let fault: String?
 
-    /// The lock of the runtime directory is held, and nobody is served yet: what earlier
-    /// coordinators issued falls here.
+    /// Creates the files and withdraws the vouchers of previous coordinators. Called with the
+    /// runtime directory locked and before any client is served.
     init(_ listeners: [Listener], in paths: RuntimePaths, epoch: Epoch, words: Int) {
         let directories = listeners.filter(\.issuesVouchers).map { $0.directory(in: paths) }
         for directory in directories { VoucherFile.closeAll(in: directory) }
@@ -212,7 +213,7 @@ final class VoucherFiles {
         self.words = files.isEmpty ? 0 : words
     }
 
-    /// Writes what was decided, in order.
+    /// Performs the writes in order.
     func write(_ writes: [VoucherWrite]) {
         for write in writes {
             for kept in files {
@@ -226,6 +227,7 @@ final class VoucherFiles {
 }
 
 extension Listener {
-    /// Whether those who connect there may repeat answers: operators see to it that things change.
+    /// Whether clients of this listener may repeat answers; operators may not, because their
+    /// commands must take effect.
     var issuesVouchers: Bool { self == .front || self == .web }
 }

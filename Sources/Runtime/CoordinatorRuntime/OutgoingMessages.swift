@@ -8,8 +8,8 @@ import Wire
 import ZeroMQ
 
 extension Coordinator {
-    /// Tells the scheduler what happened and does what it answers, in order. What follows from an
-    /// action (a session that turns out to be dead) is told to it after the rest.
+    /// Passes an event to the scheduler and performs the resulting actions in order. Events caused
+    /// by an action, such as a dead session, are handled afterwards.
     mutating func handle(_ event: SchedulerEvent, at now: Instant) {
         let isNested = !actions.isEmpty
         scheduler.handle(event, at: now, into: &actions)
@@ -24,14 +24,15 @@ extension Coordinator {
         tellUnsendable(at: now)
     }
 
-    /// Jobs that could not be sent have failed.
+    /// Reports jobs that could not be sent to the scheduler as failed.
     private mutating func tellUnsendable(at now: Instant) {
         while let (worker, outcome) = unsendable.popLast() {
             handle(.outcome(worker, outcome), at: now)
         }
     }
 
-    /// Before anything that follows is told: who is told that an answer is gone gets it nowhere.
+    /// Writes voucher changes before any other action: once a client hears that an answer is
+    /// invalid, no client repeats it.
     mutating func writeVouchers() { vouchers.write(scheduler.takeVoucherWrites()) }
 
     private mutating func perform(_ action: SchedulerAction, at now: Instant) {
@@ -62,8 +63,7 @@ extension Coordinator {
         }
     }
 
-    /// Sends a message, or keeps it behind those that wait already. A peer that has gone ends its
-    /// session.
+    /// Sends a message, or queues it behind earlier ones. If the peer has gone, its session ends.
     mutating func send(_ message: Outbox.Message, to id: UInt64, at now: Instant) {
         guard case .toWorker(let command) = message else {
             return transmitOrKeep(message, for: id, at: now)
@@ -84,7 +84,7 @@ extension Coordinator {
 
     // MARK: - Releases
 
-    /// A worker may use blocks again, and hears that with its next message, or at once.
+    /// Notifies a worker of freed blocks with its next message, or immediately.
     private mutating func release(
         _ blocks: [BlockID], of worker: WorkerID, isPrompt: Bool, at now: Instant
     ) {
@@ -93,8 +93,8 @@ extension Coordinator {
         timers.arm(.sendReleases, by: now.adding(milliseconds: PendingReleases.milliseconds))
     }
 
-    /// What waits for a worker is sent, or goes with the command where that is a job and the worker
-    /// reads releases there. Returns the command as it is to be sent.
+    /// Sends a worker's pending releases, or adds them to the command if that is a job and the
+    /// worker supports it. Returns the command to send.
     private mutating func tellReleases(
         with command: WorkerCommand, to id: UInt64, at now: Instant
     ) -> WorkerCommand {
@@ -114,7 +114,7 @@ extension Coordinator {
         transmitOrKeep(.toWorker(.release(blocks)), for: worker.value, at: now)
     }
 
-    /// Tells all workers for which nothing else came.
+    /// Sends the pending releases of all workers that got no other message.
     mutating func sendReleases(at now: Instant) {
         for worker in releases.workers { sendReleases(to: worker, at: now) }
     }
@@ -134,8 +134,8 @@ extension Coordinator {
         }
     }
 
-    /// Tries peers again that took nothing; ROUTER's POLLOUT says nothing about one peer. Those for
-    /// whom there is no time are the first ones in the next turn.
+    /// Retries blocked peers; ROUTER's POLLOUT says nothing about an individual peer. Peers for
+    /// which there is no time left come first in the next turn.
     mutating func retryOutboxes(at now: Instant) {
         var budget = TurnBudget()
         defer { tellUnsendable(at: now) }
@@ -153,8 +153,8 @@ extension Coordinator {
         timers.arm(.retryPeers, by: now.adding(milliseconds: Self.retryMilliseconds))
     }
 
-    /// Sends what a peer takes, and not too much at once. Who takes nothing for ten seconds is
-    /// dead.
+    /// Sends as many queued messages as the peer accepts, up to a limit. A peer that accepts
+    /// nothing for ten seconds is considered dead.
     private mutating func flush(_ peer: Peer, at now: Instant) {
         var sent = 0
         loop: for message in peer.outbox.waiting.prefix(Self.flushedMax) {
@@ -176,8 +176,8 @@ extension Coordinator {
         }
     }
 
-    /// A message that cannot be encoded is a defect of ours: it is said, and what waits for it is
-    /// told that it failed.
+    /// Encodes and sends a message. A message that can't be encoded is a defect: it is logged, and
+    /// the affected job or request fails.
     private mutating func transmit(_ message: Outbox.Message, to peer: Peer) -> SendOutcome {
         guard let gateway = gateways[peer.listener] else { return .hostUnreachable }
         do {
@@ -199,7 +199,7 @@ extension Coordinator {
             guard let encoded = try? encode(.toClient(failure)) else { return .sent }
             return (try? gateway.send(encoded, from: encoder, to: peer.routing)) ?? .sent
         case .toWorker(.job(let job)):
-            // In the place of the job: its releases are told before what follows.
+            // Sent in place of the job: its releases must arrive before later messages.
             if !job.released.isEmpty {
                 let told = transmit(.toWorker(.release(job.released)), to: peer)
                 guard told == .sent else { return told }
@@ -224,36 +224,36 @@ extension Coordinator {
     }
 
     private static var retryMilliseconds: Int { 5 }
-    /// Messages that are sent to one peer before others have their turn.
+    /// The maximum number of messages sent to one peer before others are served.
     private static var flushedMax: Int { 256 }
     private static var stallMilliseconds: Int { 10_000 }
 }
 
-/// Blocks that workers may use again and were not told of yet.
+/// Freed blocks that workers have not been notified of yet.
 ///
-/// A release by itself wakes a worker for nothing else, and a worker that is busy gets its next job
-/// soon. So a release waits for the next message to its worker, or for a moment.
+/// A separate message would wake the worker for this alone, and a busy worker gets its next job
+/// soon. So a release waits for the next message to its worker, or for a timeout.
 struct PendingReleases {
-    /// Milliseconds for which a release waits at most.
+    /// The maximum delay of a release in milliseconds.
     static let milliseconds = 50
-    /// Blocks of one worker that wait at most.
+    /// The maximum number of pending blocks per worker.
     static let blocksMax = 8
 
     private var blocks: [WorkerID: [BlockID]] = [:]
 
-    /// Whether none waits.
+    /// Whether no releases are pending.
     var isEmpty: Bool { blocks.isEmpty }
 
-    /// Workers for which some wait, in the order of their sessions.
+    /// The workers with pending releases, in the order of their sessions.
     var workers: [WorkerID] { blocks.keys.sorted() }
 
-    /// Adds blocks; `true` where so many of that worker wait that it has to be told.
+    /// Adds blocks; returns `true` if the limit is reached and the worker must be notified.
     mutating func add(_ released: [BlockID], of worker: WorkerID) -> Bool {
         blocks[worker, default: []] += released
         return blocks[worker, default: []].count >= Self.blocksMax
     }
 
-    /// Takes what waits for a worker; `nil` where nothing does.
+    /// Removes and returns the pending releases of a worker; `nil` if there are none.
     mutating func take(of worker: WorkerID) -> [BlockID]? {
         blocks.isEmpty ? nil : blocks.removeValue(forKey: worker)
     }

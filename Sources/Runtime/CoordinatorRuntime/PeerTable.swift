@@ -3,7 +3,7 @@ import Linux
 import Messages
 import ZeroMQ
 
-/// All sessions, by id, by listener and routing id, and by connection.
+/// All sessions, indexed by ID, by listener and routing ID, and by connection.
 struct PeerTable {
     private struct Address: Hashable {
         let listener: Listener
@@ -25,7 +25,7 @@ struct PeerTable {
     /// All sessions in the order in which they began.
     var all: [Peer] { peers.keys.sorted().compactMap { peers[$0] } }
 
-    /// How many sessions are such.
+    /// Returns the number of matching sessions.
     func count(where isMeant: (Peer) -> Bool) -> Int { peers.values.count(where: isMeant) }
 
     subscript(id: UInt64) -> Peer? {
@@ -33,22 +33,22 @@ struct PeerTable {
         set { peers[id] = newValue }
     }
 
-    /// Whether nothing waits for room in the peer's queue, and it opens `results/` by itself.
+    /// Returns whether the peer has no queued messages and reads `results/` directly.
     func takesReferences(_ id: UInt64) -> Bool {
         peers[id].map { $0.outbox.isEmpty && !$0.wantsPieces } ?? false
     }
 
-    /// Whether it reads several replies in one message.
+    /// Returns whether it supports several replies in one message.
     func takesBatches(_ id: UInt64) -> Bool {
         if case .client(let hello)? = peers[id]?.role { hello.takesBatches } else { false }
     }
 
-    /// Whether it reads releases that come with a job.
+    /// Returns whether it supports releases within a job message.
     func takesReleases(_ id: UInt64) -> Bool {
         if case .worker(_, let hello)? = peers[id]?.role { hello.takesReleases } else { false }
     }
 
-    /// The sessions of clients, in the order in which they began.
+    /// The clients' sessions in the order in which they began.
     var clients: [ClientID] {
         all.filter { if case .client = $0.role { true } else { false } }.map { ClientID($0.id) }
     }
@@ -61,7 +61,7 @@ struct PeerTable {
         byLine[Line(listener: listener, connection: connection)]
     }
 
-    /// Begins a session and returns its id.
+    /// Begins a session and returns its ID.
     mutating func insert(
         listener: Listener, routing: RoutingID, connection: ConnectionLedger.Connection,
         role: Peer.Role, process: ProcessID? = nil
@@ -92,54 +92,55 @@ struct PeerTable {
     }
 }
 
-/// A session: one connection of one process, from its `Hello` on.
+/// A session: one connection of one process, starting with its `Hello`.
 struct Peer {
-    /// Who it is.
+    /// The kind of peer.
     indirect enum Role: Hashable {
         case client(ClientHello)
         case worker(PoolID, WorkerHello)
     }
 
-    /// Never reused; the value of its `ClientID` or `WorkerID`.
+    /// Never reused; equals the value of its `ClientID` or `WorkerID`.
     let id: UInt64
     let listener: Listener
     let routing: RoutingID
     let connection: ConnectionLedger.Connection
     let role: Role
-    /// Where the coordinator's PID namespace shows it; nobody's word, but the kernel's.
+    /// The process ID in the coordinator's PID namespace, as reported by the kernel.
     let process: ProcessID?
-    /// Messages that found no room, in order.
+    /// Messages that could not be sent yet, in order.
     var outbox = Outbox()
-    /// What it said last of itself, where it is a cache.
+    /// Its last status report, if it is a cache.
     var cacheStatus: CacheStatus?
-    /// A worker that said goodbye takes nothing new.
+    /// Whether the worker said goodbye and so gets no new jobs.
     var isLeaving = false
 
     var isWorker: Bool { if case .worker = role { true } else { false } }
 
-    /// Whether it is a client that cannot open `results/`.
+    /// Whether it is a client that can't read `results/` directly.
     var wantsPieces: Bool { if case .client(let hello) = role { hello.wantsPieces } else { false } }
 }
 
-/// Messages for one peer that does not read fast enough.
+/// The queue of messages for a peer that doesn't read fast enough.
 struct Outbox {
-    /// A message to either side of the bus.
+    /// A message to a client or a worker.
     enum Message {
         case toClient(ServerMessage)
         case toWorker(WorkerCommand)
     }
 
     private(set) var waiting: [Message] = []
-    /// Messages that may wait: four times the replies that a client's window permits, since hits
-    /// are answered beyond it.
+    /// The maximum number of queued messages: four times the replies that a client's window
+    /// permits, because hits are answered beyond it.
     static let messagesMax = 4 * MessageLimits.windowMax
-    /// Since when nothing was taken.
+    /// Since when the peer has accepted nothing.
     var blockedSince: Instant?
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// Of progress only the newest is kept for each request and batch; all else is kept in order.
-    /// `false` where there is no room: nothing of it may be dropped, so the session has to end.
+    /// Queues a message. Of progress, only the newest message per request and batch is kept; all
+    /// others are kept in order. Returns `false` if the queue is full: since no message may be
+    /// dropped, the session must end.
     mutating func append(_ message: Message) -> Bool {
         switch message {
         case .toClient(.progress(let new)):
@@ -168,29 +169,32 @@ struct Outbox {
     mutating func removeFirst(_ count: Int) { waiting.removeFirst(count) }
 }
 
-/// Which processes have sessions as workers: each has one, and each life is one process'.
+/// The processes with worker sessions: each process has at most one, and each incarnation belongs
+/// to one process.
 ///
-/// Else a compromised worker could take as many jobs as it opens connections, or hand over the
-/// segments of another one as its own.
+/// Otherwise a compromised worker could take as many jobs as it opens connections, or present the
+/// segments of another worker as its own.
 struct WorkerProcesses {
     private var byProcess: [ProcessID: UInt64] = [:]
     private var byIncarnation: [Incarnation: UInt64] = [:]
-    /// Sessions by listener whose process the kernel does not name: it is in another PID namespace.
+    /// The number of sessions per listener whose process the kernel doesn't identify, because it is
+    /// in another PID namespace.
     private var unseen: [Listener: Int] = [:]
 
-    /// Sessions of unseen processes at one listener: more than there are containers of a kind.
+    /// The maximum number of sessions of unidentified processes per listener: more than there are
+    /// containers of a kind.
     static let unseenMax = 64
 
-    /// What becomes of a hello.
+    /// The decision about a hello.
     enum Admission: Equatable {
-        /// A session begins; that one, of the same process, ends before.
+        /// A session begins; the given session of the same process ends before.
         case welcome(insteadOf: UInt64?)
-        /// No session begins: another process has that incarnation, or there are too many of which
-        /// the process is not seen. Who says hello again may be welcome later.
+        /// No session begins: another process has that incarnation, or there are too many
+        /// unidentified processes. A later hello may succeed.
         case refuse
     }
 
-    /// Whether a session may begin.
+    /// Decides whether a session may begin.
     func admit(_ process: ProcessID?, _ incarnation: Incarnation, at listener: Listener)
         -> Admission
     {

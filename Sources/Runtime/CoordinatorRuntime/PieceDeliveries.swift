@@ -5,35 +5,34 @@ import Messages
 import Observability
 import SharedArena
 
-/// Results on their way to clients that get them in pieces (PROTOCOL §10.1): whose turn it is, and
-/// how much may be on the way. Bytes are read elsewhere, piece by piece, so that a client that
-/// reads slowly costs a window and no more.
+/// Chunked deliveries to clients (PROTOCOL §10.1): their order and flow control. Bytes are read
+/// elsewhere, chunk by chunk, so that a slow client costs no more than one window.
 struct PieceDeliveries {
-    /// A result that goes out, the reply behind it.
+    /// A result that is being delivered, followed by its reply.
     struct Delivery {
         let load: LoadRequest
-        /// When the load is to have ended.
+        /// The deadline of the load.
         let deadline: Instant
         let reply: Reply
         let image: DeliveredImage
         let reference: BlockReference
-        /// The end of its load, which has to wait for the bytes of a cached image.
+        /// The final reply of its load, which must wait for the bytes of a cached image.
         fileprivate(set) var followUp: Reply?
         fileprivate(set) var offset: UInt64 = 0
     }
 
-    /// The next piece of a client.
+    /// The next chunk for a client.
     struct Slice {
         let delivery: Delivery
         let offset: UInt64
         let count: Int
     }
 
-    /// A load whose result is to go out so.
+    /// A load whose result is to be delivered in chunks.
     struct Expected {
         let load: LoadRequest
         let deadline: Instant
-        /// Its cached image was reused before it could be sent.
+        /// Whether its cached image was reused before it could be sent.
         fileprivate(set) var lacksCached = false
     }
 
@@ -41,10 +40,10 @@ struct PieceDeliveries {
         var expected: [Token: Expected] = [:]
         var waiting: [Delivery] = []
         var bytesOnTheWay: UInt64 = 0
-        /// Since when the client has taken nothing, while something is on its way.
+        /// Since when the client has acknowledged nothing while data is in flight.
         var stalledSince: Instant?
 
-        /// The same, where there is a result that waits.
+        /// The same, if a result is pending.
         var stalls: Instant? { waiting.isEmpty ? nil : stalledSince }
 
         var isIdle: Bool { expected.isEmpty && waiting.isEmpty && bytesOnTheWay == 0 }
@@ -59,35 +58,36 @@ struct PieceDeliveries {
 
     // MARK: - Loads
 
-    /// The result of this load is wanted in pieces.
+    /// Registers a load whose result is to be delivered in chunks.
     mutating func expect(_ load: LoadRequest, of client: ClientID, until deadline: Instant) {
         lines[client, default: Line()].expected[load.token] = Expected(
             load: load, deadline: deadline)
     }
 
-    /// The load has its reply; `nil` where pieces were not wanted.
+    /// Removes a load that has its reply; `nil` if it isn't delivered in chunks.
     mutating func replied(_ token: Token, of client: ClientID) -> Expected? {
         guard let expected = lines[client]?.expected.removeValue(forKey: token) else { return nil }
         tidy(client)
         return expected
     }
 
-    /// A load has its cached image, or a partial one; its end follows.
+    /// Returns a load that got its cached or a partial image and whose final reply follows.
     func refreshing(_ token: Token, of client: ClientID) -> Expected? {
         lines[client]?.expected[token]
     }
 
-    /// The cached image of a load did not go out.
+    /// Records that a load's cached image was not delivered.
     mutating func lostCached(_ token: Token, of client: ClientID) {
         lines[client]?.expected[token]?.lacksCached = true
     }
 
-    /// Whether an image of the load is going out.
+    /// Returns whether an image of the load is being delivered.
     func isSending(_ token: Token, to client: ClientID) -> Bool {
         lines[client]?.waiting.contains { $0.reply.token == token } ?? false
     }
 
-    /// Whether the end of a load waits behind its cached image, which is going out.
+    /// Queues the final reply of a load behind its cached image; returns whether that is being
+    /// delivered.
     mutating func follow(_ reply: Reply, to client: ClientID) -> Bool {
         guard
             let place = lines[client]?.waiting.firstIndex(where: {
@@ -98,14 +98,14 @@ struct PieceDeliveries {
         return true
     }
 
-    /// A result begins to go out, behind those that wait already.
+    /// Queues a result for delivery.
     mutating func begin(_ delivery: Delivery, to client: ClientID) {
         lines[client, default: Line()].waiting.append(delivery)
     }
 
-    // MARK: - Pieces
+    // MARK: - Chunks
 
-    /// What goes out next; `nil` where nothing waits, or the window is full.
+    /// Returns the next chunk to send; `nil` if nothing is queued or the window is full.
     func next(for client: ClientID) -> Slice? {
         guard let line = lines[client], let delivery = line.waiting.first else { return nil }
         let left = delivery.reference.length - delivery.offset
@@ -114,7 +114,7 @@ struct PieceDeliveries {
         return Slice(delivery: delivery, offset: delivery.offset, count: Int(count))
     }
 
-    /// The slice went out; the delivery, where it was the last one.
+    /// Records that the chunk was sent; returns the delivery if this was its last one.
     mutating func sent(_ slice: Slice, to client: ClientID, at now: Instant) -> Delivery? {
         guard var line = lines[client], !line.waiting.isEmpty else { return nil }
         line.bytesOnTheWay += UInt64(slice.count)
@@ -127,7 +127,7 @@ struct PieceDeliveries {
         return isDone ? delivery : nil
     }
 
-    /// The client has taken so many bytes; `false` where it never got that many.
+    /// Records an acknowledgment of bytes; returns `false` if it exceeds what was sent.
     mutating func taken(_ bytes: UInt64, by client: ClientID, at now: Instant) -> Bool {
         guard let line = lines[client], line.bytesOnTheWay >= bytes else { return false }
         lines[client]?.bytesOnTheWay -= bytes
@@ -136,15 +136,15 @@ struct PieceDeliveries {
         return true
     }
 
-    // MARK: - Ends
+    // MARK: - Completion
 
-    /// The first delivery cannot go on.
+    /// Removes the first delivery, which can't continue.
     mutating func dropFirst(of client: ClientID) -> Delivery? {
         guard lines[client]?.waiting.isEmpty == false else { return nil }
         return lines[client]?.waiting.removeFirst()
     }
 
-    /// The client no longer wants these; they go out no further.
+    /// Removes and returns deliveries that the client canceled.
     mutating func cancel(
         of client: ClientID, where isMeant: (LoadRequest) -> Bool
     ) -> [Delivery] {
@@ -153,10 +153,10 @@ struct PieceDeliveries {
         return line.waiting.filter { isMeant($0.load) }
     }
 
-    /// The client is gone.
+    /// Removes a client that has disconnected.
     mutating func leave(_ client: ClientID) { lines[client] = nil }
 
-    /// Since when the client that has taken nothing for longest has done so, while results wait.
+    /// The client that has been stalled for the longest time while results are pending.
     var stalled: (client: ClientID, since: Instant)? {
         let stalled = lines.compactMap { client, line in
             line.stalls.map { (client: client, since: $0) }
@@ -164,7 +164,7 @@ struct PieceDeliveries {
         return stalled.min { $0.since < $1.since }
     }
 
-    /// Since when a client has taken nothing, while results wait.
+    /// Returns since when a client has been stalled while results are pending.
     func stalledSince(_ client: ClientID) -> Instant? { lines[client]?.stalls }
 
     private mutating func tidy(_ client: ClientID) {
@@ -172,10 +172,10 @@ struct PieceDeliveries {
     }
 }
 
-// Results for clients that cannot open `results/` (PROTOCOL §10.1): only here does the coordinator
-// touch payloads.
+// Chunked deliveries for clients that can't read `results/` (PROTOCOL §10.1): the only place where
+// the coordinator touches payloads.
 extension Coordinator {
-    /// Remembers that the result of a load goes out in pieces; `false` where it does not.
+    /// Registers a load whose result is delivered in chunks; returns `false` if it isn't.
     @discardableResult
     mutating func expectPieces(_ load: LoadRequest, for id: UInt64, at now: Instant) -> Bool {
         guard load.wantsPieces || peers[id]?.wantsPieces == true else { return false }
@@ -184,7 +184,8 @@ extension Coordinator {
         return true
     }
 
-    /// The cached image once more, whoever asked for it: the origin has said what it had to say.
+    /// Loads the cached image again for this client, without revalidation, because the origin has
+    /// already answered.
     mutating func loadUnmodified(
         _ load: LoadRequest, until deadline: Instant, for client: ClientID, at now: Instant
     ) {
@@ -193,8 +194,9 @@ extension Coordinator {
         }
     }
 
-    /// The same load once more, changed after rules and profiles have. It has ended here: it must
-    /// not cancel what came into its slot since; what comes later cancels it by its token.
+    /// Repeats a load, with changes applied after rules and profiles. The original load has ended,
+    /// so the repetition must not cancel a newer load in its slot; a later load cancels it by its
+    /// token.
     private mutating func loadAgain(
         _ load: LoadRequest, until deadline: Instant, for client: ClientID, at now: Instant,
         changed change: (inout LoadRequest) -> Void = { _ in }
@@ -209,7 +211,7 @@ extension Coordinator {
         handle(.load(client, resolved.load, resolved.terms), at: now)
     }
 
-    /// Sends as much as the window permits.
+    /// Sends as many chunks as the window permits.
     mutating func sendPieces(to client: ClientID, at now: Instant) {
         defer { watchStall(of: client) }
         while let slice = deliveries.next(for: client) {
@@ -235,7 +237,7 @@ extension Coordinator {
         }
     }
 
-    /// A client has taken pieces.
+    /// Handles an acknowledgment of chunks.
     mutating func taken(_ bytes: UInt64, by client: ClientID, at now: Instant) {
         guard deliveries.taken(bytes, by: client, at: now) else {
             counters.malformedMessages += 1
@@ -244,13 +246,13 @@ extension Coordinator {
         sendPieces(to: client, at: now)
     }
 
-    /// Ends what is going out to a client, as it wished.
+    /// Ends matching deliveries that the client canceled.
     mutating func cancelPieces(
         of client: ClientID, at now: Instant, where isMeant: (LoadRequest) -> Bool
     ) {
         for delivery in deliveries.cancel(of: client, where: isMeant) {
             let error = ImageError(.cancelled, "cancelled while the result was sent")
-            // The end of a load that goes on is told by who goes on with it.
+            // The final reply of a load that continues is sent elsewhere.
             guard delivery.reply.isTerminal || delivery.followUp != nil else {
                 letGo(of: delivery, for: client, at: now)
                 continue
@@ -263,7 +265,8 @@ extension Coordinator {
         }
     }
 
-    /// Who takes nothing for ten seconds while pieces wait is dead.
+    /// Ends the sessions of clients that acknowledged nothing for ten seconds while chunks are
+    /// pending.
     mutating func endStalledDeliveries(at now: Instant) {
         while let (client, since) = deliveries.stalled {
             let due = since.adding(milliseconds: Self.pieceStallMilliseconds)
@@ -283,7 +286,8 @@ extension Coordinator {
     private static var pieceStallMilliseconds: Int { 10_000 }
     private static var staleRetriesMax: UInt8 { 5 }
 
-    /// What was reused while it was read is asked for again; its pieces begin anew.
+    /// Handles a failed delivery. If the block was reused while it was read, the image is loaded
+    /// again and delivered from the start.
     private mutating func fail(
         _ delivery: PieceDeliveries.Delivery, _ error: ImageError, for client: ClientID,
         at now: Instant
@@ -298,7 +302,8 @@ extension Coordinator {
         loadAgain(delivery.load, until: delivery.deadline, for: client, at: now)
     }
 
-    /// A cached image was reused while it was read: the end of its load makes up for it.
+    /// Handles a cached image that was reused while it was read: the final reply compensates for
+    /// it.
     private mutating func failCached(
         _ delivery: PieceDeliveries.Delivery, _ error: ImageError, for client: ClientID,
         at now: Instant
@@ -326,7 +331,7 @@ extension Coordinator {
         send(.toClient(.reply(end)), to: client.value, at: now)
     }
 
-    /// The client reads a large result through us: we are the one who lets go of it.
+    /// Releases a large result, which the coordinator read on behalf of the client.
     private mutating func letGo(
         of delivery: PieceDeliveries.Delivery, for client: ClientID, at now: Instant
     ) {
@@ -334,7 +339,7 @@ extension Coordinator {
         letGo(of: delivery.image, for: client, at: now)
     }
 
-    /// The same of one that never went out.
+    /// Releases a large result that was never delivered.
     mutating func letGo(of image: DeliveredImage, for client: ClientID, at now: Instant) {
         guard let reference = image.reference, ResultReader.isLarge(reference), !image.mustCopy
         else { return }

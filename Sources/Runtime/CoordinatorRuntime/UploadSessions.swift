@@ -6,23 +6,24 @@ import SharedArena
 import Sodium
 import StageContract
 
-/// Bytes that clients bring along, on their way into blocks of our own (PROTOCOL §10.1).
+/// Uploads of clients while they are received into blocks of the coordinator (PROTOCOL §10.1).
 ///
-/// Space is taken, and counted, as bytes come: a block doubles until it holds all. What is
-/// announced takes none.
+/// Space is allocated and accounted as bytes arrive: a block doubles until everything fits.
+/// Announced sizes allocate nothing.
 struct UploadSessions {
-    /// Payloads of one client that may be under way.
+    /// The maximum number of concurrent uploads per client.
     static let perClientMax = 64
-    /// Milliseconds without a piece after which an upload is given up, as it is after its timeout.
-    /// Both count from the first load of its token: announcing it again is no progress.
+    /// The time in milliseconds without a chunk after which an upload is aborted, as it is after
+    /// its timeout. Both count from the first load with its token; repeating the load is not
+    /// progress.
     static let silenceMilliseconds = 10_000
-    /// Bytes of pieces that are taken before a client is told so.
+    /// The number of bytes after which a client gets an acknowledgment.
     private static let takenBytesMin = UInt64(MessageLimits.pieceWindowBytes / 4)
 
-    /// What one client brings along.
+    /// The uploads of one client.
     private struct Line {
         var uploads: [Token: Upload] = [:]
-        /// Bytes that were taken, and that it was not told of.
+        /// Received bytes that were not acknowledged yet.
         var untold: UInt64?
 
         var isIdle: Bool { uploads.isEmpty && untold == nil }
@@ -30,21 +31,21 @@ struct UploadSessions {
 
     private let space: any OutputSpace
     private var lines: [ClientID: Line] = [:]
-    /// Of uploads that are under way and of those that are in use.
+    /// The bytes of uploads in progress and of those in use.
     private var bytes: UploadBytes
-    /// Complete ones that others read: whose they are, and their bytes.
+    /// The client and size of complete uploads that are in use.
     private var inUse: [BlockID: (client: ClientID, bytes: UInt64)] = [:]
-    /// Before this no upload is given up; it may be that none is then.
+    /// No upload times out before this time; it is a lower bound.
     private(set) var nextDeadline: Instant?
 
-    /// Blocks come from `space` and go back to it; they are never more than `bytesMax`.
+    /// Allocates blocks from `space`, up to `bytesMax` in total.
     init(space: any OutputSpace, bytesMax: Int) {
         self.space = space
         bytes = UploadBytes(max: UInt64(bytesMax))
     }
 
-    /// A load announces bytes. One with the token of another begins it anew, in what is left of its
-    /// time.
+    /// Begins an upload announced by a load. A repeated token restarts the upload, within its
+    /// remaining time.
     mutating func begin(
         _ load: LoadRequest, of client: ClientID, bytesMax: UInt64, at now: Instant
     ) throws(ImageError) {
@@ -72,8 +73,8 @@ struct UploadSessions {
         }
     }
 
-    /// A piece came: its upload, where it is complete now. Pieces of no upload are dropped; those
-    /// that leave a gap end it, and so does a piece for which there is no space.
+    /// Adds a chunk and returns its upload if that is now complete. Chunks without an upload are
+    /// dropped; an upload ends if a chunk leaves a gap or exceeds the space.
     mutating func take(
         _ piece: Piece, of client: ClientID, at now: Instant
     ) throws(ImageError) -> Complete? {
@@ -102,17 +103,17 @@ struct UploadSessions {
         let held = upload.heldBytes
         guard bytes.admits(UInt64(wanted) - held, for: client) else { throw Self.busy }
         try upload.grow(to: wanted, in: space)
-        // A block may be larger than was asked for.
+        // A block may be larger than requested.
         bytes.take(upload.heldBytes - held, for: client)
     }
 
-    /// A block is used no more.
+    /// Updates the accounting for a block that is no longer used.
     mutating func freed(_ block: BlockID) {
         guard let upload = inUse.removeValue(forKey: block) else { return }
         bytes.giveBack(upload.bytes, of: upload.client)
     }
 
-    /// What a client is to be told: so many bytes were taken since it was told last.
+    /// Returns the bytes to acknowledge since the last acknowledgment, if there are enough.
     mutating func takeUntold(of client: ClientID) -> UInt64? {
         guard let line = lines[client], let bytes = line.untold,
             bytes >= Self.takenBytesMin || line.uploads.isEmpty
@@ -122,12 +123,12 @@ struct UploadSessions {
         return bytes
     }
 
-    /// Gives up one upload that cannot go on.
+    /// Aborts an upload.
     mutating func giveUp(_ token: Token, of client: ClientID) -> LoadRequest? {
         remove(token, of: client).map { giveUp($0, of: client) }
     }
 
-    /// Gives up what a client no longer wants.
+    /// Aborts matching uploads that a client canceled.
     mutating func cancel(
         of client: ClientID, where isMeant: (LoadRequest) -> Bool
     ) -> [LoadRequest] {
@@ -135,14 +136,14 @@ struct UploadSessions {
         return meant.compactMap { giveUp($0.load.token, of: client) }
     }
 
-    /// A client is gone.
+    /// Removes the uploads of a client that has disconnected.
     mutating func leave(_ client: ClientID) {
         guard lines[client] != nil else { return }
         _ = cancel(of: client) { _ in true }
         lines[client] = nil
     }
 
-    /// Gives up what has been silent for too long, or has taken too long.
+    /// Aborts uploads that were silent for too long or exceeded their timeout.
     mutating func expire(at now: Instant) -> [Expired] {
         guard let due = nextDeadline, due <= now else { return [] }
         nextDeadline = nil
@@ -163,14 +164,14 @@ struct UploadSessions {
         nextDeadline = nextDeadline.map { min($0, deadline) } ?? deadline
     }
 
-    /// Takes an upload off the list.
+    /// Removes an upload from the table.
     private mutating func remove(_ token: Token, of client: ClientID) -> Upload? {
         guard let upload = lines[client]?.uploads.removeValue(forKey: token) else { return nil }
         tidy(client)
         return upload
     }
 
-    /// Its space goes back.
+    /// Frees an upload's space.
     @discardableResult
     private mutating func giveUp(_ upload: Upload, of client: ClientID) -> LoadRequest {
         if let block = upload.block { space.discard(block) }
@@ -188,20 +189,20 @@ struct UploadSessions {
 }
 
 extension UploadSessions {
-    /// Bytes that have all come.
+    /// A completely received upload.
     struct Complete {
         let load: LoadRequest
         let block: OutputBlock
         let digest: BLAKE2bDigest
     }
 
-    /// Bytes that did not come in time.
+    /// An upload that timed out.
     struct Expired {
         let client: ClientID
         let load: LoadRequest
         let received: Int
 
-        /// Says how far it came.
+        /// The error, with the progress.
         var error: ImageError {
             ImageError(
                 .deadlineExceeded,
@@ -211,12 +212,12 @@ extension UploadSessions {
         }
     }
 
-    /// One payload that is not complete.
+    /// An upload in progress.
     private final class Upload {
         let load: LoadRequest
-        /// Names the bytes once all have come.
+        /// Digest of the bytes received so far; identifies the upload when complete.
         let digest: BLAKE2bDigest
-        /// As large as what has come, or up to twice that.
+        /// The block, which is at most twice as large as the received bytes.
         private(set) var block: OutputBlock?
         private(set) var received = 0
         let announcedAt: Instant
@@ -230,17 +231,17 @@ extension UploadSessions {
             (self.announcedAt, self.heardAt) = (announcedAt, heardAt)
         }
 
-        /// Bytes of its block.
+        /// The size of its block in bytes.
         var heldBytes: UInt64 { UInt64(block?.bytes.count ?? 0) }
 
-        /// When it is given up, unless a piece comes before.
+        /// When it times out unless a chunk arrives before.
         var deadline: Instant {
             min(
                 heardAt.adding(milliseconds: UploadSessions.silenceMilliseconds),
                 announcedAt.adding(milliseconds: load.image.timeoutMilliseconds))
         }
 
-        /// The load as if it had come now: its timeout counts from when it was announced.
+        /// Returns the load with its timeout reduced by the time since it was announced.
         func loadInTimeLeft(at now: Instant) -> LoadRequest {
             var left = load
             left.image.timeoutMilliseconds = max(
@@ -248,13 +249,13 @@ extension UploadSessions {
             return left
         }
 
-        /// Whether a piece is the next one.
+        /// Returns whether a chunk continues the upload without a gap.
         func follows(_ piece: Piece) -> Bool {
             piece.offset == UInt64(received) && piece.total == load.uploadBytes
                 && UInt64(received + piece.bytes.count) <= load.uploadBytes
         }
 
-        /// How large its block is to be for a piece; nil where it is large enough.
+        /// Returns the block size needed for a chunk; nil if the block is large enough.
         func bytesWanted(for piece: Piece) -> Int? {
             let (needed, has) = (received + piece.bytes.count, block?.bytes.count ?? 0)
             guard block == nil || needed > has else { return nil }
@@ -269,7 +270,7 @@ extension UploadSessions {
             }
         }
 
-        /// There is room for it.
+        /// Appends a chunk. Precondition: it fits.
         func take(_ piece: Piece, at now: Instant) {
             guard let bytes = block?.bytes else { return }
             let needed = received + piece.bytes.count
@@ -282,15 +283,15 @@ extension UploadSessions {
 
         var isComplete: Bool { UInt64(received) == load.uploadBytes }
 
-        /// Half of what the first piece takes: it has 60 KiB at most.
+        /// Half of the first allocation; the first chunk has at most 60 KiB.
         private static let firstBytes = 128 << 10
     }
 }
 
-/// Bytes of space that clients take with what they bring along, and who takes how many.
+/// Accounts for the upload bytes of each client.
 ///
-/// Nobody takes more where he would hold more than three times what is left then: others find room
-/// beside whoever holds much.
+/// A client may not allocate more if it would then hold more than three times the remaining space,
+/// so that others always find some.
 struct UploadBytes {
     private static let heldPerFree: UInt64 = 3
 
@@ -300,10 +301,10 @@ struct UploadBytes {
 
     init(max: UInt64) { self.max = max }
 
-    /// What a client that is alone may hold.
+    /// The maximum for a single client without competition.
     var mostOfOne: UInt64 { max / (Self.heldPerFree + 1) * Self.heldPerFree }
 
-    /// Whether a client may take so many more.
+    /// Returns whether a client may allocate this many more bytes.
     func admits(_ bytes: UInt64, for client: ClientID) -> Bool {
         guard count <= max, bytes <= max - count else { return false }
         return (held[client, default: 0] + bytes) / Self.heldPerFree <= max - count - bytes
@@ -321,10 +322,10 @@ struct UploadBytes {
     }
 }
 
-// Images that clients bring along (PROTOCOL §10.1): pieces become a block of the coordinator's
-// own, which decoders and the cache read like any other.
+// Uploads (PROTOCOL §10.1): chunks are assembled in a block of the coordinator, which decoders and
+// the cache read like any other.
 extension Coordinator {
-    /// The coordinator is the producer of what clients bring along.
+    /// Registers the coordinator as the producer of uploads.
     mutating func joinAsProducer(at now: Instant) {
         handle(
             .workerJoined(
@@ -334,7 +335,7 @@ extension Coordinator {
         _ = arena.takeAnnouncements()
     }
 
-    /// A load that brings its bytes along.
+    /// Handles a load with an upload.
     mutating func beginUpload(_ load: LoadRequest, for id: UInt64, at now: Instant) {
         let client = ClientID(id)
         do throws(ImageError) {
@@ -349,7 +350,7 @@ extension Coordinator {
         }
     }
 
-    /// A part of such bytes; with the last one the request is admitted.
+    /// Handles a chunk of an upload; the last one admits the request.
     mutating func take(_ piece: Piece, for id: UInt64, at now: Instant) {
         let client = ClientID(id)
         do throws(ImageError) {
@@ -373,11 +374,11 @@ extension Coordinator {
         expectPieces(upload.load, for: id, at: now)
         let reference = upload.block.reference(length: Int(load.uploadBytes))
         let format = upload.block.format(length: Int(load.uploadBytes))
-        // On admin/, bytes with a key of their own are put under it.
+        // On admin/, an upload with an explicit key is stored under that key.
         if peers[id]?.listener == .admin, load.image.context.key != nil {
             var unnamed = load
             unnamed.image.context.key = nil
-            // As for other commands, no name is the default cache, whatever the profile says.
+            // As for other commands, no name means the default cache, whatever the profile says.
             unnamed.image.context.cache = unnamed.image.context.cache ?? "default"
             let terms = resolve(unnamed, isUpload: true).terms
             return handle(.put(ClientID(id), load, terms, reference, format), at: now)
@@ -391,7 +392,7 @@ extension Coordinator {
         handle(event, at: now)
     }
 
-    /// Uploads of which nothing has come for long, or not all in time.
+    /// Aborts uploads that timed out.
     mutating func expireUploads(at now: Instant) {
         for upload in uploads.expire(at: now) {
             refuse(upload.load, upload.error, for: upload.client, at: now)
@@ -403,7 +404,7 @@ extension Coordinator {
         if let due = uploads.nextDeadline { timers.arm(.expireUploads, by: due) }
     }
 
-    /// A load ends that the scheduler never saw; one that was sent again has its reply to come.
+    /// Rejects a load that the scheduler never saw; if it was resent, a reply is still to come.
     mutating func refuse(
         _ load: LoadRequest, _ error: ImageError, for client: ClientID, at now: Instant
     ) {
@@ -413,7 +414,7 @@ extension Coordinator {
         log(RequestRecord(load, reply), at: now)
     }
 
-    /// Blocks of ours are free again.
+    /// Frees blocks of the coordinator.
     mutating func free(_ blocks: [BlockID], at now: Instant) {
         for block in blocks {
             arena.free(block)

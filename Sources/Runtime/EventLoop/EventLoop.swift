@@ -3,29 +3,31 @@ public import Messages
 public import Synchronization
 public import ZeroMQ
 
-/// The one wait of a thread: sockets and descriptors by `zmq_poll`, timers as its timeout.
+/// The single blocking wait of a thread: polls sockets and descriptors with `zmq_poll`, with the
+/// next timer as its timeout.
 ///
-/// The owner keeps the sources and the state; the loop only says which of them are ready. A turn
-/// is: do what is due, `wait(until:)` the next deadline, then drain each ready source *up to a
-/// budget*, so that one noisy peer starves neither timers nor others. What is left is found by the
-/// next wait, which is level-triggered.
+/// The owner keeps the sources and their state; the loop only reports which are ready. One turn is:
+/// run everything that is due, `wait(until:)` the next deadline, then drain each ready source *up
+/// to a budget*, so that a noisy peer can't starve timers or other sources. Since polling is
+/// level-triggered, the next wait reports what is left.
 public struct EventLoop: ~Copyable {
-    /// What one wait found.
+    /// The result of one wait.
     public struct Turn: Hashable, Sendable {
-        /// When it ended: the clock reading for everything that the turn does.
+        /// When the wait ended: the clock reading for all work of this turn.
         public let wokenAt: Instant
-        /// What to drain.
+        /// The sources to drain.
         public let ready: ReadySources
     }
 
-    /// The most sources that a loop may have; each costs about 100 ns a turn.
+    /// The maximum number of sources of a loop; each costs about 100 ns per turn.
     public static let sourcesMax = 63
 
     private var polls: PollSet
-    /// Ends a wait at its deadline. nil where the system gives none: the waits themselves end then.
+    /// Ends a wait at its deadline. nil if the system provides no timer; poll timeouts are used
+    /// instead.
     private var alarm: LoopAlarm?
 
-    /// Makes a loop for at most so many sources (1...`sourcesMax`).
+    /// Creates a loop for at most `sourcesMax` sources (1...`EventLoop.sourcesMax`).
     public init(sourcesMax: Int) {
         precondition((1...Self.sourcesMax).contains(sourcesMax), "a loop has 1 to 63 sources")
         polls = PollSet(capacity: sourcesMax + 1)
@@ -33,7 +35,7 @@ public struct EventLoop: ~Copyable {
         alarm = LoopAlarm(index: polls.add(descriptor: timer.descriptor.number), timer)
     }
 
-    /// Watches a socket for messages; it must live until it is removed or the loop ends.
+    /// Watches a socket for messages; it must stay open until it is removed or the loop ends.
     public mutating func add(_ socket: borrowing Socket) -> EventSource {
         EventSource(index: polls.add(socket))
     }
@@ -43,21 +45,21 @@ public struct EventLoop: ~Copyable {
         EventSource(index: polls.add(descriptor: number))
     }
 
-    /// Watches it no longer; a source that is added later may take its place.
+    /// Stops watching a source; a source that is added later may reuse its index.
     public mutating func remove(_ source: EventSource) {
         polls.remove(at: source.index)
     }
 
-    /// Stops or resumes watching, for example while there is no room for what would be read.
+    /// Pauses or resumes watching, for example while there is no capacity for more input.
     public mutating func setWatching(_ source: EventSource, _ isWatching: Bool) {
         polls.setInterest(at: source.index, readable: isWatching, writable: false)
     }
 
     /// Waits for a source or for the deadline; nil waits without limit.
     ///
-    /// Ends up to a millisecond after the deadline, never before it unless a source is ready or a
-    /// signal came in between (no source is ready then). Throws `terminated` after a shutdown of
-    /// the context.
+    /// Returns at most a millisecond after the deadline, and before it only if a source is ready or
+    /// a signal arrived (in which case no source is ready). Throws `terminated` after the context
+    /// has shut down.
     public mutating func wait(until deadline: Instant?) throws(ZMQError) -> Turn {
         while true {
             let outcome = try polls.wait(milliseconds: milliseconds(until: deadline))
@@ -72,14 +74,14 @@ public struct EventLoop: ~Copyable {
                 return Turn(wokenAt: now, ready: ready)
             }
             alarm?.stop()
-            // It may have been set for an earlier deadline that was given up since.
+            // It may still be set for an earlier deadline that no longer applies.
             if !ready.isEmpty || deadline.map({ $0 <= now }) == true {
                 return Turn(wokenAt: now, ready: ready)
             }
         }
     }
 
-    /// How long the wait itself may last: for ever where the alarm ends it.
+    /// The timeout of the poll itself: unlimited if the alarm ends it.
     private mutating func milliseconds(until deadline: Instant?) -> Int? {
         guard let deadline else { return nil }
         if alarm?.isSet(by: deadline) == true { return nil }
@@ -87,7 +89,7 @@ public struct EventLoop: ~Copyable {
         return left > 0 && alarm?.set(deadline) == true ? nil : left
     }
 
-    /// The time since the last turn's reading has been spent on work: read the clock again.
+    /// Reads the clock again, because work has consumed time since the last turn's reading.
     private static func milliseconds(until deadline: Instant) -> Int {
         min(deadline.milliseconds(since: .now()), 3_600_000)
     }
@@ -98,23 +100,23 @@ public struct EventSource: Hashable, Sendable {
     let index: Int
 }
 
-/// The sources that a turn found ready, in the order in which they were added.
+/// The ready sources of a turn, in the order in which they were added.
 ///
-/// A bit for each: no allocation per turn.
+/// A bit set, so that turns don't allocate.
 public struct ReadySources: Sequence, IteratorProtocol, Hashable, Sendable {
     var bits: UInt64 = 0
 
-    /// Whether this source is among them.
+    /// Returns whether this source is ready.
     public func contains(_ source: EventSource) -> Bool {
         bits & (1 << UInt64(source.index)) != 0
     }
 
-    /// Whether the turn found none: a deadline, or a signal that came in between.
+    /// Whether no source is ready, because of a deadline or a signal.
     public var isEmpty: Bool {
         bits == 0
     }
 
-    /// Takes the next one.
+    /// Returns the next ready source.
     public mutating func next() -> EventSource? {
         guard bits != 0 else { return nil }
         let index = bits.trailingZeroBitCount
@@ -122,7 +124,7 @@ public struct ReadySources: Sequence, IteratorProtocol, Hashable, Sendable {
         return EventSource(index: index)
     }
 
-    /// Whether it was among them.
+    /// Removes a source and returns whether it was ready.
     mutating func remove(_ index: Int) -> Bool {
         let bit: UInt64 = 1 << UInt64(index)
         defer { bits &= ~bit }
@@ -134,12 +136,12 @@ public struct ReadySources: Sequence, IteratorProtocol, Hashable, Sendable {
     }
 }
 
-/// Ends a loop's waits at their deadlines: one timer of the kernel, set from turn to turn.
+/// Ends a loop's waits at their deadlines with one kernel timer that stays set across turns.
 ///
-/// A timeout of each wait would be set and withdrawn in every turn, and on a virtual machine each
-/// of these may be an exit to the host, which costs more than all else that a turn does.
+/// A poll timeout would be armed and disarmed on every turn. On a virtual machine each of these may
+/// cause an exit to the host, which costs more than the rest of the turn.
 struct LoopAlarm: ~Copyable {
-    /// Its place in the loop's poll set.
+    /// Its index in the loop's poll set.
     let index: Int
     private let timer: TimerDescriptor
     private var due: Instant?
@@ -149,17 +151,17 @@ struct LoopAlarm: ~Copyable {
         self.timer = timer
     }
 
-    /// Whether it will ring no later than so: an early ring only costs a turn that finds nothing.
+    /// Returns whether it fires no later than `deadline`. Firing early only costs one empty turn.
     func isSet(by deadline: Instant) -> Bool { due.map { $0 <= deadline } ?? false }
 
-    /// Sets it; false where the system does not.
+    /// Sets the alarm; returns false if the system refuses.
     mutating func set(_ deadline: Instant) -> Bool {
         guard (try? timer.set(nanoseconds: deadline.nanoseconds)) != nil else { return false }
         due = deadline
         return true
     }
 
-    /// It rang.
+    /// Disarms the alarm after it fired.
     mutating func stop() {
         timer.drain()
         due = nil
@@ -173,12 +175,13 @@ extension Instant {
     }
 }
 
-/// A bounded queue from any thread to one: posting wakes the loop that watches `descriptor`.
+/// A bounded queue from any thread to one consumer: posting wakes the loop that watches
+/// `descriptor`.
 ///
-/// What is done with each element is inlinable: generic code of another module would look for the
-/// metadata of its types each time.
+/// The per-element code is inlinable, because generic code of another module would look up type
+/// metadata on every call.
 public final class Mailbox<Element: Sendable>: Sendable {
-    /// What waits, and whether nothing is taken in any more.
+    /// The queued elements, and whether the mailbox is closed.
     @usableFromInline
     struct State {
         @usableFromInline
@@ -196,24 +199,24 @@ public final class Mailbox<Element: Sendable>: Sendable {
     @usableFromInline
     let elementsMax: Int
 
-    /// Makes a mailbox for at most so many elements at a time.
+    /// Creates a mailbox with a capacity of `elementsMax`.
     public init(elementsMax: Int) throws(Errno) {
         self.elementsMax = elementsMax
         event = try EventDescriptor()
         waiting = Mutex(State())
     }
 
-    /// What the reading loop watches; readable while something waits.
+    /// The descriptor for the consumer's loop; readable while elements are queued.
     public var descriptor: Int32 { event.descriptor.number }
 
-    /// Whether nothing waits at this moment.
+    /// Whether the queue is empty at this moment.
     @inlinable
     public var isEmpty: Bool { waiting.withLock { $0.queue.isEmpty } }
 
-    /// Puts an element in, from any thread, without waiting for the reader.
+    /// Enqueues an element from any thread, without waiting for the consumer.
     ///
-    /// Returns false when the mailbox is full or closed; the element is not in it then. A reader
-    /// that is known to look before it waits need not be woken (`wakes`).
+    /// Returns false if the mailbox is full or closed; the element is then not enqueued. `wakes`
+    /// can be false if the consumer is known to check the mailbox before it waits.
     @inlinable
     public func post(_ element: Element, wakes: Bool = true) -> Bool {
         let place: Int? = waiting.withLock { state in
@@ -221,19 +224,19 @@ public final class Mailbox<Element: Sendable>: Sendable {
             state.queue.append(element)
             return state.queue.count
         }
-        // Whoever finds it empty wakes the reader; the others' elements are taken with the first.
+        // Only the first element wakes the consumer; later ones are taken together with it.
         if wakes, place == 1 { event.signal() }
         return place != nil
     }
 
-    /// Wakes the reader.
+    /// Wakes the consumer.
     public func wake() { event.signal() }
 
-    /// Makes `descriptor` unreadable; for `take(into:)`.
+    /// Makes `descriptor` unreadable; for use with `take(into:)`.
     public func quiet() { event.drain() }
 
-    /// Appends all waiting elements to `elements`, oldest first, whether or not `descriptor` is
-    /// readable, and leaves it so. On the reading thread only.
+    /// Appends all queued elements to `elements`, oldest first, whether or not `descriptor` is
+    /// readable, which it doesn't change. Call on the consumer's thread only.
     @inlinable
     public func take(into elements: inout [Element]) {
         waiting.withLock { state in
@@ -242,14 +245,14 @@ public final class Mailbox<Element: Sendable>: Sendable {
                 elements.append(contentsOf: state.queue)
                 return state.queue.removeAll(keepingCapacity: true)
             }
-            // The memory of what was taken before is that of what comes next.
+            // Swaps the buffers, so that the capacity of the taken elements is reused.
             swap(&elements, &state.queue)
         }
     }
 
-    /// Appends up to `limit` waiting elements to `elements`, oldest first.
+    /// Appends up to `limit` queued elements to `elements`, oldest first.
     ///
-    /// On the reading thread only. When some are left, `descriptor` stays readable.
+    /// Call on the consumer's thread only. If elements remain, `descriptor` stays readable.
     public func drain(into elements: inout [Element], limit: Int = .max) {
         event.drain()
         let isLeft = waiting.withLock { state in
@@ -261,7 +264,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
         if isLeft { event.signal() }
     }
 
-    /// Takes nothing in any more, and returns what waits, oldest first: nobody else will see it.
+    /// Closes the mailbox and returns the queued elements, oldest first; nobody else receives them.
     public func close() -> [Element] {
         waiting.withLock { state in
             state.isClosed = true
@@ -269,10 +272,10 @@ public final class Mailbox<Element: Sendable>: Sendable {
         }
     }
 
-    /// Takes the oldest element, and waits for one if there is none; nil when the time is over.
+    /// Removes the oldest element, waiting for one if necessary; nil after a timeout.
     ///
-    /// For a reading thread without a loop, such as a work thread. nil milliseconds waits without
-    /// limit. Throws what poll(2) throws, which is never EINTR.
+    /// For consumers without a loop, such as work threads. nil milliseconds waits without limit.
+    /// Throws the errors of poll(2), but never EINTR.
     public func take(milliseconds: Int?) throws(Errno) -> Element? {
         var taken: [Element] = []
         while true {

@@ -1,36 +1,36 @@
 public import Messages
 
-/// Names one timer of one `TimerQueue`; never equal to a later timer's.
+/// Identifies one timer of one `TimerQueue`; never reused.
 public struct TimerID: Hashable, Sendable {
     let slot: Int32
     let generation: UInt32
 }
 
-/// Timers as values: what is due when, with no clock and no callback.
+/// A timer queue as a value, without clock or callbacks.
 ///
-/// A binary heap; scheduling, cancelling and taking are O(log n), the next due moment is O(1).
-/// Timers that are due at the same moment come in the order in which they were scheduled.
+/// A binary heap: scheduling, canceling and removing are O(log n), `nextDue` is O(1). Timers with
+/// the same due time fire in the order in which they were scheduled.
 public struct TimerQueue<Element: Sendable>: Sendable {
     private let timersMax: Int
     private var heap = TimerHeap()
-    /// By slot of the heap.
+    /// Elements by slot of the heap.
     private var elements: [Element?] = []
 
-    /// Makes a queue for at most so many timers at a time.
+    /// Creates a queue for at most `timersMax` timers.
     public init(timersMax: Int) {
         self.timersMax = timersMax
     }
 
-    /// How many timers are scheduled.
+    /// The number of scheduled timers.
     public var count: Int { heap.count }
 
-    /// When the next one is due; nil when there is none.
+    /// When the next timer is due; nil if there are none.
     public var nextDue: Instant? { heap.nextDue }
 
     /// Schedules a timer.
     ///
-    /// A precondition: fewer than `timersMax` are scheduled. Whoever schedules has admitted what
-    /// the timer is for, and admission is where limits are kept.
+    /// Precondition: fewer than `timersMax` timers are scheduled. Limits are enforced at admission,
+    /// before anything that needs a timer is accepted.
     @discardableResult
     public mutating func schedule(_ element: Element, at due: Instant) -> TimerID {
         precondition(heap.count < timersMax, "more timers than were admitted")
@@ -43,20 +43,20 @@ public struct TimerQueue<Element: Sendable>: Sendable {
         return id
     }
 
-    /// Takes a timer out before it is due; nil when it was taken or cancelled before.
+    /// Removes a timer before it is due; nil if it was already taken or canceled.
     @discardableResult
     public mutating func cancel(_ id: TimerID) -> Element? {
         heap.remove(id).flatMap { elements[$0].take() }
     }
 
-    /// Takes the next timer that is due at `now`; nil when none is.
+    /// Removes and returns the next timer that is due at `now`; nil if there is none.
     public mutating func takeDue(at now: Instant) -> Element? {
         heap.removeDue(at: now).flatMap { elements[$0].take() }
     }
 }
 
-/// The order of a `TimerQueue`'s timers, without what they carry: not generic, so that it is
-/// compiled once and fast, whatever module schedules.
+/// The ordering of a `TimerQueue` without its elements: not generic, so that it is specialized once
+/// for all modules.
 struct TimerHeap: Sendable {
     private struct Slot: Sendable {
         var generation: UInt32 = 0
@@ -81,7 +81,7 @@ struct TimerHeap: Sendable {
 
     var nextDue: Instant? { heap.first?.due }
 
-    /// Adds a timer; its slot is free, or one beyond all that were ever used.
+    /// Adds a timer in a free slot, or in a new one if all are in use.
     mutating func insert(at due: Instant) -> TimerID {
         let slot = takeSlot()
         scheduled += 1
@@ -90,14 +90,14 @@ struct TimerHeap: Sendable {
         return TimerID(slot: slot, generation: slots[Int(slot)].generation)
     }
 
-    /// Removes a timer; nil when it was removed before. Returns its slot, which is free now.
+    /// Removes a timer and returns its freed slot; nil if it was already removed.
     mutating func remove(_ id: TimerID) -> Int? {
         let slot = slots[Int(id.slot)]
         guard slot.generation == id.generation, slot.position >= 0 else { return nil }
         return remove(at: Int(slot.position))
     }
 
-    /// Removes the first timer that is due at `now`, and returns its slot; nil when none is.
+    /// Removes the first timer that is due at `now` and returns its slot; nil if there is none.
     mutating func removeDue(at now: Instant) -> Int? {
         guard let first = heap.first, first.due <= now else { return nil }
         return remove(at: 0)

@@ -1,27 +1,27 @@
 import Linux
 import Synchronization
 
-/// Writes one line for one event, with one `write`, to a descriptor (2, standard error).
+/// Writes one line per event with a single `write` to a descriptor (2, standard error).
 ///
-/// A value that is handed to those who log: there is no global one. May be used from any thread;
-/// lines of at most 4 KiB do not mix. What cannot be written is lost: a log must not stop the work.
-/// So nothing is written to a pipe that is full, and the next line for which there is room comes
-/// after one that says how many were lost.
+/// Passed to the code that logs; there is no global log. May be used from any thread; lines of at
+/// most 4 KiB are not interleaved. A line that can't be written is dropped, because logging must
+/// not block work: nothing is written to a full pipe, and the next line that fits is preceded by
+/// the number of dropped lines.
 public struct Log: Sendable {
-    /// Names of a line's fields, in order, with their values.
+    /// The names and values of a line's fields, in order.
     public typealias Fields = KeyValuePairs<String, LogValue>
 
-    /// The program as it shows in each line.
+    /// The program name in each line.
     public let program: String
-    /// Lines below this level are not written, and their fields not evaluated.
+    /// Lines below this level are not written, and their fields are not evaluated.
     public let level: LogLevel
-    /// How lines are written.
+    /// The format of lines.
     public let format: LogFormat
     private let descriptor: Int32
     private let process: ProcessID
     private let lost = LostLines()
 
-    /// A log for this process.
+    /// Creates a log for this process.
     public init(
         program: String, level: LogLevel = .info, format: LogFormat = .text,
         descriptor: Int32 = 2
@@ -33,32 +33,32 @@ public struct Log: Sendable {
         process = CurrentProcess.processID
     }
 
-    /// A log of the same program to the same descriptor.
+    /// Returns a log for the same program and descriptor with another level and format.
     public func with(level: LogLevel, format: LogFormat) -> Log {
         Log(program: program, level: level, format: format, descriptor: descriptor)
     }
 
-    /// Every step, for those who look for a fault.
+    /// Logs a detail for debugging.
     public func debug(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
         write(.debug, message) { fields().lazy.map { ($0.key, $0.value) } }
     }
 
-    /// What an operator wants to see in a quiet hour.
+    /// Logs an event that is of interest to an operator during normal operation.
     public func info(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
         write(.info, message) { fields().lazy.map { ($0.key, $0.value) } }
     }
 
-    /// Something failed and was dealt with.
+    /// Logs a failure that was handled.
     public func warning(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
         write(.warning, message) { fields().lazy.map { ($0.key, $0.value) } }
     }
 
-    /// Something failed, and somebody should look.
+    /// Logs a failure that needs attention.
     public func error(_ message: String, _ fields: @autoclosure () -> Fields = [:]) {
         write(.error, message) { fields().lazy.map { ($0.key, $0.value) } }
     }
 
-    /// A line whose fields depend on what there is to say.
+    /// Logs a line with a variable set of fields.
     public func write(
         _ level: LogLevel, _ message: String, fields: @autoclosure () -> [(String, LogValue)]
     ) {
@@ -75,7 +75,7 @@ public struct Log: Sendable {
             put(
                 max(.warning, self.level), "lines were lost: nobody read them",
                 [("count", LogValue(count))])
-            // That may have filled it.
+            // Writing that line may have filled the pipe.
             guard FileDescriptor.hasRoom(descriptor) else { return lost.add() }
         }
         put(level, message, fields())
@@ -93,15 +93,15 @@ public struct Log: Sendable {
     }
 }
 
-/// How much a line matters; a log writes the lines of its own level and above.
+/// The severity of a line; a log writes lines of its own level and above.
 public enum LogLevel: String, CaseIterable, Comparable, Sendable {
-    /// Every step, for those who look for a fault.
+    /// Details for debugging.
     case debug
-    /// What an operator wants to see in a quiet hour.
+    /// Events of interest to an operator during normal operation.
     case info
-    /// Something failed and was dealt with.
+    /// A failure that was handled.
     case warning
-    /// Something failed, and somebody should look.
+    /// A failure that needs attention.
     case error
 
     private var rank: Int {
@@ -113,45 +113,46 @@ public enum LogLevel: String, CaseIterable, Comparable, Sendable {
         }
     }
 
-    /// Lesser levels matter less.
+    /// Orders levels by severity.
     public static func < (left: LogLevel, right: LogLevel) -> Bool {
         left.rank < right.rank
     }
 }
 
-/// How a line is written.
+/// The format of a line.
 public enum LogFormat: String, CaseIterable, Sendable {
-    /// For people: time, level, program, message, then `key=value`.
+    /// For people: time, level, program, message, then `key=value` fields.
     case text
-    /// For machines: one JSON object a line.
+    /// For machines: one JSON object per line.
     case json
 }
 
-/// What a field of a line holds. Literals and interpolated strings need no case to be named.
+/// The value of a field. Literals and string interpolations need no explicit case.
 public enum LogValue: Hashable, Sendable {
-    /// A text; may hold anything, the line escapes it.
+    /// Any text; the line escapes it.
     case string(String)
-    /// A number.
+    /// An integer.
     case integer(Int64)
-    /// A number with a fraction.
+    /// A floating-point number.
     case double(Double)
-    /// So many microseconds, written as milliseconds.
+    /// A duration in microseconds, written as milliseconds.
     case milliseconds(Int64)
-    /// Yes or no.
+    /// A Boolean.
     case bool(Bool)
 
-    /// Any whole number.
+    /// Creates a value from any integer.
     public init(_ number: some BinaryInteger) {
         self = .integer(Int64(clamping: number))
     }
 
-    /// Milliseconds, to the microsecond. What is no such number of 300 years is written as it is.
+    /// Creates a duration from milliseconds, with microsecond precision. NaN, infinity and
+    /// durations above 300 years are written as plain numbers.
     public init(milliseconds: Double) {
         let microseconds = (milliseconds * 1_000).rounded()
         self = Int64(exactly: microseconds).map { .milliseconds($0) } ?? .double(milliseconds)
     }
 
-    /// Anything that can say what it is.
+    /// Creates a value from anything with a description.
     public init(describing value: some CustomStringConvertible) {
         self = .string(value.description)
     }
@@ -160,39 +161,39 @@ public enum LogValue: Hashable, Sendable {
 extension LogValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral
 {
-    /// A text.
+    /// Creates a text from a literal.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// A number.
+    /// Creates an integer from a literal.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A number with a fraction.
+    /// Creates a floating-point number from a literal.
     public init(floatLiteral value: Double) { self = .double(value) }
-    /// Yes or no.
+    /// Creates a Boolean from a literal.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
 }
 
-/// How many lines of a log found no room, until it is told. All copies of the log share one.
+/// The number of dropped lines that were not reported yet, shared by all copies of a log.
 final class LostLines: Sendable {
     private let count = Atomic<UInt64>(0)
 
-    /// One more.
+    /// Counts one more dropped line.
     func add() { count.wrappingAdd(1, ordering: .relaxed) }
 
-    /// How many there were since the last call.
+    /// Returns the number of dropped lines since the last call.
     func take() -> UInt64 {
-        // Hardly ever is there one: then nothing is written to shared memory.
+        // Usually zero: the read then avoids a write to a shared cache line.
         count.load(ordering: .relaxed) == 0 ? 0 : count.exchange(0, ordering: .relaxed)
     }
 }
 
-/// How many lines of one sort may be written, so that a flood of events cannot fill a disk.
+/// Limits the rate of one kind of line, so that a flood of events can't fill a disk.
 ///
-/// A value without a clock: the caller says when it is, on the clock that it likes best.
+/// A value without a clock: the caller supplies the time of any monotonic clock.
 public struct LineBudget: Sendable {
-    /// What becomes of a line.
+    /// What to do with a line.
     public enum Verdict: Hashable, Sendable {
-        /// It is written, after saying that so many were left out since the last one.
+        /// Write it, after reporting the number of lines suppressed since the last one.
         case write(leftOut: UInt64)
-        /// It is left out, and counted.
+        /// Suppress it and count it.
         case leaveOut
     }
 
@@ -201,10 +202,10 @@ public struct LineBudget: Sendable {
     private var written: UInt64 = 0
     private var leftOut: UInt64 = 0
 
-    /// So many lines in each second of the clock.
+    /// Allows so many lines per second of the caller's clock.
     public init(linesPerSecond: UInt64) { self.linesPerSecond = linesPerSecond }
 
-    /// One more line wants to be written.
+    /// Accounts for one more line and decides whether to write it.
     public mutating func take(at nanoseconds: UInt64) -> Verdict {
         let now = nanoseconds / 1_000_000_000
         if now != second { (second, written) = (now, 0) }
@@ -216,21 +217,21 @@ public struct LineBudget: Sendable {
         return .write(leftOut: takeLeftOut())
     }
 
-    /// How many lines were left out and have not been told of; at the end.
+    /// Returns the number of suppressed lines that were not reported yet; call at the end.
     public mutating func takeLeftOut() -> UInt64 {
         defer { leftOut = 0 }
         return leftOut
     }
 }
 
-/// Which requests have a line in the log of the coordinator (`--log-requests`).
+/// Which requests the coordinator logs (`--log-requests`).
 public enum RequestLogging: String, CaseIterable, Sendable {
-    /// All, memory hits included: they take the long way then, and cost twice as much.
+    /// All requests, including memory hits, which then bypass the fast path and cost twice as much.
     case all
-    /// All but those that memory answered.
+    /// All requests except memory hits.
     case misses
-    /// Those that took a second, and those that failed.
+    /// Requests that took a second or more, and failed ones.
     case slow
-    /// No request, whatever its trace says.
+    /// No requests, not even traced ones.
     case none
 }

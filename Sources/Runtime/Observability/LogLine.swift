@@ -1,8 +1,8 @@
-/// One line under construction; escapes whatever could end it or forge another.
+/// A log line under construction. Escapes everything that could end the line or forge another.
 struct LogLine {
-    /// Longer texts are cut, so that a line stays one write that a pipe takes whole (PIPE_BUF).
+    /// Longer texts are truncated, so that a pipe takes the line in one atomic write (PIPE_BUF).
     static let textBytesMax = 1_024
-    /// What a whole line may have; further fields are left out.
+    /// The maximum size of a line; fields that don't fit are omitted.
     static let lineBytesMax = 4_096
 
     private(set) var bytes: [UInt8] = []
@@ -64,14 +64,14 @@ struct LogLine {
 
     private mutating func addJSON(_ value: LogValue) {
         switch value {
-        // JSON has no infinity and no NaN.
+        // JSON can't represent infinity or NaN.
         case .double(let number) where !number.isFinite: quote("\(number)")
         case .string(let text): quote(text)
         default: addText(value)
         }
     }
 
-    /// As a number with a fraction is written: `12.345`, `12.0`.
+    /// Appends a number of thousandths as a decimal: `12.345`, `12.0`.
     private mutating func addThousandths(_ number: Int64) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
         append((number.magnitude / 1_000).description)
@@ -101,7 +101,7 @@ struct LogLine {
 }
 
 extension LogLine {
-    /// JSON's escapes, in both formats; cuts at a character.
+    /// Appends text with JSON escapes, in both formats; truncates at a character boundary.
     private mutating func escape(_ text: String) {
         let end = bytes.count + Self.textBytesMax
         for scalar in text.unicodeScalars {
@@ -125,21 +125,21 @@ extension LogLine {
     }
 }
 
-/// Text of others as it may be shown: what would do something to a terminal, or to the order of the
-/// characters around it, stands there as its number.
+/// Sanitizes untrusted text for display: characters that could control a terminal or reorder the
+/// surrounding text are replaced by their code points.
 public enum PlainText {
-    /// The text on one line.
+    /// Returns the text on one line.
     public static func line(_ text: String) -> String {
         escaped(text) { isHarmful($0) || $0 == "\n" || $0 == "\t" }
     }
 
-    /// The text with its line ends and tabs.
+    /// Returns the text with its line breaks and tabs.
     public static func lines(_ text: String) -> String {
         escaped(text) { isHarmful($0) && $0 != "\n" && $0 != "\t" }
     }
 
-    /// Controls (C0, DEL and C1), what changes the direction of text, and the two separators that
-    /// some readers take for line ends.
+    /// Returns whether a scalar is a control character (C0, DEL and C1), a bidirectional control,
+    /// or one of the two separators that some programs treat as line breaks.
     public static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069:
@@ -148,7 +148,7 @@ public enum PlainText {
         }
     }
 
-    /// A harmful character as in JSON: `\u001b`.
+    /// Returns a harmful character as a JSON escape: `\u001b`.
     public static func escape(_ scalar: Unicode.Scalar) -> String {
         let digits = String(scalar.value, radix: 16)
         return "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
@@ -170,11 +170,11 @@ public enum PlainText {
     }
 }
 
-/// A moment of the wall clock as text (RFC 3339, UTC, milliseconds).
+/// A wall-clock time as text (RFC 3339, UTC, milliseconds).
 struct Timestamp {
     let nanoseconds: Int64
 
-    /// Appends for example `2026-03-01T12:34:56.789Z`.
+    /// Appends the time, for example `2026-03-01T12:34:56.789Z`.
     func append(to line: inout [UInt8]) {
         let milliseconds = Self.floor(nanoseconds, 1_000_000)
         let seconds = Self.floor(milliseconds, 1_000)
@@ -197,9 +197,9 @@ struct Timestamp {
         line.append(UInt8(ascii: "Z"))
     }
 
-    /// The Gregorian date so many days after 1970-01-01.
+    /// Returns the Gregorian date for a number of days since 1970-01-01.
     ///
-    /// Counts years from March on, so that the leap day is the last of its year, and eras of 400
+    /// Counts years from March, so that the leap day is the last of its year, and eras of 400
     /// years, which are 146,097 days (Howard Hinnant, "chrono-compatible low-level date
     /// algorithms").
     static func date(days: Int64) -> (year: Int64, month: Int64, day: Int64) {

@@ -4,13 +4,14 @@ public import Observability
 import Seccomp
 public import SharedArena
 
-/// Closes the listeners that a worker does not need, from inside, before its first job.
+/// Drops the privileges that a worker does not need, from within the process, before its first job.
 public enum Sandbox {
-    /// Enters the profile and returns the layers that hold from now on, for good.
+    /// Enters the profile and returns the layers that are active from now on, irrevocably.
     ///
-    /// Call it while the process has one thread, after all libraries have loaded what they load
-    /// late: Landlock holds for the calling thread and those that it starts. A layer that this
-    /// kernel or this container engine does not give costs one warning, never the worker.
+    /// Call it while the process has one thread and after all libraries have completed their lazy
+    /// loading: Landlock applies to the calling thread and the threads that it starts. A layer that
+    /// the kernel or the container engine doesn't support only logs a warning; the worker
+    /// continues.
     public static func enter(_ profile: SandboxProfile, log: Log) -> SandboxLayers {
         if CurrentProcess.hasSanitizer {
             log.warning("there is no sandbox: a sanitizer opens files and traces at the end")
@@ -35,7 +36,7 @@ public enum Sandbox {
 
     private typealias Step = @Sendable (SandboxProfile, Log) throws -> Void
 
-    /// The filter comes last: it forbids to set up the others.
+    /// The filter comes last, because it forbids setting up the other layers.
     private static let steps: [(SandboxLayers, Step)] = [
         (.noNewPrivileges, { _, _ in try CurrentProcess.refuseNewPrivileges() }),
         (.resourceLimits, { profile, _ in try limit(profile) }),
@@ -51,11 +52,12 @@ public enum Sandbox {
         ),
     ]
 
-    /// No limit of address space: what is mapped for reading counts there, up to an arena of each
-    /// producer. The limit of data is below what a unit or container may have: an allocation fails,
-    /// which names the job, before the kernel kills the process, which does not.
+    /// Sets resource limits. The address space is not limited, because read-only mappings count
+    /// toward it, up to one arena per producer. The data limit is lower than the memory limit of a
+    /// unit or container: an allocation then fails, which identifies the job, before the kernel
+    /// kills the process, which doesn't.
     private static func limit(_ profile: SandboxProfile) throws(Errno) {
-        // Else a file that grows too large would end the process; this way the write fails.
+        // Otherwise a file that grows too large would kill the process; this way the write fails.
         try Signal.fileTooLarge.ignore()
         try ResourceLimit.lower(.coreFile, to: 0)
         try ResourceLimit.lower(.fileSize, to: profile.fileBytesMax)
@@ -63,18 +65,18 @@ public enum Sandbox {
         try ResourceLimit.lower(.threadsOfUser, to: SandboxProfile.threadsOfUserMax)
         if let bytes = profile.memoryBytesMax {
             try ResourceLimit.lower(.data, to: bytes)
-            // What the last image took is there for the next one.
+            // Memory freed after one image stays available for the next one.
             try CurrentProcess.mapBlocks(ofBytes: mappedBlockBytes)
         }
     }
 
-    /// Buffers of a codec for a block of 256 by 256 pixels, and all that are larger.
+    /// Codec buffers for a block of 256 by 256 pixels, and everything larger.
     private static let mappedBlockBytes = 128 << 10
 
     private static func restrictFiles(
         _ profile: SandboxProfile, _ log: Log
     ) throws(Errno) {
-        // Another thread would stay free, and could be made to work for this one.
+        // Another thread would stay unrestricted and could act on behalf of this one.
         guard try CurrentProcess.threadCount() == 1 else { throw .deviceBusy }
         let rules = try LandlockRuleset()
         for path in profile.inputs {
@@ -99,9 +101,9 @@ public enum Sandbox {
         }
     }
 
-    /// A rule needs a directory that exists. One that is made later is met by a rule for the one
-    /// that holds it, `arena/` at most, until the next start of the worker: waiting could last for
-    /// ever where a stack has no such producer.
+    /// Adds a rule for a directory, which must exist. For a directory that doesn't exist yet, the
+    /// rule applies to its parent (`arena/` at most) until the worker restarts; waiting could last
+    /// forever in a stack without that producer.
     private static func allow(
         _ access: LandlockAccess, below path: String, _ rules: borrowing LandlockRuleset,
         _ log: Log
@@ -118,58 +120,60 @@ public enum Sandbox {
     }
 }
 
-/// What a kind of worker needs after its start; everything else is closed to it.
+/// The accesses that a kind of worker needs after startup; all others are denied.
 ///
-/// | kind | reads | makes, writes and removes files in |
+/// | kind | reads | creates, writes and removes files in |
 /// |---|---|---|
 /// | decode | arenas of coordinator, download, cache | its own arena, its control directory |
 /// | transform | arena of decode | its own arena, its control directory |
 /// | gateway | `web`, or `front` to take images; `results`, directories of its keys | nothing |
 ///
-/// Decoders have a limit of memory. Those of the pool that draws have a lower one, and read the
-/// fonts of the machine as well, and what says where these are. Transformers have none: what they
-/// take depends on the encoder, and an operator may have memory for large results.
+/// Decoders have a memory limit. Those of the drawing pool have a lower one, and also read the
+/// system's fonts and font configuration. Transformers have no limit: their memory use depends on
+/// the encoder, and an operator may have memory for large results.
 ///
-/// A pool has an arena and a control directory of its own. Where there are further pools of a kind
-/// that it reads, their arenas are named (`inputs`): for transformers those of others' steps, too.
+/// Each pool has its own arena and control directory. The arenas of additional pools from which it
+/// reads are named in `inputs`; for transformers, these include external pools that perform steps.
 ///
-/// The first column is the table of who opens what (SEMANTICS §14.2).
+/// The "reads" column is the table of who opens what (SEMANTICS §14.2).
 public struct SandboxProfile: Hashable, Sendable {
-    /// Directories that it reads, and of which it opens files for reading.
+    /// Directories that the process may list and whose files it may read.
     public let inputs: [String]
-    /// Directories in which it makes, reads, writes and removes files.
+    /// Directories in which the process may create, read, write and remove files.
     public let own: [String]
-    /// Directories of which it opens files for reading; a machine may lack any of them.
+    /// Directories whose files the process may read; any of them may be missing.
     public let fonts: [String]
-    /// Bytes of the largest file that it makes: a segment of its arena.
+    /// The size in bytes of the largest file that the process may create: a segment of its arena.
     public let fileBytesMax: UInt64
-    /// Bytes of private memory (RLIMIT_DATA); `nil`: no limit of its own.
+    /// The limit of private memory in bytes (RLIMIT_DATA); `nil` for no explicit limit.
     public let memoryBytesMax: UInt64?
 
-    /// Descriptors that it may have open.
+    /// The maximum number of open descriptors.
     public let descriptorsMax: UInt64
-    /// Whether others connect to a socket that it has.
+    /// Whether the process accepts connections on an inherited socket.
     public let accepts: Bool
 
-    /// Descriptors of a worker: sockets and events of libzmq, of which there are a dozen, and one
-    /// for each mapped segment.
+    /// The maximum number of descriptors of a worker: about a dozen sockets and events of libzmq,
+    /// and one for each mapped segment.
     static let workerDescriptorsMax: UInt64 = 1_024
-    /// Processes and threads of the worker's user, who may be a person with a desktop: the kernel
-    /// counts all of them together, so this is no more than a bound for a bomb of threads.
+    /// The maximum number of processes and threads of the worker's user. The user may be a person
+    /// with a desktop session, and the kernel counts all of that user's threads, so this only
+    /// bounds a fork bomb.
     public static let threadsOfUserMax: UInt64 = 16_384
 
-    /// Where Debian has fonts and what says which there are, its cache included.
+    /// Debian's directories of fonts, font configuration and the font cache.
     static let fontDirectories = [
         "/etc/fonts", "/usr/share/fontconfig", "/usr/share/fonts", "/usr/local/share/fonts",
         "/var/cache/fontconfig",
     ]
-    /// Several times the pixels of the largest drawing (`ImageLimits.ofDrawings`), for what is made
-    /// on the way to them. Mapped inputs and outputs do not count.
+    /// Several times the pixels of the largest drawing (`ImageLimits.ofDrawings`), to allow for
+    /// intermediate buffers. Mapped inputs and outputs don't count.
     static let drawingBytesMax: UInt64 = 512 << 20
 
-    /// The profile of a kind. `nil` for a kind that opens nobody's files: it has none.
+    /// Returns the profile of a kind; `nil` for a kind that needs no sandbox because it doesn't
+    /// open other processes' files.
     ///
-    /// `arenaBytesMax` is the limit of its own arena: one segment may be as large as that.
+    /// `arenaBytesMax` is the limit of its own arena, which may be a single segment.
     public static func of(
         _ kind: WorkerKind, paths: RuntimePaths, arenaBytesMax: Int
     ) -> SandboxProfile? {
@@ -182,7 +186,7 @@ public struct SandboxProfile: Hashable, Sendable {
 
     private typealias Pools = (own: PoolName, inputs: [PoolName])
 
-    /// The profile of a decode worker. See `of`.
+    /// Returns the profile of a decode worker. See `of`.
     public static func decode(
         pool: PoolName = PoolName(.decode), inputs: [PoolName] = [], paths: RuntimePaths,
         arenaBytesMax: Int
@@ -192,7 +196,7 @@ public struct SandboxProfile: Hashable, Sendable {
             memoryBytesMax: pool.draws ? drawingBytesMax : ImageLimits.processBytesMax)
     }
 
-    /// The profile of a transform worker. See `of`.
+    /// Returns the profile of a transform worker. See `of`.
     public static func transform(
         pool: PoolName = PoolName(.transform), inputs: [PoolName] = [], paths: RuntimePaths,
         arenaBytesMax: Int
@@ -201,9 +205,9 @@ public struct SandboxProfile: Hashable, Sendable {
             (pool, inputs), reading: [.decode], paths, arenaBytesMax, memoryBytesMax: nil)
     }
 
-    /// The profile of a gateway, whose socket listens already: it connects to one of the stack's,
-    /// reads what that delivers, and `files` again when it is told so. `connections` is how many it
-    /// may have.
+    /// Returns the profile of a gateway, whose socket is already listening. It connects to a socket
+    /// of the stack, reads delivered results, and reads `files` again on a reload. `connections` is
+    /// the maximum number of connections.
     public static func gateway(
         paths: RuntimePaths, socket: String, files: [String], connections: Int
     ) -> SandboxProfile {
@@ -215,11 +219,12 @@ public struct SandboxProfile: Hashable, Sendable {
     private init(inputs: [String], descriptorsMax: UInt64) {
         (self.inputs, self.descriptorsMax) = (inputs, descriptorsMax)
         (own, fonts, memoryBytesMax, accepts) = ([], [], nil, true)
-        // It makes none, but what it logs may lie in one.
+        // It creates no files, but its log may be a regular file.
         fileBytesMax = .max
     }
 
-    /// A file is replaced by another one of its name, so that its directory has to be open.
+    /// Returns the file's directory, which must be accessible because replacing a file creates a
+    /// new inode.
     private static func directory(of path: String) -> String {
         let directory = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
         return directory.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : String(directory)
@@ -235,7 +240,7 @@ public struct SandboxProfile: Hashable, Sendable {
         self.memoryBytesMax = memoryBytesMax
         descriptorsMax = Self.workerDescriptorsMax
         accepts = false
-        // At least what the control segment takes.
+        // At least the size of the control segment.
         fileBytesMax = UInt64(max(arenaBytesMax, 1 << 20))
     }
 }

@@ -1,17 +1,18 @@
 import Seccomp
 
-/// The system calls that a decode or transform worker makes after its start; all others fail.
+/// The system calls that a decode or transform worker makes after startup; all others fail.
 ///
-/// What a C library does for it counts: glibc, GLib, libvips, the codecs and libzmq.
+/// This includes the calls of glibc, GLib, libvips, the codecs and libzmq.
 enum SystemCalls {
-    /// Permitted whatever the arguments are.
+    /// Permitted with any arguments.
     static let free: [String] = memory + files + events + messages + threads + clocks + itself
 
-    /// For those that draw as well: cairo asks whether a font may be read before it opens it.
+    /// Additionally permitted for workers that draw: cairo checks whether a font is readable before
+    /// it opens it.
     static let ofFonts = ["access", "faccessat", "faccessat2"]
 
-    /// For those to which others connect as well, on sockets that listen already; they send bodies
-    /// from files in memory.
+    /// Additionally permitted for processes that accept connections on sockets that are already
+    /// listening; they send bodies from memory files.
     static let ofServers = [
         "accept", "accept4", "memfd_create", "sendfile", "sendfile64", "sendmsg", "shutdown",
     ]
@@ -19,7 +20,8 @@ enum SystemCalls {
     private static let memory = [
         "brk", "madvise", "mmap", "mprotect", "mremap", "munmap",
     ]
-    /// Landlock says which files. None of these makes a directory, a link or another name.
+    /// Landlock restricts which files. None of these calls creates a directory, a link or another
+    /// name.
     private static let files = [
         "close", "fallocate", "fstat", "fstat64", "fstatfs", "fstatfs64", "getdents64", "lseek",
         "_llseek", "newfstatat", "fstatat64", "open", "openat", "pread64", "pwrite64", "read",
@@ -29,8 +31,8 @@ enum SystemCalls {
         "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "poll", "ppoll",
         "signalfd4", "timerfd_create", "timerfd_gettime", "timerfd_settime",
     ]
-    /// On sockets of `socket` below; nobody connects to a worker, and none of these can pass a
-    /// descriptor.
+    /// Calls on the sockets of `socket` below. Nobody connects to a worker, and none of these calls
+    /// can pass a descriptor.
     private static let messages = [
         "connect", "getpeername", "getsockname", "getsockopt", "recvfrom",
         "sendto", "setsockopt",
@@ -49,30 +51,30 @@ enum SystemCalls {
         "gettid", "getuid", "sysinfo",
     ]
 
-    /// Permitted where one of the lists of conditions holds.
+    /// Permitted if one of the lists of conditions matches.
     static func conditional(
         process: Int32
     ) -> [(name: String, conditions: [SeccompCondition])] {
         [
-            // Never another process, and no namespace.
+            // Threads only: no processes and no namespaces.
             ("clone", [SeccompCondition(0, mask: CloneFlags.looked, equals: CloneFlags.thread)]),
             ("socket", [SeccompCondition(0, int: unixSockets)]),
-            // Signals to itself: how an abort and a recorded fault end the process.
+            // Signals to itself: this is how an abort and a recorded fault end the process.
             ("kill", [SeccompCondition(0, int: process)]),
             ("tgkill", [SeccompCondition(0, int: process)]),
             ("rt_tgsigqueueinfo", [SeccompCondition(0, int: process)]),
-            // What others read of it, whatever the umask says: segments and control segments.
+            // Makes segments and control segments readable for other processes, whatever the umask.
             ("fchmod", [SeccompCondition(1, int: 0o640)]),
             ("fchmod", [SeccompCondition(1, int: 0o644)]),
-            // Its own limits, for reading.
+            // Reading its own limits.
             ("prlimit64", [SeccompCondition(0, int: 0), .zero(2)]),
             ("prctl", [SeccompCondition(0, int: setThreadName)]),
-            // GLib lets a thread of a pool run as the one that made it.
+            // GLib copies the scheduling attributes of the creating thread to pool threads.
             ("sched_getattr", [SeccompCondition(0, int: 0)]),
             ("sched_setattr", [SeccompCondition(0, int: 0)]),
-            // A work thread steps back behind those that answer.
+            // Work threads lower their priority below the threads that answer requests.
             ("setpriority", [SeccompCondition(0, int: 0), .zero(1)]),
-            // libzmq says again that its threads are ordinary ones.
+            // libzmq sets its threads to the default policy.
             ("sched_setscheduler", [SeccompCondition(1, int: ordinary)]),
         ] + descriptorCommands.map { ("fcntl", [SeccompCondition(1, int: $0)]) }
     }
@@ -81,8 +83,8 @@ enum SystemCalls {
     private static let ordinary: Int32 = 0
     private static let unixSockets: Int32 = 1
     private static let setThreadName: Int32 = 15
-    /// F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC; not F_SETOWN, which sends
-    /// signals to others.
+    /// F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC; not F_SETOWN, which directs
+    /// signals to other processes.
     private static let descriptorCommands: [Int32] = [0, 1, 2, 3, 4, 1030]
 
     /// As in `<linux/sched.h>`.
@@ -94,13 +96,13 @@ enum SystemCalls {
         static let looked = thread | namespaces
     }
 
-    /// EPERM, for what is not named; what asks then knows that it may not.
+    /// EPERM for unlisted calls, which reports to the caller that they are not permitted.
     static let forbidden: UInt16 = 1
     /// ENOSYS.
     static let missing: UInt16 = 38
 
-    /// The filter for the process of this number; `readsFonts`: for one that draws, `accepts`: for
-    /// one to which others connect.
+    /// Returns the filter for the process with this ID. `readsFonts`: for a process that draws;
+    /// `accepts`: for a process that accepts connections.
     static func filter(
         process: Int32, readsFonts: Bool = false, accepts: Bool = false
     ) throws(SeccompError) -> SeccompFilter {
@@ -111,7 +113,8 @@ enum SystemCalls {
         for (name, conditions) in conditional(process: process) {
             try filter.allow(name, if: conditions)
         }
-        // Its flags lie behind a pointer. glibc takes `clone` where this does not exist.
+        // Its flags are behind a pointer, which a filter can't read. glibc falls back to `clone` on
+        // ENOSYS.
         try filter.fail("clone3", with: missing)
         return filter
     }

@@ -4,18 +4,20 @@ public import Messages
 public import StageContract
 import Synchronization
 
-/// The segments of one producer in one directory, and the blocks in them. Any thread.
+/// The segments of one producer in one directory, and the blocks in them. May be used from any
+/// thread.
 ///
-/// Space is tried, never waited for. Segments are reserved whole, never truncated or punched; space
-/// goes back to the system by unlinking (SEMANTICS §14.4).
+/// Allocation fails immediately instead of waiting for space. Segments are reserved in full, never
+/// truncated or hole-punched; unlinking returns space to the system (SEMANTICS §14.4).
 public final class Arena: SharingSpace {
-    /// The directory of its segments.
+    /// The name of the arena, which identifies the directory of its segments.
     public let name: ArenaName
     private let state: Mutex<ArenaState>
 
-    /// Opens `directory`, which must be one, not a link. Segments get `mode`: readable by the
-    /// directory's group. With `isLocked` each is locked as long as this process lives, for where
-    /// nobody knows by other means whose segments are left (`OrphanSegments.removeForsaken`).
+    /// Opens `directory`, which must be a directory and not a link. Segments are created with
+    /// `mode`: by default readable by the directory's group. With `isLocked` each segment is locked
+    /// for the lifetime of this process, for directories where leftover segments can't be
+    /// identified otherwise (`OrphanSegments.removeForsaken`).
     public init(
         directory path: String, name: ArenaName, incarnation: Incarnation, totalBytesMax: Int,
         mode: UInt32 = 0o640, isLocked: Bool = false
@@ -55,71 +57,72 @@ public final class Arena: SharingSpace {
     /// See `SharingSpace`.
     public func isInUse(_ id: BlockID) -> Bool { state.withLock { $0.isInUse(id) } }
 
-    /// Tells readers of `results/` that the block's bytes are complete; until then they find no
-    /// id. Once for each block, after its bytes, before its reference travels.
+    /// Publishes the block to readers of `results/` after its bytes are complete; until then they
+    /// find no ID. Call once per block, after writing its bytes and before sending its reference.
     public func publish(_ block: OutputBlock) {
         guard let start = block.bytes.baseAddress else { return }
         BlockHeader.publish(block.id.value, at: start - BlockHeader.byteCount)
     }
 
-    /// Makes the block's space usable again. Unknown ids are ignored: a second release changes
-    /// nothing.
+    /// Frees the block's space. Unknown IDs are ignored, so a second release has no effect.
     public func free(_ id: BlockID) { state.withLock { $0.free(id) } }
 
-    /// Unlinks the segment of a large block instead of using it again: whoever mapped it keeps the
-    /// pages. A small block is freed.
+    /// Unlinks the segment of a large block instead of reusing it; processes that mapped it keep
+    /// the pages. A small block is freed.
     public func retire(_ id: BlockID) { state.withLock { $0.retire(id) } }
 
-    /// Segments made and unlinked since the last call. To be announced before any reference.
+    /// Returns the segments created and unlinked since the last call. They must be announced before
+    /// any reference to them.
     public func takeAnnouncements() -> SegmentChanges { state.withLock { $0.takeChanges() } }
 
-    /// All segments there are: what a new coordinator has to be told.
+    /// Returns all current segments, to announce them to a new coordinator.
     public func allSegments() -> [SegmentAnnouncement] { state.withLock { $0.allSegments() } }
 
-    /// Counts for status and tests.
+    /// Usage counters for status reports and tests.
     public var usage: ArenaUsage { state.withLock { $0.usage } }
 
-    /// Removes the names of all segments: the last call on an arena. They stay mapped as long as
-    /// the arena lives, since a thread that heeds no cancel may still write into them.
+    /// Unlinks all segments: the last call on an arena. They stay mapped as long as the arena
+    /// exists, because a thread that ignores cancellation may still write to them.
     public func unlinkAll() { state.withLock { $0.unlinkAll() } }
 }
 
-/// Segments that came and went.
+/// Segments created and unlinked since the last report.
 public struct SegmentChanges: Hashable, Sendable {
-    /// Made.
+    /// The created segments.
     public var opened: [SegmentAnnouncement] = []
-    /// Unlinked.
+    /// The unlinked segments.
     public var closed: [SegmentAnnouncement] = []
 
     /// Whether there is nothing to announce.
     public var isEmpty: Bool { opened.isEmpty && closed.isEmpty }
 }
 
-/// How full an arena is.
+/// The usage of an arena.
 public struct ArenaUsage: Hashable, Sendable {
-    /// Blocks that are in use.
+    /// The number of blocks in use.
     public var blocks = 0
-    /// Bytes of these blocks, headers and rounding included.
+    /// The bytes of these blocks, including headers and rounding.
     public var usedBytes = 0
-    /// Bytes of all segments.
+    /// The bytes of all segments.
     public var segmentBytes = 0
-    /// Segments.
+    /// The number of segments.
     public var segments = 0
 }
 
-/// Sizes of an arena, all in bytes.
+/// The size limits of an arena, in bytes.
 public struct ArenaLimits: Hashable, Sendable {
-    /// All segments together at most.
+    /// The maximum total size of all segments.
     public var totalBytesMax: Int
-    /// A segment that many blocks share.
+    /// The size of a segment that several blocks share.
     public var sharedSegmentBytes: Int
-    /// Payloads of this size and more get a segment of their own (SEMANTICS §14.4).
+    /// Payloads of at least this size get a segment of their own (SEMANTICS §14.4).
     public var ownSegmentBytes: Int
-    /// Unused segments of their own that are kept warm: what one process keeps for later, no other
-    /// has, so it is little on a small tmpfs.
+    /// The maximum size of unused single-block segments kept for reuse. Small on a small tmpfs,
+    /// since other processes can't use that space.
     public var spareBytesMax: Int
 
-    /// 16 MiB segments, or 1/32 of the tmpfs where that is less; own segments from 1 MiB on.
+    /// 16 MiB shared segments, or 1/32 of the tmpfs if that is less; single-block segments from 1
+    /// MiB.
     public init(totalBytesMax: Int, fileSystemBytes: Int) {
         self.totalBytesMax = max(Self.page, totalBytesMax)
         let share = max(64 * 1024, fileSystemBytes / 32)
@@ -129,7 +132,7 @@ public struct ArenaLimits: Hashable, Sendable {
         spareBytesMax = min(128 << 20, self.totalBytesMax / 4, share)
     }
 
-    /// From this payload size on a client may keep a mapping (SEMANTICS §14.6).
+    /// Clients may keep a mapping of payloads of at least this size (SEMANTICS §14.6).
     public static let largePayload = 1 << 20
 
     static let page = 4096
@@ -137,9 +140,9 @@ public struct ArenaLimits: Hashable, Sendable {
     static func roundedToPages(_ bytes: Int) -> Int { (bytes + page - 1) / page * page }
 }
 
-/// Everything behind the arena's lock.
+/// The state protected by the arena's lock.
 struct ArenaState: ~Copyable {
-    /// Where a block lies.
+    /// The location of a block.
     private struct Placement: Hashable {
         var segment: UInt32
         var page: Int
@@ -153,16 +156,17 @@ struct ArenaState: ~Copyable {
     private let mode: UInt32
     private let isLocked: Bool
     private var segments: [UInt32: Segment] = [:]
-    /// Free pages of the segments that blocks share.
+    /// The free pages of the shared segments.
     private var shared: [UInt32: PageRuns] = [:]
-    /// Segments of their own that are in no use, warm.
+    /// Unused single-block segments, kept for reuse.
     private var spare: [UInt32] = []
     private var blocks: [BlockID: Placement] = [:]
-    /// How many further ids the blocks of a place have that have several.
+    /// The number of additional IDs of placements that have several.
     private var shares: [Placement: Int] = [:]
     private var segmentBytes = 0
     private var nextSegment: UInt32 = 1
-    /// Starts anywhere: bytes that somebody wrote can then not pass for a header (`BlockHeader`).
+    /// Starts at a random value, so that leftover bytes can't be mistaken for a header
+    /// (`BlockHeader`).
     private var nextBlock = Random.uint64() >> 1 | 1
     private var changes = SegmentChanges()
 
@@ -204,7 +208,7 @@ struct ArenaState: ~Copyable {
             bytes: UnsafeMutableRawBufferPointer(rebasing: all[BlockHeader.byteCount...]))
     }
 
-    /// Another id of the same place.
+    /// Returns an additional ID for the same placement.
     mutating func share(_ id: BlockID) -> BlockID? {
         guard let placed = blocks[id] else { return nil }
         let other = BlockID(nextBlock)
@@ -234,8 +238,8 @@ struct ArenaState: ~Copyable {
         }
     }
 
-    /// Takes the block out of the books; its header says so to readers before anything is written.
-    /// `nil` where its place is not free with that.
+    /// Removes the block's ID; invalidates its header for readers before its space can be
+    /// overwritten. Returns `nil` if the placement still has other IDs or the ID is unknown.
     private mutating func withdraw(_ id: BlockID) -> Placement? {
         guard let placed = blocks.removeValue(forKey: id), let segment = segments[placed.segment]
         else { return nil }
@@ -267,12 +271,12 @@ struct ArenaState: ~Copyable {
 
     private mutating func giveBack(_ placed: Placement) {
         shared[placed.segment]?.give(placed.page, placed.pages)
-        // One unused segment stays warm; more of them are given back.
+        // Keep one unused segment for reuse and unlink the others.
         let unused = shared.filter { $0.value.isUnused }.map(\.key).sorted()
         for number in unused.dropFirst() { unlink(number) }
     }
 
-    // MARK: - Segments of their own
+    // MARK: - Single-block segments
 
     private mutating func placeAlone(_ bytes: Int) -> Placement? {
         let size = ArenaLimits.roundedToPages(bytes)
@@ -285,7 +289,7 @@ struct ArenaState: ~Copyable {
         return nil
     }
 
-    /// The smallest spare segment that holds `size` without wasting more than half of it.
+    /// Returns the smallest spare segment that holds `size` without wasting more than half of it.
     private mutating func takeSpare(_ size: Int) -> UInt32? {
         var best: Segment?
         for number in spare {
@@ -326,7 +330,7 @@ struct ArenaState: ~Copyable {
         return number
     }
 
-    /// A full tmpfs takes what is only kept warm.
+    /// Creates a segment; if the tmpfs is full, unlinks spare segments and retries.
     private mutating func make(_ number: UInt32, _ byteCount: Int) -> Segment? {
         let segmentName = SegmentName(incarnation: incarnation, number: number)
         while true {
@@ -360,7 +364,7 @@ struct ArenaState: ~Copyable {
         try? directory.unlink(SegmentName(incarnation: incarnation, number: number).fileName)
     }
 
-    // MARK: - Facts
+    // MARK: - Announcements and usage
 
     private func announcement(_ segment: Segment) -> SegmentAnnouncement {
         SegmentAnnouncement(arena: name, number: segment.number, size: UInt64(segment.byteCount))
@@ -387,10 +391,10 @@ struct ArenaState: ~Copyable {
     }
 }
 
-/// Which pages of one segment are free: sorted, disjoint, never adjacent runs.
+/// The free pages of one segment as sorted, disjoint runs that are never adjacent.
 ///
-/// Best fit over runs instead of size classes: a block wastes less than one page, and neighbours
-/// grow together again when they are freed.
+/// Best fit over runs instead of size classes: a block wastes less than one page, and adjacent runs
+/// are merged when blocks are freed.
 struct PageRuns: Hashable, Sendable {
     private struct Run: Hashable, Sendable {
         var start: Int
@@ -398,7 +402,7 @@ struct PageRuns: Hashable, Sendable {
     }
 
     private var free: [Run]
-    /// Pages of the segment.
+    /// The number of pages in the segment.
     let pageCount: Int
 
     init(pageCount: Int) {
@@ -408,7 +412,7 @@ struct PageRuns: Hashable, Sendable {
 
     var isUnused: Bool { free.count == 1 && free[0].count == pageCount }
 
-    /// The first page of `count` free ones; `nil` where no run is long enough.
+    /// Allocates `count` consecutive pages and returns the first; `nil` if no run is long enough.
     mutating func take(_ count: Int) -> Int? {
         let fitting = free.indices.filter { free[$0].count >= count }
         guard let best = fitting.min(by: { free[$0].count < free[$1].count }) else { return nil }
@@ -422,7 +426,7 @@ struct PageRuns: Hashable, Sendable {
         return start
     }
 
-    /// Gives pages back. A precondition: they were taken.
+    /// Frees pages. Precondition: they are allocated.
     mutating func give(_ start: Int, _ count: Int) {
         let next = free.firstIndex { $0.start > start } ?? free.endIndex
         precondition(next == free.endIndex || start + count <= free[next].start, "freed twice")

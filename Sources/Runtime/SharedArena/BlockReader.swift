@@ -2,46 +2,49 @@ public import ImageModel
 public import Linux
 public import Messages
 
-/// Reads other processes' blocks by mapping them: for decoders and transformers, which are
-/// sandboxed (SEMANTICS §14.5). One thread.
+/// Reads other processes' blocks by mapping them, for sandboxed decoders and transformers
+/// (SEMANTICS §14.5). Confined to one thread.
 public final class BlockReader {
     private let mappings: SegmentMappings
 
-    /// Reads below these directories.
+    /// Creates a reader for these directories.
     public init(directories: SegmentDirectories) {
         mappings = SegmentMappings(directories: directories)
     }
 
-    /// The payload. Valid until the next call, and as long as its producer does not free the block.
+    /// Returns the payload, which is valid until the next call and as long as its producer does not
+    /// free the block.
     ///
-    /// Throws `stale` where the segment is gone, or not what the reference says.
+    /// Throws `stale` if the segment is gone or does not match the reference.
     public func bytes(of reference: BlockReference) throws(ImageError) -> UnsafeRawBufferPointer {
         try mappings.bytes(of: reference)
     }
 
-    /// Between two jobs: keeps mapped what the next one may need, but not much of a small tmpfs.
+    /// Unmaps idle segments between jobs: keeps what the next job may need, but little of a small
+    /// tmpfs.
     public func trim() { mappings.trim() }
 
-    /// Lets go of segments that their producers have unlinked: nobody else can use that memory.
+    /// Unmaps segments that their producers have unlinked, since no other process can use that
+    /// memory.
     public func forgetUnlinked() { mappings.dropUnlinked() }
 }
 
-/// Reads other processes' blocks with `pread` into memory of our own: for the cache, which trusts
-/// no writer (SEMANTICS §14.5). Any thread; keeps nothing open.
+/// Reads other processes' blocks with `pread` into private memory, for the cache, which trusts no
+/// writer (SEMANTICS §14.5). May be used from any thread; keeps no files open.
 public struct BlockCopier: Sendable {
     private let directories: SegmentDirectories
 
-    /// Reads below these directories.
+    /// Creates a copier for these directories.
     public init(directories: SegmentDirectories) { self.directories = directories }
 
-    /// Looks whether the bytes are there. Throws `stale` where they are not.
+    /// Checks that the bytes exist. Throws `stale` if they don't.
     public func check(_ reference: BlockReference) throws(ImageError) {
         _ = try SegmentOpening.open(reference, in: directories)
     }
 
     /// Copies the payload to the start of `target`, which must be large enough.
     ///
-    /// Throws `stale` where the segment is gone, or shorter than the reference says.
+    /// Throws `stale` if the segment is gone or shorter than the reference states.
     public func copy(
         _ reference: BlockReference, into target: UnsafeMutableRawBufferPointer
     ) throws(ImageError) {
@@ -61,27 +64,27 @@ public struct BlockCopier: Sendable {
     }
 }
 
-/// Takes delivered results out of `results/`: a checked copy below 1 MiB, a mapping of its own from
-/// there on (SEMANTICS §14.6). One thread.
+/// Reads delivered results from `results/`: a verified copy below 1 MiB, a private mapping from
+/// that size on (SEMANTICS §14.6). Confined to one thread.
 public final class ResultReader {
     private let directories: SegmentDirectories
     private let mappings: SegmentMappings
 
-    /// Reads in this directory.
+    /// Creates a reader for this directory.
     public init(resultsDirectory: String) {
         directories = SegmentDirectories(arenas: "", results: resultsDirectory)
         mappings = SegmentMappings(directories: directories)
     }
 
-    /// Whether a result of this size is mapped, and so has to be released.
+    /// Returns whether a result of this size is mapped, and so must be released.
     public static func isLarge(_ reference: BlockReference) -> Bool {
         reference.length >= UInt64(ArenaLimits.largePayload)
     }
 
-    /// A copy of the payload, or `nil` where the block was reused meanwhile, or leaves its segment
-    /// (*stale*).
+    /// Returns a copy of the payload, or `nil` if the block was reused meanwhile or exceeds its
+    /// segment (*stale*).
     ///
-    /// Throws `stale` where the segment is gone.
+    /// Throws `stale` if the segment is gone.
     public func copy(_ reference: BlockReference) throws(ImageError) -> [UInt8]? {
         defer { forget(reference) }
         var copied: [UInt8] = []
@@ -89,17 +92,19 @@ public final class ResultReader {
         return isCurrent ? copied : nil
     }
 
-    /// The segment of a result, which stays mapped until others are needed, or until `forget`.
+    /// Returns the segment of a result, which stays mapped until it is evicted by others or until
+    /// `forget`.
     ///
-    /// Throws `stale` where it is gone.
+    /// Throws `stale` if it is gone.
     public func segment(of reference: BlockReference) throws(ImageError) -> MappedSegment {
         try mappings.segment(of: reference)
     }
 
-    /// A copy of `count` bytes of the payload from `offset` on, or `nil` where the block was reused
-    /// meanwhile, or leaves its segment (*stale*). The segment stays mapped until `forget`.
+    /// Returns a copy of `count` bytes of the payload starting at `offset`, or `nil` if the block
+    /// was reused meanwhile or exceeds its segment (*stale*). The segment stays mapped until
+    /// `forget`.
     ///
-    /// Throws `stale` where the segment is gone.
+    /// Throws `stale` if the segment is gone.
     public func copy(
         _ reference: BlockReference, at offset: UInt64, count: Int
     ) throws(ImageError) -> [UInt8]? {
@@ -113,14 +118,14 @@ public final class ResultReader {
         return isCurrent ? copied : nil
     }
 
-    /// A result is not read any more. A large one has a segment of its own, which nobody asks for
-    /// again.
+    /// Unmaps a large result that is no longer read. Its segment holds no other block, so it isn't
+    /// needed again.
     public func forget(_ reference: BlockReference) {
         if Self.isLarge(reference) { mappings.forget(reference) }
     }
 
-    /// A mapping of the whole segment of a large result; the payload begins at the reference's
-    /// offset. `nil` where the segment holds another block by now (*stale*).
+    /// Maps the whole segment of a large result; the payload begins at the reference's offset.
+    /// Returns `nil` if the segment holds another block by now (*stale*).
     public func map(_ reference: BlockReference) throws(ImageError) -> MappedMemory? {
         let file = try SegmentOpening.open(reference, in: directories)
         do throws(Errno) {
@@ -137,10 +142,10 @@ public final class ResultReader {
     }
 }
 
-/// Read-only mappings of other processes' segments, kept warm. One thread.
+/// A bounded LRU cache of read-only mappings of other processes' segments. Confined to one thread.
 ///
-/// Bounded: the least recently used mapping goes first, and mappings of unlinked segments, which
-/// hold memory that nobody else can use, go whenever a new one is made.
+/// Mappings of unlinked segments, which hold memory that no other process can use, are removed
+/// whenever a new mapping is created.
 final class SegmentMappings {
     private final class Mapping {
         let segment: MappedSegment
@@ -156,11 +161,11 @@ final class SegmentMappings {
     private var mappings: [SegmentKey: Mapping] = [:] {
         didSet { last = nil }
     }
-    /// What was asked for last, which is what is mostly asked for next.
+    /// The most recent mapping, which is usually the next one to be requested.
     private var last: (key: SegmentKey, mapping: Mapping)?
     private var uses: UInt64 = 0
-    /// Bytes that stay mapped between two jobs: what is unlinked by its producer meanwhile is
-    /// nobody's to use. Known once a segment was opened.
+    /// The maximum size of mappings kept between jobs, because segments that their producers unlink
+    /// meanwhile can't be reclaimed. Determined when the first segment is opened.
     private var idleBytesMax = Int.max
 
     init(directories: SegmentDirectories, mappingsMax: Int = 64) {
@@ -168,7 +173,7 @@ final class SegmentMappings {
         self.mappingsMax = mappingsMax
     }
 
-    /// The payload and, 64 bytes before it, its header. Valid until the next call.
+    /// Returns the payload, which is preceded by its 64-byte header. Valid until the next call.
     func bytes(of reference: BlockReference) throws(ImageError) -> UnsafeRawBufferPointer {
         guard let bytes = try segment(of: reference).bytes(of: reference) else {
             throw ImageError(.stale, "a reference leaves its segment")
@@ -176,7 +181,7 @@ final class SegmentMappings {
         return bytes
     }
 
-    /// The segment that a reference names.
+    /// Returns the segment of a reference.
     func segment(of reference: BlockReference) throws(ImageError) -> MappedSegment {
         let key = SegmentKey(reference)
         uses += 1
@@ -203,13 +208,13 @@ final class SegmentMappings {
         }
     }
 
-    /// Lets go of mappings that hold memory which nobody else can use.
+    /// Unmaps unlinked segments, whose memory no other process can use.
     func dropUnlinked() { mappings = mappings.filter { !$0.value.segment.isUnlinked } }
 
     /// Unmaps the segment of a reference.
     func forget(_ reference: BlockReference) { mappings[SegmentKey(reference)] = nil }
 
-    /// Between two jobs: keeps no more than a 32nd of the file system, the newest first.
+    /// Trims the mappings between jobs to 1/32 of the file system, keeping the newest.
     func trim() {
         var bytes = 0
         for (key, mapping) in mappings.sorted(by: { $0.value.lastUse > $1.value.lastUse }) {
@@ -227,7 +232,7 @@ final class SegmentMappings {
     }
 }
 
-/// A read-only mapping of another process's segment. Any thread.
+/// A read-only mapping of another process's segment. May be used from any thread.
 public final class MappedSegment: Sendable {
     let memory: MappedMemory
     private let file: FileDescriptor
@@ -237,10 +242,10 @@ public final class MappedSegment: Sendable {
         self.file = file
     }
 
-    /// Whether its producer has given it up: it holds memory then that nobody else can use.
+    /// Whether its producer has unlinked it, so that it holds memory that no other process can use.
     public var isUnlinked: Bool { (try? file.status().links) ?? 0 == 0 }
 
-    /// The payload of a reference and, 64 bytes before it, its header; `nil` where it leaves the
+    /// Returns the payload of a reference, preceded by its 64-byte header; `nil` if it exceeds the
     /// segment.
     func bytes(of reference: BlockReference) -> UnsafeRawBufferPointer? {
         guard SegmentOpening.contains(memory.count, reference) else { return nil }
@@ -249,9 +254,9 @@ public final class MappedSegment: Sendable {
             rebasing: memory.bytes[start..<(start + Int(reference.length))])
     }
 
-    /// Lends the payload to whoever copies it. `false` where the block was reused meanwhile
-    /// (*stale*), and what was copied is worth nothing; and where the reference leaves the segment,
-    /// which lends nothing.
+    /// Passes the payload to `copy`. Returns `false` if the block was reused meanwhile (*stale*),
+    /// so that the copy must be discarded, or if the reference exceeds the segment, in which case
+    /// `copy` is not called.
     public func read(
         _ reference: BlockReference, _ copy: (UnsafeRawBufferPointer) -> Void
     ) -> Bool {
@@ -263,7 +268,7 @@ public final class MappedSegment: Sendable {
     }
 }
 
-/// One segment of one producer.
+/// Identifies one segment of one producer.
 struct SegmentKey: Hashable, Sendable {
     let producer: BlockReference.Producer?
     let arena: ArenaName
@@ -276,16 +281,16 @@ struct SegmentKey: Hashable, Sendable {
     }
 }
 
-/// Opens a segment that a reference names, for reading.
+/// Opens the segment of a reference for reading.
 enum SegmentOpening {
     private static let othersMayWrite: UInt32 = 0o022
 
-    /// Builds the name from producer and number, and checks type, owner and size (PROTOCOL §10).
+    /// Derives the name from the producer and the number, and checks type, owner and size
+    /// (PROTOCOL §10).
     ///
-    /// Who writes into a directory is its owner, and nobody else may: so a segment is the
-    /// producer's where it is the directory's owner's. Throws `stale` where the bytes are not
-    /// there: the segment is gone, shorter than the reference says, or not the producer's;
-    /// `internalError` for all else.
+    /// Only the owner of a directory can write to it, so a segment with the same owner was written
+    /// by the producer. Throws `stale` if the bytes don't exist: the segment is gone, shorter than
+    /// the reference states, or not the producer's; `internalError` for everything else.
     static func open(
         _ reference: BlockReference, in directories: SegmentDirectories
     ) throws(ImageError) -> FileDescriptor {
@@ -298,7 +303,7 @@ enum SegmentOpening {
             let directory = try FileDescriptor.openDirectory(path)
             let place = try directory.status()
             guard place.mode & othersMayWrite == 0 else { throw Errno.notPermitted }
-            // Does not wait where somebody put a pipe.
+            // Nonblocking, in case the file is a pipe.
             let file = try directory.open(name.fileName, [.noFollow, .nonBlocking])
             let status = try file.status()
             guard status.type == .regular, status.userID == place.userID,
@@ -318,7 +323,7 @@ enum SegmentOpening {
         }
     }
 
-    /// Whether header and payload lie within `size` bytes, without overflow.
+    /// Returns whether header and payload lie within `size` bytes, without overflow.
     static func contains(_ size: Int, _ reference: BlockReference) -> Bool {
         let (end, overflow) = reference.offset.addingReportingOverflow(reference.length)
         return !overflow && end <= UInt64(max(0, size))

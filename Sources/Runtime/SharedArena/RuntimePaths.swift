@@ -1,31 +1,31 @@
 public import Linux
 public import Messages
 
-/// Where everything of one stack lies (PROTOCOL §2, §10). All processes and clients build the same
-/// paths from the runtime directory alone.
+/// The paths of one stack (PROTOCOL §2, §10). All processes and clients derive the same paths from
+/// the runtime directory alone.
 public struct RuntimePaths: Hashable, Sendable {
-    /// The runtime directory, absolute, without a slash at its end.
+    /// The runtime directory as an absolute path without a trailing slash.
     public let root: String
-    /// Where `arena/`, `results/` and what workers say of themselves lie: `root` itself where that
-    /// is on tmpfs, else the directory that `serve` wrote into the file `segments`.
+    /// The directory of `arena/`, `results/` and the workers' control segments: `root` itself if
+    /// that is on tmpfs, else the directory that `serve` wrote to the file `segments`.
     public let segmentsRoot: String
 
-    /// Names both directories.
+    /// Creates the paths from both directories.
     public init(root: String, segmentsRoot: String? = nil) {
         let root = Self.withoutTrailingSlashes(root)
         self.root = root
         self.segmentsRoot = segmentsRoot.map(Self.withoutTrailingSlashes) ?? root
     }
 
-    /// Reads `segments` in the runtime directory; without that file, or without the directory,
-    /// everything lies in `root`.
+    /// Reads `segments` in the runtime directory. If the file or the directory doesn't exist,
+    /// everything is in `root`.
     public init(resolving root: String) throws(RuntimePathsError) {
         guard root.utf8.first == UInt8(ascii: "/") else { throw .notAbsolute(root) }
         self.init(root: root, segmentsRoot: try Self.readSegmentsFile(in: root))
     }
 
-    /// Finds the runtime directory of an endpoint: `ipc://DIRECTORY/front/front.sock`, or the path
-    /// alone; a socket of `web/` or `admin/` as well.
+    /// Finds the runtime directory of an endpoint: `ipc://DIRECTORY/front/front.sock` or just the
+    /// path; sockets in `web/` and `admin/` are accepted as well.
     public init(endpoint: String) throws(RuntimePathsError) {
         let path =
             endpoint.hasPrefix(Self.scheme)
@@ -39,73 +39,75 @@ public struct RuntimePaths: Hashable, Sendable {
         throw .notAnEndpoint(endpoint)
     }
 
-    /// Clients connect in it.
+    /// The directory of the clients' socket.
     public var frontDirectory: String { "\(root)/front" }
-    /// Front ends that speak for strangers connect in it: they may do less than clients.
+    /// The directory of the socket for front ends that serve untrusted clients; they have fewer
+    /// permissions than clients.
     public var webDirectory: String { "\(root)/web" }
-    /// Operators connect in it.
+    /// The directory of the operators' socket.
     public var adminDirectory: String { "\(root)/admin" }
-    /// Workers of the pool that every stack has of a kind connect in it.
+    /// Returns the directory of the listener for the default pool of a kind.
     public func backDirectory(_ kind: WorkerKind) -> String { backDirectory(PoolName(kind)) }
-    /// Workers of a pool connect in it.
+    /// Returns the directory of the listener for a pool.
     public func backDirectory(_ pool: PoolName) -> String { "\(root)/back/\(pool)" }
-    /// What workers of a foreign pool show at their listener, where `serve` runs all kinds as one
-    /// user.
+    /// Returns the file with the secret that workers of an external pool present to their listener
+    /// if `serve` runs all kinds as one user.
     public func backSecretFile(_ pool: PoolName) -> String {
         "\(backDirectory(pool))/\(Self.secretFileName)"
     }
 
-    /// The socket of clients.
+    /// The clients' socket.
     public var frontSocket: String { "\(frontDirectory)/front.sock" }
-    /// The socket of front ends that speak for strangers.
+    /// The socket of front ends that serve untrusted clients.
     public var webSocket: String { "\(webDirectory)/web.sock" }
-    /// The socket of operators.
+    /// The operators' socket.
     public var adminSocket: String { "\(adminDirectory)/admin.sock" }
-    /// What operators show at their socket, where `serve` runs all kinds as one user.
+    /// The file with the secret that operators present if `serve` runs all kinds as one user.
     public var adminSecretFile: String { "\(adminDirectory)/\(Self.secretFileName)" }
-    /// The last part of `adminSecretFile`.
+    /// The last component of `adminSecretFile`.
     public static let secretFileName = "secret"
-    /// The socket of workers of the pool that every stack has of a kind.
+    /// Returns the socket for workers of a kind's default pool.
     public func backSocket(_ kind: WorkerKind) -> String { backSocket(PoolName(kind)) }
-    /// The socket of workers of a pool.
+    /// Returns the socket for workers of a pool.
     public func backSocket(_ pool: PoolName) -> String { "\(backDirectory(pool))/back.sock" }
 
-    /// The same as ZeroMQ names it.
+    /// `frontSocket` as a ZeroMQ endpoint.
     public var frontEndpoint: String { Self.scheme + frontSocket }
-    /// The same as ZeroMQ names it.
+    /// `webSocket` as a ZeroMQ endpoint.
     public var webEndpoint: String { Self.scheme + webSocket }
-    /// The same as ZeroMQ names it.
+    /// `adminSocket` as a ZeroMQ endpoint.
     public var adminEndpoint: String { Self.scheme + adminSocket }
-    /// The same as ZeroMQ names it.
+    /// Returns `backSocket` as a ZeroMQ endpoint.
     public func backEndpoint(_ kind: WorkerKind) -> String { backEndpoint(PoolName(kind)) }
-    /// The same as ZeroMQ names it.
+    /// Returns `backSocket` as a ZeroMQ endpoint.
     public func backEndpoint(_ pool: PoolName) -> String { Self.scheme + backSocket(pool) }
 
-    /// `arena/`, with one directory for each pool.
+    /// `arena/`, with one subdirectory per pool.
     public var arenasDirectory: String { "\(segmentsRoot)/arena" }
-    /// Segments of the coordinator, or of the pool that every stack has of a kind.
+    /// Returns the directory of the coordinator's segments, or of those of a kind's default pool.
     public func arenaDirectory(_ kind: WorkerKind) -> String { arenaDirectory(PoolName(kind)) }
-    /// Segments of a pool's processes.
+    /// Returns the directory of the segments of a pool's processes.
     public func arenaDirectory(_ pool: PoolName) -> String { "\(arenasDirectory)/\(pool)" }
-    /// The same as `controlDirectory` of the pool that every stack has of a kind.
+    /// Returns the control directory of a kind's default pool.
     public func controlDirectory(_ kind: WorkerKind) -> String { controlDirectory(PoolName(kind)) }
-    /// Control segments of a pool's processes: how they live and die, never payloads. Where only
-    /// the coordinator and that pool look; on tmpfs, so that a heartbeat never waits for a disk.
+    /// Returns the directory of the control segments of a pool's processes: heartbeats and causes
+    /// of death, never payloads. Only the coordinator and that pool have access. It is on tmpfs, so
+    /// that a heartbeat never waits for a disk.
     public func controlDirectory(_ pool: PoolName) -> String {
         "\(segmentsRoot)/back/\(pool)/\(Self.controlName)"
     }
-    /// The last part of `controlDirectory`.
+    /// The last component of `controlDirectory`.
     public static let controlName = "control"
-    /// The memory tier and delivered results.
+    /// The directory of the memory tier and delivered results.
     public var resultsDirectory: String { "\(segmentsRoot)/results" }
 
-    /// The same for those who open segments.
+    /// The directories of segments, for readers.
     public var segmentDirectories: SegmentDirectories {
         SegmentDirectories(arenas: arenasDirectory, results: resultsDirectory)
     }
 
-    /// The file in the runtime directory that names `segmentsRoot`. A file, since a symbolic link
-    /// is followed nowhere.
+    /// The file in the runtime directory that names `segmentsRoot`. A file, because symbolic links
+    /// are never followed.
     public static let segmentsFileName = "segments"
 
     static let adminSuffix = "/admin/\(adminSocketName)"
@@ -144,18 +146,18 @@ public struct RuntimePaths: Hashable, Sendable {
     }
 }
 
-/// Why the paths of a stack could not be found.
+/// The reason why the paths of a stack could not be determined.
 public enum RuntimePathsError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The runtime directory is not an absolute path.
     case notAbsolute(String)
-    /// An endpoint that does not end in `/front/front.sock` or `/admin/admin.sock`.
+    /// The endpoint does not end in `/front/front.sock` or `/admin/admin.sock`.
     case notAnEndpoint(String)
-    /// The file `segments` cannot be read, or belongs to somebody else (EPERM).
+    /// The file `segments` can't be read, or belongs to another user (EPERM).
     case unreadable(String, Errno)
-    /// The file `segments` holds no absolute path.
+    /// The file `segments` does not contain an absolute path.
     case malformed(String)
 
-    /// One sentence that says what to do.
+    /// The error and the remedy, in one sentence.
     public var description: String {
         switch self {
         case .notAbsolute(let path): "the runtime directory '\(path)' is not an absolute path"
@@ -168,20 +170,20 @@ public enum RuntimePathsError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// Where segments lie.
+/// The directories of segments.
 public struct SegmentDirectories: Hashable, Sendable {
-    /// `arena/`, with one directory for each pool of producers.
+    /// `arena/`, with one subdirectory per producing pool.
     public let arenas: String
     /// `results/`
     public let results: String
 
-    /// Names the two directories by absolute paths.
+    /// Creates the pair from absolute paths.
     public init(arenas: String, results: String) {
         self.arenas = arenas
         self.results = results
     }
 
-    /// The directory of a producer's segments.
+    /// Returns the directory of a producer's segments.
     public func path(of arena: ArenaName, producer: PoolName) -> String {
         switch arena {
         case .results: results
@@ -189,24 +191,25 @@ public struct SegmentDirectories: Hashable, Sendable {
         }
     }
 
-    /// The same of the pool that every stack has of a kind.
+    /// Returns the directory of the segments of a kind's default pool.
     public func path(of arena: ArenaName, producer kind: WorkerKind) -> String {
         path(of: arena, producer: PoolName(kind))
     }
 }
 
-/// The file from which operators take what they show at `admin/`: beside the socket, for its user
-/// alone.
+/// The file with the secret that operators present at `admin/`: next to the socket, readable by its
+/// user alone.
 public enum AdminSecret {
-    /// That of the stack that serves `endpoint`, as it is now; nil where the endpoint is no
-    /// operators' one, or has none that can be read: the coordinator then says whether it asks.
+    /// Returns the current secret of the stack that serves `endpoint`. nil if it isn't an
+    /// operators' endpoint or has no readable secret; whether one is required is then up to the
+    /// coordinator.
     public static func beside(_ endpoint: String) -> ListenerSecret? {
         guard endpoint.hasSuffix(RuntimePaths.adminSuffix) else { return nil }
         let directory = endpoint.dropLast(RuntimePaths.adminSocketName.utf8.count)
         return ListenerSecret(inFile: directory + RuntimePaths.secretFileName)
     }
 
-    /// Leaves it in `admin/`.
+    /// Writes the secret to `admin/`.
     public static func write(
         _ secret: ListenerSecret, in directory: borrowing FileDescriptor
     ) throws(Errno) {
@@ -217,17 +220,18 @@ public enum AdminSecret {
     }
 }
 
-/// The file from which workers of a foreign pool take what they show at their listener.
+/// The file with the secret that workers of an external pool present to their listener.
 public enum PoolSecret {
-    /// That of a pool, as it is now; nil where there is none that can be read: the coordinator then
-    /// says whether it asks.
+    /// Returns the current secret of a pool. nil if there is none that can be read; whether one is
+    /// required is then up to the coordinator.
     public static func of(_ pool: PoolName, in paths: RuntimePaths) -> ListenerSecret? {
         ListenerSecret(inFile: paths.backSecretFile(pool))
     }
 }
 
 extension ListenerSecret {
-    /// What a file holds that is no link; nil where there is none, or nothing of that length.
+    /// Reads the secret from a file that isn't a link; nil if the file doesn't exist or has the
+    /// wrong length.
     init?(inFile path: String) {
         let file = try? FileDescriptor.open(path, [.noFollow, .nonBlocking])
         guard let bytes = try? file?.readToEnd(bytesMax: Self.byteCount) else { return nil }
@@ -235,20 +239,19 @@ extension ListenerSecret {
     }
 }
 
-/// Whose coordinator may be talked to in a runtime directory that nobody named, such as
-/// `/dev/shm/imagebus-UID`: anybody may have made something at such a place before.
+/// The users whose coordinator can be trusted in a default runtime directory such as
+/// `/dev/shm/imagebus-UID`, where any user may have created something beforehand.
 ///
-/// Nobody but root and this user may change the directory and those above it. So whatever lies in
-/// it was put there by one of them, and they chose the owner of the directory of a listener.
+/// Only root and this user may change the directory and its parents. So its contents were put there
+/// by one of them, and they chose the owner of a listener's directory.
 public struct TrustedServers: Hashable, Sendable {
     /// Root, this user, and the owner of the listener's directory.
     public let userIDs: Set<UInt32>
 
-    /// Checks every directory of the absolute path `root`, and that of the listener `front` or
-    /// `admin` in it. `nil`: nothing is there, so nobody serves.
+    /// Checks every directory of the absolute path `root`, and the directory of the listener
+    /// `front` or `admin` in it. Returns `nil` if it doesn't exist, so that no stack is running.
     ///
-    /// What was checked stays so: in each directory only trusted users may put one thing in the
-    /// place of another.
+    /// The result stays valid: only trusted users can replace entries in each of the directories.
     public init?(
         in root: String, listener: String, user: UInt32 = CurrentProcess.userID
     ) throws(UntrustedDirectoryError) {
@@ -268,9 +271,9 @@ public struct TrustedServers: Hashable, Sendable {
         userIDs = keeper.map { trusted.union([$0]) } ?? trusted
     }
 
-    /// The owner of a directory that may be trusted; `nil` where it is missing.
+    /// Returns the owner of a trusted directory; `nil` if it doesn't exist.
     ///
-    /// With `maySticky` others may add entries, and still not replace what is there.
+    /// With `maySticky` other users may add entries, but can't replace existing ones.
     private static func check(
         _ path: String, owners: Set<UInt32>?, user: UInt32, maySticky: Bool = false
     ) throws(UntrustedDirectoryError) -> UInt32? {
@@ -293,18 +296,18 @@ public struct TrustedServers: Hashable, Sendable {
     }
 }
 
-/// Why nothing is sent to whoever serves a runtime directory that nobody named.
+/// The reason why a default runtime directory is not trusted.
 public enum UntrustedDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It, or a directory above it, belongs to somebody else.
+    /// It, or a parent directory, belongs to another user.
     case foreign(String, owner: UInt32, user: UInt32)
-    /// Others may put something else in the place of what lies in it.
+    /// Other users can replace entries in it.
     case writable(String, mode: UInt32)
-    /// A symbolic link or a file is where a directory should be.
+    /// A symbolic link or a file instead of a directory.
     case notDirectory(String)
-    /// The kernel refused.
+    /// A system call failed.
     case system(String, Errno)
 
-    /// One sentence that says what to do.
+    /// The error and the remedy, in one sentence.
     public var description: String {
         "\(reason): nothing was sent there; remove it, or name the stack that is meant with "
             + "--endpoint or --runtime-dir (IMAGEBUS_ENDPOINT, IMAGEBUS_RUNTIME_DIR)"

@@ -2,18 +2,18 @@ import ImageModel
 public import Linux
 public import Messages
 
-/// A segment from its producer's side: mapped for writing, unlinked at the end of its use.
+/// A segment from its producer's side: mapped for writing, and unlinked when it is no longer used.
 final class Segment {
     let number: UInt32
     let byteCount: Int
     private let memory: MappedMemory
-    /// Whose lock says that the producer lives, where there is one.
+    /// The file whose lock shows that the producer is alive, if segments are locked.
     private let lockedFile: FileDescriptor?
 
-    /// Creates the file (`O_EXCL`), reserves all of it, maps it and touches every page once.
+    /// Creates the file (`O_EXCL`), reserves it in full, maps it and touches every page once.
     ///
-    /// With `isLocked` the file is locked as long as the segment and its process live: so others
-    /// know what a process left that was killed (`OrphanSegments.removeForsaken`).
+    /// With `isLocked` the file stays locked as long as the segment and its process exist, so that
+    /// leftovers of a killed process can be recognized (`OrphanSegments.removeForsaken`).
     init(
         in directory: borrowing FileDescriptor, name: SegmentName, byteCount: Int, mode: UInt32,
         isLocked: Bool = false
@@ -26,7 +26,7 @@ final class Segment {
             file = try Self.create(fileName, in: directory, mode: mode)
         }
         do {
-            // Whatever the umask says: readers are in the group.
+            // Overrides the umask: readers have access through the group.
             try file.setMode(mode)
             try file.reserve(byteCount: byteCount)
             memory = try MappedMemory(file, count: byteCount, access: .readWrite)
@@ -46,7 +46,8 @@ final class Segment {
         try directory.open(name, [.readWrite, .create, .exclusive, .noFollow], mode: mode)
     }
 
-    /// Who removes what is not locked holds the directory alone meanwhile.
+    /// Creates and locks the file. A process that removes unlocked files holds an exclusive lock on
+    /// the directory meanwhile.
     private static func createLocked(
         _ name: String, in directory: borrowing FileDescriptor, mode: UInt32
     ) throws(Errno) -> FileDescriptor {
@@ -61,20 +62,20 @@ final class Segment {
     var bytes: UnsafeMutableRawBufferPointer { memory.mutableBytes }
 }
 
-/// The file name of a segment: the producer's incarnation in hex, a dot, the segment's number.
+/// The file name of a segment: the producer's incarnation in hex, a dot, and the segment's number.
 public struct SegmentName: Hashable, Sendable {
-    /// Whose segment.
+    /// The producer.
     public let incarnation: Incarnation
-    /// Counts from 1; never reused by a producer.
+    /// The number of the segment, starting at 1; never reused by a producer.
     public let number: UInt32
 
-    /// Names a segment.
+    /// Creates the name of a segment.
     public init(incarnation: Incarnation, number: UInt32) {
         self.incarnation = incarnation
         self.number = number
     }
 
-    /// Reads a file name; `nil` where it is no segment's.
+    /// Parses a file name; `nil` if it isn't the name of a segment.
     public init?(fileName: String) {
         let parts = fileName.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let bits = Identifier128(hex: String(parts[0])),
@@ -87,26 +88,26 @@ public struct SegmentName: Hashable, Sendable {
     public var fileName: String { "\(incarnation.value.hex).\(number)" }
 }
 
-/// The 64 bytes before every payload: the block's id, little-endian, then zeros.
+/// The 64 bytes before every payload: the block's ID, little-endian, followed by zeros.
 ///
-/// A header is never authority (SEMANTICS §14.5); it only tells a reader of `results/` whether the
-/// bytes that it copied were still those of the block it was told of.
+/// A header is never authoritative (SEMANTICS §14.5); it only allows a reader of `results/` to
+/// detect that a block was reused while it was copied.
 enum BlockHeader {
-    /// Bytes; keeps payloads aligned for vector code.
+    /// The size in bytes; keeps payloads aligned for vector code.
     static let byteCount = 64
 
-    /// Before the bytes change: readers that copy from now on find no id.
+    /// Call before the bytes change: readers that copy from now on find no ID.
     static func invalidate(_ header: UnsafeMutableRawPointer) {
         SharedAtomic.storeRelaxed(0, to: header)
         SharedAtomic.fenceRelease()
     }
 
-    /// After the bytes are complete.
+    /// Call after the bytes are complete.
     static func publish(_ id: UInt64, at header: UnsafeMutableRawPointer) {
         SharedAtomic.storeRelease(id, to: header)
     }
 
-    /// After a copy: whether the copied bytes were the block's.
+    /// Call after a copy: returns whether the copied bytes belong to the block.
     static func isStill(_ id: UInt64, at header: UnsafeRawPointer) -> Bool {
         SharedAtomic.fenceAcquire()
         return SharedAtomic.loadRelaxed(header) == id
@@ -116,7 +117,7 @@ enum BlockHeader {
 /// Segments that outlived their producer.
 public enum OrphanSegments {
     /// Unlinks every segment in `directory` whose producer is not among the `living`, and returns
-    /// how many. Readers that mapped one keep its pages.
+    /// their number. Processes that mapped one keep its pages.
     public static func remove(
         in directory: String, living: Set<Incarnation>
     ) throws(Errno) -> Int {
@@ -132,10 +133,11 @@ public enum OrphanSegments {
         return removed
     }
 
-    /// Unlinks every segment in `directory` that no process has locked, and returns how many: for
-    /// a directory of which all producers lock theirs. Waits for one that is making a segment.
+    /// Unlinks every segment in `directory` that isn't locked, and returns their number; for
+    /// directories in which all producers lock their segments. Waits while another process creates
+    /// a segment.
     ///
-    /// Throws `Errno.fileTooLarge` where there are more than 65,536 names.
+    /// Throws `Errno.fileTooLarge` if there are more than 65,536 entries.
     public static func removeForsaken(in directory: String) throws(Errno) -> Int {
         let descriptor = try FileDescriptor.openDirectory(directory)
         try descriptor.lock(.exclusive)
@@ -149,7 +151,8 @@ public enum OrphanSegments {
         return removed
     }
 
-    /// What is not there any more, or not ours to open, is somebody's.
+    /// Returns whether no process has locked the file. A file that is gone or can't be opened
+    /// counts as in use.
     private static func isForsaken(
         _ name: String, in directory: borrowing FileDescriptor
     ) -> Bool {

@@ -1,10 +1,10 @@
 public import Linux
 public import Messages
 
-/// The file of vouchers of one listener, from the coordinator's side: it alone writes.
+/// The voucher file of one listener, from the side of the coordinator, which is its only writer.
 ///
-/// A word is stored whole, so that who reads it sees the number before or after, and nothing else.
-/// When the value ends, nothing stands any more, and the file is gone.
+/// Words are stored atomically, so readers see either the old or the new number. When the value is
+/// destroyed, all vouchers are withdrawn and the file is removed.
 public struct VoucherFile: ~Copyable {
     private let memory: MappedMemory
     private let base: UnsafeMutableRawPointer
@@ -12,9 +12,10 @@ public struct VoucherFile: ~Copyable {
     private let directory: String
     private let name: String
 
-    /// Makes the file of this life in a listener's directory, for whoever may connect there.
+    /// Creates the file of this incarnation in a listener's directory, readable by everyone who may
+    /// connect there.
     ///
-    /// Throws ENOSPC where its file system is full.
+    /// Throws ENOSPC if the file system is full.
     public init(in directory: String, epoch: Epoch, words: Int) throws(Errno) {
         precondition((1...VoucherLayout.wordsMax).contains(words), "words within their limit")
         let name = VoucherLayout.fileName(epoch)
@@ -24,7 +25,7 @@ public struct VoucherFile: ~Copyable {
             name, [.readWrite, .create, .exclusive, .noFollow], mode: Self.mode)
         let memory: MappedMemory
         do throws(Errno) {
-            // Whatever the umask says: clients are in the group.
+            // Overrides the umask: clients have access through the group.
             try file.setMode(Self.mode)
             try file.reserve(byteCount: count)
             memory = try MappedMemory(file, count: count, access: .readWrite)
@@ -53,13 +54,13 @@ public struct VoucherFile: ~Copyable {
 
     private static let mode: UInt32 = 0o640
 
-    /// Word `index` has `number` from now on.
+    /// Sets word `index` to `number`.
     public borrowing func set(_ index: UInt64, to number: UInt64) {
         precondition(index < words, "there is such a word")
         store(number, at: VoucherLayout.headerBytes + 8 * Int(index))
     }
 
-    /// Numbers below `floor` have fallen.
+    /// Withdraws all vouchers with numbers below `floor`.
     public borrowing func raise(to floor: UInt64) { store(floor, at: VoucherLayout.floorOffset) }
 
     private borrowing func store(_ value: UInt64, at offset: Int) {
@@ -70,8 +71,8 @@ public struct VoucherFile: ~Copyable {
         SharedAtomic.storeRelease(.max, to: base + VoucherLayout.floorOffset)
     }
 
-    /// Withdraws what earlier coordinators issued at a listener, which nobody else may serve now:
-    /// a client that has not noticed their end repeats nothing from then on.
+    /// Withdraws all vouchers that previous coordinators issued at a listener, which this process
+    /// now owns: clients that haven't noticed the replacement stop repeating answers.
     public static func closeAll(in directory: String) {
         guard let folder = try? FileDescriptor.openDirectory(directory) else { return }
         for name in (try? folder.entries()) ?? [] where name.hasPrefix(VoucherLayout.prefix) {
@@ -92,9 +93,9 @@ public struct VoucherFile: ~Copyable {
     }
 }
 
-/// Where things are in a file of vouchers (SEMANTICS §5.24); numbers are 64 bits, little-endian.
+/// The layout of a voucher file (SEMANTICS §5.24); numbers are 64-bit little-endian.
 enum VoucherLayout {
-    /// Bytes before the words: one page.
+    /// The bytes before the words: one page.
     static let headerBytes = 4_096
     /// "IBUSVCH" and version 1.
     static let magic: UInt64 = 0x0148_4356_5355_4249
@@ -105,7 +106,7 @@ enum VoucherLayout {
     static let epochOffset = 16
     static let floorOffset = 64
 
-    /// More words than any stack issues vouchers for.
+    /// An upper bound for the number of words that a stack issues vouchers for.
     static let wordsMax = 1 << 24
 
     static func byteCount(words: Int) -> Int { headerBytes + 8 * words }
@@ -115,13 +116,13 @@ enum VoucherLayout {
     static func fileName(_ epoch: Epoch) -> String { prefix + epoch.value.hex }
 }
 
-/// The file of vouchers from a client's side. Any thread; read-only.
+/// The voucher file from a client's side. Read-only; may be used from any thread.
 public final class VoucherReader: Sendable {
     private let memory: MappedMemory
     private let words: UInt64
 
-    /// Opens the file of a coordinator's life beside the socket at which it is served; `nil` where
-    /// there is none, or none of that many words.
+    /// Opens the file of a coordinator's incarnation next to the socket that it serves; `nil` if it
+    /// doesn't exist or has another number of words.
     public init?(besideSocket socket: String, epoch: Epoch, words: UInt32) {
         let folder = socket.split(separator: "/", omittingEmptySubsequences: false).dropLast()
             .joined(separator: "/")
@@ -151,20 +152,20 @@ public final class VoucherReader: Sendable {
             && named.elementsEqual(epoch.value.bytes)
     }
 
-    /// Where the word of a voucher is.
+    /// The location of a voucher's word.
     public struct Word: Sendable {
-        /// Of the voucher.
+        /// The number of the voucher.
         public let number: UInt64
         fileprivate let offset: Int
     }
 
-    /// The word of that number.
+    /// Returns the word for a voucher number.
     public func word(of number: UInt64) -> Word {
         Word(number: number, offset: VoucherLayout.headerBytes + 8 * Int(number % words))
     }
 
-    /// Whether the voucher of a word stands at this moment, its time apart. What was withdrawn
-    /// before is seen.
+    /// Returns whether a voucher is valid at this moment, except for its expiry. Sees every earlier
+    /// withdrawal.
     public func stands(_ word: Word) -> Bool {
         guard let base = memory.bytes.baseAddress else { return false }
         let value = UInt64(littleEndian: SharedAtomic.loadAcquire(base + word.offset))

@@ -1,30 +1,32 @@
 public import Linux
 public import Messages
 
-/// One child that a supervisor keeps alive.
+/// A child process that the supervisor keeps running.
 public struct ChildSpecification: Hashable, Sendable {
-    /// What it is.
+    /// The kind of process.
     public var kind: ProcessKind
-    /// Its pool; nil for what is in none.
+    /// Its pool; nil if it doesn't belong to one.
     public var pool: PoolName?
     /// The path of its program.
     public var program: String
-    /// Its own arguments; the supervisor appends those of `lifeArguments`.
+    /// Its own arguments; the supervisor appends `lifeArguments`.
     public var arguments: [String]
-    /// A socket that listens, which each life inherits: who connects between two lives waits. It
-    /// stays its owner's, and open as long as the stack.
+    /// A listening socket that each incarnation inherits, so that clients that connect during a
+    /// restart wait. The specification's creator owns it and keeps it open for the lifetime of the
+    /// stack.
     public var listener: Int32?
 
-    /// The path of an external program, which `setpriv` becomes; nil for a program of ours.
+    /// The path of an external program, which `setpriv` executes; nil for a program of the stack.
     private(set) var externalProgram: String?
-    /// Whether it is somebody else's program: it gets no arguments that it does not know, is told
-    /// of its life in the environment, and neither keeps the stack from being ready nor ends it.
+    /// Whether it is an external program. It gets no arguments that it doesn't know and receives
+    /// its incarnation's parameters in the environment. The stack's readiness doesn't depend on it,
+    /// and its end doesn't stop the stack.
     public var isForeign: Bool { externalProgram != nil }
-    /// What it finds in its environment besides what all find there.
+    /// Additional environment variables besides those that every child gets.
     public private(set) var environment: [String: String] = [:]
 
-    /// A worker of a foreign pool that has a command; nil for another pool. It ends with its
-    /// supervisor, and gains no privileges.
+    /// Creates the specification of a worker in an external pool with a command; nil for other
+    /// pools. The worker is killed when its supervisor dies and can't gain privileges.
     public init?(foreign pool: WorkerPool, runtimeDirectory: String) {
         guard pool.trust == .foreign, let command = pool.command, let path = command.first else {
             return nil
@@ -39,10 +41,10 @@ public struct ChildSpecification: Hashable, Sendable {
         ]
     }
 
-    /// Of util-linux: who does not know of its supervisor's death is killed by the kernel.
+    /// From util-linux: makes the kernel kill a program that doesn't monitor its supervisor.
     static let setpriv = "/usr/bin/setpriv"
 
-    /// Describes a child; of the pool that every stack has of its kind, where none is named.
+    /// Creates a specification; without `pool`, the child belongs to the default pool of its kind.
     public init(
         kind: ProcessKind, pool: PoolName? = nil, program: String, arguments: [String],
         listener: Int32? = nil, environment: [String: String] = [:]
@@ -55,24 +57,24 @@ public struct ChildSpecification: Hashable, Sendable {
         self.arguments = arguments
     }
 
-    /// The name of a kind's program.
+    /// Returns the program name of a kind.
     public static func programName(_ kind: ProcessKind) -> String { "imagebus-\(kind.name)" }
 
-    /// The descriptor on which a child tells how far it is (`LifeSign`).
+    /// The descriptor on which a child reports its startup stage (`LifeSign`).
     public static let readyDescriptor: Int32 = 3
 
-    /// The descriptor from which a child reads its secret, where it is given one.
+    /// The descriptor from which a child reads its secret, if it has one.
     public static let secretDescriptor: Int32 = 4
 
-    /// The descriptor on which a child listens, where it is given one.
+    /// The descriptor of a child's listening socket, if it has one.
     public static let listenerDescriptor: Int32 = 5
 
-    /// The descriptor to which a child of ours writes its log. What comes on its standard output
-    /// and error is the text of native libraries, which its supervisor writes to the log.
+    /// The descriptor to which a child of the stack writes its log. Its standard output and error
+    /// carry the output of native libraries, which the supervisor logs.
     public static let logDescriptor: Int32 = 6
 
-    /// What differs from life to life: how often it was restarted, where it reports, and whose
-    /// death it does not outlive.
+    /// Returns the arguments that differ between incarnations: the restart count, the reporting
+    /// descriptor, and the parent that it must not outlive.
     static func lifeArguments(
         restarts: UInt32, parent: Int32, hasSecret: Bool = false, listens: Bool = false
     ) -> [String] {
@@ -84,21 +86,21 @@ public struct ChildSpecification: Hashable, Sendable {
     }
 }
 
-/// What the children of a supervisor find in their environment: of what is there only what is named
-/// here. Whatever else libraries look for, such as `LD_PRELOAD`, `VIPS_CONCURRENCY` or a proxy,
-/// would change what workers load, how much they take or whom they reach.
+/// The environment of the supervisor's children: an allowlist of the current environment. Other
+/// variables that libraries read, such as `LD_PRELOAD`, `VIPS_CONCURRENCY` or proxy settings, could
+/// change what workers load, how much they consume or what they connect to.
 enum ChildEnvironment {
-    /// Certificates of the machine, the directory of temporary files, language and time zone.
+    /// Variables for the system's certificates, the temporary directory, language and time zone.
     private static let names: Set<String> = [
         "SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR", "LANG", "TZ",
     ]
     private static let prefixes = ["LC_"]
-    /// Of programs that are built with a sanitizer: where it reports, and what it looks for.
+    /// Variables for programs built with a sanitizer: where it reports and what it checks.
     private static let ofSanitizers: Set<String> = [
         "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS",
     ]
 
-    /// The part of `environment` that children get, and what they need besides.
+    /// Returns the allowed part of `environment` and the fixed variables.
     static func of(
         _ environment: [String: String], hasSanitizer: Bool = CurrentProcess.hasSanitizer
     ) -> [String: String] {
@@ -106,25 +108,27 @@ enum ChildEnvironment {
             names.contains(name) || prefixes.contains { name.hasPrefix($0) }
                 || (hasSanitizer && ofSanitizers.contains(name))
         }
-        // glibc makes eight arenas a core otherwise, and memory creeps up.
+        // By default, glibc creates eight arenas per core, and memory use creeps up.
         passed["MALLOC_ARENA_MAX"] = "2"
-        // libimagequant, which makes palettes, takes every processor otherwise: the processes are
-        // the parallelism. OpenMP reads it as it is loaded.
+        // By default, libimagequant, which computes palettes, uses all processors; here the
+        // processes provide the parallelism. OpenMP reads the variable when it is loaded.
         passed["OMP_NUM_THREADS"] = "1"
         return passed
     }
 }
 
-/// What the children of a stack show one another when all of them run as one user: drawn once, and
-/// given to each life of a child, so that those which are restarted know the others still.
+/// The secrets with which the children of a stack authenticate each other if all of them run as one
+/// user. Generated once and passed to each incarnation, so that restarted children are still
+/// recognized.
 ///
-/// The coordinator gets all, a worker that of its pool, in sealed memory that a descriptor names.
-/// Workers of a foreign pool are nobody's children here: they find theirs beside their listener.
+/// The coordinator gets all of them and a worker the one of its pool, each in sealed memory on an
+/// inherited descriptor. Workers of external pools aren't children of the supervisor: they find
+/// theirs next to their listener.
 public struct StackSecrets {
     let listeners: ListenerSecrets
     private let files: [PoolName: SealedFile]
 
-    /// Draws them, for these pools besides those of every stack.
+    /// Generates secrets for the default pools and these additional ones.
     public init(for pools: [WorkerPool] = []) throws(Errno) {
         let further = pools.filter { !$0.isBuiltIn }
         let drawn = ListenerSecrets(further: further.map(\.name)) { Random.bytes(count: $0) }
@@ -139,10 +143,10 @@ public struct StackSecrets {
         self.files = files
     }
 
-    /// The descriptor that a child of this pool inherits.
+    /// Returns the descriptor that a child of this pool inherits.
     func descriptorNumber(for pool: PoolName) -> Int32? { files[pool]?.descriptor.number }
 
-    /// The name of a pool's memory, as `/proc` shows it.
+    /// Returns the name of a pool's memory file, as shown in `/proc`.
     static func name(_ pool: PoolName) -> String { "imagebus-secret-\(pool)" }
 
     private final class SealedFile {

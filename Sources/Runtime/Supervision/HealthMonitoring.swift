@@ -4,12 +4,12 @@ public import Messages
 import Wire
 import ZeroMQ
 
-/// Which children have not shown that they live: each has a counter that grows at least once a
-/// second while its loop turns (SEMANTICS §14.9).
+/// Detects hung children by their heartbeat counters, which advance at least once a second while
+/// their loop turns (SEMANTICS §14.9).
 ///
-/// Looks come once a second. A child whose counter stands still for five of them hangs, unless it
-/// could not run (`Standstill`). A look that comes late says nothing: whoever kept this process
-/// from running may have kept the others.
+/// Counters are checked once a second. A child whose counter doesn't advance for five checks is
+/// hung, unless it could not run (`Standstill`). A late check is ignored: whatever delayed this
+/// process may have delayed the children.
 struct PulseWatch: Sendable {
     private struct Pulse: Sendable {
         let incarnation: Incarnation
@@ -20,22 +20,22 @@ struct PulseWatch: Sendable {
     private var pulses: [Int: Pulse] = [:]
     private var lastLook: Instant?
 
-    /// Milliseconds from look to look.
+    /// The interval between checks, in milliseconds.
     static let lookMilliseconds = 1_000
     private static let latenessMilliseconds = 500
 
-    /// When the next look is due; `nil` before the first.
+    /// When the next check is due; `nil` before the first.
     var nextLook: Instant? { lastLook?.adding(milliseconds: Self.lookMilliseconds) }
 
-    /// Whether it is time to look.
+    /// Returns whether a check is due.
     func isDue(at now: Instant) -> Bool { nextLook.map { $0 <= now } ?? true }
 
-    /// Whether a child's counter is what it was at the last look.
+    /// Returns whether a child's counter is unchanged since the last check.
     func standsStill(_ slot: Int, at value: UInt64) -> Bool { pulses[slot]?.value == value }
 
-    /// Takes the counters of the children that live, by slot, and what those that stand still
-    /// `waited` for a processor, in milliseconds since the last look; names those that hang. A
-    /// child without a counter is not watched.
+    /// Processes the counters of running children, by slot, and the milliseconds that stalled ones
+    /// `waited` for a processor since the last check; returns the hung children. A child without a
+    /// counter is not monitored.
     mutating func looked(
         _ counters: [Int: (incarnation: Incarnation, value: UInt64)], waited: [Int: Int] = [:],
         at now: Instant
@@ -55,48 +55,50 @@ struct PulseWatch: Sendable {
         return pulses.filter { $0.value.standstill.isHang }.keys.sorted()
     }
 
-    /// It is being killed: a new life is looked at anew. How long it stood still.
+    /// Stops monitoring a child that is being killed, and returns how long it was stalled. Its next
+    /// incarnation starts fresh.
     mutating func forget(_ slot: Int) -> Standstill {
         pulses.removeValue(forKey: slot)?.standstill ?? Standstill()
     }
 }
 
-/// How long a child has shown no sign of life, and why.
+/// How long a child has sent no heartbeat, and why.
 ///
-/// Only time counts in which it could have shown one: not what it waited for a processor, and not a
-/// look that came late. After a minute nobody asks for the reason.
+/// Only time in which it could have run counts: neither time that it waited for a processor nor a
+/// late check. After 60 checks it counts as hung regardless of the reason.
 public struct Standstill: Hashable, Sendable {
     /// Milliseconds in which it could have run.
     public private(set) var stoodMilliseconds = 0
-    /// Milliseconds in which it, or the supervisor, waited for a processor.
+    /// Milliseconds in which it or the supervisor waited for a processor.
     public private(set) var waitedMilliseconds = 0
     private var looks = 0
 
-    /// It has just shown that it lives.
+    /// Creates the state right after a heartbeat.
     public init() {}
 
-    /// Milliseconds after which a child hangs.
+    /// Milliseconds of runnable time after which a child counts as hung.
     static let stoodMax = 5_000
-    /// Looks after which it hangs, whatever it waited for.
+    /// Checks after which it counts as hung, regardless of waiting.
     static let looksMax = 60
 
-    /// It showed nothing from the last look to this one, and waited for so many milliseconds of it.
+    /// Records that the child sent no heartbeat between two checks, and how many milliseconds of
+    /// that it waited for a processor.
     mutating func lasts(waitedMilliseconds waited: Int, isLate: Bool) {
         looks += 1
         waitedMilliseconds += waited
-        // On a machine that is full of work every look may be late: what the others said stays.
+        // On an overloaded machine every check may be late: earlier results are kept.
         guard !isLate else { return }
         stoodMilliseconds += max(0, PulseWatch.lookMilliseconds - waited)
     }
 
-    /// Whether it hangs.
+    /// Whether it is hung.
     var isHang: Bool { stoodMilliseconds >= Self.stoodMax || looks >= Self.looksMax }
 }
 
-/// How long children that show no sign of life waited for a processor, from look to look.
+/// Measures how long stalled children waited for a processor between checks.
 ///
-/// What this process waited itself counts with it: it may have kept a child's answer from being
-/// seen. Where the kernel does not say it, nobody waited.
+/// The waiting time of this process is included, since it may have delayed reading a child's
+/// answer. If the kernel doesn't report waiting times, they count as zero.
 struct ProcessorWaits {
     private struct Reading {
         let process: ProcessID
@@ -106,8 +108,8 @@ struct ProcessorWaits {
     private var readings: [Int: Reading] = [:]
     private var own: ProcessorTurns?
 
-    /// Milliseconds since the last call that each of these children waited, by slot. 0 for one that
-    /// was not among them then.
+    /// Returns the milliseconds that each of these children waited since the last call, by slot; 0
+    /// for a child that was not included then.
     mutating func look(at children: [Int: ProcessID]) -> [Int: Int] {
         let last = readings
         readings = children.compactMapValues { process in
@@ -129,12 +131,10 @@ struct ProcessorWaits {
     }
 }
 
-/// Asks the coordinator for its status on `admin/`, again and again, and counts the answers: a
-/// process that lives and answers nobody has to be replaced (SEMANTICS §14.9). One thread; never
-/// blocks.
+/// Polls the coordinator's status on `admin/` and counts the answers: a running process that
+/// answers nobody must be replaced (SEMANTICS §14.9). Confined to one thread; never blocks.
 ///
-/// Whatever it answers shows that it lives, be it that it has no place for one more session, or
-/// that it is of another version.
+/// Any answer counts as alive, including that all sessions are in use or that the version differs.
 final class CoordinatorPing {
     private let context: Context
     private var connection: BusConnection
@@ -144,7 +144,7 @@ final class CoordinatorPing {
     private var isWelcome = false
     private let incarnation = Incarnation(
         Identifier128(high: Random.uint64(), low: Random.uint64()))
-    /// Answers so far.
+    /// The number of answers so far.
     private(set) var answers: UInt64 = 0
     private var report: StatusReport?
     private let secret: ListenerSecret?
@@ -159,7 +159,7 @@ final class CoordinatorPing {
         self.context = context
     }
 
-    /// Takes what was answered since the last call, and asks again.
+    /// Reads the answers since the last call and sends the next request.
     func turn() throws(ZMQError) {
         while let event = try connection.nextLinkEvent() {
             isUp = event == .up
@@ -176,18 +176,19 @@ final class CoordinatorPing {
             }
         }
         guard isUp else { return }
-        // A hello may be lost with a place that was not free: it is said until it is answered.
+        // A hello can be lost while all sessions are in use, so it is repeated until it is
+        // answered.
         if !isWelcome { try say(.hello(hello)) }
         try say(.status)
     }
 
-    /// The newest status that came since the last call.
+    /// Returns the newest status received since the last call.
     func takeReport() -> StatusReport? {
         defer { report = nil }
         return report
     }
 
-    /// The stack drains: nobody asks any more.
+    /// Says goodbye when the stack drains, since no more status is needed.
     func leave() { try? say(.goodbye) }
 
     private var hello: ClientHello {
@@ -196,7 +197,7 @@ final class CoordinatorPing {
             version: ProductVersion.text, secret: secret)
     }
 
-    /// What finds no room is asked again in the next turn.
+    /// Sends a message; if the queue is full, the next turn retries.
     private func say(_ message: ClientMessage) throws(ZMQError) {
         guard let encoded = try? encoder.encode(message) else { return }
         _ = try connection.socket.send(encoded, from: encoder)
@@ -211,11 +212,11 @@ final class CoordinatorPing {
     }
 }
 
-/// Where a supervisor says how its children are: a socket in the runtime directory. Whoever
-/// connects gets one line and is let go.
+/// Serves the health of a supervisor's children on a socket in the runtime directory. Each
+/// connection receives one line and is closed.
 ///
-/// The line is a JSON object with `ok` or a complaint for each kind, for example
-/// `{"decode":"ok"}`. Belongs to the supervisor's thread.
+/// The line is a JSON object with `ok` or an error for each kind, for example `{"decode":"ok"}`.
+/// Confined to the supervisor's thread.
 public final class HealthListener {
     private let listener: UnixListener
     private let directory: FileDescriptor
@@ -223,11 +224,11 @@ public final class HealthListener {
 
     private static let prefix = "serve-"
     private static let suffix = ".sock"
-    /// Connections that are answered in one turn; the others come next.
+    /// The maximum number of connections answered per turn; the rest are answered in the next.
     private static let answersMax = 16
 
-    /// Listens in the runtime directory `root` for a supervisor of one kind, or of all; what
-    /// supervisors left there that have ended is removed.
+    /// Listens in the runtime directory `root` for a supervisor of one kind or of all kinds;
+    /// removes the sockets of supervisors that have exited.
     public init(in root: String, only kind: ProcessKind?) throws(Errno) {
         directory = try FileDescriptor.openDirectory(root)
         name = Self.name(of: kind) + "\(CurrentProcess.processID)\(Self.suffix)"
@@ -237,14 +238,15 @@ public final class HealthListener {
 
     deinit { try? directory.unlink(name) }
 
-    /// Readable when somebody asks.
+    /// The descriptor, which becomes readable on a connection.
     var number: Int32 { listener.descriptor.number }
 
-    /// Answers those who ask. An answer is far smaller than what a socket takes at once.
+    /// Answers pending connections. An answer is far smaller than a socket buffer, so sending
+    /// doesn't block.
     func answer(_ line: String) {
         for _ in 0..<Self.answersMax {
             guard let asking = (try? listener.accept()) ?? nil else { return }
-            // Who has gone already does not want to know.
+            // The peer may have disconnected already; ignore that.
             _ = try? asking.send(Array(line.utf8))
         }
     }
@@ -263,7 +265,7 @@ public final class HealthListener {
             } catch .connectionRefused {
                 try? directory.unlink(entry)
             } catch {
-                // Somebody is there, or it is not ours to judge.
+                // The socket is in use, or its state can't be determined.
             }
         }
     }
@@ -272,8 +274,9 @@ public final class HealthListener {
 extension HealthListener {
     private static let answerBytesMax = 4_096
 
-    /// What the supervisors of a kind in a runtime directory answer, those of all kinds among
-    /// them; nil for one that does not answer within `milliseconds`. Empty where there is none.
+    /// Returns the answers of the supervisors of a kind in a runtime directory, including
+    /// supervisors of all kinds; nil for one that doesn't answer within `milliseconds`. Empty if
+    /// there are none.
     public static func ask(
         in root: String, about kind: ProcessKind, milliseconds: Int
     ) throws(Errno) -> [[UInt8]?] {
@@ -287,7 +290,7 @@ extension HealthListener {
                 let connection = try FileDescriptor.connect(toSocket: "\(root)/\(entry)")
                 answers.append(try read(connection, milliseconds: milliseconds))
             } catch .connectionRefused {
-                // Its supervisor has ended.
+                // Its supervisor has exited.
             } catch {
                 answers.append(nil)
             }
@@ -308,9 +311,8 @@ extension HealthListener {
 }
 
 extension SupervisorState {
-    /// How the children of each kind are, as one line of JSON: `ok` where each runs, was welcomed
-    /// and is not among those `withoutSession`, else what is wrong. Somebody else's programs decide
-    /// nothing.
+    /// Returns the health of each kind as one line of JSON: `ok` if every child runs, was welcomed
+    /// and is not in `withoutSession`, else the error. External programs are ignored.
     func healthLine(withoutSession: Set<Int> = []) -> String {
         let own = slots.indices.filter { !slots[$0].isForeign }
         let kinds = Set(own.map { slots[$0].kind }).sorted { $0.name < $1.name }

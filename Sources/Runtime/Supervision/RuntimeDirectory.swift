@@ -3,31 +3,34 @@ public import Linux
 public import Messages
 public import SharedArena
 
-/// The directories of one stack, made, verified and locked for the kinds that this process serves
-/// (PROTOCOL §10).
+/// The directories of one stack, created, verified and locked for the kinds that this process
+/// serves (PROTOCOL §10).
 ///
-/// Each is opened without following a link, and owner, mode and type are what `fstat` says of the
-/// open one. What earlier lives left is removed: stale sockets, and segments of dead processes.
+/// Directories are opened without following links, and owner, mode and type are checked with
+/// `fstat` on the open descriptor. Leftovers of earlier incarnations are removed: stale sockets and
+/// segments of dead processes.
 public struct RuntimeDirectory: ~Copyable {
-    /// Where everything lies.
+    /// The paths of the stack.
     public let paths: RuntimePaths
     private let lock: StackLock?
-    /// Of all pools of a kind.
+    /// The segment directories of all pools, by kind.
     private let segments: [WorkerKind: [SegmentDirectory]]
-    /// Those besides the ones that every stack has.
+    /// The pools besides the default ones.
     private let pools: [WorkerPool]
 
-    /// Bytes of a Unix socket's path, without the zero at its end (`sun_path`).
+    /// The maximum length in bytes of a Unix socket path, without the terminating zero
+    /// (`sun_path`).
     public static let socketPathBytesMax = 107
 
-    /// Makes, verifies and locks everything; `root` is absolute. What is there already, made by an
-    /// administrator, stays as it is.
+    /// Creates, verifies and locks everything; `root` must be absolute. Existing directories that
+    /// an administrator created are left as they are.
     ///
-    /// Whoever serves the coordinator holds `serve.lock`: a second one is refused with `locked`.
-    /// Without it nothing is made but the directories of `kinds`; throws `awaitsCoordinator` while
-    /// one is missing that only the coordinator's user may make. `pools` are those of the
-    /// configuration; `own` is the one that is served in place of that of every stack, where only
-    /// its kind is. `sharedMemory` is where segments go when `root` is not on tmpfs.
+    /// The process that serves the coordinator holds `serve.lock`: a second one fails with
+    /// `locked`. A process that serves other kinds only creates the directories of `kinds`, and
+    /// throws `awaitsCoordinator` if a directory is missing that only the coordinator's user may
+    /// create. `pools` are the configured pools; `own` is the pool to serve instead of the default
+    /// one when serving only its kind. `sharedMemory` is the location of segments if `root` is not
+    /// on tmpfs.
     public init(
         root: String, kinds: Set<WorkerKind>, pools: [WorkerPool] = [], only own: WorkerPool? = nil,
         sharedMemory: String = "/dev/shm"
@@ -45,8 +48,8 @@ public struct RuntimeDirectory: ~Copyable {
             : try Self.resolvedOrChosen(top, sharedMemory: sharedMemory)
         if kinds.contains(.coordinator) { try Self.makeSocketDirectories(names, in: top) }
         let place = try VerifiedDirectory.at(path: paths.segmentsRoot, .above)
-        // Who serves all kinds starts the processes of further pools as well, even of kinds of
-        // which every stack's own pool has none.
+        // A supervisor of all kinds also starts the processes of additional pools, even of kinds
+        // whose default pool is empty.
         let isWhole = kinds.contains(.coordinator) && kinds.contains(.cache)
         let started = isWhole ? pools.filter { $0.trust == .own } : []
         let foreign = isWhole ? pools.filter { $0.trust == .foreign } : []
@@ -59,10 +62,10 @@ public struct RuntimeDirectory: ~Copyable {
         self.paths = paths
     }
 
-    /// Whether segments lie elsewhere, since the runtime directory is not on tmpfs.
+    /// Whether segments are outside the runtime directory because that isn't on tmpfs.
     public var hasSegmentsElsewhere: Bool { paths.segmentsRoot != paths.root }
 
-    /// Leaves in `admin/` what operators show there. Once, before anything is started.
+    /// Writes the operators' secret to `admin/`. Call once, before any process is started.
     public borrowing func leaveAdminSecret(
         of secrets: StackSecrets
     ) throws(RuntimeDirectoryError) {
@@ -74,8 +77,8 @@ public struct RuntimeDirectory: ~Copyable {
         }
     }
 
-    /// Leaves in `back/<pool>/` what workers of a foreign pool show there, for the user of the
-    /// stack alone. Once, before anything is started.
+    /// Writes the secrets of external pools to `back/<pool>/`, readable only by the user of the
+    /// stack. Call once, before any process is started.
     public borrowing func leavePoolSecrets(
         of secrets: StackSecrets
     ) throws(RuntimeDirectoryError) {
@@ -91,18 +94,19 @@ public struct RuntimeDirectory: ~Copyable {
         }
     }
 
-    /// Unlinks the segments of a dead process; returns how many there were.
+    /// Unlinks the segments of a dead process and returns their number.
     public func removeSegments(of incarnation: Incarnation, kind: WorkerKind) -> Int {
         var removed = 0
         for directory in segments[kind] ?? [] {
-            // What cannot be removed now is removed by the next start.
+            // Leftovers that can't be removed now are removed at the next start.
             removed += (try? directory.removeSegments(of: incarnation)) ?? 0
         }
         return removed
     }
 
-    /// Removes what a stack whose processes have all ended leaves: sockets and segments. The
-    /// directories stay, except one in `/dev/shm` that was made for this runtime directory.
+    /// Removes what a stack leaves behind after all of its processes have ended: sockets and
+    /// segments. The directories stay, except one in `/dev/shm` that was created for this runtime
+    /// directory.
     public borrowing func clear() {
         for directory in segments.values.joined() { try? directory.clear() }
         guard lock != nil else { return }
@@ -130,8 +134,8 @@ extension RuntimeDirectory {
         }
     }
 
-    /// Workers alone go where the coordinator's supervisor said; before there is one, where it
-    /// will say.
+    /// Returns the location of segments that the coordinator's supervisor published or, before
+    /// that, will choose; for supervisors that serve only workers.
     private static func resolvedOrChosen(
         _ top: borrowing VerifiedDirectory, sharedMemory: String
     ) throws(RuntimeDirectoryError) -> RuntimePaths {
@@ -141,8 +145,8 @@ extension RuntimeDirectory {
         return try SharedMemoryRoot.choose(for: top, sharedMemory: sharedMemory)
     }
 
-    /// `front/`, `web/`, `admin/` and `back/<pool>/`, without the sockets and the secrets of an
-    /// earlier life.
+    /// Creates `front/`, `web/`, `admin/` and `back/<pool>/`, and removes sockets and secrets of an
+    /// earlier incarnation.
     private static func makeSocketDirectories(
         _ pools: [PoolName], in top: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) {
@@ -164,7 +168,8 @@ extension RuntimeDirectory {
             made[place.kind, default: []].append(
                 try SegmentDirectory(arenas.directory(place.name.text)))
         }
-        // What lies in these is that of workers which may live longer than this process.
+        // These directories belong to workers that may outlive this process, so their contents
+        // stay.
         for pool in foreign { _ = try arenas.directory(pool.name.text, .others) }
         if made[.cache] != nil {
             made[.cache]?.append(try SegmentDirectory(place.directory("results")))
@@ -172,19 +177,19 @@ extension RuntimeDirectory {
         return made
     }
 
-    /// Removes the segments of own pools that the configuration no longer has: nobody else would,
-    /// and they occupy memory.
+    /// Removes the segments of own pools that are no longer configured, because no other process
+    /// would free that memory.
     private static func emptyArenas(
         in place: borrowing VerifiedDirectory, besides known: [PoolName]
     ) throws(RuntimeDirectoryError) {
         let arenas = try place.directory("arena", .above)
         do throws(Errno) {
-            // Opened anew, since listing moves a descriptor's offset.
+            // Reopened, because listing moves a descriptor's offset.
             for entry in try FileDescriptor.openDirectory(arenas.path).entries() {
                 guard let name = PoolName(entry), !known.contains(name),
                     name != PoolName(.coordinator), let left = try? arenas.directory(entry)
                 else { continue }
-                // What cannot be removed now is removed by the next start.
+                // Leftovers that can't be removed now are removed at the next start.
                 try? SegmentDirectory.clearLeftover(left)
             }
         } catch {
@@ -192,8 +197,8 @@ extension RuntimeDirectory {
         }
     }
 
-    /// The coordinator's supervisor makes those of all kinds, since they lie beside its sockets;
-    /// each other one uses its own.
+    /// The coordinator's supervisor creates those of all kinds, since they are next to its sockets;
+    /// other supervisors use the one of their kind.
     private static func makeControlDirectories(
         _ places: [WorkerPool], _ pools: [PoolName], in place: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
@@ -242,28 +247,28 @@ extension RuntimeDirectory {
     }
 }
 
-/// Why a runtime directory cannot be used.
+/// The reason why a runtime directory can't be used.
 public enum RuntimeDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path is not absolute.
     case notAbsolute(String)
-    /// The longest socket path below it has more bytes than the kernel takes.
+    /// The longest socket path below it exceeds the kernel's limit.
     case pathTooLong(String, bytes: Int)
-    /// A symbolic link, a file or something else is where a directory should be.
+    /// A symbolic link, a file or something else instead of a directory.
     case notDirectory(String)
     /// A directory belongs to another user.
     case wrongOwner(String, owner: UInt32, expected: UInt32)
-    /// Others could change what is in a directory, or look into a private one.
+    /// Other users can change the contents of a directory, or read a private one.
     case wrongMode(String, mode: UInt32)
-    /// Another `serve` runs here.
+    /// Another `serve` is running here.
     case locked(String, holder: Int32?)
     /// Neither the runtime directory nor `/dev/shm` is on tmpfs.
     case noSharedMemory(String)
-    /// A directory is missing which only the user of the coordinator may make.
+    /// A directory is missing that only the coordinator's user may create.
     case awaitsCoordinator(String)
-    /// The kernel refused.
+    /// A system call failed.
     case system(String, Errno)
 
-    /// One sentence that says what to do.
+    /// The error and the remedy, in one sentence.
     public var description: String {
         switch self {
         case .notAbsolute(let path): "the runtime directory '\(path)' is not an absolute path"
@@ -293,9 +298,9 @@ public enum RuntimeDirectoryError: Error, Hashable, Sendable, CustomStringConver
     }
 }
 
-/// Where a stack lies when nobody says so (SEMANTICS §15.1).
+/// The default directories of a stack (SEMANTICS §15.1).
 public enum RuntimeLocation {
-    /// `$XDG_RUNTIME_DIR/imagebus`, else `/run/imagebus` where it may be written, else
+    /// Returns `$XDG_RUNTIME_DIR/imagebus`, else `/run/imagebus` if it is writable, else
     /// `/dev/shm/imagebus-UID`.
     public static func runtimeDirectory(
         environment: [String: String], userID: UInt32,
@@ -308,7 +313,7 @@ public enum RuntimeLocation {
         return "/dev/shm/imagebus-\(userID)"
     }
 
-    /// `$XDG_CACHE_HOME/imagebus`, else `~/.cache/imagebus`; nil without a home.
+    /// Returns `$XDG_CACHE_HOME/imagebus`, else `~/.cache/imagebus`; nil without a home directory.
     public static func cacheDirectory(environment: [String: String]) -> String? {
         if let parent = environment["XDG_CACHE_HOME"], parent.hasPrefix("/") {
             return "\(parent)/imagebus"
@@ -317,7 +322,7 @@ public enum RuntimeLocation {
         return home == "/" ? "/.cache/imagebus" : "\(home)/.cache/imagebus"
     }
 
-    /// Whether this user may write in a directory, or may make it where it is missing.
+    /// Returns whether this user can write to a directory, or create it if it is missing.
     public static func mayWrite(_ path: String) -> Bool {
         if access(path, F_OK) == 0 { return access(path, W_OK) == 0 }
         guard let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")), cut > path.startIndex else {
@@ -327,18 +332,18 @@ public enum RuntimeLocation {
     }
 }
 
-/// The lock of a runtime directory, `serve.lock`: whoever runs the coordinator there holds it.
+/// The lock of a runtime directory, `serve.lock`, held by the process that runs the coordinator.
 public final class StackLock {
     private let file: FileDescriptor
 
     /// The file's name in the runtime directory.
     public static let fileName = "serve.lock"
 
-    /// Others look at the lock for an instant (`isHeld`); that is waited out.
+    /// Retries while other processes probe the lock for an instant (`isHeld`).
     private static let triesMax = 30
     private static let pauseMicroseconds: UInt32 = 10_000
 
-    /// Takes the lock; throws `locked` while somebody else holds it.
+    /// Acquires the lock; throws `locked` if another process holds it.
     init(in directory: borrowing VerifiedDirectory) throws(RuntimeDirectoryError) {
         let path = "\(directory.path)/\(Self.fileName)"
         do throws(Errno) {
@@ -358,9 +363,10 @@ public final class StackLock {
         }
     }
 
-    /// Whether a `serve` runs the coordinator of a runtime directory. False where there is none.
+    /// Returns whether a `serve` process runs the coordinator of a runtime directory. False if the
+    /// directory doesn't exist.
     ///
-    /// A shared lock is enough to see it: two who look at the same time do not see each other.
+    /// Probes with a shared lock, so that concurrent probes don't see each other.
     public static func isHeld(in root: String) throws(Errno) -> Bool {
         do throws(Errno) {
             let file = try FileDescriptor.openDirectory(root).open(fileName, [.noFollow])
@@ -370,7 +376,7 @@ public final class StackLock {
         }
     }
 
-    /// The process that wrote itself into the file.
+    /// Returns the process ID recorded in the file.
     private static func holder(in directory: borrowing FileDescriptor) -> ProcessID? {
         guard let file = try? directory.open(fileName, [.noFollow]),
             let bytes = try? file.readToEnd(bytesMax: 64)
@@ -379,7 +385,8 @@ public final class StackLock {
         return ProcessID(String(decoding: line, as: UTF8.self))
     }
 
-    /// Decimal digits and line ends to a fixed length, so that a shorter number hides a longer one.
+    /// Returns the process ID in decimal, padded with line ends to a fixed length, so that a
+    /// shorter ID overwrites a longer one.
     private static func record(_ process: ProcessID) -> [UInt8] {
         let digits = Array("\(process)\n".utf8)
         return digits + Array(repeating: UInt8(ascii: "\n"), count: max(0, 16 - digits.count))

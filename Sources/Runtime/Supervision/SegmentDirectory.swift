@@ -2,17 +2,17 @@ import Linux
 import Messages
 import SharedArena
 
-/// A directory of segments, and which of them nobody needs any more.
+/// A directory of segments, from which unused ones are removed.
 ///
 /// Several supervisors of one kind may share it, such as the containers of a scaled service: each
-/// holds a shared lock, and only who is alone clears it.
+/// holds a shared lock, and only a supervisor that gets an exclusive one clears it.
 final class SegmentDirectory {
     let path: String
     private let lock: FileDescriptor
 
     private static let lockName = ".supervisors.lock"
 
-    /// Removes what was left by lives that ended, where nobody else uses the directory.
+    /// Removes leftovers of earlier incarnations if no other process uses the directory.
     init(_ directory: consuming VerifiedDirectory) throws(RuntimeDirectoryError) {
         let path = directory.path
         self.path = path
@@ -26,21 +26,23 @@ final class SegmentDirectory {
         }
     }
 
-    /// Unlinks the segments of one life; readers that mapped one keep its pages. Returns how many.
+    /// Unlinks the segments of one incarnation and returns their number; processes that mapped one
+    /// keep its pages.
     @discardableResult
     func removeSegments(of incarnation: Incarnation) throws(Errno) -> Int {
         try Self.removeSegments(in: path) { $0 == incarnation }
     }
 
-    /// Unlinks all segments where no other supervisor uses the directory.
+    /// Unlinks all segments if no other supervisor uses the directory.
     func clear() throws(Errno) {
         guard try lock.tryLock(.exclusive) else { return }
         try Self.removeSegments(in: path)
-        // The lock's file stays: whoever has opened it already must meet the others at it.
+        // The lock file stays, so that a process that already opened it still locks the same file
+        // as others.
     }
 
-    /// Unlinks all segments of a directory that supervisors no longer serve, where none does. One
-    /// that none ever served is of foreign workers, who remove their segments themselves
+    /// Unlinks all segments of a directory that no supervisor serves any more. A directory that was
+    /// never supervised belongs to external workers, which remove their segments themselves
     /// (PROTOCOL §10).
     static func clearLeftover(_ directory: consuming VerifiedDirectory) throws(Errno) {
         let path = directory.path
@@ -53,7 +55,7 @@ final class SegmentDirectory {
     private static func removeSegments(
         in path: String, where isMeant: (Incarnation) -> Bool = { _ in true }
     ) throws(Errno) -> Int {
-        // Opened anew, since listing moves a descriptor's offset.
+        // Reopened, because listing moves a descriptor's offset.
         let directory = try FileDescriptor.openDirectory(path)
         var removed = 0
         for entry in try directory.entries() {
@@ -69,10 +71,10 @@ final class SegmentDirectory {
     }
 }
 
-/// Where segments lie: below the runtime directory where that is on tmpfs, else below `/dev/shm`,
-/// as the file `segments` in the runtime directory says.
+/// The location of segments: in the runtime directory if that is on tmpfs, else below `/dev/shm`,
+/// as recorded in the file `segments` in the runtime directory.
 enum SharedMemoryRoot {
-    /// Finds or makes it, and writes or removes `segments`.
+    /// Finds or creates the location, and writes or removes `segments`.
     static func choose(
         for root: borrowing VerifiedDirectory, sharedMemory: String
     ) throws(RuntimeDirectoryError) -> RuntimePaths {
@@ -80,7 +82,7 @@ enum SharedMemoryRoot {
             try removeSegmentsFile(in: root)
             return RuntimePaths(root: root.path)
         }
-        // Not ours and sticky: only what lies below it is verified.
+        // Sticky and not owned by this user: only the directory below it is verified.
         guard
             (try? FileDescriptor.openDirectory(sharedMemory).fileSystemStatus())?.isTemporary
                 == true
@@ -102,7 +104,8 @@ enum SharedMemoryRoot {
         }
     }
 
-    /// Device and inode in hex: another directory at the same path has another name.
+    /// Returns device and inode in hex, so that another directory at the same path gets another
+    /// name.
     private static func name(
         of directory: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) -> String {
@@ -136,7 +139,7 @@ enum SharedMemoryRoot {
     ) throws(RuntimeDirectoryError) {
         let name = RuntimePaths.segmentsFileName
         do throws(Errno) {
-            // Looked for first: where nothing is to be removed, nobody needs to be allowed to.
+            // Checks first: if there is nothing to remove, no permission is needed.
             _ = try root.descriptor.status(of: name)
             try root.descriptor.unlink(name)
         } catch .noSuchFile {

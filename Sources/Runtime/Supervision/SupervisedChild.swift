@@ -1,20 +1,22 @@
 import Linux
 import Messages
 
-/// A running child.
+/// A running child process.
 final class SupervisedChild {
     let kind: ProcessKind
     let pool: PoolName?
     let isForeign: Bool
     let process: ChildProcess
     let ready: ReadyPipe
-    /// What its native libraries write; nil for somebody else's program, which writes to our log.
+    /// The output of its native libraries; nil for an external program, which writes to the
+    /// supervisor's log.
     let output: OutputPipe?
-    /// How often a front, or somebody else's program, has said that its loop turns.
+    /// The number of heartbeats from a front end or an external program.
     var beats: UInt64 = 0
 
-    /// Starts the program: no descriptor but its log, the pipe and its secret, in a process group
-    /// of its own, so that a Ctrl-C at the terminal reaches the supervisor alone.
+    /// Starts the program with no descriptors except its log, the pipe, its secret and its
+    /// listener, and in a process group of its own, so that Ctrl-C in the terminal reaches only the
+    /// supervisor.
     init(
         _ specification: ChildSpecification, restarts: UInt32, secret: Int32? = nil
     ) throws(Errno) {
@@ -30,7 +32,7 @@ final class SupervisedChild {
             specification.program, specification.arguments + (isForeign ? [] : life),
             environment: environment)
         let written = try FileDescriptor.pipe()
-        // A library that writes faster than it is read loses its text, and does not wait.
+        // A library that writes faster than the supervisor reads loses text instead of blocking.
         try written.writeEnd.setNonBlocking()
         command.descriptors = [
             0: .null, 1: .descriptor(isForeign ? 2 : written.writeEnd.number),
@@ -52,31 +54,31 @@ final class SupervisedChild {
         output = isForeign ? nil : try OutputPipe(written.readEnd)
     }
 
-    /// The descriptors that become readable when something happens to it.
+    /// The descriptors that signal events of the child.
     var descriptorNumbers: [Int32] {
         let end = process.descriptor.descriptor.number
         return [end] + (ready.number.map { [$0] } ?? []) + (output?.number.map { [$0] } ?? [])
     }
 }
 
-/// The end of a pipe to which one child writes. Belongs to one thread.
+/// The reading end of a pipe to which one child writes. Confined to one thread.
 final class ChildPipe {
-    /// None once the child has closed its end, or once `close` was called.
+    /// nil after the child has closed its end, or after `close`.
     private var readEnd: FileDescriptor?
 
-    /// Takes the end that is read.
+    /// Takes ownership of the reading end.
     init(_ readEnd: consuming FileDescriptor) throws(Errno) {
         try readEnd.setNonBlocking()
         self.readEnd = consume readEnd
     }
 
-    /// What to poll; `nil` once it is closed.
+    /// The descriptor to poll; `nil` if the pipe is closed.
     var number: Int32? { readEnd?.number }
 
-    /// Reads no more: the kernel tells a child that goes on writing.
+    /// Stops reading; further writes of the child fail.
     func close() { readEnd = nil }
 
-    /// What is there, at most so many bytes; empty if nothing is. Closes at the end of the pipe.
+    /// Returns available bytes, at most `count`, or an empty array. Closes the pipe at its end.
     func read(upTo count: Int) -> [UInt8] {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
         defer { buffer.deallocate() }
@@ -93,26 +95,26 @@ final class ChildPipe {
     }
 }
 
-/// The pipe on which one child tells how far it is.
+/// The pipe on which a child reports its startup stage.
 final class ReadyPipe {
-    /// Closed once the child has written anything else than how far it is.
+    /// Closed after the child has written invalid data.
     private let pipe: ChildPipe
     private var line: [UInt8] = []
 
-    /// More than an honest child writes in a turn; the rest comes with the next.
+    /// More than a correct child writes per turn; the rest is read in the next turn.
     private static let readMax = 256
 
-    /// Takes the end that is read.
+    /// Takes ownership of the reading end.
     init(_ readEnd: consuming FileDescriptor) throws(Errno) {
         pipe = try ChildPipe(readEnd)
     }
 
-    /// What to poll, while there is anything to hear.
+    /// The descriptor to poll, while the pipe is open.
     var number: Int32? { pipe.number }
 
     private var isOpen: Bool { number != nil }
 
-    /// What was told since the last call.
+    /// Returns the reports since the last call.
     func take() -> [LifeSign] {
         guard isOpen else { return [] }
         var told: [LifeSign] = []
@@ -135,31 +137,31 @@ final class ReadyPipe {
     }
 }
 
-/// The pipe to which the native libraries of one child write.
+/// The pipe to which the native libraries of a child write.
 final class OutputPipe {
     private let pipe: ChildPipe
     private var lines = NativeLines()
     private var isPaused = false
 
-    /// Bytes that are read at a time, so that a child that writes a lot does not delay the others.
+    /// The size of a read, limited so that a child that writes a lot doesn't delay others.
     private static let readMax = 16 << 10
-    /// Reads of what a child that ended has left: what a pipe takes.
+    /// The number of reads after a child has exited: the capacity of a pipe.
     private static let readsAtEnd = 4
 
-    /// Takes the end that is read.
+    /// Takes ownership of the reading end.
     init(_ readEnd: consuming FileDescriptor) throws(Errno) {
         pipe = try ChildPipe(readEnd)
     }
 
-    /// What to poll, while there is anything to hear. Nothing for a while if the budget is spent:
-    /// the pipe fills up, and costs neither side anything.
+    /// The descriptor to poll, while the pipe is open. nil while the budget is exhausted: the pipe
+    /// then fills up at no cost to either side.
     var number: Int32? { isPaused ? nil : pipe.number }
 
-    /// Polls it again, about once a second.
+    /// Resumes polling; called about once a second.
     func resume() { isPaused = false }
 
-    /// What was written since the last call, as far as it goes to the log; `isOver` if the child
-    /// has ended, so that nothing more comes of it.
+    /// Returns the lines to log since the last call. `isOver`: whether the child has exited, so
+    /// that no more output follows.
     func take(isOver: Bool, at nanoseconds: UInt64) -> [String] {
         var read: [String] = []
         for _ in 0..<(isOver ? Self.readsAtEnd : 1) {
@@ -171,16 +173,16 @@ final class OutputPipe {
     }
 }
 
-/// The text of native libraries, in lines for the log, within a budget of lines and bytes.
+/// Splits the output of native libraries into log lines, within a budget of lines and bytes.
 ///
-/// A hostile image can make a decoder write as much as it likes. A value without a clock: the
-/// caller passes in monotonic nanoseconds.
+/// A malicious image can make a decoder write any amount. A value without a clock: the caller
+/// passes monotonic nanoseconds.
 struct NativeLines: Sendable {
-    /// Bytes of a line that are kept; the rest of it is dropped.
+    /// The maximum length of a line in bytes; the rest is dropped.
     static let lineBytesMax = 512
-    /// Lines that may come at once: enough for the report of a crash.
+    /// The number of lines that may be logged in a burst: enough for a crash report.
     static let burst: UInt64 = 200
-    /// How long it takes until one more line may come.
+    /// The time after which the budget grows by one line.
     static let nanosecondsPerLine: UInt64 = 1_000_000_000
 
     private var line: [UInt8] = []
@@ -188,10 +190,10 @@ struct NativeLines: Sendable {
     private var refilledAt: UInt64 = 0
     private var dropped: UInt64 = 0
 
-    /// Whether no line may come for now.
+    /// Whether the budget is exhausted.
     var isSpent: Bool { spent >= Self.burst }
 
-    /// Takes bytes; the lines that are whole now and go to the log.
+    /// Adds bytes and returns the completed lines to log.
     mutating func take(_ bytes: [UInt8], at now: UInt64) -> [String] {
         var lines: [String] = []
         for byte in bytes {
@@ -204,7 +206,7 @@ struct NativeLines: Sendable {
         return lines
     }
 
-    /// Nothing more comes: what is left, and how many lines were dropped.
+    /// Ends the output: returns the last line and the number of dropped lines.
     mutating func end(at now: UInt64) -> [String] {
         var lines: [String] = []
         if !line.isEmpty { endLine(now, into: &lines) }

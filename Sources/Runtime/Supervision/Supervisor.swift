@@ -5,10 +5,10 @@ public import Messages
 public import Observability
 import SharedArena
 
-/// Keeps the children of one stack alive until it is told to stop: one loop over their pidfds,
-/// their ready pipes and the requests to stop; `SupervisorState` decides.
+/// Keeps the children of one stack running until it is asked to stop: one loop over pidfds, ready
+/// pipes and stop requests; `SupervisorState` makes the decisions.
 ///
-/// Belongs to one thread, which must live as long as the children: the kernel ties their
+/// Confined to one thread, which must outlive the children, because the kernel ties their
 /// parent-death signal to it.
 public final class Supervisor {
     private let specifications: [ChildSpecification]
@@ -22,20 +22,20 @@ public final class Supervisor {
     private var children: [Int: SupervisedChild] = [:]
     private var end: SupervisorEnd?
     private var isStopping = false
-    /// The coordinator is to be told to load its configuration anew.
+    /// Whether the coordinator still has to be asked to reload its configuration.
     private var awaitsReload = false
     private var ping: CoordinatorPing?
     private var waits = ProcessorWaits()
     private let health: HealthListener?
-    /// Process 1 inherits the children of others.
+    /// Process 1 inherits orphans of other processes.
     private let isInit = CurrentProcess.processID == 1
 
-    /// A stack of these children, the coordinator first; nothing is started yet. At `health`, where
-    /// it is given, it says how they are. The coordinator is asked for its status about once a
-    /// second, to see that it lives; `takeStatus` gets each answer. With
-    /// `secrets` the listeners ask for them, and `directory` has that of operators. A child that
-    /// gives no sign of life within `startMilliseconds` is killed. `prepareReload` is called before
-    /// children are told to reload their configuration.
+    /// Creates a stack of these children, the coordinator first; nothing is started yet. `health`,
+    /// if given, serves their health. The coordinator is polled for its status about once a second
+    /// to detect hangs; `takeStatus` receives each answer. With `secrets` the listeners require
+    /// them, and `directory` contains the one for operators. A child that shows no sign of life
+    /// within `startMilliseconds` is killed. `prepareReload` is called before children are asked to
+    /// reload their configuration.
     public init(
         _ specifications: [ChildSpecification], in directory: consuming RuntimeDirectory,
         stopRequests: consuming StopRequests, secrets: StackSecrets? = nil,
@@ -58,8 +58,9 @@ public final class Supervisor {
             startMilliseconds: startMilliseconds)
     }
 
-    /// Starts all children and returns when the last one has ended; sockets and segments are then
-    /// removed. Throws only when the kernel gives no descriptors or no memory; children are killed.
+    /// Starts all children and returns after the last one has exited and sockets and segments are
+    /// removed. Throws only if the kernel is out of descriptors or memory; children are then
+    /// killed.
     public func run() throws(Errno) -> SupervisorEnd {
         handle(.start)
         lookForLife()
@@ -74,7 +75,7 @@ public final class Supervisor {
             for (slot, child) in children.sorted(by: { $0.key < $1.key }) {
                 try look(at: child, slot: slot, ready: ready)
             }
-            // First, so that what a child waited counts before its time is over.
+            // First, so that waiting times count before limits are checked.
             lookForLife()
             handle(.tick)
             if awaitsReload { passReloadOn() }
@@ -85,7 +86,8 @@ public final class Supervisor {
         }
     }
 
-    /// Once the coordinator serves: before, the signal would end it.
+    /// Forwards the reload signal once the coordinator is serving; earlier, the signal would kill
+    /// it.
     private func passReloadOn() {
         let readers = specifications.filter { $0.kind == .coordinator || $0.kind.isFront }
         if readers.isEmpty { observe(.nothingToReload) }
@@ -93,7 +95,7 @@ public final class Supervisor {
         guard told.keys.allSatisfy({ state.isWelcomed($0) }) else { return }
         prepareReload()
         for child in told.values {
-            // Fails only for a child that has ended; the next one reads the file anyway.
+            // Fails only for a child that has exited; its replacement reads the file anyway.
             try? child.process.send(.hangUp)
         }
         awaitsReload = false
@@ -113,8 +115,8 @@ public final class Supervisor {
 
     private var processIDs: Set<ProcessID> { Set(children.values.map(\.process.processID)) }
 
-    /// Workers show it in their control segments, the coordinator by its answers; fronts and
-    /// somebody else's programs say it.
+    /// Collects heartbeats: from the control segments of workers, from the status answers of the
+    /// coordinator, and from the reports of front ends and external programs.
     private func lookForLife() {
         guard state.wantsLook(at: .now()) else { return }
         var counters: [Int: UInt64] = [:]
@@ -137,7 +139,7 @@ public final class Supervisor {
             .heartbeat(of: incarnation)
     }
 
-    /// Nothing where libzmq gives no socket: then nobody is accused.
+    /// Returns nil if libzmq can't create a socket: no hang is then assumed.
     private func coordinatorAnswers() -> UInt64? {
         do {
             if ping == nil {
@@ -162,14 +164,15 @@ public final class Supervisor {
             numbers, milliseconds: state.nextDeadline.map { $0.milliseconds(since: now) })
     }
 
-    /// What it told first: it may lie in the pipe of a child that has ended already.
+    /// Reads the child's output before its exit status, because the pipe may still hold data of a
+    /// child that has exited.
     private func look(
         at child: SupervisedChild, slot: Int, ready: Set<Int32>
     ) throws(Errno) {
         guard child.descriptorNumbers.contains(where: ready.contains) else { return }
         for sign in child.ready.take() { heed(sign, of: child, slot) }
         passOn(child.output?.take(isOver: false, at: MonotonicClock.now()), of: child)
-        // What it began itself does not outlive it.
+        // Processes that it started must not outlive it.
         if child.isForeign, ready.contains(child.process.descriptor.descriptor.number) {
             child.process.killGroup()
         }
@@ -180,8 +183,8 @@ public final class Supervisor {
         handle(.ended(slot: slot, status, hadJob: hadJob(child, slot)))
     }
 
-    /// Whether a child of ours crashed with a job, by its own record: the coordinator decides on
-    /// the content.
+    /// Returns whether a child of the stack crashed with a job, according to its own record; the
+    /// coordinator judges the content.
     private func hadJob(_ child: SupervisedChild, _ slot: Int) -> Bool {
         guard let pool = child.pool, !child.isForeign, let life = state.incarnation(of: slot)
         else { return false }
@@ -213,13 +216,13 @@ public final class Supervisor {
         case .ready:
             observe(.welcomed(child.kind, child.process.processID))
             handle(.welcomed(slot: slot, sign.incarnation))
-            // Asked from now on, so that it can have answered at the next look.
+            // Polled from now on, so that an answer can have arrived by the next check.
             if child.kind == .coordinator { _ = coordinatorAnswers() }
         case .alive: child.beats &+= 1
         }
     }
 
-    /// What an action brings about is handled after the actions before it.
+    /// Events caused by an action are handled after the actions before it.
     private func handle(_ event: SupervisorEvent) {
         var events = [event]
         while !events.isEmpty {
@@ -235,7 +238,7 @@ public final class Supervisor {
         switch action {
         case .spawn(let slot, let restarts): return spawn(slot, restarts: restarts)
         case .signal(let slot, let signal):
-            // Fails only for a child that has ended and is reaped in the next turn.
+            // Fails only for a child that has exited and is reaped in the next turn.
             try? children[slot]?.process.send(signal)
         case .announceReady: observe(.ready)
         case .removeSegments(let kind, let incarnation):
@@ -270,8 +273,8 @@ public final class Supervisor {
         return nil
     }
 
-    /// So that the coordinator can tell this kill from others. Without a segment it cannot, and
-    /// holds it against nothing.
+    /// Records the hang in the control segment, so that the coordinator can tell this kill from
+    /// others. Without a segment the kill is not attributed to a job.
     private func noteStandstill(of child: SupervisedChild, _ slot: Int) {
         guard child.kind != .coordinator, !child.isForeign, let pool = child.pool,
             let life = state.incarnation(of: slot)
@@ -296,48 +299,47 @@ public final class Supervisor {
     }
 }
 
-/// What a supervisor tells its log.
+/// An event that the supervisor logs.
 public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
-    /// A child runs.
+    /// A child was started.
     case started(ProcessKind, ProcessID)
-    /// A child has started, and looks for its coordinator.
+    /// A child is initialized and connects to its coordinator.
     case begun(ProcessKind, ProcessID)
-    /// A child is part of the stack.
+    /// The coordinator welcomed a child.
     case welcomed(ProcessKind, ProcessID)
-    /// A child ended; whether that was part of a drain.
+    /// A child exited; `expected` during a drain.
     case ended(ProcessKind, ProcessID, ChildStatus, expected: Bool)
-    /// An external program ended before the coordinator welcomed it.
+    /// An external program exited before the coordinator welcomed it.
     case endedBeforeReady(PoolName, program: String, ProcessID, ChildStatus)
-    /// A program cannot be started.
+    /// A program could not be started.
     case cannotStart(ProcessKind, program: String, Errno)
-    /// A child lives and does nothing any more; it is killed.
+    /// A child is hung and is killed.
     case hangs(ProcessKind, ProcessID, Standstill)
-    /// A child took too long to start, also after its limit was moved; it is killed.
+    /// A child took too long to start, even with its extended limit, and is killed.
     case startsTooLong(ProcessKind, ProcessID, milliseconds: Int, movedMilliseconds: Int)
-    /// A child was killed and has not ended: it waits in the kernel.
+    /// A child was killed but hasn't exited, because it is blocked in the kernel.
     case unkilled(ProcessKind, ProcessID)
     /// A native library of a child wrote a line to standard output or error.
     case wrote(ProcessKind, ProcessID, String)
-    /// A child waits before its next start.
+    /// A child is restarted after a delay.
     case backingOff(ProcessKind, milliseconds: Int)
-    /// A child says that it can never start with these settings.
+    /// A child exited because it can't run with these settings.
     case refused(ProcessKind, code: Int32)
     /// All children are welcomed.
     case ready
-    /// The stack drains.
+    /// The stack is draining.
     case draining
-    /// No child has anything to load anew.
+    /// No child has a configuration to reload.
     case nothingToReload
-    /// Segments of a dead child were unlinked.
+    /// The segments of a dead child were unlinked.
     case removedSegments(WorkerKind, Int)
 
-    /// How much it matters.
+    /// The severity of the event.
     public var level: LogLevel {
         switch self {
         case .started, .begun, .welcomed, .removedSegments: .debug
         case .ended(_, _, let status, let expected):
-            // Status 0 is that of a drain, which an operator asked for, or of a worker that is
-            // replaced in its time.
+            // Status 0 means that an operator asked for a drain or that a worker was recycled.
             expected ? .debug : status.isSuccess ? .info : .warning
         case .cannotStart, .refused: .error
         case .backingOff, .hangs, .startsTooLong, .unkilled, .wrote, .endedBeforeReady:
@@ -346,7 +348,7 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// One line for people.
+    /// One line for the log.
     public var description: String {
         switch self {
         case .started(let kind, let pid): "\(kind.name) \(pid) started"
@@ -387,17 +389,18 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Where a supervisor hears that it should stop, or have its configuration loaded anew.
+/// The source of requests to stop or to reload the configuration.
 public enum StopRequests: ~Copyable {
-    /// Each SIGTERM and SIGINT, and SIGHUP for the configuration, blocked in all threads before.
+    /// SIGTERM and SIGINT stop, SIGHUP reloads; must be blocked in all threads.
     case signals(SignalDescriptor)
-    /// Each byte of a pipe, for supervisors inside another program; its end stops at once.
+    /// Each byte of a pipe stops, for supervisors inside another program; its end stops
+    /// immediately.
     case pipe(FileDescriptor)
 
     /// The signals that stop a stack.
     public static let stopSignals: [Signal] = [.terminate, .interrupt]
 
-    /// Readable when there is a request.
+    /// The descriptor, readable when there is a request.
     var descriptorNumber: Int32 {
         switch self {
         case .signals(let source): source.descriptor.number
@@ -405,15 +408,15 @@ public enum StopRequests: ~Copyable {
         }
     }
 
-    /// What came since the last call.
+    /// The requests since the last call.
     struct Taken {
-        /// How often it should stop.
+        /// The number of stop requests.
         var stops = 0
-        /// Whether the configuration is to be loaded anew.
+        /// Whether to reload the configuration.
         var reloads = false
     }
 
-    /// What came since the last call.
+    /// Returns the requests since the last call.
     borrowing func take() throws(Errno) -> Taken {
         switch self {
         case .signals(let source):
@@ -425,17 +428,17 @@ public enum StopRequests: ~Copyable {
         case .pipe(let readEnd):
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
             defer { buffer.deallocate() }
-            // One at a time; at the pipe's end again and again, so that the second ends all now.
+            // Reads one byte at a time; at the end of the pipe each read counts again, so that the
+            // second one forces the end.
             _ = try readEnd.read(into: buffer)
             return Taken(stops: 1)
         }
     }
 }
 
-/// `poll(2)` over a handful of descriptors until one is readable or has ended.
+/// `poll(2)` over a few descriptors until one is readable or closed.
 public enum ReadinessPoll {
-    /// The numbers that are ready; none when `milliseconds` passed (nil: no limit), or a signal
-    /// came.
+    /// Returns the ready descriptors; empty after `milliseconds` (nil: no limit) or a signal.
     public static func wait(_ numbers: [Int32], milliseconds: Int?) throws(Errno) -> Set<Int32> {
         var items = numbers.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let limit = milliseconds.map { Int32(clamping: $0) } ?? -1
@@ -450,6 +453,6 @@ public enum ReadinessPoll {
 }
 
 extension Instant {
-    /// The monotonic clock.
+    /// Reads the monotonic clock.
     static func now() -> Instant { Instant(nanoseconds: MonotonicClock.now()) }
 }

@@ -1,31 +1,32 @@
 import Linux
 public import Messages
 
-/// The place of one child, filled again whenever its child ends.
+/// The slot of one child, refilled whenever its child exits.
 struct SupervisorSlot: Sendable {
-    /// What is in the slot.
+    /// The contents of the slot.
     enum Life: Hashable, Sendable {
-        /// Nothing yet, or not before that moment.
+        /// Nothing yet, or not before `until`.
         case waiting(until: Instant)
-        /// A child.
+        /// A running child.
         case running(Stage)
         /// Nothing any more.
         case done
     }
 
-    /// How far a child is.
+    /// The startup stage of a child.
     enum Stage: Hashable, Sendable {
-        /// It has said nothing yet, and may take so long; nil once it is being killed for that.
+        /// No report yet; must report within the limit, which is nil while the child is being
+        /// killed for exceeding it.
         case starting(StartLimit?)
-        /// It looks for its coordinator, which may take as long as it wants.
+        /// Connecting to its coordinator, without a time limit.
         case begun(Incarnation)
-        /// It is part of the stack.
+        /// Welcomed by the coordinator.
         case welcomed(Incarnation)
     }
 
     let kind: ProcessKind
-    /// Whether it is somebody else's program: the stack is ready without it, and it decides nothing
-    /// for the others.
+    /// Whether it is an external program, which affects neither the stack's readiness nor the other
+    /// children.
     let isForeign: Bool
     var life = Life.waiting(until: Instant(nanoseconds: .max))
     private(set) var restarts: UInt32 = 0
@@ -46,7 +47,7 @@ struct SupervisorSlot: Sendable {
         if case .running(.welcomed) = life { true } else { false }
     }
 
-    /// Who runs, as far as it has said so.
+    /// The incarnation of the child, once it has reported it.
     var incarnation: Incarnation? {
         switch life {
         case .running(.begun(let incarnation)), .running(.welcomed(let incarnation)): incarnation
@@ -54,7 +55,7 @@ struct SupervisorSlot: Sendable {
         }
     }
 
-    /// How long a child that says nothing may take to start.
+    /// The start limit of a child that has not reported yet.
     var startLimit: StartLimit? {
         if case .running(.starting(let limit)) = life { limit } else { nil }
     }
@@ -74,7 +75,7 @@ struct SupervisorSlot: Sendable {
         life = .running(.starting(limit))
     }
 
-    /// Gives a child that says nothing another limit, or, as it is being killed, none.
+    /// Sets the start limit of a child that has not reported yet, or nil if it is being killed.
     mutating func startMayTake(_ limit: StartLimit?) {
         guard case .running(.starting) = life else { return }
         life = .running(.starting(limit))
@@ -103,23 +104,23 @@ struct SupervisorSlot: Sendable {
     }
 }
 
-/// A dead child's segments, and when they go.
+/// The segments of a dead child, and when to remove them.
 struct OrphanedLife: Hashable, Sendable {
     let kind: WorkerKind
     let incarnation: Incarnation
     let removedAt: Instant
 }
 
-/// When a child that ended is started again: at once, unless it fails again and again
+/// When a child that exited is restarted: immediately, unless it fails repeatedly
 /// (SEMANTICS §14.8).
 ///
-/// An end counts when the child was not welcomed in that life, or crashed (a signal other than
-/// SIGKILL and SIGTERM). A crash of a welcomed child with a job does not count: the content that
-/// caused it is quarantined, and other content must not wait for a worker because of it. From the
-/// third counted end within ten seconds on, the child waits: 100 ms, doubling to 5 s. A `Welcome`
-/// forgives ends without one, never a crash. The ten seconds are of time in which the child ran, so
-/// that the waiting itself does not end the backoff. Of somebody else's program every end counts,
-/// and its own word that it was welcomed forgives none.
+/// An exit counts if the child was not welcomed in that incarnation, or crashed (a signal other
+/// than SIGKILL and SIGTERM). A crash of a welcomed child with a job doesn't count: the content
+/// that caused it is quarantined, and must not delay other content. From the third counted exit
+/// within ten seconds, restarts are delayed by 100 ms, doubling up to 5 s. A `Welcome` clears exits
+/// without one, but never crashes. The ten seconds are running time of the child, so that the
+/// delays themselves don't end the backoff. Every exit of an external program counts, and its own
+/// report of being welcomed clears nothing.
 public struct RestartPolicy: Hashable, Sendable {
     private struct CountedEnd: Hashable, Sendable {
         let ranNanoseconds: UInt64
@@ -132,32 +133,32 @@ public struct RestartPolicy: Hashable, Sendable {
     private var isWelcomed = false
     private let isForeign: Bool
 
-    /// Nothing has happened yet.
+    /// Creates the initial state.
     public init(isForeign: Bool = false) { self.isForeign = isForeign }
 
-    /// Ends before one has to wait.
+    /// The number of counted exits that start the backoff.
     public static let endsBeforeBackoff = 3
-    /// The span of running time within which ends count together.
+    /// The span of running time in which exits are counted, in milliseconds.
     public static let windowMilliseconds = 10_000
-    /// The first wait.
+    /// The first delay, in milliseconds.
     public static let firstDelayMilliseconds = 100
-    /// The longest wait.
+    /// The maximum delay, in milliseconds.
     public static let lastDelayMilliseconds = 5_000
 
-    /// A new life began.
+    /// Records that a new incarnation started.
     public mutating func started(at now: Instant) {
         startedAt = now
         isWelcomed = false
     }
 
-    /// The coordinator welcomed this life.
+    /// Records that the coordinator welcomed this incarnation.
     public mutating func welcomed() {
         guard !isForeign else { return }
         isWelcomed = true
         counted.removeAll { !$0.crashed }
     }
 
-    /// This life ended; returns the milliseconds to wait before the next.
+    /// Records that this incarnation exited; returns the milliseconds to wait before the next.
     mutating func ended(_ end: ChildEnd, at now: Instant) -> Int {
         if let startedAt, startedAt < now {
             ranNanoseconds += now.nanoseconds - startedAt.nanoseconds
@@ -168,7 +169,7 @@ public struct RestartPolicy: Hashable, Sendable {
         counted.append(CountedEnd(ranNanoseconds: ranNanoseconds, crashed: crashed))
         let window = UInt64(Self.windowMilliseconds) * 1_000_000
         counted.removeAll { ranNanoseconds - $0.ranNanoseconds > window }
-        // Sixteen ends are beyond the longest delay already.
+        // Sixteen exits already reach the maximum delay.
         counted = Array(counted.suffix(16))
         return Self.delay(afterEnds: counted.count)
     }
@@ -180,47 +181,47 @@ public struct RestartPolicy: Hashable, Sendable {
     }
 }
 
-/// How a child ended.
+/// How a child exited.
 struct ChildEnd: Hashable, Sendable {
     let status: ChildStatus
-    /// Whether its crash record names a job.
+    /// Whether its crash record contains a job.
     var hadJob = false
 }
 
 extension ChildStatus {
-    /// Ended by a signal that the child brought upon itself: neither SIGKILL nor SIGTERM.
+    /// Whether it was ended by a signal of its own making: neither SIGKILL nor SIGTERM.
     var isCrash: Bool {
         guard case .signalled(let signal, _) = self else { return false }
         return signal != .kill && signal != .terminate
     }
 }
 
-/// Until when a child has to give its first sign of life.
+/// The time by which a child must show its first sign of life.
 ///
-/// Time in which it waited for a processor does not count, and neither does a limit that is seen to
-/// have passed too late: whoever kept this process from running may have kept the child. Both move
-/// the limit, by three times what was given at first and no further.
+/// Time spent waiting for a processor doesn't count, nor does an expiry that is noticed late,
+/// because whatever delayed this process may have delayed the child. Both extend the limit, by at
+/// most three times the initial limit.
 struct StartLimit: Hashable, Sendable {
-    /// When it has taken too long.
+    /// The current limit.
     private(set) var until: Instant
     private let milliseconds: Int
-    /// Milliseconds by which the limit was moved.
+    /// The milliseconds by which the limit was extended.
     private(set) var movedMilliseconds = 0
 
     private static let movesMax = 3
 
-    /// So many milliseconds from `now` on.
+    /// Creates a limit of `milliseconds` from `now`.
     init(milliseconds: Int, from now: Instant) {
         self.milliseconds = milliseconds
         until = now.adding(milliseconds: milliseconds)
     }
 
-    /// It waited for a processor meanwhile.
+    /// Extends the limit by time spent waiting for a processor.
     mutating func waited(milliseconds waited: Int) {
         until = until.adding(milliseconds: take(waited))
     }
 
-    /// Begins anew, as far as that is allowed; false where it is not.
+    /// Restarts the limit if the maximum extension allows it; returns false if not.
     mutating func beginAnew(at now: Instant) -> Bool {
         let taken = take(milliseconds)
         until = now.adding(milliseconds: taken)

@@ -1,38 +1,38 @@
 public import Linux
 public import Messages
 
-/// What the supervisor does next: events in, actions out, no I/O, no clock.
+/// The supervisor's state machine: events in, actions out, no I/O and no clock.
 ///
-/// A slot is a place for one child; it is filled again whenever its child ends. Fronts end
-/// first, so that nobody asks any more; then the coordinator, if there is one, drains and tells the
-/// workers, which end by themselves.
+/// A slot holds one child and is refilled whenever its child exits. On shutdown, front ends end
+/// first, so that no more requests arrive; then the coordinator, if any, drains and notifies the
+/// workers, which exit by themselves.
 public struct SupervisorState: Sendable {
-    /// How long `SIGTERM` may take until everything left is killed (SEMANTICS §14.10).
+    /// The time after `SIGTERM` until everything left is killed (SEMANTICS §14.10).
     public static let drainMilliseconds = 8_000
-    /// How long workers may take to end after their coordinator, before they are told to.
+    /// The time that workers have to exit after their coordinator before they get a signal.
     public static let workersGraceMilliseconds = 500
-    /// How long fronts have, of that, until the coordinator is told as well.
+    /// The part of the drain that front ends have before the coordinator is signaled as well.
     public static let frontsMilliseconds = 3_000
-    /// How long children may take to end after they were killed.
+    /// The time that children have to exit after they were killed.
     public static let killMilliseconds = 1_000
-    /// How long segments of a dead child stay: until then somebody may still read them.
+    /// The time that segments of a dead child are kept, because they may still be read.
     public static let orphanGraceMilliseconds = 2_000
-    /// How long a child may take from its start to its first sign of life: a hundred times what it
-    /// needs on a machine that is idle. Waiting for the coordinator is not part of it.
+    /// The time from a child's start to its first sign of life: a hundred times what it needs on an
+    /// idle machine. Waiting for the coordinator doesn't count.
     public static let startMilliseconds = 30_000
-    /// How much later than it is due a tick may come and still count.
+    /// The maximum delay of a tick that still counts as on time.
     static let latenessMilliseconds = 500
-    /// Codes with which a child says that it can never start with these settings: 64 usage,
-    /// 78 configuration, such as a cache directory that another cache holds.
+    /// The exit codes that mean that a child can't run with these settings: 64 usage, 78
+    /// configuration, such as a cache directory that another cache process holds.
     public static let refusals: Set<Int32> = [64, 78]
 
     enum Phase: Hashable, Sendable {
         case running
-        /// Fronts were told to end; all else goes on meanwhile.
+        /// Front ends were told to exit; everything else continues.
         case endingFronts(until: Instant, frontsUntil: Instant)
         case draining(until: Instant, workersUntil: Instant?)
-        /// Everything left was killed. A process that waits in the kernel for a disk ends only when
-        /// that answers, and is not waited for any longer.
+        /// Everything left was killed. A process blocked in the kernel, for example on a disk,
+        /// exits only when that operation completes, and is not waited for any longer.
         case killing(until: Instant)
         case finished
     }
@@ -45,8 +45,8 @@ public struct SupervisorState: Sendable {
     var pulses = PulseWatch()
     let startMilliseconds: Int
 
-    /// One slot for each kind named, in that order; put the coordinator first. Those of `foreign`
-    /// are somebody else's programs.
+    /// Creates one slot for each kind, in that order; the coordinator must be first. The slots in
+    /// `foreign` run external programs.
     public init(
         kinds: [ProcessKind], foreign: Set<Int> = [],
         startMilliseconds: Int = Self.startMilliseconds
@@ -57,7 +57,7 @@ public struct SupervisorState: Sendable {
         self.startMilliseconds = startMilliseconds
     }
 
-    /// When `tick` is due at the latest; nil: nothing waits for the clock.
+    /// When `tick` is due at the latest; nil if nothing depends on the clock.
     public var nextDeadline: Instant? {
         var deadlines = slots.compactMap(\.waitsUntil) + orphans.map(\.removedAt)
         if phase == .running {
@@ -72,7 +72,7 @@ public struct SupervisorState: Sendable {
         return deadlines.min()
     }
 
-    /// Takes one event and appends what is to be done, in order.
+    /// Handles one event and appends the resulting actions in order.
     public mutating func handle(
         _ event: SupervisorEvent, at now: Instant, into actions: inout [SupervisorAction]
     ) {
@@ -92,19 +92,19 @@ public struct SupervisorState: Sendable {
         finishIfDone(into: &actions)
     }
 
-    /// Whether the counters of the children are wanted now.
+    /// Returns whether the heartbeat counters of the children should be checked now.
     func wantsLook(at now: Instant) -> Bool { phase == .running && pulses.isDue(at: now) }
 
-    /// The life of a child that has begun, whose counter counts.
+    /// Returns the incarnation of a child that has reported it and whose counter is valid.
     func incarnation(of slot: Int) -> Incarnation? { slots[slot].incarnation }
 
-    /// Whether a child has shown nothing since the last look, so that it matters what it waited
-    /// for: it starts, or its counter is what it was.
+    /// Returns whether a child has shown no sign of life since the last check, so that its waiting
+    /// time matters: it is starting, or its counter is unchanged.
     func isSilent(_ slot: Int, counter: UInt64?) -> Bool {
         counter.map { pulses.standsStill(slot, at: $0) } ?? (slots[slot].startLimit != nil)
     }
 
-    /// Whether a child is part of the stack.
+    /// Returns whether the coordinator has welcomed the child.
     func isWelcomed(_ slot: Int) -> Bool { slots[slot].isWelcomed }
 
     private mutating func looked(
@@ -151,68 +151,68 @@ public struct SupervisorState: Sendable {
     }
 }
 
-/// What happens to the supervisor; slots count from 0.
+/// An input of the supervisor's state machine; slots count from 0.
 public enum SupervisorEvent: Hashable, Sendable {
-    /// Begin. Once, first.
+    /// Start the children. Once, first.
     case start
     /// A program could not be started.
     case spawnFailed(slot: Int)
-    /// A child has started, and looks for its coordinator.
+    /// A child is initialized and connects to its coordinator.
     case begun(slot: Int, Incarnation)
-    /// The coordinator welcomed a child, or the coordinator itself is there.
+    /// The coordinator welcomed a child, or the coordinator itself is ready.
     case welcomed(slot: Int, Incarnation)
-    /// A child ended and was reaped; `hadJob` if its crash record names a job.
+    /// A child exited and was reaped; `hadJob` if its crash record contains a job.
     case ended(slot: Int, ChildStatus, hadJob: Bool = false)
-    /// SIGTERM or SIGINT: the first drains, the second ends all now.
+    /// SIGTERM or SIGINT: the first drains, the second kills immediately.
     case stopRequested
-    /// The counters of children that have begun, by slot; one that stands still is a hang. Of
-    /// children that show nothing, the milliseconds that they `waited` for a processor since the
-    /// last look, which are no hang.
+    /// The heartbeat counters of initialized children, by slot; one that doesn't advance indicates
+    /// a hang. For silent children, the milliseconds that they `waited` for a processor since the
+    /// last check, which don't count toward a hang.
     case looked([Int: UInt64], waited: [Int: Int] = [:])
-    /// Time passed.
+    /// Time has passed.
     case tick
 }
 
-/// What the supervisor is to do, in order.
+/// An output of the supervisor's state machine, to be executed in order.
 public enum SupervisorAction: Hashable, Sendable {
-    /// Start the slot's program; `restarts` counts the lives before this one.
+    /// Start the slot's program; `restarts` counts previous incarnations.
     case spawn(slot: Int, restarts: UInt32)
     /// Send a signal to the slot's child.
     case signal(slot: Int, Signal)
-    /// All slots are welcomed for the first time.
+    /// Report that all slots are welcomed for the first time.
     case announceReady
     /// Unlink the segments of a dead child.
     case removeSegments(WorkerKind, Incarnation)
-    /// Say that a slot's child does not turn its loop any more; it is killed.
+    /// Report that a slot's child is hung; it is killed.
     case reportHang(slot: Int, Standstill)
-    /// Say that a slot's child took too long to start, so much later than the limit was at first;
-    /// it is killed.
+    /// Report that a slot's child took too long to start, despite extending the limit by
+    /// `movedMilliseconds`; it is killed.
     case reportLateStart(slot: Int, movedMilliseconds: Int)
-    /// Say that a slot waits before its next start.
+    /// Report that a slot is restarted after a delay.
     case reportBackoff(slot: Int, milliseconds: Int)
-    /// Say that a child can never start with these settings.
+    /// Report that a child can't run with these settings.
     case reportRefusal(slot: Int, code: Int32)
-    /// Say that a slot's child was killed and has not ended.
+    /// Report that a slot's child was killed but hasn't exited.
     case reportUnkilled(slot: Int)
-    /// Say that the stack drains.
+    /// Report that the stack is draining.
     case reportDrain
-    /// All children have ended: stop. Once, last.
+    /// All children have exited: stop. Once, last.
     case finish(SupervisorEnd)
 }
 
 /// How a stack ended.
 public enum SupervisorEnd: Hashable, Sendable {
-    /// Drained as asked.
+    /// Drained as requested.
     case drained
-    /// The drain took too long; what was left was killed.
+    /// The drain timed out; remaining processes were killed.
     case limitPassed
-    /// A second signal: all was killed.
+    /// A second signal: all processes were killed.
     case forced
-    /// A child cannot start with these settings; its exit code.
+    /// A child can't run with these settings; its exit code.
     case refused(Int32)
 
-    /// The exit status of `serve` (SEMANTICS §15.7): 0, 124 deadline, 130 cancelled, or the
-    /// child's.
+    /// The exit status of `serve` (SEMANTICS §15.7): 0, 124 for a timeout, 130 for a forced end, or
+    /// that of the child.
     public var exitStatus: Int32 {
         switch self {
         case .drained: 0
@@ -222,7 +222,7 @@ public enum SupervisorEnd: Hashable, Sendable {
         }
     }
 
-    /// The status for a defect of ours or of the installation.
+    /// The status for a defect of the program or of the installation.
     static let internalCode: Int32 = 70
 }
 
@@ -264,7 +264,7 @@ extension SupervisorState {
         _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
     ) {
         guard slots[slot].isRunning else { return }
-        // Somebody else's programs remove what theirs leave.
+        // External programs remove their own segments.
         if !slots[slot].isForeign, let incarnation = slots[slot].incarnation,
             let kind = slots[slot].kind.stackKind
         {
@@ -282,8 +282,8 @@ extension SupervisorState {
         }
     }
 
-    /// Kills what has said nothing for too long. A tick that comes late says nothing: whoever kept
-    /// this process from running may have kept the others.
+    /// Kills children that exceeded their start limit. A late tick is ignored: whatever delayed
+    /// this process may have delayed the children.
     mutating func endLateStarts(at now: Instant, into actions: inout [SupervisorAction]) {
         guard phase == .running else { return }
         for slot in slots.indices {
@@ -301,7 +301,7 @@ extension SupervisorState {
         }
     }
 
-    /// What children that say nothing waited for a processor does not count.
+    /// Extends the start limits of silent children by the time they waited for a processor.
     mutating func excuseStarts(_ waited: [Int: Int]) {
         for (slot, milliseconds) in waited {
             guard var limit = slots[slot].startLimit else { continue }
@@ -324,7 +324,7 @@ extension SupervisorState {
         }
     }
 
-    /// Whoever serves what fronts still answer comes back.
+    /// Restarts a child that front ends still need in order to answer.
     private mutating func endedBehindFronts(
         _ slot: Int, _ child: ChildEnd, until: Instant, at now: Instant,
         into actions: inout [SupervisorAction]
@@ -336,8 +336,8 @@ extension SupervisorState {
         if !frontsRun { drainStack(until: until, into: &actions) }
     }
 
-    /// A worker that dies while the coordinator still finishes what it admitted comes back; one
-    /// that ended with 0 was drained.
+    /// Restarts a worker that crashes while the coordinator still finishes admitted requests; a
+    /// worker that exited with 0 was drained.
     private mutating func endedWhileDraining(
         _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
     ) {
@@ -392,7 +392,7 @@ extension SupervisorState {
         signal(.terminate, into: &actions) { $0.kind.isFront }
     }
 
-    /// Fronts have ended, or had their time.
+    /// Signals the coordinator after front ends have exited or timed out.
     mutating func drainStack(until: Instant, into actions: inout [SupervisorAction]) {
         for slot in slots.indices where slots[slot].kind == .coordinator {
             slots[slot].stopWaiting()
@@ -405,8 +405,8 @@ extension SupervisorState {
         }
     }
 
-    /// The coordinator is gone: nobody waits for restarts any more, and workers that were told to
-    /// drain need a moment.
+    /// Cancels pending restarts after the coordinator has exited, and gives draining workers a
+    /// moment.
     mutating func awaitWorkers(at now: Instant) {
         guard case .draining(let until, _) = phase else { return }
         for slot in slots.indices { slots[slot].stopWaiting() }
@@ -429,7 +429,7 @@ extension SupervisorState {
         signal(.kill, into: &actions) { _ in true }
     }
 
-    /// What still runs is left to the kernel, which ends it as soon as it can.
+    /// Leaves the remaining processes to the kernel, which ends them as soon as it can.
     mutating func leaveUnkilled(into actions: inout [SupervisorAction]) {
         for slot in slots.indices where slots[slot].isRunning {
             actions.append(.reportUnkilled(slot: slot))

@@ -1,7 +1,7 @@
 import Linux
 import SharedArena
 
-/// An open directory of which `fstat` said that it is one, who owns it and who may change it.
+/// An open directory whose type, owner and mode were verified with `fstat`.
 struct VerifiedDirectory: ~Copyable {
     let path: String
     let descriptor: FileDescriptor
@@ -13,7 +13,7 @@ struct VerifiedDirectory: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Opens a path; it and the directories above it are made where they are missing.
+    /// Opens a path, creating it and its parents if they are missing.
     static func at(path: String, _ rule: Rule) throws(RuntimeDirectoryError) -> VerifiedDirectory {
         let above = path.split(separator: "/").dropLast()
         for count in above.indices {
@@ -25,7 +25,7 @@ struct VerifiedDirectory: ~Copyable {
         return VerifiedDirectory(path: path, descriptor: directory)
     }
 
-    /// Opens a name in this directory, and makes it where it is missing.
+    /// Opens a subdirectory, creating it if it is missing.
     borrowing func directory(
         _ name: String, _ rule: Rule = .own
     ) throws(RuntimeDirectoryError) -> VerifiedDirectory {
@@ -40,11 +40,11 @@ struct VerifiedDirectory: ~Copyable {
         return VerifiedDirectory(path: path, descriptor: directory)
     }
 
-    /// Opens the directory of a pool's control segments in this one, which is of its sockets;
-    /// makes it where it is missing.
+    /// Opens the directory of a pool's control segments in this socket directory, creating it if it
+    /// is missing.
     ///
-    /// Its owner is the coordinator's user, its group are the workers: each may add files, and
-    /// remove its own. In this directory it can do neither.
+    /// It is owned by the coordinator's user, and its group contains the workers: each may add
+    /// files and remove its own. They can do neither in the parent directory.
     borrowing func controlDirectory() throws(RuntimeDirectoryError) -> VerifiedDirectory {
         let owner: UInt32
         do throws(Errno) { owner = try descriptor.status().userID } catch {
@@ -53,9 +53,11 @@ struct VerifiedDirectory: ~Copyable {
         let control = try directory(RuntimePaths.controlName, .shared(by: owner))
         do throws(Errno) {
             let status = try control.descriptor.status()
-            // Also where a start was interrupted between making it and this.
+            // Also repairs the mode if an earlier start was interrupted between creating it and
+            // setting the mode.
             if status.userID == CurrentProcess.userID, status.mode & 0o1777 != 0o1770 {
-                // No setgid: no file there needs it, and services may be forbidden to give it.
+                // No setgid bit: files there don't need it, and services may not be permitted to
+                // set it.
                 try control.descriptor.setMode(0o1770)
             }
         } catch {
@@ -67,7 +69,7 @@ struct VerifiedDirectory: ~Copyable {
     private static func openMaking(_ path: String) throws(Errno) -> FileDescriptor {
         let isNew = try make(path)
         let directory = try FileDescriptor.openDirectory(path)
-        // Whatever the umask says.
+        // Overrides the umask.
         if isNew { try directory.setMode(0o700) }
         return directory
     }
@@ -82,7 +84,7 @@ struct VerifiedDirectory: ~Copyable {
         return directory
     }
 
-    /// False where it is there already.
+    /// Returns false if it already exists.
     private static func make(_ path: String) throws(Errno) -> Bool {
         do throws(Errno) {
             try FileDescriptor.makeDirectory(path: path)

@@ -5,125 +5,129 @@ public import Messages
 public import SharedArena
 public import StageContract
 
-/// What does the jobs of a worker. All calls come on the bus thread and never block; results go to
-/// the `WorkerReporter` from any thread, exactly one outcome for each job started.
+/// Executes the jobs of a worker. All calls are made on the bus thread and must not block; results
+/// go to the `WorkerReporter` from any thread, with exactly one outcome per started job.
 public protocol JobExecutor: AnyObject {
-    /// Jobs that may be held at a time.
+    /// The maximum number of concurrently held jobs.
     var credit: UInt32 { get }
-    /// Whether native code may ignore a cancel, so that the process has to end (SEMANTICS §8.3).
+    /// Whether native code may ignore a cancellation, so that the process must exit
+    /// (SEMANTICS §8.3).
     var needsHardCancel: Bool { get }
-    /// Whether so much of what was cancelled goes on that the process has to end.
+    /// Whether so much canceled work is still running that the process must exit.
     var hasForsakenTooMuch: Bool { get }
-    /// Begins a job.
+    /// Starts a job.
     func start(_ job: Job)
-    /// A job's outcome reached the bus thread: nothing of the job is left here.
+    /// Called when a job's outcome reached the bus thread; releases everything that belongs to the
+    /// job.
     func finished(_ id: JobID)
-    /// Stops a job. Idempotent; its outcome still comes.
+    /// Cancels a job. Idempotent; the outcome is still reported.
     func cancel(_ id: JobID)
-    /// A held job has another deadline or class.
+    /// Applies a new deadline or class to a held job.
     func adjust(_ adjustment: JobAdjustment)
-    /// These blocks are free.
+    /// Frees these blocks.
     func release(_ blocks: [BlockID])
-    /// These blocks were used.
+    /// Marks these blocks as recently used.
     func touched(_ blocks: [BlockID])
-    /// The configuration sets this of the caches, and nothing else.
+    /// Replaces the configured settings of the caches.
     func adopt(_ settings: [NamedCacheSettings])
-    /// The configuration sets this of transfers, and nothing else.
+    /// Replaces the configured settings of transfers.
     func adopt(_ settings: DownloadSettings)
-    /// What a coordinator that knows nothing of this process has to hear besides its segments.
+    /// Returns the messages that a new coordinator needs besides the list of segments.
     func announcements() -> [WorkerMessage]
-    /// The connection ended: cancel everything, no outcome that comes from now on is wanted. Blocks
-    /// that were handed over are released one by one before.
+    /// Cancels everything after the connection ended; later outcomes are discarded. Outstanding
+    /// blocks are released individually before.
     func abandon()
-    /// A block of an outcome that nobody wants.
+    /// Frees a block of an outcome that nobody needs.
     func discard(_ reference: BlockReference)
-    /// Writes what is unwritten, then reports `flushed`.
+    /// Writes unsaved data, then reports `flushed`.
     func flush()
-    /// `WorkerReporter.attend` was called: look after what other threads have done.
+    /// Called after `WorkerReporter.attend`: processes what other threads have done.
     func attend()
-    /// About a second has passed.
+    /// Called about once a second.
     func tick()
-    /// Called once a second: whether its thread has turned since.
+    /// Returns whether its thread has made progress; called once a second.
     func pulse() -> ExecutorPulse
 }
 
 extension JobExecutor {
-    /// Nothing goes on.
+    /// Returns false by default.
     public var hasForsakenTooMuch: Bool { false }
-    /// Nothing.
+    /// Does nothing by default.
     public func finished(_ id: JobID) {}
-    /// Nothing.
+    /// Does nothing by default.
     public func adjust(_ adjustment: JobAdjustment) {}
-    /// Nothing.
+    /// Does nothing by default.
     public func touched(_ blocks: [BlockID]) {}
-    /// Nothing.
+    /// Does nothing by default.
     public func adopt(_ settings: [NamedCacheSettings]) {}
-    /// Nothing.
+    /// Does nothing by default.
     public func adopt(_ settings: DownloadSettings) {}
-    /// Segments are all there is.
+    /// Returns no messages by default.
     public func announcements() -> [WorkerMessage] { [] }
-    /// Nothing.
+    /// Does nothing by default.
     public func attend() {}
-    /// Nothing.
+    /// Does nothing by default.
     public func tick() {}
-    /// There is no such thread.
+    /// Reports progress by default, for executors without such a thread.
     public func pulse() -> ExecutorPulse { .beats }
 }
 
-/// Whether the thread with which an executor serves many jobs still turns.
+/// Whether the thread with which an executor serves many jobs makes progress.
 public enum ExecutorPulse: Hashable, Sendable {
-    /// It does, or the executor has no such thread.
+    /// It makes progress, or the executor has no such thread.
     case beats
-    /// It has been at the same for a second or more; at this job, where that is known.
+    /// It has been busy with the same task for a second or more: with this job, if known.
     case stands(at: JobID?)
 }
 
-/// What an executor tells the bus thread.
+/// A report from an executor to the bus thread.
 public enum WorkerReport: Sendable {
-    /// A job ended.
+    /// A job completed.
     case outcome(JobOutcome)
-    /// Something else that the coordinator should hear: progress, `stored`, `evicted`.
+    /// Another message for the coordinator: progress, `stored`, `evicted`.
     case message(WorkerMessage)
-    /// Everything is written.
+    /// All data is written.
     case flushed
-    /// The executor wants to be called on the bus thread.
+    /// Requests a call of `JobExecutor.attend` on the bus thread.
     case attend
 }
 
-/// The way from an executor's threads to the bus thread. Any thread.
+/// Sends reports from an executor's threads to the bus thread. May be used from any thread.
 public final class WorkerReporter: Sendable {
     let mailbox: Mailbox<WorkerReport>
 
-    /// Room for all outcomes of the credit, and for notices.
+    /// Creates a reporter with capacity for the outcomes of the full credit and for notices.
     public init() throws(Errno) { mailbox = try Mailbox(elementsMax: 65_536) }
 
-    /// The end of a job. A precondition: reports are bounded by credit, so there is room.
+    /// Reports the outcome of a job. Precondition: outcomes are bounded by the credit, so there is
+    /// capacity.
     public func finish(_ outcome: JobOutcome) {
         let isPosted = mailbox.post(.outcome(outcome))
         precondition(isPosted, "outcomes are bounded by credit")
     }
 
-    /// A notice; one that finds no room is dropped, which progress allows. Whether it found some.
+    /// Sends a notice and returns whether it was queued. Notices are dropped if the queue is full,
+    /// which is acceptable for progress.
     @discardableResult
     public func tell(_ message: WorkerMessage) -> Bool { mailbox.post(.message(message)) }
 
-    /// Has `JobExecutor.attend` called on the bus thread.
+    /// Schedules `JobExecutor.attend` on the bus thread.
     public func attend() { _ = mailbox.post(.attend) }
 
-    /// Everything is written.
+    /// Reports that all data is written.
     public func flushed() { _ = mailbox.post(.flushed) }
 }
 
-/// One job at a time on a work thread of its own: for decoders and transformers, where a process is
-/// what can be killed (SEMANTICS §14.7).
+/// Executes one job at a time on a dedicated work thread: for decoders and transformers, in which
+/// only the process can be killed (SEMANTICS §14.7).
 public final class SingleJobExecutor: JobExecutor {
-    /// What the work thread does.
+    /// The work of the thread.
     public struct Work {
         let perform: (JobWork, CancellationFlag) throws(ImageError) -> JobResult
         let rest: () -> Void
 
-        /// `perform` does one job. `rest` is called a few times after the last one: it gives back
-        /// what only the next job would need.
+        /// `perform` executes one job. `rest` is called a few times after the last job, to release
+        /// resources that only the next job would reuse.
         public init(
             perform: @escaping (JobWork, CancellationFlag) throws(ImageError) -> JobResult,
             rest: @escaping () -> Void
@@ -138,7 +142,7 @@ public final class SingleJobExecutor: JobExecutor {
         let flag: CancellationFlag
     }
 
-    /// How far work that fills a processor stands back, further than its own process does.
+    /// The nice value of work threads, on top of that of their process.
     private static let nice: Int32 = 15
 
     private let arena: Arena
@@ -152,8 +156,8 @@ public final class SingleJobExecutor: JobExecutor {
     /// See `JobExecutor`.
     public let needsHardCancel = true
 
-    /// Starts the work thread; `arena` is where the work's blocks come from. `makeWork` is called
-    /// once, on that thread, so that what the work holds needs no lock.
+    /// Starts the work thread; the work allocates its blocks from `arena`. `makeWork` is called
+    /// once, on that thread, so that the state of the work needs no lock.
     public init(
         name: String, arena: Arena, reporter: WorkerReporter,
         makeWork: @escaping @Sendable () -> Work
@@ -163,8 +167,8 @@ public final class SingleJobExecutor: JobExecutor {
         let assignments = try Mailbox<Assignment>(elementsMax: 16)
         self.assignments = assignments
         let body: @Sendable () -> Void = {
-            // The bus thread with its cancels goes first; where this one may not stand back, it is
-            // as urgent.
+            // The bus thread takes precedence, since it handles cancellations. If lowering the
+            // priority isn't permitted, both are equal.
             try? Thread.standBack(by: Self.nice)
             Self.run(assignments, reporter, makeWork())
         }
@@ -208,7 +212,7 @@ public final class SingleJobExecutor: JobExecutor {
             do throws(Errno) {
                 next = try assignments.take(milliseconds: rests.popFirst())
             } catch {
-                // Without its mailbox the thread is of no use; the job's deadline ends the process.
+                // Without its mailbox the thread is useless; the job's deadline ends the process.
                 return
             }
             guard let next else {
@@ -220,8 +224,8 @@ public final class SingleJobExecutor: JobExecutor {
         }
     }
 
-    /// Milliseconds after which an idle thread rests: what a job has read is released soon, but
-    /// not at once.
+    /// The idle times in milliseconds after which the thread calls `rest`: the input of a job is
+    /// released soon, but not immediately.
     private static let restMilliseconds = [250, 1_000, 4_000]
 
     private static func outcome(
@@ -242,7 +246,7 @@ public final class SingleJobExecutor: JobExecutor {
 }
 
 extension ImageError {
-    /// A job that another kind of worker does.
+    /// Returns the error for a job that another kind of worker executes.
     public static func notOurs(_ work: JobWork) -> ImageError {
         ImageError(.protocolViolation, "this worker does no \(work.kind.name) job")
     }

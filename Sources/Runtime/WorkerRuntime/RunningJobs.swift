@@ -6,26 +6,27 @@ import Linux
 import Messages
 import Observability
 
-/// The jobs that the executor was given and has not ended, under names of its own.
+/// The running jobs of the executor, under local IDs.
 ///
-/// The coordinator counts its jobs anew in each of its lives, and a job that was abandoned with the
-/// last one may still run: under the coordinator's name its outcome would pass for another's.
+/// Each coordinator incarnation numbers its jobs from the start, and an abandoned job of the
+/// previous incarnation may still be running: under the coordinator's ID its outcome would be
+/// mistaken for that of another job.
 struct RunningJobs {
     private var last: UInt64 = 0
     private var names: [JobID: JobID] = [:]
-    /// By own name; `nil` for one that was abandoned.
+    /// The coordinator's ID by local ID; `nil` for an abandoned job.
     private var running: [JobID: JobID?] = [:]
 
-    /// Whether the executor does nothing.
+    /// Whether no job is running.
     var isEmpty: Bool { running.isEmpty }
 
-    /// Whether something runs that nobody waits for: a crash may be its fault.
+    /// Whether an abandoned job is running, which could cause a crash.
     var hasAbandoned: Bool { running.count > names.count }
 
-    /// Those that were not abandoned, by the coordinator's names.
+    /// The jobs that were not abandoned, by the coordinator's IDs.
     var wanted: [JobID] { Array(names.keys) }
 
-    /// A job is given to the executor; returns its own name.
+    /// Registers a job and returns its local ID.
     mutating func begin(_ job: JobID) -> JobID {
         last += 1
         let own = JobID(last)
@@ -34,39 +35,39 @@ struct RunningJobs {
         return own
     }
 
-    /// The own name of a job that was not abandoned.
+    /// Returns the local ID of a job that was not abandoned.
     func own(_ job: JobID) -> JobID? { names[job] }
 
-    /// The coordinator's name of a job; `nil` for one that was abandoned.
+    /// Returns the coordinator's ID of a job; `nil` for an abandoned job.
     func job(_ own: JobID) -> JobID? { running[own].flatMap { $0 } }
 
-    /// The executor has ended it; returns the coordinator's name as `job(_:)`.
+    /// Removes a completed job and returns the coordinator's ID, as `job(_:)` does.
     mutating func end(_ own: JobID) -> JobID? {
         guard let job = running.removeValue(forKey: own).flatMap({ $0 }) else { return nil }
         names[job] = nil
         return job
     }
 
-    /// Nobody waits for what runs now.
+    /// Marks all running jobs as abandoned.
     mutating func abandonAll() {
         names.removeAll()
         for own in running.keys { running[own] = .some(nil) }
     }
 }
 
-/// Which timers a job has: that of its deadline, and that of the grace after its first cancel.
+/// The timers of a job: for its deadline, and for the grace period after its first cancellation.
 struct JobTimers {
     private var deadlines: [JobID: TimerID] = [:]
     private var graces: [JobID: TimerID] = [:]
 
-    /// Returns the deadline that counts no longer.
+    /// Stores the deadline timer and returns the previous one.
     mutating func setDeadline(_ timer: TimerID, of job: JobID) -> TimerID? {
         deadlines.updateValue(timer, forKey: job)
     }
 
     mutating func setGrace(_ timer: TimerID, of job: JobID) { graces[job] = timer }
 
-    /// Whether it was told to stop.
+    /// Returns whether it was canceled.
     func hasGrace(_ job: JobID) -> Bool { graces[job] != nil }
 
     mutating func take(_ job: JobID) -> [TimerID] {
@@ -80,7 +81,7 @@ struct JobTimers {
 }
 
 extension WorkerLoop {
-    /// A job that outlives its time is stopped as if it had been cancelled.
+    /// Starts a job with a deadline; a job that exceeds it is stopped as if it had been canceled.
     mutating func start(_ job: Job) {
         setDeadline(of: job.id, millisecondsLeft: job.millisecondsLeft)
         var own = job
@@ -94,7 +95,7 @@ extension WorkerLoop {
         if let own = running.own(job) { executor.cancel(own) }
     }
 
-    /// The coordinator has a longer or a shorter time for it. Whom it told to stop stops.
+    /// Applies the coordinator's new deadline. A job that was told to stop is not extended.
     mutating func adjust(_ adjustment: JobAdjustment) {
         guard let own = running.own(adjustment.id), !jobTimers.hasGrace(adjustment.id) else {
             return
@@ -111,23 +112,23 @@ extension WorkerLoop {
         if let old = jobTimers.setDeadline(timer, of: job) { timers.cancel(old) }
     }
 
-    /// Native code may ignore a cancel: then the end of the process is the cancel.
+    /// Starts the grace period. Native code may ignore a cancellation; ending the process then
+    /// cancels it.
     mutating func expectEnd(of job: JobID, at now: Instant) {
         guard executor.needsHardCancel, !jobTimers.hasGrace(job) else { return }
         let due = now.adding(milliseconds: policy.cancelGraceMilliseconds)
         jobTimers.setGrace(timers.schedule(.grace(job), at: due), of: job)
     }
 
-    /// Where the work itself may be left alone, too much of it that goes on for nobody does the
-    /// same.
+    /// Ends the process if too much canceled work is still running, for executors that abandon work
+    /// instead.
     mutating func endIfForsaken() throws {
         guard executor.hasForsakenTooMuch else { return }
         bootstrap.log.warning("too much of what was cancelled goes on", [:])
         try perform(session.gaveUpOnNativeCode())
     }
 
-    /// Somebody else's process says that it lives; where nobody reads that any more, its supervisor
-    /// has gone.
+    /// Sends the heartbeat of an external worker; if its pipe is closed, its supervisor has exited.
     private mutating func sayAlive() throws {
         guard standing == .foreign, pulse == .beats,
             !bootstrap.ready.tell(.alive, bootstrap.incarnation)
@@ -135,9 +136,10 @@ extension WorkerLoop {
         try perform(session.terminated())
     }
 
-    /// Work that does not stop is evidence against its image, strong if it has used more of the
-    /// processors than any image takes. A cancel or a short deadline may come at any moment: how
-    /// long the job was held the coordinator knows. How long other work takes the request decides.
+    /// Blames the job for work that does not stop. This is evidence against its image, and strong
+    /// evidence if it exceeded the CPU time that any image needs. A cancellation or a short
+    /// deadline may come at any moment; the coordinator knows how long the job was held. The
+    /// duration of other work depends on the request.
     private mutating func blame() {
         guard policy.hangSeconds != nil else { return }
         let verdict: ControlVerdict = hangs ? .didNotStop : .cancelledHard
@@ -149,20 +151,21 @@ extension WorkerLoop {
         return policy.hangs(after: ProcessorClock.now() - began)
     }
 
-    /// A job that used more than any image takes ends at once, or with the process.
+    /// Cancels a job that exceeded the CPU time that any image needs; if it doesn't stop, the
+    /// process ends.
     private mutating func stopHang(at now: Instant) {
         guard policy.stopsHangs, hangs else { return }
         for job in running.wanted { expectEnd(of: job, at: now) }
     }
 
-    /// The job at which the executor's thread stands is the one that a kill is held against.
+    /// Checks the executor's thread; the job on which it is stuck is blamed for a kill.
     private mutating func feelPulse() {
         let before = pulse
         pulse = executor.pulse()
         if pulse != before { recordHeld() }
     }
 
-    /// A job has ended: nothing of it is due any more.
+    /// Cancels the timers of a completed job.
     mutating func forget(_ job: JobID) {
         for timer in jobTimers.take(job) { timers.cancel(timer) }
     }
@@ -201,72 +204,73 @@ extension WorkerLoop {
     }
 }
 
-/// What a worker waits for besides messages.
+/// The timers of a worker.
 enum WorkerTimer {
-    /// The job's time is over: stop it without being told (SEMANTICS §7.6).
+    /// The job's deadline passed: cancel it without a command (SEMANTICS §7.6).
     case deadline(JobID)
-    /// The grace after a cancel is over: end the process if the job still runs (SEMANTICS §8.3).
+    /// The grace period after a cancellation is over: end the process if the job still runs
+    /// (SEMANTICS §8.3).
     case grace(JobID)
-    /// A worker that leaves has waited long enough for its blocks to be released.
+    /// The time in which a leaving worker waits for its blocks to be released is over.
     case farewell
-    /// A worker that was told to leave has had all the time for it that there is.
+    /// The total time for leaving after a command to do so is over.
     case departure
-    /// The coordinator's queue was full: try again.
+    /// The coordinator's queue was full: retry.
     case retry
     /// A second has passed.
     case tick
 }
 
-/// Blocks of this process that the coordinator answers for: named in an outcome, not yet released.
+/// The blocks of this process that were passed to the coordinator in an outcome and not yet
+/// released.
 ///
-/// Only those of `arena/<kind>/`; what lies in `results/` belongs to the cache's own books.
+/// Only blocks in `arena/<kind>/`; the cache tracks those in `results/` itself.
 struct HandedOver {
     private var blocks: Set<BlockID> = []
 
-    /// Whether nobody reads any of ours.
+    /// Whether no blocks are outstanding.
     var isEmpty: Bool { blocks.isEmpty }
 
-    /// An outcome was sent.
+    /// Adds the blocks of a sent outcome.
     mutating func add(_ references: ShortList<BlockReference>) {
         for reference in references where reference.arena == .stage {
             blocks.insert(reference.block)
         }
     }
 
-    /// The coordinator released them.
+    /// Removes blocks that the coordinator released.
     mutating func remove(_ released: [BlockID]) { blocks.subtract(released) }
 
-    /// The session ended, and with it every claim on them.
+    /// Removes and returns all blocks, because the session ended and nobody else claims them.
     mutating func takeAll() -> [BlockID] {
         defer { blocks.removeAll() }
         return Array(blocks)
     }
 }
 
-/// One line for each job that ended: for those who look for a fault, and at level info where the
-/// caller of the request records its trace.
+/// Logs one line per completed job: at level debug, and at level info if the request is traced.
 struct JobLog {
-    /// What a line says of a job besides its outcome.
+    /// What is logged about a job besides its outcome.
     private struct Entry {
         let job: Job
         let level: LogLevel
     }
 
-    /// By own name; only those that get a line.
+    /// By local ID; only jobs that are logged.
     private var entries: [JobID: Entry] = [:]
     private var budget = LineBudget(linesPerSecond: linesPerSecond)
 
-    /// Lines of traced jobs; who debugs wants them all.
+    /// The rate limit for traced jobs; level debug has none.
     private static let linesPerSecond: UInt64 = 100
 
-    /// The executor was given a job, which is `own` to it.
+    /// Records that the executor started a job with the local ID `own`.
     mutating func began(_ job: Job, as own: JobID, in log: Log) {
         let level = job.logContext.isSampled ? LogLevel.info : .debug
         guard level >= log.level, !job.logContext.isProbe else { return }
         entries[own] = Entry(job: job, level: level)
     }
 
-    /// The executor has ended it.
+    /// Logs that the executor completed the job.
     mutating func ended(_ outcome: JobOutcome, in log: Log, at now: Instant) {
         guard let entry = entries.removeValue(forKey: outcome.id) else { return }
         if log.level > .debug {
@@ -278,7 +282,7 @@ struct JobLog {
         log.write(entry.level, "job", fields: Self.fields(entry.job, outcome))
     }
 
-    /// Numbers and names only: what a job is about may be secret.
+    /// Returns only numbers and names, since the content of a job may be secret.
     static func fields(_ job: Job, _ outcome: JobOutcome) -> [(String, LogValue)] {
         var fields: [(String, LogValue)] = [
             ("job", LogValue(job.id.value)), ("attempt", LogValue(job.attempt)),

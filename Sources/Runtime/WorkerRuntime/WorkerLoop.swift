@@ -12,7 +12,7 @@ import ZeroMQ
 
 /// The bus thread of a worker: connection, session, executor, signals and timers. Never blocks.
 ///
-/// The same for all four kinds; what differs is the executor.
+/// The same for all four kinds, which differ only in their executor.
 public struct WorkerLoop: ~Copyable {
     let kind: WorkerKind
     let pool: PoolName
@@ -34,10 +34,9 @@ public struct WorkerLoop: ~Copyable {
     var decoder = MessageDecoder()
     var session = WorkerSession()
     var running = RunningJobs()
-    /// What the process had used of the processors when its newest job began, where it does one
-    /// at a time.
+    /// The CPU time of the process when its newest job began, if it executes one job at a time.
     var processorTimeAtStart: UInt64?
-    /// Of the executor, at the last tick.
+    /// The executor's progress at the last tick.
     var pulse = ExecutorPulse.beats
     var jobLog = JobLog()
     var handedOver = HandedOver()
@@ -45,21 +44,22 @@ public struct WorkerLoop: ~Copyable {
     var timers = TimerQueue<WorkerTimer>(timersMax: 65_536)
     var jobTimers = JobTimers()
     var isRetrying = false
-    /// The coordinator found that it broke the protocol, or that it cannot do what its pool does.
+    /// Whether the coordinator rejected it for a protocol violation, or because it lacks a
+    /// capability of its pool.
     var isExpelled = false
-    /// It leaves, and somebody may still read what it made.
+    /// Whether it is leaving and its blocks may still be read.
     var awaitsRelease = false
     var jobsDone = 0
     var exitStatus: Int32?
 
-    /// Messages that wait for a coordinator that does not read; beyond it the process ends, and its
-    /// jobs go to somebody else.
+    /// The maximum number of messages queued for a coordinator that doesn't read. Beyond it the
+    /// process exits, and its jobs are reassigned.
     static let outboxMax = 65_536
     static let tickMilliseconds = 1_000
-    /// Messages read before other sources get their turn.
+    /// The maximum number of messages read per turn.
     private static let messagesPerTurn = 256
 
-    /// Connects to the directory of its pool.
+    /// Connects to the listener of its pool.
     public init(
         kind: WorkerKind, pool: PoolName, bootstrap: consuming Bootstrap, machine: WorkerMachine,
         reporter: WorkerReporter, memory: consuming ProcessMemoryGauge?,
@@ -86,11 +86,12 @@ public struct WorkerLoop: ~Copyable {
         case .own: control = Self.control(pool, self.bootstrap)
         case .foreign: control = nil
         }
-        // From now on there is something to remove after this process, and to watch.
+        // From now on this process has state to monitor, and to remove after its death.
         self.bootstrap.ready.tell(.begun, self.bootstrap.incarnation)
     }
 
-    /// A worker does without where the tmpfs is full: it then leaves no record of a crash.
+    /// Creates the control segment. If the tmpfs is full, the worker continues without a crash
+    /// record.
     private static func control(
         _ pool: PoolName, _ bootstrap: borrowing Bootstrap
     ) -> ControlSegment? {
@@ -105,8 +106,8 @@ public struct WorkerLoop: ~Copyable {
         }
     }
 
-    /// Whether the executor has not ended all that it was given. After `run`: other threads work on
-    /// what nobody waits for, so that nothing may be taken down below them.
+    /// Whether the executor has unfinished jobs. After `run`, threads may still execute abandoned
+    /// work, so the resources that they use must not be freed.
     var isWorking: Bool { !running.isEmpty }
 
     /// Runs until the worker has said goodbye; returns the exit status of the process.
@@ -133,9 +134,9 @@ public struct WorkerLoop: ~Copyable {
         return exitStatus ?? 0
     }
 
-    /// Says that this process lives, and whether the coordinator knows it.
+    /// Updates the heartbeat and whether the coordinator knows this process.
     mutating func beat() {
-        // A heart that beats for a thread that stands would keep it from being replaced.
+        // A heartbeat on behalf of a stuck thread would prevent the replacement of the process.
         if pulse == .beats { control?.beat(isWelcome: session.isWelcome) }
     }
 
@@ -159,7 +160,7 @@ public struct WorkerLoop: ~Copyable {
             do throws(WireError) {
                 received = try Self.decode(connection, &decoder)
             } catch .versionRefused(let lowest, let highest) {
-                // Without end, unless it is replaced: it would never be given a job.
+                // Reconnecting would be futile: until it is replaced, it would never get a job.
                 throw ConfigurationError(
                     "this worker speaks version \(FrameHeader.currentVersion) of the protocol, its "
                         + "coordinator \(lowest) to \(highest): install both of one release")
@@ -172,7 +173,7 @@ public struct WorkerLoop: ~Copyable {
         }
     }
 
-    /// Who wrote the worker looks for the reason.
+    /// Logs why the worker was rejected, for the author of an external worker.
     private mutating func wasExpelled(_ error: ImageError) {
         isExpelled = true
         bootstrap.log.error("the coordinator ended the session", ["error": "\(error)"])
@@ -254,12 +255,12 @@ extension WorkerLoop {
         case .sayHello: sayHello()
         case .announceEverything: announceEverything()
         case .tellReady:
-            // First, since who hears of it may look at the control segment before the next turn.
+            // First, because the supervisor may check the control segment before the next turn.
             beat()
             bootstrap.ready.tell(.ready, bootstrap.incarnation)
         case .abandonEverything: abandonEverything()
         case .start(let job):
-            // First, since the work may begin, and crash, before the next line.
+            // First, because the job may start and crash before the next line.
             recordHeld()
             start(job)
         case .cancel(let job):
@@ -288,12 +289,12 @@ extension WorkerLoop {
         }
     }
 
-    /// Nobody gets what the outcome names.
+    /// Frees the blocks of an outcome that nobody receives.
     func discard(_ outcome: JobOutcome) {
         for reference in outcome.result.references { executor.discard(reference) }
     }
 
-    /// What a crash would be evidence against from now on.
+    /// Records the job to which a crash is attributed from now on.
     mutating func recordHeld() {
         if case .stands(let own?) = pulse, let job = running.job(own),
             let attempt = session.attempt(of: job)
@@ -306,14 +307,15 @@ extension WorkerLoop {
         }
     }
 
-    /// Who was told to end has so long for it; who ends by itself has all the time it needs.
+    /// Limits the time for leaving after a command; a worker that leaves by itself has no limit.
     private mutating func limitDeparture(_ reason: GoodbyeReason) {
         guard reason == .drained || reason == .terminated else { return }
         let due = Instant.now().adding(milliseconds: Self.departureMilliseconds)
         timers.schedule(.departure, at: due)
     }
 
-    /// Others may still read what this process made; its segments go with it.
+    /// Writes unsaved data and waits for readers, because segments are removed together with the
+    /// process.
     private mutating func flush() {
         awaitsRelease = true
         let due = Instant.now().adding(milliseconds: Self.farewellMilliseconds)
@@ -346,7 +348,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Segments first: nothing may be referred to before.
+    /// Segments come first, because references may only follow their announcement.
     private mutating func announceEverything() {
         for arena in arenas {
             _ = arena.takeAnnouncements()
@@ -373,7 +375,7 @@ extension WorkerLoop {
         }
     }
 
-    /// Queues a message behind the announcement of every segment that it might refer to.
+    /// Queues a message after the announcements of all segments that it may refer to.
     mutating func send(_ message: WorkerMessage) {
         for arena in arenas {
             let changes = arena.takeAnnouncements()
@@ -394,7 +396,8 @@ extension WorkerLoop {
         }
     }
 
-    /// Sends what waits, in order. What finds no room stays for the next turn.
+    /// Sends queued messages in order. What doesn't fit into libzmq's queue is retried in the next
+    /// turn.
     mutating func sendOutbox(at now: Instant) throws {
         guard !isRetrying || exitStatus != nil else { return }
         var sent = 0
@@ -413,8 +416,8 @@ extension WorkerLoop {
         timers.schedule(.retry, at: now.adding(milliseconds: Self.retryMilliseconds))
     }
 
-    /// Whether libzmq has it. What cannot be encoded is a defect of ours: it is said, and a job
-    /// whose outcome it is has failed.
+    /// Passes a message to libzmq and returns whether it was accepted. A message that can't be
+    /// encoded is a defect: it is logged, and if it is an outcome, the job fails.
     private mutating func transmit(_ message: WorkerMessage) throws -> Bool {
         let encoded: EncodedMessage
         do throws(WireError) {
@@ -437,9 +440,9 @@ extension WorkerLoop {
     }
 
     private static var retryMilliseconds: Int { 5 }
-    /// A drain takes eight seconds at most (SEMANTICS §14.10).
+    /// A drain takes at most eight seconds (SEMANTICS §14.10).
     private static var departureMilliseconds: Int { 7_500 }
-    /// Readers of what this process made have so long; `serve` gives all of it eight seconds.
+    /// The time for readers of this process's blocks; `serve` allows eight seconds in total.
     private static var farewellMilliseconds: Int { 3_000 }
 }
 
@@ -450,7 +453,7 @@ extension JobResult {
 }
 
 extension Array {
-    /// The elements in order, in arrays of at most `count`.
+    /// Splits the elements into arrays of at most `count`, in order.
     fileprivate func parts(of count: Int) -> [[Element]] {
         stride(from: 0, to: self.count, by: count).map { start in
             Array(self[start..<Swift.min(start + count, self.count)])

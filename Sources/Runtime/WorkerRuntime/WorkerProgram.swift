@@ -5,11 +5,12 @@ public import Messages
 public import Observability
 public import SharedArena
 
-/// The whole of a worker's program but for what its kind does.
+/// The program of a worker, except for the code of its kind.
 public enum WorkerProgram {
     /// Runs a worker of `kind` with these arguments (without the program's name) and returns the
-    /// exit status. `valued` and `flags` name the arguments of this kind; `build` makes its
-    /// machine, after signals, parent and paths are settled. `abilities` says what it can do here.
+    /// exit status. `valued` and `flags` name the arguments of this kind; `build` creates its
+    /// machine after signals, parent and paths are set up. `abilities` returns what it can do on
+    /// this system.
     public static func run(
         _ kind: WorkerKind, _ words: [String], valued: Set<String> = [], flags: Set<String> = [],
         abilities: () -> WorkerAbilities = { WorkerAbilities() },
@@ -17,8 +18,8 @@ public enum WorkerProgram {
     ) -> Int32 {
         if words == [WorkerAbilities.argument] { return abilities().tell() }
         let program = "imagebus-\(kind.name)"
-        // Before there is any other thread: all of them do so then. Where it may not, it is as
-        // urgent as those that answer.
+        // Before any other thread exists, so that all threads inherit it. If it isn't permitted,
+        // this process has the same priority as those that answer requests.
         if kind != .cache { try? Thread.standBack(by: nice) }
         do {
             let arguments = try ProgramArguments(
@@ -33,7 +34,7 @@ public enum WorkerProgram {
             let parts = WorkerParts(
                 kind: kind, place: place, arguments: arguments, paths: bootstrap.paths,
                 incarnation: bootstrap.incarnation, log: bootstrap.log, reporter: reporter)
-            // A machine may close the file system to all that is not open yet.
+            // Building the machine may close the file system for further opens.
             let memory = try? ProcessMemoryGauge()
             let machine = try build(parts)
             let end = try run(
@@ -41,7 +42,7 @@ public enum WorkerProgram {
                     kind: kind, pool: place.pool, bootstrap: bootstrap, machine: machine,
                     reporter: reporter,
                     memory: memory, policy: policy))
-            // Exit handlers would take libraries down below a thread that still uses them.
+            // Exit handlers would unload libraries that a thread still uses.
             if end.isWorking { CurrentProcess.endAtOnce(end.status) }
             return end.status
         } catch {
@@ -50,11 +51,11 @@ public enum WorkerProgram {
         }
     }
 
-    /// How far a process that makes images stands back behind those that a hit needs: a machine
-    /// that is full of its work answers hits all the same.
+    /// The nice value of processes that produce images, so that a fully loaded machine still
+    /// answers hits.
     private static let nice: Int32 = 10
 
-    /// The loop, to the end of its connection.
+    /// Runs the loop until its connection ends.
     static func run(
         _ loop: consuming WorkerLoop
     ) throws -> (status: Int32, isWorking: Bool) {
@@ -63,36 +64,36 @@ public enum WorkerProgram {
     }
 }
 
-/// What a worker's machine is made of.
+/// The parts from which a worker's machine is built.
 public struct WorkerParts: Sendable {
-    /// Its kind.
+    /// The kind of the worker.
     public let kind: WorkerKind
-    /// Its pool, and those whose segments it reads.
+    /// The worker's pool, and the pools whose segments it reads.
     public let place: WorkerPlace
-    /// What it was started with.
+    /// The arguments of the program.
     public let arguments: ProgramArguments
-    /// Where everything lies.
+    /// The paths of the stack.
     public let paths: RuntimePaths
-    /// This life of the process.
+    /// The incarnation of this process.
     public let incarnation: Incarnation
-    /// Lines to stderr.
+    /// The log, written to stderr.
     public let log: Log
-    /// The way to the bus thread.
+    /// The reporter to the bus thread.
     public let reporter: WorkerReporter
 
     private static let arenaBytesDefault = 1 << 30
 
-    /// Bytes of segments in `arena/<pool>/`: `--arena-limit`, else 1 GiB.
+    /// The size limit of `arena/<pool>/` in bytes: `--arena-limit`, else 1 GiB.
     public var arenaBytesMax: Int {
         get throws { try arguments.number("arena-limit", else: Self.arenaBytesDefault) }
     }
 
-    /// Where other processes' segments lie.
+    /// The directories of other processes' segments.
     public var directories: SegmentDirectories {
         SegmentDirectories(arenas: paths.arenasDirectory, results: paths.resultsDirectory)
     }
 
-    /// The arena that other stages read.
+    /// Creates the arena that other stages read.
     public func stageArena() throws -> Arena {
         try Arena(
             directory: paths.arenaDirectory(place.pool), name: .stage, incarnation: incarnation,
@@ -100,18 +101,18 @@ public struct WorkerParts: Sendable {
     }
 }
 
-/// What a kind of worker brings.
+/// The kind-specific part of a worker.
 public struct WorkerMachine {
-    /// Does the jobs.
+    /// Executes the jobs.
     public let executor: any JobExecutor
-    /// Everything that it allocates from.
+    /// All arenas from which it allocates.
     public let arenas: [Arena]
-    /// What the process can no longer do.
+    /// The active sandbox layers.
     public let sandbox: SandboxLayers
-    /// What it can do of what its pool may be granted.
+    /// The capabilities of this process, of those that its pool may be granted.
     public let capabilities: WorkerCapabilities
 
-    /// Names all.
+    /// Creates a machine from its parts.
     public init(
         executor: any JobExecutor, arenas: [Arena], sandbox: SandboxLayers = [],
         capabilities: WorkerCapabilities = .all
@@ -124,14 +125,14 @@ public struct WorkerMachine {
 }
 
 extension WorkerProgram {
-    /// Names of the arguments of `runForeign`.
+    /// The names of the arguments of `runForeign`.
     public static let foreignValued = Bootstrap.valued.union(WorkerPlace.valued)
 
-    /// Runs a worker of a foreign pool (PROTOCOL §8.1.1), and returns the exit status. As `run`,
-    /// but that the process is its author's: it is not replaced for having worked, and does not
-    /// stand back by itself. `program` is its name in the log.
+    /// Runs a worker of an external pool (PROTOCOL §8.1.1) and returns the exit status. Like `run`,
+    /// except that the process is not recycled and does not lower its priority. `program` is its
+    /// name in the log.
     ///
-    /// The work may go on below the end: end the process with `CurrentProcess.endAtOnce`.
+    /// Work may continue after the return: end the process with `CurrentProcess.endAtOnce`.
     public static func runForeign(
         _ kind: WorkerKind, _ arguments: ProgramArguments, program: String,
         build: (WorkerParts) throws -> WorkerMachine
@@ -155,7 +156,7 @@ extension WorkerProgram {
             kind: kind, place: place, arguments: arguments, paths: bootstrap.paths,
             incarnation: bootstrap.incarnation, log: bootstrap.log, reporter: reporter)
         let machine = try build(parts)
-        // However it ends: the next process finds nothing to remove.
+        // On every exit path, so that the next process has nothing to clean up.
         defer { for arena in machine.arenas { arena.unlinkAll() } }
         let end = try run(
             WorkerLoop(
@@ -166,8 +167,8 @@ extension WorkerProgram {
 }
 
 extension WorkerPolicy {
-    /// Of somebody else's program, which may keep in its memory what it likes, and which nobody may
-    /// start again.
+    /// The policy of an external program, which manages its own memory and might not be restarted
+    /// by anyone.
     static var foreign: WorkerPolicy {
         var policy = WorkerPolicy()
         policy.hangSeconds = nil
@@ -177,10 +178,10 @@ extension WorkerPolicy {
 }
 
 extension WorkerParts {
-    /// The arena of a foreign pool's process. Nobody else removes its segments, so it also removes
-    /// what processes of the pool left that were killed.
+    /// Creates the arena of an external pool's process. Since nothing else removes its segments, it
+    /// also removes those of killed processes of the pool.
     ///
-    /// Throws where the stack has no such pool.
+    /// Throws if the stack has no such pool.
     public func foreignArena() throws -> Arena {
         let directory = paths.arenaDirectory(place.pool)
         do throws(Errno) {
@@ -200,27 +201,28 @@ extension WorkerParts {
     }
 }
 
-/// Whose program a worker is: how it says that it lives, and what it shows at its listener.
+/// Whether a worker is part of the stack: determines how it sends heartbeats and authenticates.
 public enum WorkerStanding: Hashable, Sendable {
-    /// Ours: a control segment, and the secret that its supervisor gave it on a descriptor.
+    /// A program of the stack: a control segment, and a secret inherited from its supervisor on a
+    /// descriptor.
     case own
-    /// Somebody else's (PROTOCOL §8.1.1): the secret of its pool's file as it is at each hello,
-    /// since the next `serve` writes others, and the signs of PROTOCOL §10.3, where a supervisor
-    /// reads them.
+    /// An external program (PROTOCOL §8.1.1): reads the secret from its pool's file before each
+    /// hello, because the next `serve` writes new ones, and reports as in PROTOCOL §10.3 if a
+    /// supervisor reads that.
     case foreign
 }
 
-/// The pool of a worker, and the further pools whose segments it reads.
+/// The pool of a worker, and the additional pools whose segments it reads.
 public struct WorkerPlace: Hashable, Sendable {
-    /// `--pool`, else that of every stack.
+    /// `--pool`, else the default pool of its kind.
     public let pool: PoolName
-    /// Each by an `--input-pool`.
+    /// The pools named by `--input-pool`.
     public let inputs: [PoolName]
 
-    /// Names of the arguments that say so, and of the limit of its arena.
+    /// The names of these arguments and of the arena's limit.
     static let valued: Set<String> = ["pool", "input-pool", "arena-limit"]
 
-    /// Throws for what is no name of a pool.
+    /// Throws for an invalid pool name.
     public init(
         _ arguments: ProgramArguments, _ kind: WorkerKind
     ) throws(ConfigurationError) {
@@ -240,31 +242,31 @@ public struct WorkerPlace: Hashable, Sendable {
     }
 }
 
-/// When a worker ends by itself.
+/// When a worker exits by itself.
 public struct WorkerPolicy: Hashable, Sendable {
-    /// Milliseconds from a cancel to the end of a process whose native code does not heed it
+    /// Milliseconds from a cancellation to the end of a process whose native code ignores it
     /// (SEMANTICS §8.3).
     public var cancelGraceMilliseconds = 500
-    /// Seconds of the processors that no image within the limits takes; `nil` where it is the
-    /// request that decides how long its work is.
+    /// CPU seconds that no image within the limits needs; `nil` if the duration of the work depends
+    /// on the request.
     public var hangSeconds: Int? = 20
-    /// Whether the process ends at a job that used so much, and not only at one whose time is over:
-    /// what is drawn may take for ever, and a worker that is at it draws nothing else.
+    /// Whether a job is stopped as soon as it exceeds that CPU time, not only at its deadline.
+    /// Drawings may take forever, and a worker draws one at a time.
     public var stopsHangs = false
-    /// Jobs after which a fresh process takes over; the cache's memory tier is worth more than
-    /// that.
+    /// The number of jobs after which the process is recycled; not for the cache, whose memory tier
+    /// is worth more.
     public var jobsMax = 100_000
-    /// Bytes of resident memory, shared segments not counted, after which a fresh process takes
-    /// over.
+    /// The resident memory in bytes, without shared segments, above which the process is recycled.
     public var privateBytesMax = 1 << 30
 
-    /// The defaults.
+    /// Creates the default policy.
     public init() {}
 
-    /// Names of the arguments that change it.
+    /// The names of the arguments that change it.
     static let valued: Set<String> = ["recycle-jobs", "recycle-bytes"]
 
-    /// The defaults of a kind, where no argument says otherwise. Throws for what is no number.
+    /// Creates the policy of a kind, with its defaults for missing arguments. Throws for an invalid
+    /// number.
     init(
         _ arguments: ProgramArguments, for kind: WorkerKind, in pool: PoolName? = nil
     ) throws(ProgramArgumentsError) {
@@ -272,48 +274,49 @@ public struct WorkerPolicy: Hashable, Sendable {
             (hangSeconds, stopsHangs) = (Self.drawingSeconds, true)
         }
         if kind == .cache { jobsMax = .max }
-        // A large lossless WebP takes minutes, and a cancel in between is nobody's fault.
+        // A large lossless WebP takes minutes, and a cancellation meanwhile is not evidence against
+        // it.
         if kind != .decode { hangSeconds = nil }
         jobsMax = try arguments.number("recycle-jobs", else: jobsMax)
         privateBytesMax = try arguments.number("recycle-bytes", else: privateBytesMax)
     }
 
-    /// Of the processors, for one drawing.
+    /// CPU seconds for one drawing.
     static let drawingSeconds = 5
 
-    /// Whether memory is looked at after so many jobs: reading it costs a system call or three, so
-    /// after the first and then every 64th.
+    /// Returns whether to check memory after this number of jobs: it costs about three system
+    /// calls, so only after the first and then after every 64th job.
     func looksAtMemory(after jobs: Int) -> Bool { jobs == 1 || jobs % 64 == 0 }
 
-    /// Whether a job that used so much of the processors, in nanoseconds, is one that hangs.
+    /// Returns whether a job that used this CPU time, in nanoseconds, is hung.
     func hangs(after nanoseconds: UInt64) -> Bool {
         hangSeconds.map { nanoseconds >= UInt64($0) * 1_000_000_000 } ?? false
     }
 
-    /// Whether a fresh process takes over after so many jobs; bytes are `nil` where they were not
-    /// looked at.
+    /// Returns whether to recycle the process after this number of jobs; `privateBytes` is `nil` if
+    /// it was not measured.
     func isSpent(jobs: Int, privateBytes: UInt64?) -> Bool {
         jobs >= jobsMax || privateBytes.map { $0 > UInt64(privateBytesMax) } ?? false
     }
 }
 
-/// What a worker's program can do on this machine, as it says itself when it is asked with
-/// `--abilities`: a line for each format and for each library of images that it loaded.
+/// What a worker's program can do on this system, as printed for `--abilities`: a line for each
+/// format and for each loaded image library.
 public struct WorkerAbilities: Sendable {
-    /// Formats that it reads.
+    /// The formats that it decodes.
     public var reads: [String] = []
-    /// Formats that it writes.
+    /// The formats that it encodes.
     public var writes: [String] = []
-    /// What this machine lacks, in sentences.
+    /// What is missing on this system, in sentences.
     public var lacks: [String] = []
 
-    /// The only argument then.
+    /// The argument; must be the only one.
     public static let argument = "--abilities"
 
-    /// Nothing but its libraries.
+    /// Creates an empty list, which only prints libraries.
     public init() {}
 
-    /// `reads jpeg`, `writes png`, `lacks SENTENCE`, `library NAME VERSION`.
+    /// Returns the lines `reads jpeg`, `writes png`, `lacks SENTENCE` and `library NAME VERSION`.
     func text(libraries: [(name: String, version: String)]) -> String {
         let lines =
             reads.map { "reads \($0)" } + writes.map { "writes \($0)" }
@@ -321,7 +324,7 @@ public struct WorkerAbilities: Sendable {
         return lines.map { "\($0)\n" }.joined()
     }
 
-    /// Prints it; the exit status.
+    /// Prints the text and returns the exit status.
     func tell() -> Int32 {
         let bytes = Array(text(libraries: LoadedLibraries.now()).utf8)
         do throws(Errno) {
@@ -335,9 +338,9 @@ public struct WorkerAbilities: Sendable {
     }
 }
 
-/// Libraries that the dynamic linker loaded into this process.
+/// The libraries that the dynamic linker loaded into this process.
 enum LoadedLibraries {
-    /// Those that have to do with images, the network, messages and databases.
+    /// The libraries for images, networking, messaging and databases.
     private static let interesting: Set<String> = [
         "aom", "avif", "curl", "dav1d", "de265", "deflate", "heif", "jpeg", "jxl", "lcms2",
         "microhttpd", "png16", "poppler", "rsvg-2", "sodium", "sqlite3", "ssl", "tiff", "vips",
@@ -351,8 +354,8 @@ enum LoadedLibraries {
         return among(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Of the text of `/proc/PID/maps`; each once, by name. A version is what stands behind `.so.`
-    /// in the name of the file.
+    /// Parses the text of `/proc/PID/maps`; returns each library once, sorted by name. The version
+    /// follows `.so.` in the file name.
     static func among(_ maps: String) -> [(name: String, version: String)] {
         var found: [String: String] = [:]
         for line in maps.split(separator: "\n") {

@@ -1,61 +1,60 @@
 import ImageModel
 import Messages
 
-/// The worker's side of one connection after the other: what is said when, and which jobs are held.
+/// The worker's side of consecutive connections: the messages to send and the jobs held.
 ///
-/// Pure: events in, actions out. A session begins with `Welcome` and ends with the connection; what
-/// was held then is abandoned, since the coordinator has given it to somebody else.
+/// A pure state machine: events in, actions out. A session begins with `Welcome` and ends with the
+/// connection; jobs held at that time are abandoned, because the coordinator has reassigned them.
 struct WorkerSession {
     private enum State: Equatable {
-        /// No connection. Next: greeting, ended.
+        /// Not connected. Next: greeting, ended.
         case away
-        /// `Hello` was said. Next: ready, away, ended.
+        /// `Hello` was sent. Next: ready, away, ended.
         case greeting
         /// Welcomed. Next: leaving, away, ended.
         case ready
-        /// Said goodbye: does what it still holds, and what crossed the goodbye; ends once nothing
-        /// is held and what it handed over is released. Next: ended.
+        /// Goodbye was sent. Completes held jobs, including those that crossed the goodbye; ends
+        /// when no jobs are held and all outstanding blocks are released. Next: ended.
         case leaving(GoodbyeReason)
         /// The loop stops. Final.
         case ended
     }
 
-    /// What the loop is to do, in order.
+    /// An action for the loop, to be executed in order.
     enum Action: Equatable {
-        /// Introduce this process.
+        /// Send hello.
         case sayHello
-        /// The coordinator knows nothing of us yet: announce all segments, and what else there is.
+        /// The coordinator has no state of this process yet: announce all segments and other state.
         case announceEverything
-        /// Tell the supervisor.
+        /// Notify the supervisor.
         case tellReady
-        /// Cancel whatever runs and free every block.
+        /// Cancel all jobs and free every block.
         case abandonEverything
-        /// Begin this job.
+        /// Start this job.
         case start(Job)
-        /// Stop this job; its outcome follows.
+        /// Cancel this job; its outcome follows.
         case cancel(JobID)
-        /// This job has another deadline or class.
+        /// Apply a new deadline or class to this job.
         case adjust(JobAdjustment)
-        /// These blocks are free.
+        /// Free these blocks.
         case release([BlockID])
-        /// These blocks were used.
+        /// Mark these blocks as recently used.
         case touched([BlockID])
-        /// The configuration sets this of the caches.
+        /// Apply these cache settings.
         case adopt([NamedCacheSettings])
-        /// The configuration sets this of transfers.
+        /// Apply these transfer settings.
         case adoptDownloads(DownloadSettings)
-        /// Send this outcome; it frees the job's place.
+        /// Send this outcome, which returns the job's credit.
         case sendOutcome(JobOutcome)
-        /// Nobody wants what this outcome names.
+        /// Free the blocks of an outcome that is not sent.
         case discard(JobOutcome)
-        /// Say that nothing new is taken.
+        /// Send goodbye: no new jobs are accepted.
         case sayGoodbye(GoodbyeReason)
-        /// Write what is unwritten, wait until what was handed over is released, then call
-        /// `flushed`.
+        /// Write unsaved data, wait until outstanding blocks are released, then call `flushed`.
         case flush
         /// Stop.
         case end(GoodbyeReason)
-        /// Stop, and say why: no other try would end better.
+        /// Stop with an error, because retrying would not help.
         case giveUp(ImageError)
     }
 
@@ -65,18 +64,18 @@ struct WorkerSession {
     /// Whether the coordinator knows this process.
     var isWelcome: Bool { state == .ready }
 
-    /// Jobs that were taken and not answered.
+    /// The number of jobs without an outcome.
     var heldCount: Int { held.count }
 
-    /// The only job that is held, and its attempt; `nil` with none or several.
+    /// The only held job and its attempt; `nil` for none or several.
     var onlyJob: (job: JobID, attempt: UInt32)? {
         held.count == 1 ? held.first.map { ($0.key, $0.value) } : nil
     }
 
-    /// The attempt of a job that is held.
+    /// Returns the attempt of a held job.
     func attempt(of job: JobID) -> UInt32? { held[job] }
 
-    /// The handshake is done.
+    /// Handles a completed handshake.
     mutating func linkUp() -> [Action] {
         switch state {
         case .away, .greeting, .ready:
@@ -86,10 +85,10 @@ struct WorkerSession {
         }
     }
 
-    /// A second has passed: a hello that was not answered is said again.
+    /// Handles a tick: repeats an unanswered hello.
     func ticked() -> [Action] { state == .greeting ? [.sayHello] : [] }
 
-    /// The connection ended.
+    /// Handles the end of the connection.
     mutating func linkDown() -> [Action] {
         held.removeAll()
         switch state {
@@ -103,7 +102,7 @@ struct WorkerSession {
         }
     }
 
-    /// The coordinator said something.
+    /// Handles a command of the coordinator.
     mutating func received(_ command: WorkerCommand) -> [Action] {
         switch (command, state) {
         case (_, .ended), (_, .away): []
@@ -125,7 +124,7 @@ struct WorkerSession {
         }
     }
 
-    /// A job ended.
+    /// Handles the end of a job.
     mutating func finished(_ outcome: JobOutcome) -> [Action] {
         guard held.removeValue(forKey: outcome.id) != nil else { return [.discard(outcome)] }
         switch state {
@@ -136,28 +135,28 @@ struct WorkerSession {
         }
     }
 
-    /// SIGTERM: the first one leaves in order, the second one now.
+    /// Handles SIGTERM: the first one leaves in order, the second one immediately.
     mutating func terminated() -> [Action] {
         if case .leaving = state { return leaveNow(.terminated) }
         return leave(.terminated)
     }
 
-    /// This process has done enough.
+    /// Leaves to be replaced by a fresh process.
     mutating func recycle() -> [Action] {
         state == .ready ? leave(.recycled) : []
     }
 
-    /// Native code did not heed a cancel within the grace.
+    /// Leaves because native code ignored a cancellation beyond the grace period.
     mutating func gaveUpOnNativeCode() -> [Action] { leaveNow(.cancelledHard) }
 
-    /// Who was told to leave still holds something: it goes to others with the connection.
+    /// Leaves despite held jobs after the time for leaving is over; the coordinator reassigns them.
     mutating func tookTooLong() -> [Action] {
         guard case .leaving(let reason) = state else { return [] }
         state = .ended
         return [.end(reason)]
     }
 
-    /// Everything is written. With a job that crossed the goodbye, its outcome comes first.
+    /// Handles the end of flushing. If a job crossed the goodbye, its outcome is sent first.
     mutating func flushed() -> [Action] {
         guard case .leaving(let reason) = state, held.isEmpty else { return [] }
         state = .ended
@@ -169,16 +168,16 @@ struct WorkerSession {
         return [.announceEverything, .tellReady]
     }
 
-    /// A place that is not free now may be later; a listener that is closed to this process stays
-    /// so.
+    /// Handles a rejected hello. A lack of free sessions is temporary; a listener that rejects this
+    /// process is permanent.
     private mutating func turnedAway(_ error: ImageError) -> [Action] {
         guard error.code == .addressForbidden else { return [] }
         state = .ended
         return [.giveUp(error)]
     }
 
-    /// Two hellos were answered: the second session has replaced the first, and its jobs come as
-    /// new attempts (PROTOCOL §5).
+    /// Handles the answer to a repeated hello: the second session has replaced the first, and its
+    /// jobs arrive as new attempts (PROTOCOL §5).
     private mutating func welcomedAgain() -> [Action] {
         held.removeAll()
         switch state {
@@ -188,7 +187,7 @@ struct WorkerSession {
         }
     }
 
-    /// A coordinator that does not know us is not the one that welcomed us.
+    /// Handles a coordinator that doesn't know this process, and so isn't the one that welcomed it.
     private mutating func helloRequired() -> [Action] {
         guard state == .ready else { return state == .greeting ? [.sayHello] : [] }
         held.removeAll()
@@ -218,7 +217,7 @@ struct WorkerSession {
         }
     }
 
-    /// The end of the connection follows at once, and with it whatever is held goes to others.
+    /// Ends the connection immediately; the coordinator reassigns all held jobs.
     private mutating func leaveNow(_ reason: GoodbyeReason) -> [Action] {
         guard state != .ended else { return [] }
         state = .ended

@@ -4,22 +4,22 @@ internal import Nettle
 public import StageContract
 internal import Synchronization
 
-/// Bytes that several need at a time: a client, the memory tier, a write to disk, a copy.
+/// Bytes shared by several users: a client, the memory tier, a write to disk, a copy.
 ///
-/// Its memory goes back to its space with the last of them, on whichever thread that is.
+/// The last release returns the memory to its space, on whichever thread that happens.
 final class Body: Sendable {
-    /// Where memory comes from, and goes back to.
+    /// The space that owns the memory.
     enum Home: Sendable {
         case results(any ResultSpace)
         /// Staged for a decoder, or private.
         case other(any OutputSpace)
     }
 
-    /// Bytes in use.
+    /// The number of bytes in use.
     let length: Int
     private let block: OutputBlock
     private let home: Home
-    /// No reader is left, so the memory may hold something else at once.
+    /// Whether no reader is left, so that the memory can be reused immediately.
     private let hasNoReaders = Atomic<Bool>(false)
 
     /// Reserves memory; throws `arenaFull`.
@@ -43,61 +43,63 @@ final class Body: Sendable {
         }
     }
 
-    /// What a message names it by.
+    /// The reference to use in messages.
     var reference: BlockReference { block.reference(length: length) }
 
-    /// Bytes that it takes in its space.
+    /// The size of its block in bytes.
     var blockBytes: Int { block.bytes.count }
 
-    /// The bytes; valid while the body lives.
+    /// The bytes; valid while the body exists.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(target) }
 
-    /// Whether another body has the same bytes.
+    /// Returns whether another body has the same bytes.
     func isEqual(_ other: Body) -> Bool { bytes.elementsEqual(other.bytes) }
 
     /// SHA-256 of the bytes.
     var digest: ContentDigest? { ContentDigest(SHA256.digest(bytes.bytes)) }
 
-    /// Where whoever made the body writes, once and before anybody else sees it.
+    /// The memory to fill, once, before the body is shared.
     var target: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<length])
     }
 
-    /// Tells readers of `results/` that it is complete.
+    /// Publishes the complete bytes to readers of `results/`.
     func publish() {
         if case .results(let space) = home { space.publish(block) }
     }
 
-    /// Notes that the only receiver there was has released it.
+    /// Records that the only receiver has released it.
     func releasedByReaders() { hasNoReaders.store(true, ordering: .releasing) }
 }
 
 /// The arena of `results/`, which clients read while it is written.
 public protocol ResultSpace: OutputSpace {
-    /// The block's bytes are complete: readers find its id from now on. Once for each block, before
-    /// its reference travels.
+    /// Marks the block's bytes as complete, so that readers find its ID. Call once per block,
+    /// before sending its reference.
     func publish(_ block: OutputBlock)
-    /// Gives a block up that readers may still have mapped: its memory is not used again for
-    /// another block where it could be mapped (SEMANTICS §14.6).
+    /// Frees a block that readers may still have mapped: if it could be mapped, its memory is not
+    /// reused for another block (SEMANTICS §14.6).
     func retire(_ id: BlockID)
 }
 
-/// Where the bytes lie that jobs name: other processes' segments.
+/// Access to payloads in the segments of other processes.
 public protocol PayloadSource: Sendable {
-    /// Looks whether the bytes are there, without reading them.
-    /// - Throws: where the segment is gone, or shorter than the reference says.
+    /// Checks that the bytes exist, without reading them.
+    /// - Throws: If the segment is gone, or shorter than the reference states.
     func check(_ reference: BlockReference) throws(ImageError)
-    /// Copies the payload to the start of `target`, which holds it. Any thread.
+    /// Copies the payload to the start of `target`, which must be large enough. May be called from
+    /// any thread.
     ///
-    /// - Throws: where the segment is gone, or shorter than the reference says.
+    /// - Throws: If the segment is gone, or shorter than the reference states.
     func copy(
         _ reference: BlockReference, into target: UnsafeMutableRawBufferPointer
     ) throws(ImageError)
 }
 
-/// Private memory as an output space: for bodies that wait for the disk and that nobody reads.
+/// Private memory as an output space, for bodies that are queued for the disk and not read by other
+/// processes.
 ///
-/// Its bound is that of the write-behind, which is asked before.
+/// The write-behind queue enforces the limit before bodies are allocated.
 final class HeapSpace: OutputSpace {
     private let nextID = Atomic<UInt64>(1)
 
@@ -110,24 +112,24 @@ final class HeapSpace: OutputSpace {
     func discard(_ block: OutputBlock) { block.bytes.deallocate() }
 }
 
-/// Large bodies that left the memory tier, until the coordinator says that no client reads them
-/// (SEMANTICS §14.6).
+/// Large bodies evicted from the memory tier that clients may still be reading, until the
+/// coordinator releases them (SEMANTICS §14.6).
 ///
-/// A body that is released goes back to its arena warm. One that is given up before, since too many
-/// wait or since the coordinator that knew its readers has gone, has its segment unlinked: whoever
-/// mapped it keeps the pages.
+/// A released body returns to its arena for reuse. A body abandoned earlier, because there are too
+/// many or the coordinator that tracked its readers has gone, has its segment unlinked: processes
+/// that mapped it keep the pages.
 struct DepartingBodies {
     private let bytesMax: Int
     private var bodies: [BlockID: Body] = [:]
     private var order: [BlockID] = []
-    /// Bodies whose readers nobody can name any more: never used again.
+    /// Bodies whose readers are unknown: their memory is never reused.
     private var distrusted: Set<BlockID> = []
-    /// Bytes of all that wait.
+    /// The total size of the bodies.
     private(set) var bytes = 0
 
     init(bytesMax: Int) { self.bytesMax = bytesMax }
 
-    /// The coordinator has been told that the body left.
+    /// Adds a body whose eviction was reported to the coordinator.
     mutating func add(_ body: Body) {
         let block = body.reference.block
         bodies[block] = body
@@ -136,21 +138,21 @@ struct DepartingBodies {
         while bytes > bytesMax, let oldest = order.first { drop(oldest) }
     }
 
-    /// No client reads the block any more. Unknown ones are ignored.
+    /// Releases a block that no client reads any more. Unknown IDs are ignored.
     mutating func release(_ block: BlockID) {
         if !distrusted.contains(block) { bodies[block]?.releasedByReaders() }
         drop(block)
     }
 
-    /// Gives the oldest up, since its room is needed; false where none waits.
+    /// Abandons the oldest body to make room; returns false if there is none.
     mutating func giveUpOldest() -> Bool {
         guard let oldest = order.first else { return false }
         drop(oldest)
         return true
     }
 
-    /// A new coordinator does not know who has mapped what: what waits is given up, and of the
-    /// `living` none will be used again.
+    /// Abandons all bodies and marks the `living` ones as not reusable, because a new coordinator
+    /// doesn't know which clients have mapped them.
     mutating func distrust(_ living: some Sequence<Body>) {
         for block in order { drop(block) }
         for body in living where body.length >= CacheStage.largeBytes {
@@ -167,17 +169,17 @@ struct DepartingBodies {
 }
 
 extension CacheStage {
-    /// Reserves memory for a body in `results/`, and evicts for it what has to go.
+    /// Reserves memory for a body in `results/`, evicting entries if necessary.
     func reserveResult(_ key: String?, length: Int) throws(ImageError) -> Body {
         let cost = MemoryTier.cost(key: key, blockBytes: length)
-        // Room that never comes is not waited for.
+        // Fail immediately if there can never be enough room.
         guard cost <= memory.costMax else { throw Self.tooLarge(length) }
         guard let gone = memory.makeRoom(for: cost, of: key) else { throw Self.noRoom(length) }
         apply(gone)
         while true {
             do { return try Body(in: .results(results), length: length) } catch {
-                // The account says that there is room, the arena is not of that opinion: pieces of
-                // it may be too small, and evicted bodies may still be read, or wait for the disk.
+                // The accounting shows enough room but the arena is full: free space may be
+                // fragmented, and evicted bodies may still be read or queued for the disk.
                 guard error.code == .arenaFull else { throw error }
                 if departing.giveUpOldest() { continue }
                 guard let gone = memory.evictOne() else { throw error }
@@ -186,8 +188,8 @@ extension CacheStage {
         }
     }
 
-    /// Publishes a filled body and takes it into the memory tier; without a key it stays until it
-    /// is released or its room is needed.
+    /// Publishes a filled body and inserts it into the memory tier. Without a key it stays until it
+    /// is released or evicted.
     func deliver(
         _ body: Body, key: String?, _ metadata: StoredMetadata, expires: UnixTime?,
         stored: UnixTime, _ now: UnixTime
@@ -200,19 +202,20 @@ extension CacheStage {
             key: key, reference: body.reference, metadata: metadata, blockBytes: body.blockBytes,
             expires: expires, stored: stored)
         if let key { apply(memory.remove(key: key)) }
-        // Again, now that the size of the block is known: others go, never the new one.
+        // Again, now that the size of the block is known; this evicts other entries, never the new
+        // one.
         if let gone = memory.makeRoom(for: entry.cost, of: key) { apply(gone) }
         bodies[entry.block] = body
         apply(memory.insert(entry))
         notify(entry, now)
     }
 
-    /// Tells the coordinator that it may answer the key of an entry.
+    /// Reports an entry to the coordinator, which may then answer its key itself.
     func notify(_ entry: MemoryEntry, _ now: UnixTime) {
         if let notice = notice(of: entry, now) { act(.stored(notice)) }
     }
 
-    /// Says and does what follows from entries that left the memory tier.
+    /// Handles the departure of entries from the memory tier.
     func apply(_ gone: Departures) {
         counts.evictions += UInt64(gone.evicted.count)
         var rest = gone.evicted[...]
@@ -241,7 +244,8 @@ extension CacheStage {
 }
 
 extension CacheStage {
-    /// Copies bytes into a body and goes on: here where they are few, else on the copy thread.
+    /// Copies bytes into a body and continues: small copies on this thread, others on the copy
+    /// thread.
     func fill(
         _ body: Body, from source: CopySource, for filling: Filling, _ now: UnixTime
     ) throws(ImageError) {
@@ -256,7 +260,7 @@ extension CacheStage {
         didFill(body, filling, end, now)
     }
 
-    /// A body is complete.
+    /// Continues with a filled body.
     private func didFill(
         _ body: Body, _ filling: Filling, _ end: CopyAnswer, _ now: UnixTime
     ) {
@@ -265,7 +269,7 @@ extension CacheStage {
             finding.metadata.digest = finding.metadata.digest ?? end.digest
             found(body, job, work, finding, now)
         case .store(let job, var work, let plan):
-            // Of the copy: nobody changes it between this look and its use.
+            // Checks the copy, which nobody can change before it is used.
             guard work.describes(body) else { return self.answer(job, .failed(Self.otherImage)) }
             work.metadata.digest = end.digest
             store(body, job, work, plan, now)
@@ -274,7 +278,7 @@ extension CacheStage {
         }
     }
 
-    /// The copy thread has ended a copy.
+    /// Handles a completed copy.
     func copied(_ answer: CopyAnswer, _ now: UnixTime) {
         guard case .copying(let filling, let body)? = pending.removeValue(forKey: answer.ticket)
         else { return }
@@ -293,10 +297,11 @@ extension CacheStage {
 }
 
 extension StoreWork {
-    /// Whether bytes which a transformer made are, by their header, the image of which the metadata
-    /// speak. Originals are what origins send: their facts are a decoder's, and say how they are
-    /// displayed. What a cache of others had may be one of both, and a file that a decoder hands
-    /// over is displayed like its original. Of some formats the signature is all that is known.
+    /// Returns whether the header of bytes produced by a transformer agrees with the image
+    /// properties in the metadata. Not checked for originals, which come from origins: their
+    /// properties are determined by a decoder and describe the displayed image. An entry of an
+    /// external cache may be either, and a file passed through by a decoder is displayed like its
+    /// original. Of some formats only the signature is known.
     fileprivate func describes(_ body: Body) -> Bool {
         let bytes = body.bytes.bindMemory(to: UInt8.self)
         guard let producer = source.producer else { return true }
@@ -314,14 +319,14 @@ extension StoreWork {
     }
 }
 
-/// Bytes to be copied into a body.
+/// The source of a body's bytes.
 enum CopySource: Sendable {
-    /// Another process' block.
+    /// A block of another process.
     case payload(BlockReference, any PayloadSource)
-    /// A body of ours.
+    /// A body of this process.
     case body(Body)
 
-    /// Fills all of `target`.
+    /// Fills `target` completely.
     func copy(into target: Body) throws(ImageError) {
         switch self {
         case .payload(let reference, let source):
@@ -334,18 +339,18 @@ enum CopySource: Sendable {
     }
 }
 
-/// A copy that is long enough to be kept off the bus thread.
+/// A copy that is too long for the bus thread.
 struct CopyRequest: Sendable {
-    /// Names the answer.
+    /// Identifies the answer.
     let ticket: UInt64
     let source: CopySource
     let target: Body
-    /// Bytes that the copy is held against.
+    /// The body to compare the copy with.
     let comparand: Body?
-    /// Whether the digest of the bytes is wanted.
+    /// Whether to compute the digest of the bytes.
     var wantsDigest = false
 
-    /// Does it; `nil` is success.
+    /// Performs the copy; an error of `nil` means success.
     func perform() -> CopyAnswer {
         do {
             try source.copy(into: target)
@@ -358,7 +363,7 @@ struct CopyRequest: Sendable {
     }
 }
 
-/// How a copy ended.
+/// The result of a copy.
 struct CopyAnswer: Sendable {
     let ticket: UInt64
     let error: ImageError?

@@ -1,26 +1,27 @@
 public import Messages
 
-/// Limits of the cache worker.
+/// The limits of the cache worker.
 public struct CachePolicy: Sendable, Hashable {
-    /// Bytes of the memory tier and of what is being delivered, together; below what the arena of
-    /// `results/` may take.
+    /// The maximum total size in bytes of the memory tier and of results being delivered; must be
+    /// less than the limit of the arena of `results/`.
     public var memoryBytesMax: Int
-    /// Entries of the memory tier and of what is being delivered, together; 0 is unlimited.
+    /// The maximum number of entries in the memory tier and of results being delivered; 0 is
+    /// unlimited.
     public var memoryCountMax: Int
-    /// Whether entries are kept in memory; else it holds what is being delivered.
+    /// Whether entries are kept in memory; otherwise it only holds results being delivered.
     public var usesMemory: Bool
-    /// Whether entries are kept on the disk.
+    /// Whether entries are kept on disk.
     public var usesDisk: Bool
-    /// Whether the disk gets what is asked for the first time; else what is asked for again.
+    /// Whether an entry is written to disk at its first request; otherwise at its second.
     public var writesFirstUse: Bool
-    /// Whether stores are answered before the disk has them.
+    /// Whether stores are answered before the data is on disk.
     public var writesBehind: Bool
-    /// Bytes that may wait for the disk.
+    /// The maximum size of the write-behind queue, in bytes.
     public var writeBehindBytesMax: Int
-    /// Limits of the disk tier.
+    /// The limits of the disk tier.
     public var disk: DiskPolicy
 
-    /// 256 MiB of memory and 64 MiB of write-behind unless told otherwise.
+    /// Creates a policy; the defaults include 256 MiB of memory and 64 MiB of write-behind.
     public init(
         memoryBytesMax: Int = 256 << 20, memoryCountMax: Int = 0, usesMemory: Bool = true,
         usesDisk: Bool = true, writesFirstUse: Bool = true, writesBehind: Bool = true,
@@ -38,13 +39,13 @@ public struct CachePolicy: Sendable, Hashable {
 }
 
 extension CachePolicy {
-    /// Takes over what an operator set; what is not set stays.
+    /// Applies the settings of an operator; unset ones keep their value.
     public mutating func take(_ settings: CacheSettings) {
         for (setting, value) in settings.said { take(setting, value) }
     }
 
-    /// The policy of a named cache: what is set of it, on top of what holds for all, but for their
-    /// limits. 0 is no limit of its own.
+    /// Returns the policy of a named cache: its own settings on top of the common ones, except for
+    /// the common limits. 0 means no limit of its own.
     public func named(_ settings: CacheSettings) -> CachePolicy {
         var own = self
         (own.memoryBytesMax, own.memoryCountMax) = (0, 0)
@@ -70,21 +71,22 @@ extension CachePolicy {
         }
     }
 
-    /// The memory tier of a process that may use so many bytes, where nobody says how large it is:
-    /// a quarter, since what is written, staged and delivered needs room as well.
+    /// Returns the default size of the memory tier for a process with this memory limit: a quarter,
+    /// because writing, staging and delivering need memory as well.
     public static func memoryBytes(ofLimit limit: Int?) -> Int {
         guard let limit else { return CachePolicy().memoryBytesMax }
         return min(max(limit / 4, 16 << 20), 4 << 30)
     }
 }
 
-// Limits that change while the cache runs.
+// Changing limits at run time.
 extension CacheStage {
-    /// Holds to another policy from now on: what does not fit any more leaves. The memory tier
-    /// grows to what it had at the start at most, since its segments were measured by that.
+    /// Applies a new policy and evicts what exceeds it. The memory tier can't grow beyond its size
+    /// at startup, which determined the size of its segments.
     ///
-    /// The limits of the `named` policies are those of each cache alone; 0 is none of its own. In
-    /// the `readOnly` directories caches look for what they do not have; empty: the default one.
+    /// The limits of the `named` policies apply to each cache alone; 0 means no limit of its own.
+    /// The `readOnly` directories are searched after a miss of the cache; the empty name is the
+    /// default cache.
     public func adopt(
         _ policy: CachePolicy, named: [String: CachePolicy] = [:],
         readOnly: [String: [String]] = [:], now: UnixTime
@@ -110,13 +112,13 @@ extension CacheStage {
         return settle(now)
     }
 
-    /// Tells the disk of another policy, as soon as its queue has room.
+    /// Passes a changed policy to the disk thread as soon as its queue has capacity.
     func tellPolicy(_ now: UnixTime) {
         if owesPolicy, ask(.adopt(policy.disk), .noting, now) { owesPolicy = false }
     }
 
-    /// Memory is short: the memory tier goes down to its low-water mark. Counted where something
-    /// left.
+    /// Shrinks the memory tier to its low-water mark because memory is short. Counted if entries
+    /// were evicted.
     public func shrinkMemory(now: UnixTime) -> [CacheAction] {
         let gone = memory.shrink(toPercent: policy.disk.lowWaterPercent)
         if !gone.isEmpty { counts.memoryShrinks += 1 }

@@ -1,9 +1,9 @@
 internal import ImageModel
 internal import Messages
 
-/// A job about the same key in several caches: they have their turns one after the other.
+/// A job for the same key in several caches, executed for one cache after the other.
 struct CacheRound {
-    /// What is done, without the caches that are still to come.
+    /// The work, without the remaining caches.
     enum Work {
         case query(QueryWork)
         case store(StoreWork)
@@ -12,16 +12,17 @@ struct CacheRound {
 
     let job: CacheJob
     let work: Work
-    /// The texts of the key in the caches that are still to come.
+    /// The stored key in each of the remaining caches.
     private(set) var left: ArraySlice<String>
     private var turns = 0
-    /// What the stores so far came to.
+    /// The combined result of the stores so far.
     private var stored = StoreReport(delivered: nil, tiers: .none)
-    /// What the removals so far came to.
+    /// The combined tiers of the removals so far.
     private var tiers = CacheTypes.none
     private var failure: ImageError?
 
-    /// `nil` where the job is about one cache. The round begins with the first of `left`.
+    /// Returns `nil` if the job concerns only one cache. The round begins with the first element of
+    /// `left`.
     init?(_ job: CacheJob, _ work: JobWork, hasInMemory: (String) -> Bool) {
         self.job = job
         switch work {
@@ -43,12 +44,12 @@ struct CacheRound {
         }
     }
 
-    /// The caches in their order.
+    /// Returns the stored keys in the order of the caches.
     private static func texts(_ key: String, _ caches: [String]) -> ArraySlice<String> {
         ([key] + caches.map { CacheKey.moved(key, to: $0) })[...]
     }
 
-    /// Whether the caches that are still to come are not asked any more.
+    /// Returns whether the result makes the remaining caches unnecessary.
     mutating func isOver(with result: JobResult) -> Bool {
         switch (work, result) {
         case (.query, .miss): return left.isEmpty
@@ -56,7 +57,7 @@ struct CacheRound {
             return left.isEmpty || !more.isEmpty
         case (.entry, .entry(let more)): tiers.formUnion(more)
         case (.entry(let entry), .failed(let error)) where entry.action != .contains:
-            // The others lose it all the same.
+            // The entry must be removed from the remaining caches even if one fails.
             failure = error
         case (.store, .stored(let report)): stored.take(in: report)
         case (.store, .failed(let error)) where turns > 1:
@@ -66,13 +67,13 @@ struct CacheRound {
         return left.isEmpty
     }
 
-    /// The text of the key in the next cache, which has its turn now.
+    /// Returns the stored key in the next cache and makes that the current one.
     mutating func next() -> String? {
         turns += 1
         return left.popFirst()
     }
 
-    /// The answer of the job, where that was the last cache.
+    /// Returns the answer of the job after its last cache.
     func answer(_ last: JobResult) -> JobResult {
         switch (work, last) {
         case (.store, .stored): .stored(stored)
@@ -83,7 +84,7 @@ struct CacheRound {
         }
     }
 
-    /// Forgets caches in which the key is not to be stored any more.
+    /// Removes caches in which the key must not be stored any more.
     mutating func leaveOut(_ matches: (String, _ tags: [String]?) -> Bool) {
         guard case .store(let store) = work else { return }
         left.removeAll { matches($0, store.metadata.tags) }
@@ -91,7 +92,7 @@ struct CacheRound {
 }
 
 extension StoreReport {
-    /// What a store in a further cache came to.
+    /// Merges the result of a store in another cache.
     fileprivate mutating func take(in other: StoreReport) {
         delivered = delivered ?? other.delivered
         tiers.formUnion(other.tiers)
@@ -101,15 +102,15 @@ extension StoreReport {
 }
 
 extension ArraySlice {
-    /// Those that are meant before all others; else in their order.
+    /// Moves matching elements to the front; the order is kept otherwise.
     fileprivate func first(_ isMeant: (Element) -> Bool) -> ArraySlice {
         (filter(isMeant) + filter { !isMeant($0) })[...]
     }
 }
 
-// Jobs about several caches (SEMANTICS §5.16).
+// Jobs for several caches (SEMANTICS §5.16).
 extension CacheStage {
-    /// Begins a job about several caches; false where it is about one.
+    /// Begins a job for several caches; returns false if it concerns only one.
     func beginRound(_ job: CacheJob, _ work: JobWork, _ now: UnixTime) -> Bool {
         let round = CacheRound(job, work) { memory.contains($0, now: now) }
         guard let round else { return false }
@@ -118,14 +119,14 @@ extension CacheStage {
         return true
     }
 
-    /// One of the caches has had its turn; false where the job is about that alone.
+    /// Handles the result of one cache; returns false if the job concerns only that one.
     func endedTurn(_ job: CacheJob, _ result: JobResult) -> Bool {
         guard !rounds.isEmpty, rounds[job.id] != nil else { return false }
         turnsEnded.append((job.id, result))
         return true
     }
 
-    /// The next caches have their turns.
+    /// Continues rounds with their next caches.
     func goRound(_ now: UnixTime) {
         while !turnsEnded.isEmpty {
             let (id, result) = turnsEnded.removeFirst()
@@ -138,10 +139,10 @@ extension CacheStage {
         }
     }
 
-    /// Whether a cache that does not have a key is not the last one that is asked.
+    /// Returns whether further caches are asked after a miss in the current one.
     func hasMoreTurns(_ job: CacheJob) -> Bool { rounds[job.id]?.left.isEmpty == false }
 
-    /// The job is answered without its further caches.
+    /// Answers a job without asking its remaining caches.
     func endRound(of id: JobID) {
         rounds[id] = nil
         turnsEnded.removeAll { $0.job == id }
@@ -154,7 +155,7 @@ extension CacheStage {
             work.key = text
             query(round.job, work, now)
         case .store(var work):
-            // What was delivered once is not delivered again.
+            // Only the first cache delivers.
             work.delivers = work.delivers && text == work.key
             work.key = text
             store(round.job, work, now)

@@ -3,25 +3,24 @@ internal import Linux
 public import Messages
 public import StageContract
 
-/// What the cache worker does: answers queries from memory and disk, takes stores, and keeps both
-/// tiers within their limits. It knows no bus: jobs go in, actions come out.
+/// The cache worker's logic: answers queries from memory and disk, stores entries, and keeps both
+/// tiers within their limits. Independent of the bus: jobs in, actions out.
 ///
-/// One thread owns it, the bus thread, and never waits in it: the disk has a thread of its own, and
-/// so have copies of 1 MiB and more. Their answers are taken by `collect` after `wake`.
+/// Owned by the bus thread, on which it never blocks: the disk and copies of 1 MiB and more have
+/// their own threads. After `wake`, `collect` handles their answers.
 public final class CacheStage {
-    /// Copies of that many bytes and more are kept off the calling thread (SEMANTICS §14.7);
-    /// results of that size may be mapped by their receivers, and are held for them
-    /// (SEMANTICS §14.6).
+    /// Copies of at least this size are not made on the calling thread (SEMANTICS §14.7). Receivers
+    /// may map results of at least this size, which are kept for them (SEMANTICS §14.6).
     public static let largeBytes = 1 << 20
-    /// Requests that wait for the disk, or for a copy, at most.
+    /// The maximum number of requests that wait for the disk or for a copy.
     static let requestsMax = 4_096
-    /// Uses of memory entries that wait to be noted on the disk at most.
+    /// The maximum number of memory hits that wait to be recorded on disk.
     static let touchesMax = 4_096
 
     var policy: CachePolicy
-    /// Of named caches, as far as theirs says something else.
+    /// The policies of named caches that differ from the common one.
     var namedPolicies: [String: CachePolicy] = [:]
-    /// The limit of the memory tier for which the arena was made.
+    /// The limit of the memory tier for which the arena was created.
     let memoryBytesAtStart: Int
     let results: any ResultSpace
     let staging: any OutputSpace
@@ -31,57 +30,57 @@ public final class CacheStage {
     var memory: MemoryTier
     /// The bytes of every entry of `memory`.
     var bodies: [BlockID: Body] = [:]
-    /// Large bodies that left `memory` and that clients may still have mapped.
+    /// Large bodies evicted from `memory` that clients may still have mapped.
     var departing: DepartingBodies
-    /// Originals that decoders read.
+    /// Originals staged for decoders.
     var staged: [BlockID: Body] = [:]
     var writeBehind: WriteBehind
-    /// Jobs that are answered when a write has ended, by its number.
+    /// Jobs to answer when a write has completed, by the number of the write.
     var waiters: [UInt64: [StoreWaiter]] = [:]
     var firstUses = FirstUses()
-    /// Where caches look for what they do not have themselves, by their names.
+    /// The read-only directories by cache name, searched after a miss.
     var readOnlyPaths: [String: [String]] = [:]
-    /// How these directories are, as of the last answer, and what was found in each.
+    /// The state of these directories as of the last answer, and the hits in each.
     var readOnlyStates: [String: ReadOnlyState] = [:]
     var readOnlyHits: [String: UInt64] = [:]
     var isChecking = false
-    /// What named caches were asked, by their names.
+    /// Query counters of named caches, by name.
     var queries: [String: CacheQueries] = [:]
     var touches: Set<String> = []
-    /// Keys whose older value is still on the disk, since it could not be removed yet: none of them
-    /// is answered from there.
+    /// Keys whose outdated value is still on disk because removing it failed; they are not answered
+    /// from there.
     var outdated: Set<String> = []
-    /// Removals of several entries whose walk over the disk is not over, by their jobs.
+    /// Removals of several entries that are still scanning the disk, by job.
     var sweeps: [JobID: DiskScan] = [:]
 
-    /// Jobs about several caches.
+    /// Jobs for several caches.
     var rounds: [JobID: CacheRound] = [:]
-    /// What the turns of some of them came to.
+    /// Results of individual caches for these jobs, to be processed.
     var turnsEnded: [(job: JobID, result: JobResult)] = []
 
     let inbox: Inbox
     let disk: WorkThread<DiskRequest, DiskAnswer>?
     let copier: WorkThread<CopyRequest, CopyAnswer>
-    /// Begun where a cache has such a directory.
+    /// Started if any cache has a read-only directory.
     var readOnly: WorkThread<ReadOnlyRequest, ReadOnlyAnswer>?
-    /// Whether these threads answer.
+    /// Detectors for threads that don't respond.
     var diskStall = StallDetector()
     var copyStall = StallDetector()
     var readOnlyStall = StallDetector()
-    /// Since when the disk does not answer.
+    /// Since when the disk has not responded.
     var diskStalledSince: UnixTime?
-    /// More keys became outdated while the disk did not answer than are remembered: everything on
-    /// it is removed before anything is answered from there again.
+    /// Whether more keys became outdated during a stall than can be remembered: the whole disk tier
+    /// is cleared before it answers again.
     var owesClear = false
     var pending: [UInt64: PendingWork] = [:]
     private var nextTicket: UInt64 = 1
     var isMaintaining = false
-    /// Whether the disk lets go of what is over age or over limits by itself: not before it is
-    /// known what the configuration sets.
+    /// Whether the disk removes expired and excess entries by itself; false until the configured
+    /// settings are known.
     public var maintains = true
-    /// The disk holds to another policy, which found no room in its queue yet.
+    /// Whether a policy for the disk waits for capacity in its queue.
     var owesPolicy = false
-    /// What the clock said at the last tick.
+    /// The wall clock at the last tick.
     var lastTick: UnixTime?
     var draining = Draining.no
     var saidDrained = false
@@ -95,13 +94,13 @@ public final class CacheStage {
         var report: StoreReport
     }
 
-    /// How far the end is.
+    /// The progress of draining.
     enum Draining { case no, asked, flushing, done }
 
-    /// Starts the threads. Without a directory there is memory only.
+    /// Starts the threads. Without a directory there is only memory.
     ///
-    /// `wake` is called from other threads and makes the owner call `collect`. The directory is
-    /// opened on the disk's thread: queries that come before are answered after.
+    /// `wake` is called from other threads and must make the owner call `collect`. The directory is
+    /// opened on the disk thread: queries that arrive earlier are answered afterwards.
     public init(
         policy: CachePolicy, directory: CacheDirectory?, results: any ResultSpace,
         staging: any OutputSpace, source: any PayloadSource, now: UnixTime,
@@ -142,21 +141,21 @@ public final class CacheStage {
         }
     }
 
-    /// Ends the threads after what they were asked; the last call. Write-behind that was not
-    /// drained is lost.
+    /// Stops the threads after their pending requests; the last call. Write-behind data that was
+    /// not drained is lost.
     public func stop() {
         disk?.stop()
         copier.stop()
         readOnly?.stop()
     }
 
-    /// The policy of the cache of which a key is.
+    /// Returns the policy of a key's cache.
     func policy(of key: String?) -> CachePolicy {
         guard let key, !namedPolicies.isEmpty else { return policy }
         return namedPolicies[CacheKey.cache(inStored: key)] ?? policy
     }
 
-    /// Whether entries of such keys are kept on a disk, and it answers.
+    /// Returns whether entries with such keys are kept on a disk that responds.
     func usesDisk(_ key: String?) -> Bool {
         disk != nil && !isDiskAway && policy(of: key).usesDisk
     }
@@ -177,8 +176,8 @@ public final class CacheStage {
 
     // MARK: - Threads
 
-    /// Asks the disk's thread; false where there is none, it does not answer, or too much waits
-    /// there.
+    /// Submits work to the disk thread. Returns false if there is none, it doesn't respond, or its
+    /// queue is full.
     func ask(_ work: DiskWork, _ why: PendingWork, _ now: UnixTime) -> Bool {
         guard let disk, !diskStall.isStalled,
             disk.submit(DiskRequest(ticket: nextTicket, work: work, now: now))
@@ -188,8 +187,8 @@ public final class CacheStage {
         return true
     }
 
-    /// Asks the thread of the directories in which nothing is changed; false where there is none,
-    /// it does not answer, or too much waits there.
+    /// Submits work to the thread for read-only directories. Returns false if there is none, it
+    /// doesn't respond, or its queue is full.
     func ask(_ work: ReadOnlyWork, _ why: PendingWork) -> Bool {
         guard let readOnly, !readOnlyStall.isStalled,
             readOnly.submit(ReadOnlyRequest(ticket: nextTicket, work: work))
@@ -199,7 +198,7 @@ public final class CacheStage {
         return true
     }
 
-    /// Asks for a copy; false where too much waits.
+    /// Submits a copy. Returns false if the queue is full.
     func ask(copying source: CopySource, into body: Body, for filling: Filling) -> Bool {
         let request = CopyRequest(
             ticket: nextTicket, source: source, target: body, comparand: filling.comparand,
@@ -211,32 +210,32 @@ public final class CacheStage {
     }
 }
 
-/// What the owner of a `CacheStage` has to do, in this order.
+/// An action for the owner of a `CacheStage`, to be executed in order.
 public enum CacheAction: Sendable, Hashable {
-    /// Answer a job; its one answer.
+    /// Send the outcome of a job; exactly one per job.
     case outcome(JobID, attempt: UInt32, JobResult)
-    /// Tell the coordinator that it may answer a key by itself.
+    /// Notify the coordinator that it may answer a key itself.
     case stored(StoredNotice)
-    /// Tell the coordinator that blocks hold their keys no longer; at most
-    /// `MessageLimits.idsMax` of them.
+    /// Notify the coordinator that blocks no longer have their keys; at most `MessageLimits.idsMax`
+    /// blocks.
     case evicted([BlockID])
-    /// A command of the operator is carried out; `false` where the disk could not do its part.
+    /// An operator's command completed; `false` if the disk could not execute it.
     case commanded(CacheCommandID, Bool)
-    /// Everything is on the disk that was to go there, and no job is left.
+    /// All pending data is on disk, and no jobs are left.
     case drained
 }
 
-/// Names a command of the operator; chosen by the caller.
+/// Identifies an operator's command; chosen by the caller.
 public struct CacheCommandID: Sendable, Hashable {
-    /// Any number.
+    /// The number; any value is valid.
     public let value: UInt64
 
-    /// Takes a number.
+    /// Creates an ID from a number.
     public init(_ value: UInt64) { self.value = value }
 }
 
 extension CacheStage {
-    /// Takes a job; its outcome is among these actions, or among later ones.
+    /// Executes a job; its outcome is among these or later actions.
     public func perform(_ job: Job, now: UnixTime) -> [CacheAction] {
         let id = CacheJob(id: job.id, attempt: job.attempt)
         if beginRound(id, job.work, now) { return settle(now) }
@@ -252,7 +251,7 @@ extension CacheStage {
         return settle(now)
     }
 
-    /// Ends a job that nobody wants any more: it is answered at once. A store goes on without it.
+    /// Cancels a job, which is answered immediately. A store continues without it.
     public func cancel(_ id: JobID, now: UnixTime) -> [CacheAction] {
         endRound(of: id)
         for (ticket, work) in pending {
@@ -269,7 +268,7 @@ extension CacheStage {
         return settle(now)
     }
 
-    /// Takes the answers of the threads; to be called after `wake`.
+    /// Handles the answers of the threads; must be called after `wake`.
     public func collect(now: UnixTime) -> [CacheAction] {
         for answer in inbox.takeAll() {
             switch answer {
@@ -281,7 +280,7 @@ extension CacheStage {
         return settle(now)
     }
 
-    /// These blocks were used; in batches, late is early enough.
+    /// Marks blocks as used. Calls may be batched and delayed.
     public func touched(_ blocks: [BlockID]) {
         for block in blocks {
             guard let key = memory.touch(block) else { continue }
@@ -290,7 +289,7 @@ extension CacheStage {
         }
     }
 
-    /// These blocks have no receiver any more. Unknown ones are ignored.
+    /// Handles blocks that no longer have a receiver. Unknown IDs are ignored.
     public func release(_ blocks: [BlockID], now: UnixTime) -> [CacheAction] {
         for block in blocks where staged.removeValue(forKey: block) == nil {
             departing.release(block)
@@ -298,8 +297,8 @@ extension CacheStage {
         return settle(now)
     }
 
-    /// A new life of the coordinator: its predecessor's jobs are not answered, and what only they
-    /// had is freed. Entries with keys stay, and so does what is on its way to the disk.
+    /// Begins a session with a new coordinator: jobs of the previous one are not answered, and
+    /// resources that only they used are freed. Entries with keys and pending disk writes stay.
     public func beginEpoch(now: UnixTime) -> [CacheAction] {
         for (ticket, work) in pending where work.job != nil { withdraw(ticket, work) }
         waiters = [:]
@@ -311,7 +310,8 @@ extension CacheStage {
         return settle(now)
     }
 
-    /// The passing of time: about once a second. `uptime` is in monotonic nanoseconds.
+    /// Handles the passing of time; called about once a second. `uptime` is in monotonic
+    /// nanoseconds.
     public func tick(now: UnixTime, uptime: UInt64? = nil) -> [CacheAction] {
         lookForStalls(now, uptime: uptime ?? MonotonicClock.now())
         if !touches.isEmpty, ask(.touch(Array(touches)), .noting, now) { touches = [] }
@@ -323,10 +323,10 @@ extension CacheStage {
         return settle(now)
     }
 
-    // MARK: - Inside
+    // MARK: - Internal
 
-    /// What follows from any step: further caches have their turns, the next write begins, and
-    /// the end may be reached.
+    /// Performs the follow-up of every step: continues rounds, starts the next writes and checks
+    /// whether draining is complete.
     func settle(_ now: UnixTime) -> [CacheAction] {
         if !turnsEnded.isEmpty { goRound(now) }
         pumpWrites(now)
@@ -339,8 +339,8 @@ extension CacheStage {
         isMaintaining = ask(.maintain, .maintaining, now)
     }
 
-    /// A clock that was set back would keep entries of memory until it is there again: what was
-    /// left of their time is left of it now.
+    /// Adjusts the expiry of memory entries when the wall clock is set back, so that their
+    /// remaining time stays the same.
     private func followClock(_ now: UnixTime) {
         if let last = lastTick, now < last {
             memory.moveExpiries(by: now.milliseconds - last.milliseconds)
@@ -373,8 +373,8 @@ extension CacheStage {
         }
     }
 
-    /// Takes a job out of work that is under way: a query is dropped with its bytes, a store goes
-    /// on unanswered where something is kept.
+    /// Removes a job from work in progress: a query is dropped with its bytes, a store continues
+    /// unanswered if its body is kept.
     private func withdraw(_ ticket: UInt64, _ work: PendingWork) {
         if case .copying(.store(_, let store, let plan), let body) = work,
             plan.toMemory || plan.toDisk
@@ -388,12 +388,12 @@ extension CacheStage {
 }
 
 extension CacheStage {
-    /// All entries of the memory tier, for a coordinator that knows none of them.
+    /// Returns notices for all entries of the memory tier, for a new coordinator.
     public func notices(now: UnixTime) -> [StoredNotice] {
         memory.entries(now: now).compactMap { notice(of: $0, now) }
     }
 
-    /// What the coordinator is told of an entry; `nil` where it has no key, or is outdated.
+    /// Returns the notice for an entry; `nil` if it has no key or is outdated.
     func notice(of entry: MemoryEntry, _ now: UnixTime) -> StoredNotice? {
         guard let key = entry.key, !entry.metadata.isOutdated(under: key) else { return nil }
         let left = entry.expires.map { UInt64(max(0, $0.milliseconds - now.milliseconds)) }
@@ -406,97 +406,98 @@ extension CacheStage {
     }
 }
 
-/// What the cache worker holds and did, for status.
+/// The contents and counters of the cache worker, for status reports.
 public struct CacheStatistics: Sendable, Hashable {
     /// Entries with a key in the memory tier.
     public var memoryEntries = 0
-    /// Bytes of the memory tier and of what is being delivered.
+    /// Bytes of the memory tier and of results being delivered.
     public var memoryBytes = 0
     /// Bytes that receivers have not released yet.
     public var heldBytes = 0
     /// Blocks staged for decoders.
     public var stagedBlocks = 0
-    /// Bodies that wait for the disk.
+    /// Bodies queued for the disk.
     public var writeBehindCount = 0
-    /// Their bytes.
+    /// Bytes queued for the disk.
     public var writeBehindBytes = 0
-    /// Stores that skipped the disk since the write-behind was full.
+    /// Stores that skipped the disk because the write-behind queue was full.
     public var writeBehindSkipped: UInt64 = 0
-    /// Stores that the disk did not take.
+    /// Stores that failed on disk.
     public var diskSkipped: UInt64 = 0
     /// Queries answered from memory.
     public var memoryHits: UInt64 = 0
-    /// Queries answered from the disk, or on the way there.
+    /// Queries answered from the disk or its write-behind queue.
     public var diskHits: UInt64 = 0
-    /// Queries that found nothing.
+    /// Queries without a hit.
     public var misses: UInt64 = 0
     /// Blocks that lost their keys.
     public var evictions: UInt64 = 0
-    /// How often the memory tier went down to its low-water mark since memory was short.
+    /// How often the memory tier was shrunk to its low-water mark because memory was short.
     public var memoryShrinks: UInt64 = 0
-    /// The limit of the memory tier, bytes.
+    /// The limit of the memory tier in bytes.
     public var memoryBytesMax = 0
     /// The limit of its entries; 0 for none.
     public var memoryCountMax = 0
-    /// The limit of the disk tier, bytes; 0 for none.
+    /// The limit of the disk tier in bytes; 0 for none.
     public var diskBytesMax = 0
     /// The limit of its entries; 0 for none.
     public var diskCountMax = 0
-    /// Named caches.
+    /// Named caches, by name.
     public var caches: [String: Named] = [:]
 
-    /// What a named cache has, and may have.
+    /// The usage and limits of a named cache.
     public struct Named: Sendable, Hashable {
-        /// In memory.
+        /// The usage of the memory tier.
         public var memory = ShareUsage(entries: 0, bytes: 0)
-        /// On the disk, as of about a second ago.
+        /// The usage of the disk tier, up to about a second old.
         public var disk = ShareUsage(entries: 0, bytes: 0)
-        /// Of its own.
+        /// Its own limits in the memory tier.
         public var memoryLimits = ShareLimits()
-        /// Of its own.
+        /// Its own limits in the disk tier.
         public var diskLimits = ShareLimits()
-        /// What it was asked.
+        /// Its query counters.
         public var queries = CacheQueries()
         /// Blocks of its memory that lost their keys.
         public var evictions: UInt64 = 0
     }
 
-    /// Where caches look for what they do not have themselves.
+    /// Read-only directories, searched after a miss.
     public var directories: [Directory] = []
 
-    /// A directory in which nothing is changed.
+    /// A read-only directory.
     public struct Directory: Sendable, Hashable {
-        /// Whose it is; empty: the default cache's.
+        /// The name of its cache; empty for the default cache.
         public var cache: String
-        /// Where it is.
+        /// The path.
         public var path: String
-        /// Why nothing is found there, and what helps; empty where it can be used.
+        /// Why it can't be used and what to do; empty if it can be used.
         public var reason: String
-        /// Queries that were answered from it.
+        /// Queries answered from it.
         public var hits: UInt64
-        /// Entries that were not what their index says.
+        /// Damaged entries, which disagree with their index.
         public var damaged: UInt64
     }
 
-    /// The disk tier as of its last answer; `nil` where there is none, or before the first.
+    /// The status of the disk tier as of its last answer; `nil` if there is none, or before the
+    /// first answer.
     public var disk: DiskStatus?
 }
 
-/// What one named cache was asked, and had; since the process started.
+/// The query counters of a named cache since the process started.
 public struct CacheQueries: Sendable, Hashable {
-    /// Queries that it answered from memory.
+    /// Queries answered from memory.
     public var memoryHits: UInt64 = 0
-    /// Queries that it answered from the disk.
+    /// Queries answered from the disk.
     public var diskHits: UInt64 = 0
-    /// Queries to which it had nothing.
+    /// Queries without a hit.
     public var misses: UInt64 = 0
 
-    /// None.
+    /// Creates zero counters.
     public init() {}
 }
 
 extension CacheStage {
-    /// What is held and what was done.
+    /// The current contents and counters.
     public var statistics: CacheStatistics {
         var all = counts
         all.memoryEntries = memory.keyedCount
@@ -516,7 +517,7 @@ extension CacheStage {
         return all
     }
 
-    /// Of named caches that have something, had something, or have limits of their own.
+    /// The statistics of named caches that have entries, had queries, or have their own limits.
     private var cacheStatistics: [String: CacheStatistics.Named] {
         var all: [String: CacheStatistics.Named] = [:]
         for (name, usage) in memory.usage { all[name, default: .init()].memory = usage }
@@ -535,7 +536,7 @@ extension CacheStage {
         return all
     }
 
-    /// Counts what a named cache was asked.
+    /// Updates the query counters of a key's named cache.
     func count(_ key: String, _ change: (inout CacheQueries) -> Void) {
         let name = CacheKey.cache(inStored: key)
         guard !name.isEmpty, queries[name] != nil || queries.count < DiskPolicy.cachesMax else {

@@ -1,10 +1,10 @@
 public import ImageModel
 internal import Messages
 
-// One entry, or all of them, without their bytes (SEMANTICS §5.7).
+// Operations on one entry or all of them, without their bytes (SEMANTICS §5.7).
 extension CacheStage {
-    /// Looks for an entry, or removes it or all of them. The answer of a removal comes after the
-    /// `evicted` that it causes, and after the disk.
+    /// Looks up an entry, or removes one or all entries. A removal is answered after the resulting
+    /// `evicted` and after the disk.
     func attend(_ job: CacheJob, to work: EntryWork, _ now: UnixTime) {
         let inMemory =
             switch work.action {
@@ -28,7 +28,7 @@ extension CacheStage {
         }
     }
 
-    /// The disk has looked, or removed.
+    /// Handles the answer of the disk.
     func attended(
         _ job: CacheJob, to work: EntryWork, inMemory: CacheTypes, _ result: DiskResult
     ) {
@@ -40,7 +40,7 @@ extension CacheStage {
             answer(job, .entry(isFound ? inMemory.union(.disk) : inMemory))
         case .removed(true): answer(job, .entry(inMemory.union(.disk)))
         default:
-            // It is tried again all the same; until then nobody is answered from it.
+            // The removal is retried; until then the entry isn't answered from the disk.
             if work.action == .remove { outdate(work.key) }
             let error = ImageError(.internalError, "the disk cannot remove it now; try again later")
             answer(job, .failed(error))
@@ -53,8 +53,8 @@ extension CacheStage {
     }
 }
 
-// Several entries at a time: removed, listed or counted by what they are (SEMANTICS §5.7). Memory
-// is looked through at once, the disk a bit at a time, so that others are served meanwhile.
+// Removing, listing or counting entries by their properties (SEMANTICS §5.7). Memory is processed
+// at once, the disk in small steps so that other requests are served meanwhile.
 extension CacheStage {
     func attendSeveral(_ job: CacheJob, to work: EntryWork, _ now: UnixTime) {
         let selection = DiskSelection(work.selection, now)
@@ -80,7 +80,7 @@ extension CacheStage {
 
     // MARK: - Lists
 
-    /// The pages of the disk come before those of memory; their numbers do not meet.
+    /// Pages of the disk come before those of memory; their cursors don't overlap.
     private static let memoryCursor: UInt64 = 1 << 63
 
     private func list(
@@ -123,15 +123,15 @@ extension CacheStage {
         answer(job, .entries(page))
     }
 
-    // MARK: - The walk over the disk
+    // MARK: - Scanning the disk
 
-    /// Goes on with a scan of the disk; without one the page is the answer.
+    /// Continues with a scan of the disk; if there is none, answers with the page.
     private func walk(
         _ job: CacheJob, _ work: EntryWork, _ page: EntryPage, _ scan: DiskScan, _ now: UnixTime
     ) {
         guard work.tiers.contains(.disk), disk != nil else { return answer(job, .entries(page)) }
         guard !isDiskAway else { return answer(job, .failed(Self.diskFails)) }
-        // Until the walk is over nobody is answered from what it has not reached yet.
+        // Until the scan is complete, matching entries that it has not reached are not answered.
         if scan.purpose == .remove { sweeps[job.id] = scan }
         if !ask(.scan(scan), .scanning(job, work, page, scan), now) {
             sweeps[job.id] = nil
@@ -139,7 +139,7 @@ extension CacheStage {
         }
     }
 
-    /// The disk has done one step.
+    /// Handles one step of a scan.
     func scanned(
         _ step: DiskScanStep?, _ job: CacheJob, _ work: EntryWork, _ page: EntryPage,
         _ scan: DiskScan, _ now: UnixTime
@@ -154,7 +154,7 @@ extension CacheStage {
         page.disk.bytes += step.count.bytes
         scan.upTo = step.upTo
         if case .list = scan.purpose, let next = step.next, !step.entries.isEmpty {
-            // A page may be shorter than it might be: the next one goes on.
+            // A page may be shorter than its limit; the next request continues.
             page.next = UInt64(next)
             return answer(job, .entries(page))
         }
@@ -167,7 +167,7 @@ extension CacheStage {
         listMemory(job, work, page, now)
     }
 
-    /// Whether a row that was found is of an entry that is being removed.
+    /// Returns whether a row belongs to an entry that is being removed.
     func isSwept(_ text: String, _ row: IndexRow) -> Bool {
         sweeps.values.contains { $0.removes(text, row) }
     }
@@ -177,7 +177,8 @@ extension CacheStage {
 
     // MARK: - Removal
 
-    /// Forgets the entries that are meant, as far as memory knows. How many left the memory tier.
+    /// Removes matching entries from memory and pending work; returns the number removed from the
+    /// memory tier.
     private func forget(
         _ selection: DiskSelection, _ tiers: CacheTypes, _ now: UnixTime
     ) -> EntryCount {
@@ -190,7 +191,7 @@ extension CacheStage {
             }
             keepOutOfMemory { selection.selection.matches($0, tags: $1) }
         }
-        // What is stored only now is not old.
+        // Entries that are being stored now are not old.
         if selection.selection.olderThanSeconds ?? 0 == 0 {
             keepOutOfStores(tiers) { selection.selection.matches($0, tags: $1) }
         }
@@ -205,7 +206,7 @@ extension CacheStage {
         return gone
     }
 
-    // MARK: - Trim
+    // MARK: - Trimming
 
     private func trim(_ job: CacheJob, _ work: EntryWork, _ now: UnixTime) {
         var page = EntryPage()
@@ -224,7 +225,7 @@ extension CacheStage {
         }
     }
 
-    /// The disk has let go of a batch.
+    /// Handles a batch that the disk has trimmed.
     func trimmed(
         _ hasMore: Bool, _ job: CacheJob, _ page: EntryPage, before: DiskCounts, _ now: UnixTime
     ) {
@@ -245,7 +246,7 @@ extension CacheStage {
 }
 
 extension DiskCounts {
-    /// All that went.
+    /// Entries and bytes removed for any reason.
     fileprivate var gone: Gone {
         var gone = trimmed
         gone.entries += expired.entries
@@ -255,7 +256,7 @@ extension DiskCounts {
 }
 
 extension DiskSelection {
-    /// Whether it means an entry of memory.
+    /// Returns whether a memory entry matches.
     fileprivate func matches(_ entry: MemoryEntry) -> Bool {
         guard let key = entry.key else { return false }
         let stored = entry.stored ?? UnixTime(milliseconds: 0)
@@ -272,24 +273,23 @@ extension MemoryEntry {
     }
 }
 
-// Entries that their origins have confirmed (SEMANTICS §6.7).
+// Entries confirmed by their origins (SEMANTICS §6.7).
 extension CacheStage {
-    /// What the origin says of caching holds from now on for the entry of a key, wherever it is, if
-    /// it is still of the same bytes. Nobody waits for the disk: what is lost there costs one
-    /// question to the origin.
+    /// Applies the origin's new caching information to the entry of a key in all tiers, if its
+    /// bytes are the same. Doesn't wait for the disk: losing the update costs one revalidation.
     func renew(_ job: CacheJob, _ work: EntryWork, _ now: UnixTime) {
         guard let renewal = work.renewal else { return answer(job, .entry(.none)) }
         memory.renew(work.key, renewal)
         writeBehind.renew(work.key, renewal)
         firstUses.renew(work.key, renewal)
-        // Behind a write that is under way: the disk works in order.
+        // Follows a write in progress, since the disk works in order.
         if disk != nil, usesDisk(work.key) { _ = ask(.renew(work.key, renewal), .noting, now) }
         answer(job, .entry(work.tiers))
     }
 }
 
 extension StoredMetadata {
-    /// Takes what the origin says of caching where it is of the same bytes.
+    /// Applies the origin's new caching information if the bytes are the same.
     mutating func renew(_ renewal: Validity) {
         guard etag == renewal.etag, lastModified == renewal.lastModified else { return }
         caching = renewal.caching
@@ -297,8 +297,8 @@ extension StoredMetadata {
 }
 
 extension CacheStage {
-    /// Forgets a key of tiers, as far as memory knows: its entry, its use, what waits for the disk,
-    /// and what is being read or copied for it, which is not kept there.
+    /// Removes a key from memory and pending work: its entry, its recorded use, its queued disk
+    /// write, and reads or copies in progress, whose result is not kept in these tiers.
     func forget(_ key: String, _ tiers: CacheTypes) {
         forget(tiers) { text, _ in text == key }
         if tiers.contains(.memory) { apply(memory.remove(key: key)) }
@@ -307,7 +307,7 @@ extension CacheStage {
         if let number = writeBehind.remove(key) { endWaiting(number, skipped: Self.removed) }
     }
 
-    /// Forgets every key of tiers, in the same way.
+    /// Removes every key in the same way.
     func forgetAll(_ tiers: CacheTypes) {
         forget(tiers) { _, _ in true }
         if tiers.contains(.memory) { apply(memory.clear()) }
@@ -316,8 +316,8 @@ extension CacheStage {
         for number in writeBehind.removeAll() { endWaiting(number, skipped: Self.removed) }
     }
 
-    /// Removes every key from tiers. `commanded` comes after the `evicted` that it causes, and
-    /// after the disk; a body that is being read or copied is not kept.
+    /// Removes all keys from tiers. `commanded` follows the resulting `evicted` and the disk;
+    /// bodies being read or copied are not kept.
     public func clear(
         _ tiers: CacheTypes, command: CacheCommandID, now: UnixTime
     ) -> [CacheAction] {
@@ -330,8 +330,8 @@ extension CacheStage {
         return settle(now)
     }
 
-    /// Which tiers have a key, as far as memory knows: the memory tier, and what waits for the
-    /// disk. Does not count as use.
+    /// Returns the tiers that contain a key without asking the disk: the memory tier and the
+    /// write-behind queue. Doesn't count as use.
     func tiersInMemory(of key: String, now: UnixTime) -> CacheTypes {
         var tiers = CacheTypes.none
         if memory.contains(key, now: now) { tiers.insert(.memory) }
@@ -339,8 +339,8 @@ extension CacheStage {
         return tiers
     }
 
-    /// Writes everything that is on its way to the disk, waits for the jobs that are under way, and
-    /// answers `drained`. Asked again after that, since a job came all the same, it does so again.
+    /// Writes all pending data to the disk, waits for jobs in progress, and then returns `drained`.
+    /// Can be repeated if a job arrived afterwards.
     public func drain(now: UnixTime) -> [CacheAction] {
         if draining == .no || draining == .done {
             draining = .asked
@@ -349,7 +349,7 @@ extension CacheStage {
         return settle(now)
     }
 
-    /// The next step to the end, where its time has come.
+    /// Performs the next step of draining when its condition is met.
     func continueDraining(_ now: UnixTime) {
         let isWritten = writeBehind.isEmpty || isDiskAway
         let hasWork = pending.values.contains { $0.isWork && !(isDiskAway && $0.isOnDisk) }
@@ -373,14 +373,14 @@ extension CacheStage {
         }
     }
 
-    /// Work under way must not bring back what is removed now: its bytes are delivered, not kept
-    /// in these tiers.
+    /// Prevents work in progress from restoring removed entries: its bytes are delivered but not
+    /// kept in these tiers.
     private func forget(_ tiers: CacheTypes, _ matches: (String, [String]?) -> Bool) {
         if tiers.contains(.memory) { keepOutOfMemory(matches) }
         keepOutOfStores(tiers, matches)
     }
 
-    /// What is being copied for stores under these keys is not kept in these tiers.
+    /// Prevents copies for stores under these keys from being kept in these tiers.
     func keepOutOfStores(_ tiers: CacheTypes, _ matches: (String, [String]?) -> Bool) {
         if tiers.contains(.disk) {
             firstUses.forget(matches)
@@ -397,7 +397,7 @@ extension CacheStage {
 }
 
 extension StorePlan {
-    /// The key was removed from these tiers meanwhile: the body is kept in the others at most.
+    /// Excludes tiers from which the key was removed meanwhile.
     fileprivate mutating func leaveOut(_ tiers: CacheTypes) {
         let (wasForMemory, wasForDisk) = (toMemory, toDisk)
         if tiers.contains(.memory) { toMemory = false }
@@ -412,19 +412,18 @@ extension StorePlan {
     }
 }
 
-// The tiers never have two values of a key: what does not get to the disk takes the older one from
-// there.
+// The tiers never hold two values of a key: a value that can't be written to disk removes the older
+// one there.
 extension CacheStage {
-    /// Keys that wait for another try at most; an older value of one more may come back with the
-    /// disk.
+    /// The maximum number of keys to retry; beyond it, an older value could reappear with the disk.
     static let outdatedMax = 16_384
-    /// Removals that are tried again at a time, so that they leave room for others.
+    /// The maximum number of removals retried at a time, to leave capacity for other requests.
     static let removalsAtOnce = 64
 
-    /// The newest value of a key does not get to the disk: an older one is removed, or not written
-    /// where it still waits, and what is being read of it is not kept.
+    /// Removes an older value of a key whose newest value doesn't get to the disk; drops its queued
+    /// write, and doesn't keep reads of it.
     ///
-    /// The disk works in order: a write under way ends before, and who asks from now on is answered
+    /// The disk works in order: writes in progress complete before, and later queries are answered
     /// after.
     func removeOutdated(_ key: String, _ now: UnixTime) {
         keepOutOfMemory { text, _ in text == key }
@@ -432,20 +431,19 @@ extension CacheStage {
         if !ask(.remove(key), .removing(key), now) { outdate(key) }
     }
 
-    /// The older value of a key is still on the disk, and nothing is to be answered from it. One
-    /// that waits for the disk by now replaces it.
+    /// Marks the value of a key on disk as outdated: it isn't answered. A queued write of the key
+    /// will replace it.
     func outdate(_ key: String) {
         guard writeBehind.write(of: key) == nil, !outdated.contains(key) else { return }
         guard outdated.count < Self.outdatedMax else {
-            // A disk that works is behind with few keys, one that does not answer with all of them.
+            // A working disk never has many outdated keys; a stalled one may have all of them.
             if isDiskAway { owesClear = true }
             return
         }
         outdated.insert(key)
     }
 
-    /// Tries again what could not be removed. A degraded disk is left alone: it says by itself when
-    /// it is back.
+    /// Retries failed removals. A degraded disk is skipped until it reports its recovery.
     func removeAgain(_ now: UnixTime) {
         guard counts.disk?.health == .healthy, !isDiskAway else { return }
         for key in Array(outdated.prefix(Self.removalsAtOnce)) {
@@ -454,8 +452,7 @@ extension CacheStage {
         }
     }
 
-    /// What is being read or copied for queries of these keys is delivered, and not kept. Tags that
-    /// are not known yet are `nil`.
+    /// Prevents reads and copies for queries of these keys from being kept. Unknown tags are `nil`.
     func keepOutOfMemory(_ matches: (String, _ tags: [String]?) -> Bool) {
         for (ticket, work) in pending {
             switch work {

@@ -2,7 +2,7 @@ internal import ImageModel
 internal import Messages
 
 extension CacheStage {
-    /// Asks the tiers in turn: memory, what waits for the disk, the disk.
+    /// Looks a key up in order: memory, the write-behind queue, the disk.
     func query(_ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
         var work = work
         if !policy(of: work.key).usesMemory { work.promotes = false }
@@ -37,7 +37,7 @@ extension CacheStage {
         case .results:
             counts.memoryHits += 1
             count(work.key) { $0.memoryHits += 1 }
-            // The coordinator asked, so it does not know that it could answer by itself.
+            // The coordinator asked, so it doesn't know the entry and must be notified.
             notify(entry, now)
             let hit = CacheHit(reference: entry.reference, tier: .memory, metadata: entry.metadata)
             answer(job, .hit(hit))
@@ -50,8 +50,8 @@ extension CacheStage {
         return true
     }
 
-    /// The disk has the entry, but not the memory to read it into: reserve its length, evicting
-    /// what has to go, and read it straight into there.
+    /// Handles an entry on disk without memory to read it into: reserves its length, evicting
+    /// entries if necessary, and reads directly into that.
     private func located(_ row: IndexRow?, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
         guard let row, !isSwept(work.key, row), !row.metadata.isOutdated(under: work.key) else {
             return lookFurther(job, work, now)
@@ -65,9 +65,9 @@ extension CacheStage {
         }
     }
 
-    /// The disk has looked the key up.
+    /// Handles the disk's answer to a lookup.
     func looked(_ result: DiskResult, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
-        // Another query may have brought it into memory meanwhile (SEMANTICS §5.2).
+        // Another query may have loaded it into memory meanwhile (SEMANTICS §5.2).
         if work.tiers.contains(.memory), answerFromMemory(job, work, now) { return }
         guard !outdated.contains(work.key) else { return lookFurther(job, work, now) }
         switch result {
@@ -77,7 +77,7 @@ extension CacheStage {
         }
     }
 
-    /// The disk has read the body, or found it damaged.
+    /// Handles a body that was read, or found to be damaged.
     func didRead(
         _ isWhole: Bool, _ row: IndexRow, _ body: Body, _ job: CacheJob, _ work: QueryWork,
         _ now: UnixTime
@@ -92,14 +92,14 @@ extension CacheStage {
             stored: row.stored)
         noteAsked(work.key)
         var work = work
-        // Stored anew since it was looked up: these bytes must not take the place of those.
+        // Stored again since the lookup: these bytes must not replace the newer ones.
         if memory.contains(work.key, now: now) || writeBehind.write(of: work.key) != nil {
             work.promotes = false
         }
         found(body, job, work, finding, now)
     }
 
-    /// Answers a query with a body that is filled.
+    /// Answers a query with a filled body.
     func found(
         _ body: Body, _ job: CacheJob, _ work: QueryWork, _ finding: Finding, _ now: UnixTime
     ) {
@@ -141,8 +141,8 @@ extension CacheStage {
         }
     }
 
-    /// The key under which memory keeps a hit; `nil` where it does not, also since its cache may
-    /// not have that much.
+    /// Returns the key under which a hit is kept in memory; `nil` if it isn't, for example because
+    /// it exceeds its cache's limit.
     private func keptKey(_ work: QueryWork, _ bytes: Int) -> String? {
         let cost = MemoryTier.cost(key: work.key, blockBytes: bytes)
         return work.promotes && memory.mayHold(work.key, cost: cost) ? work.key : nil
@@ -161,7 +161,7 @@ extension CacheStage {
         answer(job, .miss)
     }
 
-    /// Remembers that a key was used, for the order in which the disk forgets.
+    /// Records the use of a key for the eviction order of the disk.
     func noteUse(_ key: String) {
         if disk != nil, touches.count < Self.touchesMax { touches.insert(key) }
     }
@@ -169,8 +169,8 @@ extension CacheStage {
 
 // Hits of external caches that are kept here (SEMANTICS §5.26).
 extension CacheStage {
-    /// A newer value is about to be stored under this key: hits that are being copied for it are
-    /// delivered, and not kept.
+    /// Prevents hits that are being copied for this key from being kept, because a newer value is
+    /// about to be stored.
     func overtakePromotions(of key: String) {
         for (ticket, work) in pending {
             guard case .copying(.store(let job, let store, var plan), let body) = work,
@@ -181,14 +181,14 @@ extension CacheStage {
         }
     }
 
-    /// A hit does not take the place of what came here meanwhile.
+    /// Prevents a hit from replacing a value that was stored here meanwhile.
     func skipIfOvertaken(_ plan: inout StorePlan, _ now: UnixTime) {
         if let key = plan.key, !tiersInMemory(of: key, now: now).isEmpty { plan.keepNothing() }
     }
 }
 
 extension StorePlan {
-    /// The body is delivered at most.
+    /// Keeps the body nowhere; it is only delivered, if at all.
     fileprivate mutating func keepNothing() {
         (key, toMemory, toDisk, isWithheld) = (nil, false, false, false)
         skipped.append("a newer value is there")

@@ -2,7 +2,7 @@ internal import ImageModel
 internal import Messages
 
 extension CacheStage {
-    /// Takes a copy of a payload: for its receiver, for the memory tier, for the disk.
+    /// Copies a payload for its receiver, the memory tier and the disk.
     func store(_ job: CacheJob, _ work: StoreWork, _ now: UnixTime) {
         guard let length = Int(exactly: work.source.length) else {
             let error = ImageError(.internalError, "a payload of \(work.source.length) bytes")
@@ -14,7 +14,7 @@ extension CacheStage {
         }
         if let key = work.key { overtakePromotions(of: key) }
         var plan = plan(work, length: length)
-        // An older value must not come back when the disk is switched on again.
+        // An older value must not reappear when the disk is enabled again.
         if let key = plan.key, work.tiers.contains(.disk), disk != nil, !usesDisk(key) {
             removeOutdated(key, now)
         }
@@ -30,7 +30,7 @@ extension CacheStage {
         }
     }
 
-    /// A store that keeps nothing and delivers nothing asks whether the bytes are there.
+    /// Checks whether the bytes exist, for a store that neither keeps nor delivers them.
     private func look(_ job: CacheJob, _ work: StoreWork) {
         do throws(ImageError) {
             try source.check(work.source)
@@ -40,7 +40,7 @@ extension CacheStage {
         }
     }
 
-    /// Whether a payload has the bytes of a staged body; not so where that was released.
+    /// Compares a payload with a staged body; fails if that was released.
     private func compare(
         _ job: CacheJob, _ work: StoreWork, with staged: Body?, length: Int, _ now: UnixTime
     ) {
@@ -81,8 +81,8 @@ extension CacheStage {
         return memory.mayHold(key, cost: cost)
     }
 
-    /// Memory for the copy: `nil` where nobody wants it. A result that only the memory tier wanted
-    /// may still go to the disk when `results/` is full.
+    /// Reserves memory for the copy; `nil` if it isn't needed. A result that only the memory tier
+    /// would keep may still go to the disk when `results/` is full.
     private func reserve(
         _ work: StoreWork, _ plan: inout StorePlan, length: Int, _ now: UnixTime
     ) throws(ImageError) -> Body? {
@@ -105,7 +105,7 @@ extension CacheStage {
         return try Body(in: .other(heap), length: length)
     }
 
-    /// The copy is there: hand it to those it is for, and answer now or after the disk.
+    /// Distributes the copy, and answers now or after the disk.
     func store(
         _ body: Body, _ job: CacheJob?, _ work: StoreWork, _ plan: StorePlan, _ now: UnixTime
     ) {
@@ -119,10 +119,10 @@ extension CacheStage {
             deliver(body, key: key, work.metadata, expires: expires, stored: now, now)
             if plan.isWithheld, let key { firstUses.withhold(key, body, work.metadata, now) }
         }
-        // What is read of an older value elsewhere must not take its place.
+        // Reads of an older value from elsewhere must not replace it.
         if let key = plan.key, readOnly != nil { keepOutOfMemory { text, _ in text == key } }
         let write = writeLater(body, work, &plan, now)
-        // The tiers never have two values of a key.
+        // The tiers never hold two values of a key.
         if plan.toDisk, !plan.toMemory, let key = plan.key { apply(memory.remove(key: key)) }
         var report = report(plan)
         report.digest = work.metadata.digest
@@ -136,7 +136,7 @@ extension CacheStage {
         waiters[write, default: []].append(StoreWaiter(job: job, report: report))
     }
 
-    /// Puts a body on its way to the disk; its number there.
+    /// Queues a body for the disk and returns the number of its write.
     private func writeLater(
         _ body: Body, _ work: StoreWork, _ plan: inout StorePlan, _ now: UnixTime
     ) -> UInt64? {
@@ -146,17 +146,17 @@ extension CacheStage {
             skipDisk(key, &plan, now)
             return nil
         }
-        // What is there of an older value is replaced.
+        // The write replaces an older value.
         outdated.remove(key)
         if let replaced, let others = waiters.removeValue(forKey: replaced) {
-            // Their key is on its way all the same.
+            // Their key is being written all the same.
             waiters[number] = others
         }
         return number
     }
 
-    /// There is no room on the way to the disk: an older value does not stay there either, nor in
-    /// memory where the new one is not for that.
+    /// Handles a full write-behind queue: removes an older value from the disk, and from memory if
+    /// the new value isn't kept there.
     private func skipDisk(_ key: String, _ plan: inout StorePlan, _ now: UnixTime) {
         plan.toDisk = false
         plan.skipped.append("disk: the write-behind is full")
@@ -182,32 +182,32 @@ extension CacheStage {
 
     // MARK: - Disk
 
-    /// Begins the next writes, where none are under way.
+    /// Starts the next writes if none are in progress.
     func pumpWrites(_ now: UnixTime) {
-        // What waits for a disk that does not answer is kept, and written when it does.
+        // Writes for a stalled disk stay queued until it recovers.
         let writes = isDiskAway ? [] : writeBehind.next()
         guard !writes.isEmpty, !ask(.write(writes), .writing(writes), now) else { return }
         let refusal = DiskWriteResult.skipped("disk: \(Self.tooMuchWaits.message)")
         didWrite(writes, writes.map { _ in refusal }, now)
     }
 
-    /// The writes under way have ended.
+    /// Handles the end of the writes in progress.
     func didWrite(_ writes: [PendingWrite], _ results: [DiskWriteResult], _ now: UnixTime) {
         writeBehind.finish()
         for (write, result) in zip(writes, results) { didWrite(write, result, now) }
     }
 
-    /// A write has ended: answer those who waited for it.
+    /// Handles the end of a write: answers the jobs that waited for it.
     private func didWrite(_ write: PendingWrite, _ result: DiskWriteResult, _ now: UnixTime) {
         if result != .stored {
             counts.diskSkipped += 1
-            // Where a newer one waits, that takes the place of what is there.
+            // A newer queued write will replace the old value.
             if writeBehind.write(of: write.key) == nil { removeOutdated(write.key, now) }
         }
         endWaiting(write.number, skipped: result.reason)
     }
 
-    /// Answers the jobs that waited for a write; `skipped` says why it did not happen.
+    /// Answers the jobs that waited for a write; `skipped` is the reason for its failure.
     func endWaiting(_ number: UInt64, skipped: String?) {
         for waiter in waiters.removeValue(forKey: number) ?? [] {
             var report = waiter.report
@@ -221,7 +221,7 @@ extension CacheStage {
 }
 
 extension DiskWriteResult {
-    /// Why the entry is not there.
+    /// The reason why the entry was not written.
     var reason: String? {
         switch self {
         case .stored: nil

@@ -1,7 +1,7 @@
 internal import Messages
 internal import XXHash
 
-/// A body on its way to the disk.
+/// A body queued for the disk.
 struct PendingWrite: Sendable {
     let number: UInt64
     let key: String
@@ -10,7 +10,7 @@ struct PendingWrite: Sendable {
     /// When it was stored.
     let stored: UnixTime
 
-    /// What it counts against the bound: its bytes and the fixed cost of an entry.
+    /// Its share of the queue's limit: its bytes and the fixed cost of an entry.
     var charge: Int {
         Self.charge(key: key, length: body.length, partBytes: metadata.partBytes)
     }
@@ -19,25 +19,26 @@ struct PendingWrite: Sendable {
         length + key.utf8.count + MemoryTier.overhead + partBytes
     }
 
-    /// For the thread that writes it; the body lives as long as this write.
+    /// The write for the disk thread; valid while this value exists, which owns the body.
     var diskWrite: DiskWrite {
         DiskWrite(key: key, body: body.bytes, metadata: metadata, stored: stored)
     }
 }
 
-/// Bodies that wait for the disk, bounded in bytes. It answers queries: what was stored is found
-/// from that moment on, before the disk has it. One group of writes is under way at a time; those
-/// that come meanwhile are the next group.
+/// The queue of bodies for the disk, limited in bytes. It answers queries, so stored entries are
+/// found before they are on disk. One group of writes is in progress at a time; later writes form
+/// the next group.
 struct WriteBehind {
-    /// Writes in one group at most, and their bytes: hits wait until a group is written.
+    /// The maximum number of writes in a group, and of their bytes: hits wait until a group is
+    /// written.
     static let groupMax = 16
     static let groupBytesMax = 1 << 20
 
-    /// The bound, bytes.
+    /// The limit in bytes.
     let bytesMax: Int
-    /// What waits or is under way, bytes.
+    /// Bytes queued or in progress.
     private(set) var bytes = 0
-    /// Writes that found no room.
+    /// The number of writes that exceeded the limit.
     private(set) var skipped: UInt64 = 0
 
     private var queue: [PendingWrite] = []
@@ -64,8 +65,8 @@ struct WriteBehind {
         return true
     }
 
-    /// Takes a body in; `nil` where there is no room, which is counted. One of the same key that
-    /// has not begun is left out: `replaced` is its number.
+    /// Queues a body; returns `nil` and counts it if it doesn't fit. Replaces a write of the same
+    /// key that has not begun, whose number is returned in `replaced`.
     mutating func add(
         key: String, body: Body, metadata: StoredMetadata, stored: UnixTime
     ) -> (number: UInt64, replaced: UInt64?)? {
@@ -81,10 +82,11 @@ struct WriteBehind {
         return (write.number, replaced)
     }
 
-    /// The newest body of a key that waits or is under way.
+    /// Returns the newest body of a key that is queued or in progress.
     func write(of key: String) -> PendingWrite? { latest[key] }
 
-    /// The next ones to write, in their order, each of another key; none where some are under way.
+    /// Returns the next group of writes in order, each with another key; empty while a group is in
+    /// progress.
     mutating func next() -> [PendingWrite] {
         guard underway.isEmpty, !queue.isEmpty else { return [] }
         var length = 0
@@ -97,7 +99,7 @@ struct WriteBehind {
         return underway
     }
 
-    /// The writes under way have ended.
+    /// Ends the group in progress.
     mutating func finish() {
         for write in underway {
             bytes -= write.charge
@@ -106,21 +108,20 @@ struct WriteBehind {
         underway = []
     }
 
-    /// Forgets a key: what waits is not written, what is under way answers no more. The number of
-    /// the write that was left out.
+    /// Removes a key: a queued write is dropped and its number returned, and one in progress no
+    /// longer answers queries.
     mutating func remove(_ key: String) -> UInt64? {
         defer { latest[key] = nil }
         return dropQueued(key)
     }
 
-    /// What the origin says of caching holds for what waits under a key, if that is of the same
-    /// bytes.
+    /// Applies the origin's new caching information to a queued write, if its bytes are the same.
     mutating func renew(_ key: String, _ renewal: Validity) {
         latest[key]?.metadata.renew(renewal)
         if let place = queued(key) { queue[place].metadata.renew(renewal) }
     }
 
-    /// Forgets all keys; the numbers of the writes that were left out.
+    /// Removes all keys; returns the numbers of the dropped writes.
     mutating func removeAll() -> [UInt64] {
         let numbers = queue.map(\.number)
         for write in queue { bytes -= write.charge }
@@ -129,7 +130,7 @@ struct WriteBehind {
         return numbers
     }
 
-    /// Forgets the keys of writes that are meant, in the same way.
+    /// Removes matching writes in the same way.
     mutating func remove(where isMeant: (PendingWrite) -> Bool) -> [PendingWrite] {
         let gone = queue.filter(isMeant)
         queue.removeAll(where: isMeant)
@@ -145,17 +146,19 @@ struct WriteBehind {
         return write.number
     }
 
-    /// Where a key waits; the table says without a search for most keys that it does not.
+    /// Returns the index of a key's queued write; for most keys, the table shows without a search
+    /// that there is none.
     private func queued(_ key: String) -> Int? {
         guard latest[key] != nil else { return nil }
         return queue.firstIndex { $0.key == key }
     }
 }
 
-/// What is kept from the disk until it is asked for again (SEMANTICS §5.12, `disk-first-use`):
-/// which keys were asked for lately, and what memory has that the disk has not.
+/// Withholds entries from the disk until they are requested again (SEMANTICS §5.12,
+/// `disk-first-use`): tracks recently requested keys, and entries that are in memory but not on
+/// disk.
 struct FirstUses {
-    /// What the disk gets once it is used.
+    /// An entry that is written to disk once it is used.
     struct Withheld {
         let key: String
         let body: Body
@@ -163,21 +166,21 @@ struct FirstUses {
         let stored: UnixTime
     }
 
-    /// Keys that are remembered at least: they take 2 MiB.
+    /// The minimum number of remembered keys; they take 2 MiB.
     static let keysMax = 1 << 20
 
-    // Made when it is first asked: most caches need none.
+    // Created on first use, because most caches don't need it.
     private var asked: RecentKeys?
     private var withheld: [BlockID: Withheld] = [:]
 
-    /// Notes that a key is asked for; whether it was before.
+    /// Records a request for a key and returns whether it was requested before.
     mutating func note(_ key: String) -> Bool {
         var asked = asked.take() ?? RecentKeys(capacity: Self.keysMax)
         defer { self.asked = asked }
         return asked.note(XXH3.hash64(Array(key.utf8).span.bytes))
     }
 
-    /// Memory has an entry that the disk has not.
+    /// Records an entry that is in memory but not on disk.
     mutating func withhold(
         _ key: String, _ body: Body, _ metadata: StoredMetadata, _ now: UnixTime
     ) {
@@ -185,34 +188,34 @@ struct FirstUses {
             key: key, body: body, metadata: metadata, stored: now)
     }
 
-    /// Hands out what a block has that the disk has not.
+    /// Removes and returns the withheld entry of a block.
     mutating func take(_ block: BlockID) -> Withheld? {
         withheld.isEmpty ? nil : withheld.removeValue(forKey: block)
     }
 
-    /// What the origin says of caching holds for what is withheld of a key, if that is of the same
-    /// bytes.
+    /// Applies the origin's new caching information to the withheld entry of a key, if its bytes
+    /// are the same.
     mutating func renew(_ key: String, _ renewal: Validity) {
         for (block, entry) in withheld where entry.key == key {
             withheld[block]?.metadata.renew(renewal)
         }
     }
 
-    /// The block left memory.
+    /// Removes the withheld entry of a block that left memory.
     mutating func forget(_ block: BlockID) {
         if !withheld.isEmpty { withheld[block] = nil }
     }
 
-    /// These keys are not to come to the disk.
+    /// Removes withheld entries with matching keys.
     mutating func forget(_ matches: (String, _ tags: [String]?) -> Bool) {
         withheld = withheld.filter { !matches($0.value.key, $0.value.metadata.tags) }
     }
 }
 
-// What is asked for once need not be written to the disk.
+// Entries requested only once need not be written to the disk.
 extension CacheStage {
-    /// Keeps what is asked for the first time from the disk, where the policy wants that. Who waits
-    /// for the disk has it written.
+    /// Withholds a first-time entry from the disk if the policy requires it. If the job waits for
+    /// the disk, it is written.
     func withhold(_ work: StoreWork, _ plan: inout StorePlan) {
         guard plan.toDisk, let key = plan.key, !policy(of: key).writesFirstUse else { return }
         let isKnown = firstUses.note(key)
@@ -222,17 +225,17 @@ extension CacheStage {
         plan.skipped.append("disk: it is asked for the first time")
     }
 
-    /// Notes that the disk was asked for a key, and had it.
+    /// Records that a key was requested and found on the disk.
     func noteAsked(_ key: String) {
         if !policy(of: key).writesFirstUse { _ = firstUses.note(key) }
     }
 
-    /// An entry of memory was used: the disk gets it now, where it was kept from there.
+    /// Writes an entry to the disk, if it was withheld, because it was used again.
     func writeWithheld(_ block: BlockID) {
         guard !isDiskAway, let entry = firstUses.take(block), usesDisk(entry.key) else { return }
         let added = writeBehind.add(
             key: entry.key, body: entry.body, metadata: entry.metadata, stored: entry.stored)
-        // What is there of an older value is replaced.
+        // The write replaces an older value.
         if added != nil { outdated.remove(entry.key) }
     }
 }

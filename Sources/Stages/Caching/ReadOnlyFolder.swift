@@ -4,26 +4,26 @@ internal import Messages
 internal import SQLite
 internal import XXHash
 
-/// How a directory is in which nothing is changed.
+/// The state of a read-only directory.
 struct ReadOnlyState: Sendable, Hashable {
-    /// Why nothing is found there, and what helps.
+    /// Why it can't be used, and what to do.
     var reason: String?
-    /// Entries that were not what their index says.
+    /// The number of entries that disagree with their index.
     var damaged: UInt64 = 0
 }
 
-/// An entry of such a directory.
+/// An entry of a read-only directory.
 struct ReadOnlyEntry: Sendable {
     /// The directory.
     let path: String
-    /// Under which it lies there.
+    /// The key under which it is stored there.
     let text: String
     let row: IndexRow
 }
 
-/// Something to do on the thread that reads there.
+/// A request to the thread for read-only directories.
 struct ReadOnlyRequest: Sendable {
-    /// Names the answer.
+    /// Identifies the answer.
     let ticket: UInt64
     let work: ReadOnlyWork
 
@@ -36,43 +36,43 @@ struct ReadOnlyRequest: Sendable {
     }
 }
 
-/// What that thread does.
+/// The work of a request.
 enum ReadOnlyWork: Sendable {
-    /// Find the first of these texts in the first of these directories that has one, and read it at
-    /// once where it is short and there is room for it.
+    /// Find the first of these keys in the first of these directories that has one, and read it
+    /// immediately if it is small and memory is available.
     case look([String], in: [String], bytesMax: Int, Body.Home)
-    /// Read a located body into memory that was reserved for it.
+    /// Read a located body into memory reserved for it.
     case read(ReadOnlyEntry, Body)
-    /// Look whether these directories are there; others are let go of.
+    /// Check these directories and close all others.
     case check([String])
 }
 
-/// What came of it.
+/// The answer to a request.
 struct ReadOnlyAnswer: Sendable {
     let ticket: UInt64
     let result: ReadOnlyResult
-    /// How the directories were then, by path.
+    /// The states of the directories after the request, by path.
     let states: [String: ReadOnlyState]
 }
 
-/// The answer to each `ReadOnlyWork`.
+/// The result for each `ReadOnlyWork`.
 enum ReadOnlyResult: Sendable {
     case nothing
-    /// There is an entry, which is still to be read.
+    /// An entry that is still to be read.
     case located(ReadOnlyEntry)
-    /// The entry and its body, which is whole.
+    /// The entry and its verified body.
     case fetched(ReadOnlyEntry, Body)
-    /// Whether the body is there and right.
+    /// Whether the body exists and is correct.
     case read(Bool)
     case checked
 }
 
-/// All directories in which nothing is changed, on their thread: one on a slow or distant file
-/// system keeps nobody waiting who does not ask for it.
+/// All read-only directories, on a thread of their own, so that a slow or remote file system delays
+/// only queries that need it.
 final class ReadOnlyFolders {
     private var folders: [String: ReadOnlyFolder] = [:]
 
-    /// Does one piece of work.
+    /// Executes one request.
     func perform(_ request: ReadOnlyRequest) -> ReadOnlyAnswer {
         let result: ReadOnlyResult =
             switch request.work {
@@ -110,20 +110,20 @@ final class ReadOnlyFolders {
     }
 }
 
-/// One cache directory that somebody else made: entries are found there, and nothing is changed.
+/// A read-only cache directory of another stack: entries are looked up, and nothing is changed.
 ///
-/// Who writes there chooses what is served, but nothing else: every name is made of a number of the
-/// index, no link is followed, only regular files are read, and length, header and checksum of a
-/// body are checked as those of bodies of our own. Owned by the one thread that reads there.
+/// Its writers control what is served, but nothing else: file names are derived from numbers in the
+/// index, links aren't followed, only regular files are read, and length, header and checksum of a
+/// body are verified like those of the stack's own bodies. Owned by the thread that reads it.
 final class ReadOnlyFolder {
-    /// As it was given; links to the directory itself are followed.
+    /// The path as given; links to the directory itself are followed.
     let path: String
     private(set) var state = ReadOnlyState()
     private var opened: Opened?
-    /// An index that could not be read is not tried again until it is another one.
+    /// Identifies an unreadable index, which isn't retried until it is replaced.
     private var broken: Mark?
 
-    /// By what it is known whether the directory is still the one that was opened.
+    /// Identifies the opened directory, to detect a replacement.
     private struct Mark: Hashable {
         let root: FileStatus
         let index: FileStatus
@@ -134,7 +134,7 @@ final class ReadOnlyFolder {
         }
     }
 
-    /// The directory as it was when it was opened.
+    /// The directory as it was when opened.
     private final class Opened {
         let root: FileDescriptor
         let index: ReadOnlyIndex
@@ -153,9 +153,9 @@ final class ReadOnlyFolder {
 
     init(path: String) { self.path = path }
 
-    // MARK: - Whether it is there
+    // MARK: - Availability
 
-    /// Looks whether the directory is there and still the same, and opens it where that is new.
+    /// Checks whether the directory exists and is unchanged, and opens it if it is new.
     func check() {
         do throws(Fault) {
             let root = try openRoot()
@@ -194,7 +194,7 @@ final class ReadOnlyFolder {
         let index: FileStatus
         do throws(Errno) {
             own = try root.status()
-            // Opened as a place: closing it takes no locks away from who uses it.
+            // Opened with O_PATH: closing it doesn't release the locks of its users.
             index = try root.openBeneath(
                 DiskTier.indexName, [.place, .noFollow], followsLinks: false
             ).status()
@@ -204,7 +204,7 @@ final class ReadOnlyFolder {
         guard index.type == .regular else {
             throw Fault(reason: "its \(DiskTier.indexName) is no regular file: copy it anew")
         }
-        // A stack that has ended leaves it empty.
+        // A stack that has shut down leaves it empty.
         let log = DiskTier.indexName + "-wal"
         if let bytes = try? root.status(of: log).size, bytes > 0 {
             throw Fault(reason: Self.inUse(log))
@@ -236,7 +236,7 @@ final class ReadOnlyFolder {
 
     // MARK: - Reading
 
-    /// The first of these texts that has an entry of at most so many bytes.
+    /// Returns the first of these keys that has an entry of at most `bytesMax` bytes.
     func find(_ texts: [String], bytesMax: Int) -> ReadOnlyEntry? {
         guard let opened else { return nil }
         for text in texts {
@@ -259,8 +259,8 @@ final class ReadOnlyFolder {
         return nil
     }
 
-    /// Reads a body that was found into `buffer`, which has its length; false where it is not what
-    /// the index says.
+    /// Reads a located body into `buffer`, which must have its length; returns false if it doesn't
+    /// match the index.
     func read(_ entry: ReadOnlyEntry, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         guard let opened else { return false }
         do throws(SQLiteError) {
@@ -280,7 +280,7 @@ final class ReadOnlyFolder {
         return false
     }
 
-    /// The index cannot be read: it is left alone until there is another one.
+    /// Stops using an unreadable index until it is replaced.
     private func giveUp(_ error: SQLiteError) {
         broken = opened?.mark
         opened = nil
@@ -289,7 +289,8 @@ final class ReadOnlyFolder {
 
     // MARK: - Files
 
-    /// Whether the file of an entry has its header and its length; what lies in the index is there.
+    /// Returns whether the file of an entry has its header and length; bodies in the index always
+    /// exist.
     private func isThere(_ entry: ReadOnlyEntry, _ opened: Opened) -> Bool {
         guard let offset = entry.row.fileOffset else { return true }
         do throws(Errno) {
@@ -316,7 +317,7 @@ final class ReadOnlyFolder {
         }
     }
 
-    /// Not blocking: a pipe would wait for its writer.
+    /// Opens the file of an entry. Nonblocking, because opening a pipe would wait for its writer.
     private static func file(
         _ entry: ReadOnlyEntry, _ opened: Opened
     ) throws(Errno) -> FileDescriptor {
@@ -328,17 +329,17 @@ final class ReadOnlyFolder {
     }
 }
 
-/// The index of a cache directory that somebody else made, read as it stands.
+/// The index of a read-only cache directory, read without changing it.
 ///
-/// It may be damaged, of another version, or made to do harm: what it says is believed as far as it
-/// is sound, and what a statement may cost is bounded.
+/// It may be damaged, of another version, or malicious: its contents are validated, and the cost of
+/// statements is limited.
 final class ReadOnlyIndex {
     private let connection: Connection
     private let select: String
 
-    /// Opens the index of that directory; nothing is made beside it.
+    /// Opens the index of a directory without creating any files.
     ///
-    /// - Throws: as `Connection`, and `.error` where it has no entries.
+    /// - Throws: As `Connection`, and `.error` if it has no entries.
     init(in root: borrowing FileDescriptor) throws(SQLiteError) {
         connection = try Connection(
             path: "/proc/self/fd/\(root.number)/\(DiskTier.indexName)",
@@ -349,8 +350,8 @@ final class ReadOnlyIndex {
         _ = try connection.prepare(select)
     }
 
-    /// What there is of a key. A statement is prepared for each question, since its steps are
-    /// counted as long as it lives.
+    /// Looks a key up. Prepares a new statement each time, since its steps are counted over its
+    /// lifetime.
     func finding(_ key: String) throws(SQLiteError) -> IndexFinding {
         var find = try connection.prepare(select)
         try find.bind(key, 0)
@@ -359,7 +360,7 @@ final class ReadOnlyIndex {
         } ?? .nothing
     }
 
-    /// Copies a body that lies in the index; false where there is none of that length.
+    /// Copies a body stored in the index; returns false if there is none of that length.
     func copyBody(
         _ number: Int64, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SQLiteError) -> Bool {
@@ -373,15 +374,15 @@ final class ReadOnlyIndex {
     }
 }
 
-// Directories in which a cache looks for what it does not have itself (SEMANTICS §5.18).
+// Directories that are searched after a miss of a cache (SEMANTICS §5.18).
 extension CacheStage {
-    /// Looks in these directories from now on, by the name of the cache; empty: the default one.
+    /// Sets the directories to search, by cache name; the empty name is the default cache.
     func follow(_ directories: [String: [String]]) {
         readOnlyPaths = directories.filter { !$0.value.isEmpty }
         checkDirectories()
     }
 
-    /// Looks whether the directories are there: one that comes is used without a restart.
+    /// Checks the directories: one that appears is used without a restart.
     func checkDirectories() {
         guard !isChecking, !readOnlyPaths.isEmpty || readOnly != nil else { return }
         if readOnly == nil { readOnly = try? Self.readOnlyThread(inbox) }
@@ -402,7 +403,7 @@ extension CacheStage {
 
     // MARK: - Queries
 
-    /// Both tiers have nothing of a key: the directories of its cache are asked.
+    /// Searches the directories of a key's cache after both tiers missed.
     func lookFurther(_ job: CacheJob, _ work: QueryWork, _ now: UnixTime) {
         let name = CacheKey.cache(inStored: work.key)
         guard work.tiers.contains(.disk), let paths = readOnlyPaths[name], readOnly != nil,
@@ -410,19 +411,19 @@ extension CacheStage {
         else {
             return miss(job, work)
         }
-        // What a stack without named caches made answers under any name.
+        // An entry of a stack without named caches matches any cache name.
         let texts = name.isEmpty ? [work.key] : [work.key, CacheKey.moved(work.key, to: "")]
         let request = ReadOnlyWork.look(
             texts, in: paths, bytesMax: policy.memoryBytesMax, home(work))
         if !ask(request, .lookingFurther(job, work)) { answer(job, .failed(Self.tooMuchWaits)) }
     }
 
-    /// The thread of the directories has answered.
+    /// Handles an answer of the thread.
     func answered(_ answer: ReadOnlyAnswer, _ now: UnixTime) {
         readOnlyStates = answer.states
         switch (pending.removeValue(forKey: answer.ticket), answer.result) {
         case (.checking, _): isChecking = false
-        // Another query may have brought it into memory meanwhile (SEMANTICS §5.2).
+        // Another query may have loaded it into memory meanwhile (SEMANTICS §5.2).
         case (.lookingFurther(let job, let work), _)
         where work.tiers.contains(.memory) && answerFromMemory(job, work, now): break
         case (.lookingFurther(let job, let work), .fetched(let entry, _))
@@ -449,19 +450,21 @@ extension CacheStage {
             let why = PendingWork.readingFurther(job, work, entry, body)
             if !ask(.read(entry, body), why) { throw Self.tooMuchWaits }
         } catch  where error.code == .limitExceeded {
-            // Larger than memory: the origin is asked for what may be smaller by now.
+            // Larger than memory: treated as a miss, since the origin may have a smaller image by
+            // now.
             miss(job, work)
         } catch {
             answer(job, .failed(error))
         }
     }
 
-    /// It enters memory like a hit of the disk, and no disk: it is there again the next time.
+    /// Answers a query with an entry of a directory. It enters memory like a disk hit, but not the
+    /// disk, since the directory will still have it next time.
     private func foundFurther(
         _ entry: ReadOnlyEntry, _ body: Body, _ job: CacheJob, _ work: QueryWork, _ now: UnixTime
     ) {
         var work = work
-        // Stored since it was looked up: these bytes must not take the place of those.
+        // Stored since the lookup: these bytes must not replace the newer ones.
         if memory.contains(work.key, now: now) || writeBehind.write(of: work.key) != nil {
             work.promotes = false
         }
@@ -473,7 +476,7 @@ extension CacheStage {
 
     // MARK: - Metrics
 
-    /// Why nothing can be read from any of the directories.
+    /// Why none of the directories can be read.
     private var whyNoDirectories: String? {
         guard readOnly != nil else {
             return "no thread can be started for it: give the cache more processes"
@@ -482,7 +485,7 @@ extension CacheStage {
         return "a read-only directory does not answer: check its file system"
     }
 
-    /// The directories, by cache in the order in which they are asked.
+    /// The directories, by cache in search order.
     var directoryStatistics: [CacheStatistics.Directory] {
         readOnlyPaths.sorted { $0.key < $1.key }.flatMap { name, paths in
             paths.map { path in

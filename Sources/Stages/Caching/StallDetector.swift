@@ -2,26 +2,26 @@ internal import ImageModel
 internal import Linux
 internal import Messages
 
-/// Decides whether the thread of a disk is stalled, from when its current operation began.
+/// Detects a stalled disk thread from the start of its current operation.
 ///
-/// A stalled thread is left alone until it has done everything that it was asked. A disk that
-/// stalls again soon after that is left alone for longer each time, so that clients do not wait
-/// for each of its slow operations. Times are monotonic nanoseconds, which the caller passes in.
+/// A stalled thread gets no requests until it has completed all pending ones. If the disk stalls
+/// again soon after, the pause doubles each time, so that clients don't wait for each of its slow
+/// operations. Times are monotonic nanoseconds supplied by the caller.
 struct StallDetector: Sendable {
-    /// What a look found out.
+    /// The result of a check.
     enum Change: Hashable { case stalled, recovered }
 
-    /// How long an operation may take: far longer than on a disk that works, and shorter than
-    /// clients wait.
+    /// The maximum duration of an operation: far longer than on a working disk, and shorter than
+    /// client timeouts.
     static let limit: UInt64 = 5_000_000_000
-    /// How long a disk that stalled twice is left alone at least, and at most.
+    /// The minimum and maximum pause of a disk that has stalled twice.
     static let pauses: ClosedRange<UInt64> = 5_000_000_000...60_000_000_000
-    /// How long a disk has to work until an earlier stall no longer counts.
+    /// How long a disk must work until earlier stalls are forgotten.
     static let probation: UInt64 = 60_000_000_000
 
-    /// When the operation began that does not end.
+    /// The start of the operation that stalled.
     private(set) var stalledSince: UInt64?
-    /// Stalls so far.
+    /// The number of stalls so far.
     private(set) var count: UInt64 = 0
     private var idleSince: UInt64?
     private var recovered: UInt64?
@@ -29,8 +29,8 @@ struct StallDetector: Sendable {
 
     var isStalled: Bool { stalledSince != nil }
 
-    /// Takes what the thread does at `now`: `busySince` is when its current operation began; `nil`
-    /// if it has nothing to do.
+    /// Checks the thread at `now`: `busySince` is the start of its current operation, `nil` if it
+    /// is idle.
     mutating func look(busySince: UInt64?, now: UInt64) -> Change? {
         guard isStalled else {
             guard let busySince, now >= busySince, now - busySince >= Self.limit else { return nil }
@@ -56,19 +56,20 @@ struct StallDetector: Sendable {
     }
 }
 
-// Disks that do not answer (SEMANTICS §5.15): loads go on without them.
+// Stalled disks (SEMANTICS §5.15): loads continue without them.
 //
-// A thread that hangs in the kernel cannot be ended, so nobody waits for it: whoever waits is
-// answered without the disk, and nothing more is asked until the thread has done all that it was
-// asked. What waits for the disk is kept meanwhile, and so is what it must no longer answer.
+// A thread that hangs in the kernel can't be stopped, so nothing waits for it: waiting jobs are
+// answered without the disk, and no new requests are submitted until the thread has completed all
+// pending ones. Queued writes are kept meanwhile, as are the keys that the disk must no longer
+// answer.
 extension CacheStage {
-    /// Whether nothing is asked of the disk, since it does not answer or has to be cleared first.
+    /// Whether the disk gets no requests, because it is stalled or must be cleared first.
     var isDiskAway: Bool { diskStall.isStalled || owesClear }
 
-    /// Whether a copy between memories has not ended for so long that only another process helps.
+    /// Whether a copy in memory has taken so long that the process must be replaced.
     public var isCopyStalled: Bool { copyStall.isStalled }
 
-    /// Looks whether the threads answer; `uptime` in monotonic nanoseconds.
+    /// Checks whether the threads respond; `uptime` in monotonic nanoseconds.
     func lookForStalls(_ now: UnixTime, uptime: UInt64) {
         _ = copyStall.look(busySince: copier.busySince, now: uptime)
         if let disk {
@@ -90,7 +91,7 @@ extension CacheStage {
 
     // MARK: - The disk tier
 
-    /// The status of the disk: what it last said of itself, unless it does not answer.
+    /// The status of the disk: its last report, or a stall.
     var diskStatus: DiskStatus? {
         guard let since = diskStalledSince else { return counts.disk.map(withStalls) }
         var status = withStalls(counts.disk ?? .unknown)
@@ -106,8 +107,8 @@ extension CacheStage {
         return status
     }
 
-    /// Answers everybody who waits for the disk without it. What changes something stays in its
-    /// queue: the disk does it in order when it answers again.
+    /// Answers all jobs that wait for the disk without it. Changes stay in its queue and are
+    /// executed in order when it recovers.
     private func leaveDisk(_ disk: WorkThread<DiskRequest, DiskAnswer>, _ now: UnixTime) {
         diskStalledSince = now
         disk.withdraw(where: \.isQuestion)
@@ -138,16 +139,16 @@ extension CacheStage {
         }
     }
 
-    /// Looks for an entry in memory alone, or says that it cannot be removed yet.
+    /// Looks up an entry in memory only, or reports that a removal is delayed.
     func attendWithoutDisk(_ job: CacheJob, to work: EntryWork, inMemory: CacheTypes) {
         guard work.action != .contains else { return answer(job, .entry(inMemory)) }
-        // Removed when the disk answers again; until then nothing is answered from it.
+        // Removed when the disk recovers; until then it isn't answered from there.
         if work.action == .remove { outdate(work.key) }
         answer(job, .failed(Self.diskFails))
     }
 
     private func clearOutdated(_ now: UnixTime) {
-        // Nothing of before is left behind it, and nothing comes there before.
+        // The queue is ordered: everything earlier is cleared, and nothing overtakes it.
         if ask(.clear, .clearing, now) { outdated = [] }
     }
 
@@ -175,7 +176,7 @@ extension PendingWork {
 }
 
 extension DiskStatus {
-    /// Before the first answer.
+    /// The status before the first answer.
     fileprivate static var unknown: DiskStatus {
         DiskStatus(
             health: .healthy, usage: nil, damaged: 0, rebuilt: 0, setAsideReason: nil,

@@ -3,23 +3,23 @@ internal import Linux
 internal import Messages
 internal import Synchronization
 
-/// A thread that answers requests one after the other, in their order.
+/// A thread that executes requests in order.
 ///
-/// Chores are the exception: they give way to what is asked after them (`WorkQueue`). What the
-/// thread works with is made on it and never leaves it. Answers go to `deliver`, on that thread.
+/// Chores are the exception: later requests overtake them (`WorkQueue`). The state of the thread is
+/// created on it and never leaves it. Answers are passed to `deliver` on that thread.
 final class WorkThread<Request: Sendable, Answer: Sendable>: Sendable {
     private let shared: Shared
     private let thread: Mutex<Thread?>
 
-    /// What the thread was asked and does.
+    /// The queue and the current work of the thread.
     private struct State {
         var queue: WorkQueue<Request>
-        /// Requests that the thread took from the queue and has not begun, the last one first.
+        /// Requests taken from the queue but not begun, the last one first.
         var taken: [Request] = []
-        /// When the thread began what it does now, in monotonic nanoseconds.
+        /// When the thread began its current operation, in monotonic nanoseconds.
         var begun: UInt64?
 
-        /// The next thing to do; a request has begun when it is handed out.
+        /// Returns the next work; a returned request counts as begun.
         mutating func next(_ now: UInt64) -> WorkQueue<Request>.Turn {
             begun = nil
             if taken.isEmpty {
@@ -32,7 +32,7 @@ final class WorkThread<Request: Sendable, Answer: Sendable>: Sendable {
         }
     }
 
-    /// What both sides touch.
+    /// The state shared by both threads.
     private final class Shared: Sendable {
         let state: Mutex<State>
         let event: EventDescriptor
@@ -42,7 +42,7 @@ final class WorkThread<Request: Sendable, Answer: Sendable>: Sendable {
             event = try EventDescriptor()
         }
 
-        /// The next request; waits for it. `nil` at the end.
+        /// Returns the next request, waiting for it; `nil` at the end.
         func take() -> Request? {
             while true {
                 event.drain()
@@ -52,16 +52,16 @@ final class WorkThread<Request: Sendable, Answer: Sendable>: Sendable {
                 case .wait(let milliseconds): limit = milliseconds
                 case .end: return nil
                 }
-                // Signalled with every request and with the end: an error would only mean to look
-                // again.
+                // Signaled for every request and at the end; an error only causes another check.
                 _ = try? event.descriptor.wait(for: .readable, milliseconds: limit)
             }
         }
     }
 
-    /// Starts the thread; `make` runs on it first and gives what answers.
+    /// Starts the thread; `make` runs on it first and returns the request handler.
     ///
-    /// At most `requestsMax` requests wait. Those of which `isChore` is true give way to others.
+    /// At most `requestsMax` requests are queued. Later requests overtake those for which `isChore`
+    /// returns true.
     init(
         name: String, requestsMax: Int,
         isChore: @escaping @Sendable (Request) -> Bool = { _ in false },
@@ -73,44 +73,44 @@ final class WorkThread<Request: Sendable, Answer: Sendable>: Sendable {
         thread = Mutex(
             try Thread(name: name) {
                 let answer = make()
-                // What a request holds is let go before its answer is seen.
+                // Everything that a request owns is released before its answer is delivered.
                 while let result = shared.take().map(answer) { deliver(result) }
             })
     }
 
     deinit {
-        // Not joined here: the last owner may be the thread itself.
+        // Not joined here, because the last owner may be the thread itself.
         shared.state.withLock { $0.queue.isStopping = true }
         shared.event.signal()
     }
 
-    /// When the operation began that is under way, in monotonic nanoseconds; `nil` if the thread
-    /// has nothing to do. Before its first request it makes what it works with.
+    /// When the current operation began, in monotonic nanoseconds; `nil` if the thread is idle. The
+    /// first operation is creating its state.
     var busySince: UInt64? {
         shared.state.withLock { state in
             state.begun ?? (state.queue.isEmpty ? nil : MonotonicClock.now())
         }
     }
 
-    /// Asks; false where too many wait already, or where the thread is stopping.
+    /// Submits a request; returns false if the queue is full or the thread is stopping.
     func submit(_ request: Request) -> Bool {
         let isTaken = shared.state.withLock { $0.queue.put(request, now: MonotonicClock.now()) }
         if isTaken { shared.event.signal() }
         return isTaken
     }
 
-    /// Drops the requests that have not begun and that are meant: they are not answered.
+    /// Drops matching requests that have not begun, without answers.
     func withdraw(where isMeant: (Request) -> Bool) {
         let gone = shared.state.withLock { state in
             let gone = state.taken.filter(isMeant)
             if !gone.isEmpty { state.taken.removeAll(where: isMeant) }
             return gone + state.queue.withdraw(where: isMeant)
         }
-        // What they hold is let go here, and not while the thread waits for the lock.
+        // Releases what they own outside of the lock, so that the thread doesn't wait for it.
         withExtendedLifetime(gone) {}
     }
 
-    /// Answers what was asked, and ends. Once; waits for it.
+    /// Executes the queued requests, ends the thread, and waits for it. Call once.
     func stop() {
         shared.state.withLock { $0.queue.isStopping = true }
         shared.event.signal()
@@ -118,24 +118,24 @@ final class WorkThread<Request: Sendable, Answer: Sendable>: Sendable {
     }
 }
 
-/// What a thread is asked to do, in which order it does it, and when.
+/// The requests to a thread, and when each is executed.
 ///
-/// A chore takes a turn once nothing else was asked for `quiet`, or once it has waited for
-/// `longest`. Whoever asks one thing after the other would otherwise wait for a chore each time:
-/// its next request comes a moment after the answer, when the chore has just begun.
+/// A chore runs when no other request has arrived for `quiet`, or after it has waited for
+/// `longest`. Otherwise a client that sends one request at a time would wait for a chore each time:
+/// its next request arrives just after the answer, when the chore has just begun.
 struct WorkQueue<Request: Sendable>: Sendable {
-    /// Nanoseconds without any other request after which a chore begins.
+    /// The idle time in nanoseconds after which a chore runs.
     static var quiet: UInt64 { 4_000_000 }
-    /// Nanoseconds after which a chore begins in any case.
+    /// The maximum delay of a chore in nanoseconds.
     static var longest: UInt64 { 16_000_000 }
 
     /// What the thread does next.
     enum Turn {
-        /// Answer these, in this order.
+        /// Execute these requests in order.
         case answer([Request])
-        /// Wait until something is asked, or until that many milliseconds have passed.
+        /// Wait for a request, or for this many milliseconds.
         case wait(milliseconds: Int?)
-        /// All is answered, and nothing more comes.
+        /// Everything is done, and no more requests are accepted.
         case end
     }
 
@@ -143,22 +143,22 @@ struct WorkQueue<Request: Sendable>: Sendable {
     private let isChore: @Sendable (Request) -> Bool
     private var requests: [Request] = []
     private var chores: [Request] = []
-    /// When the first of `chores` began to wait.
+    /// Since when the first of `chores` has been waiting.
     private var choresSince: UInt64 = 0
-    /// The thread got something that is no chore, and has not come back.
+    /// Whether the thread is executing a request that isn't a chore.
     private var isBusy = false
-    /// When it last came back from that.
+    /// When it last completed one.
     private var idleSince: UInt64 = 0
-    /// Nothing more is taken.
+    /// Whether no more requests are accepted.
     var isStopping = false
 
-    /// At most `requestsMax` wait, chores among them.
+    /// Creates a queue for at most `requestsMax` requests, including chores.
     init(requestsMax: Int, isChore: @escaping @Sendable (Request) -> Bool) {
         self.requestsMax = requestsMax
         self.isChore = isChore
     }
 
-    /// Takes a request; false where too many wait, or at the end. `now` in nanoseconds.
+    /// Adds a request; returns false if the queue is full or stopping. `now` in nanoseconds.
     mutating func put(_ request: Request, now: UInt64) -> Bool {
         guard !isStopping, requests.count + chores.count < requestsMax else { return false }
         guard isChore(request) else {
@@ -170,7 +170,7 @@ struct WorkQueue<Request: Sendable>: Sendable {
         return true
     }
 
-    /// What to do at `now`, in nanoseconds: at the end, chores without a wait.
+    /// Returns what to do at `now`, in nanoseconds; when stopping, chores don't wait.
     mutating func take(now: UInt64) -> Turn {
         if isBusy { (isBusy, idleSince) = (false, now) }
         if !chores.isEmpty, isStopping || now >= choresSince + Self.longest {
@@ -187,10 +187,10 @@ struct WorkQueue<Request: Sendable>: Sendable {
         return .wait(milliseconds: Int((begin - now + 999_999) / 1_000_000))
     }
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     var isEmpty: Bool { requests.isEmpty && chores.isEmpty }
 
-    /// Takes out the requests that are meant.
+    /// Removes and returns matching requests.
     mutating func withdraw(where isMeant: (Request) -> Bool) -> [Request] {
         let gone = requests.filter(isMeant) + chores.filter(isMeant)
         requests.removeAll(where: isMeant)
@@ -205,7 +205,7 @@ struct WorkQueue<Request: Sendable>: Sendable {
     }
 }
 
-/// Answers of other threads, until the bus thread takes them.
+/// Answers from other threads, until the bus thread handles them.
 final class Inbox: Sendable {
     enum Answer: Sendable {
         case disk(DiskAnswer)
@@ -216,7 +216,7 @@ final class Inbox: Sendable {
     private let answers = Mutex<[Answer]>([])
     private let wake: @Sendable () -> Void
 
-    /// `wake` makes the bus thread call for them; any thread calls it.
+    /// `wake` is called from any thread and makes the bus thread read the inbox.
     init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     func put(_ answer: Answer) {
@@ -235,45 +235,45 @@ final class Inbox: Sendable {
     }
 }
 
-/// A job of the cache that is not answered yet.
+/// A cache job without an answer.
 struct CacheJob: Sendable {
     let id: JobID
     let attempt: UInt32
 }
 
-/// What goes on when a thread answers.
+/// What to do when a thread answers.
 enum PendingWork {
-    /// A query whose key is looked up on the disk, and read where it is short.
+    /// A query whose key is looked up on the disk, and whose body is read if it is small.
     case looking(CacheJob, QueryWork)
-    /// A query whose body is being read from the disk into memory that was made for it.
+    /// A query whose body is being read from the disk into reserved memory.
     case reading(CacheJob, QueryWork, IndexRow, Body)
-    /// A query that the directories of its cache are asked, in which nothing is changed.
+    /// A query that searches the read-only directories of its cache.
     case lookingFurther(CacheJob, QueryWork)
     /// A query whose body is being read from one of them.
     case readingFurther(CacheJob, QueryWork, ReadOnlyEntry, Body)
-    /// It is looked whether these directories are there.
+    /// A check of these directories.
     case checking
     /// A body that is being copied.
     case copying(Filling, Body)
-    /// The writes under way.
+    /// The writes in progress.
     case writing([PendingWrite])
-    /// The older value of a key, which is removed.
+    /// The removal of a key's older value.
     case removing(String)
-    /// Everything, since too many older values are there.
+    /// Clearing the disk tier, because it has too many outdated values.
     case clearing
-    /// A command that the disk carries out.
+    /// An operator's command executed by the disk.
     case commanding(CacheCommandID)
-    /// An entry that the disk looks for or removes, for its tiers in memory.
+    /// An entry operation on the disk, with the tiers found in memory.
     case attending(CacheJob, EntryWork, inMemory: CacheTypes)
-    /// A walk over the entries of the disk, with what was found so far.
+    /// A scan over the entries of the disk, with the results so far.
     case scanning(CacheJob, EntryWork, EntryPage, DiskScan)
-    /// The disk goes down to its low-water mark for a job.
+    /// Trimming the disk to its low-water mark for a job.
     case trimming(CacheJob, EntryPage, before: DiskCounts)
-    /// Housekeeping.
+    /// Maintenance.
     case maintaining
-    /// The last thing before the end.
+    /// The final flush.
     case flushing
-    /// Nothing waits for it.
+    /// Nothing depends on it.
     case noting
 }
 
@@ -292,7 +292,7 @@ extension PendingWork {
         }
     }
 
-    /// Whether the process must not end before it: somebody waits, or something is to be kept.
+    /// Whether the process must not exit before it: a job waits for it, or data is to be kept.
     var isWork: Bool {
         switch self {
         case .looking, .reading, .copying, .writing, .removing, .clearing, .commanding: true
@@ -304,7 +304,7 @@ extension PendingWork {
 }
 
 extension PendingWork {
-    /// Whether the disk does it.
+    /// Whether the disk executes it.
     var isOnDisk: Bool {
         switch self {
         case .looking, .reading, .writing, .removing, .clearing, .commanding, .attending: true
@@ -314,17 +314,17 @@ extension PendingWork {
     }
 }
 
-/// What a body is for, once it is filled.
+/// The purpose of a body that is being filled.
 enum Filling {
-    /// The answer of a query.
+    /// The answer to a query.
     case query(CacheJob, QueryWork, Finding)
-    /// What a store keeps; `nil` where its job was cancelled and only the store goes on.
+    /// A store; its job is `nil` if it was canceled and only the store continues.
     case store(CacheJob?, StoreWork, StorePlan)
-    /// Nothing but to be held against a staged body.
+    /// Only the comparison with a staged body.
     case comparison(CacheJob, Body)
 
-    /// Whether the digest of the body is to be known: it is kept, or somebody gets it, and nobody
-    /// has computed it before.
+    /// Whether to compute the body's digest: the body is kept or delivered, and the digest isn't
+    /// known yet.
     var wantsDigest: Bool {
         switch self {
         case .store: true
@@ -333,7 +333,7 @@ enum Filling {
         }
     }
 
-    /// What the filled body is held against.
+    /// The body to compare with.
     var comparand: Body? {
         if case .comparison(_, let body) = self { return body }
         return nil
@@ -348,16 +348,16 @@ struct Finding: Sendable {
     let stored: UnixTime?
 }
 
-/// What a store will do with its body.
+/// What a store does with its body.
 struct StorePlan: Sendable {
-    /// `nil` where it is kept nowhere.
+    /// `nil` if it isn't kept anywhere.
     var key: String?
     var toMemory: Bool
     var toDisk: Bool
-    /// It is asked for the first time, and the disk gets it when it is asked for again.
+    /// Whether it is requested for the first time, and written to disk at the second request.
     var isWithheld = false
-    /// In `results/`, and not in private memory.
+    /// Whether it is in `results/` instead of private memory.
     var isResult: Bool
-    /// Why a tier that was asked for does not get it.
+    /// Why a requested tier doesn't store it.
     var skipped: [String] = []
 }

@@ -6,8 +6,8 @@ import StageContract
 import Synchronization
 import Vips
 
-/// All frames of an animation as they are shown, one behind the other in one block: 8-bit RGBA in
-/// sRGB, alpha straight, each as large as the canvas, or reduced where that takes too much memory.
+/// All displayed frames of an animation in one block: 8-bit RGBA in sRGB with straight alpha, each
+/// of the size of the canvas, or reduced if that takes too much memory.
 struct AllFrames {
     private let source: SourceImage
     private let limits: ImageLimits
@@ -15,12 +15,11 @@ struct AllFrames {
     private var reader: FrameReader
 
     /// - Parameters:
-    ///   - need: what is needed of each frame.
-    ///   - missing: of a source whose decoder is one of beginnings; is told where frames are
-    ///     missing.
-    /// - Returns: nil for what has no frames, or but one.
-    /// - Throws: `limitExceeded` for too many frames, or too many bytes of their pixels, or too
-    ///   much that each of them needs; `badImageData` where frames are missing.
+    ///   - need: What is needed of each frame.
+    ///   - missing: Notified if frames are missing; for a source with a partial decoder.
+    /// - Returns: nil for an image with fewer than two frames.
+    /// - Throws: `limitExceeded` for too many frames, pixels, or shared bytes needed by each frame;
+    ///   `badImageData` if frames are missing.
     init?(
         of source: SourceImage, for need: DecodeNeed, _ limits: ImageLimits,
         _ missing: MissingPixels? = nil
@@ -47,15 +46,15 @@ struct AllFrames {
         reduction = FrameReduction(
             of: source, frames: found.map.frames.count, for: need, bytes: limits.unreducedBytes)
         try limits.check(frames: found.map.frames.count, of: reduction.size)
-        // A PNG has it packed.
+        // A PNG contains the profile in compressed form.
         let profile = try source.openHeader().withProfile { $0.count } ?? 0
         try limits.check(
             shared: max(found.map.sharedBytes, profile), frames: found.map.frames.count)
         (self.source, self.limits, reader) = (source, limits, found)
     }
 
-    /// Whether the file has more frames than are there as a whole. libvips does not count a frame
-    /// of a GIF that is cut off.
+    /// Returns whether the file declares more frames than are complete. libvips doesn't count a
+    /// truncated frame of a GIF.
     private static func lacksFrames(_ source: SourceImage, _ limits: ImageLimits) -> Bool {
         let bytes = source.bytes.bindMemory(to: UInt8.self).span
         guard let map = AnimationMap(bytes, framesMax: limits.pagesMax), map.end != .whole else {
@@ -66,7 +65,7 @@ struct AllFrames {
         switch map.format {
         case .gif:
             while file.byte(end) == 0 { end += 1 }
-            // What stands in front of a frame, or a frame.
+            // A block before a frame, or a frame.
             return source.pages > max(1, map.frames.count) || file.byte(end) == 0x2C
                 || file.byte(end) == 0x21 && file.byte(end + 1) ?? 0xF9 == 0xF9
         case .webp:
@@ -77,13 +76,12 @@ struct AllFrames {
         }
     }
 
-    /// Composes one frame after the other.
+    /// Composes the frames one after the other.
     ///
     /// - Parameters:
-    ///   - keeps: what is wanted beside the pixels. Their profile has been applied, and they have
-    ///     8 bits.
-    ///   - cancellation: looked at between frames.
-    /// - Throws: `badImageData`, `limitExceeded`, `cancelled`, what `output` throws.
+    ///   - keeps: The metadata to keep besides the pixels, which are converted to 8-bit sRGB.
+    ///   - cancellation: Checked between frames.
+    /// - Throws: `badImageData`, `limitExceeded`, `cancelled`, and the errors of `output`.
     mutating func write(
         to output: some OutputSpace, keeping keeps: KeptParts, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame {
@@ -120,20 +118,20 @@ struct AllFrames {
     }
 }
 
-/// By how much the frames of an animation are made smaller as they are decoded, so that all of them
-/// fit into memory: each pixel is the mean of a square of pixels of the canvas.
+/// The downscaling of an animation's frames during decoding, so that all of them fit into memory:
+/// each pixel is the mean of a square of canvas pixels.
 struct FrameReduction {
-    /// Of a reduced frame, as it is stored.
+    /// The stored size of a reduced frame.
     let size: PixelSize
     private let canvas: PixelSize
-    /// Pixels of the canvas on each side of a square.
+    /// The side length of a square in canvas pixels.
     private let shrink: Int
 
-    /// No larger than it must be: small animations are decoded as they are.
+    /// Chooses the smallest sufficient reduction: small animations aren't reduced.
     ///
     /// - Parameters:
-    ///   - need: what each frame has to cover after it.
-    ///   - bytes: what the pixels of all frames should take at most.
+    ///   - need: What each reduced frame has to cover.
+    ///   - bytes: The intended maximum size of all frames' pixels.
     init(of source: SourceImage, frames: Int, for need: DecodeNeed, bytes: Int) {
         canvas = source.storedSize
         let most = need.shrink(
@@ -147,7 +145,8 @@ struct FrameReduction {
         size = DecodeScale(1, over: shrink).size(canvas)
     }
 
-    /// Writes a frame, which is RGBA of 8 bits, alpha straight: transparent pixels add no color.
+    /// Writes a reduced frame. Pixels are 8-bit RGBA with straight alpha: transparent ones don't
+    /// contribute color.
     func write(_ pixels: [UInt8], to output: UnsafeMutableRawBufferPointer) {
         guard shrink > 1 else { return output.copyBytes(from: pixels) }
         for row in 0..<size.height {
@@ -183,26 +182,26 @@ struct FrameReduction {
 }
 
 extension ImageLimits {
-    /// Bytes of all frames of an animation beyond which they are reduced.
+    /// The total size of an animation's frames in bytes above which they are reduced.
     var unreducedBytes: Int { pixelBytesMax / 4 }
 }
 
-/// The frames of one animated file as they are shown, in any order. It keeps the canvas between two
-/// of them, or what the codec keeps, so those in order are decoded once each.
+/// Random access to the displayed frames of an animation. Keeps the canvas or the codec's state
+/// between frames, so that sequential access decodes each frame only once.
 struct FrameReader {
     let map: AnimationMap
     private let decoder: any FormatDecoder
-    /// Of a format whose codec makes frames of others.
+    /// For formats whose codec predicts frames from others.
     private let sequence: AVIFFrames?
     private var canvas: FrameCanvas
 
-    /// Frames have the size of the whole image, at whatever scale a still one would be decoded: the
-    /// limits of that hold before its canvas is made.
+    /// Frames have the size of the whole image, even if a still would be reduced, so its limits are
+    /// checked before the canvas is allocated.
     ///
     /// - Parameters:
-    ///   - decoder: of whole files; that of the source may be of beginnings.
-    ///   - framesMax: frames that are looked for at most.
-    /// - Returns: nil for what has no frames of its own.
+    ///   - decoder: A decoder of whole files; the source may have a partial one.
+    ///   - framesMax: The maximum number of frames to find.
+    /// - Returns: nil for an image without frames.
     /// - Throws: `limitExceeded`.
     init?(
         of source: SourceImage, by decoder: any FormatDecoder, _ limits: ImageLimits,
@@ -222,11 +221,11 @@ struct FrameReader {
         (self.map, self.decoder, self.canvas) = (map, decoder, FrameCanvas(map))
     }
 
-    /// The canvas with that frame: 8-bit RGBA in sRGB, alpha straight.
+    /// Returns the canvas after that frame: 8-bit RGBA in sRGB with straight alpha.
     ///
     /// - Parameters:
-    ///   - index: one of the frames of the map.
-    ///   - file: the same bytes as before.
+    ///   - index: The index of a frame in the map.
+    ///   - file: The same bytes as in previous calls.
     /// - Throws: `badImageData`, `limitExceeded`, `cancelled`.
     mutating func pixels(
         of index: Int, in file: UnsafeRawBufferPointer, limits: ImageLimits,
@@ -282,7 +281,7 @@ struct FrameReader {
 }
 
 extension AnimationMap {
-    /// Each frame is the canvas, which is turned and cut as the file says.
+    /// Makes each frame cover the canvas, which is rotated and cropped as the file specifies.
     fileprivate mutating func spreadFrames() {
         let whole = PixelRect(x: 0, y: 0, size: canvas)
         for index in frames.indices { frames[index].area = whole }
@@ -309,18 +308,18 @@ extension [UInt8] {
     }
 }
 
-/// Still images made of the parts of an animated file: one frame's area each, which any decoder of
-/// the format reads. So frames are decoded by the libraries that decode still images.
+/// Creates still images from parts of an animation: the area of one frame, in a form that any
+/// decoder of the format accepts. So frames are decoded by the libraries for still images.
 struct FrameFile {
     private let file: UnsafeRawBufferPointer
     private let map: AnimationMap
 
-    /// - Parameter file: the bytes of which the map was made; must not change meanwhile.
+    /// - Parameter file: The bytes from which the map was created; must not change meanwhile.
     init(_ file: UnsafeRawBufferPointer, _ map: AnimationMap) {
         (self.file, self.map) = (file, map)
     }
 
-    /// The file of one frame.
+    /// Returns the file of one frame.
     func bytes(of frame: FrameRecord) -> [UInt8] {
         switch map.format {
         case .gif: gif(frame)
@@ -329,7 +328,7 @@ struct FrameFile {
         }
     }
 
-    /// Header, screen as large as the frame, global colours, and the frame in its corner.
+    /// Header, screen of the frame's size, global colors, and the frame at the origin.
     private func gif(_ frame: FrameRecord) -> [UInt8] {
         var bytes = Array("GIF89a".utf8)
         let size = little(frame.area.size.width, 2) + little(frame.area.size.height, 2)
@@ -357,7 +356,7 @@ struct FrameFile {
         bytes += big(body.count) + content + big(Int(sum))
     }
 
-    /// In the extended form, which takes alpha of its own beside an image with loss.
+    /// In the extended format, which allows a separate alpha chunk for a lossy image.
     private func webP(_ frame: FrameRecord) -> [UInt8] {
         let (width, height) = (frame.area.size.width - 1, frame.area.size.height - 1)
         let flags: UInt8 = (frame.mayBeTransparent ? 0x10 : 0) | (map.shared.isEmpty ? 0 : 0x20)
@@ -377,10 +376,10 @@ private func little(_ number: Int, _ count: Int) -> [UInt8] {
 
 private func big(_ number: Int) -> [UInt8] { little(number, 4).reversed() }
 
-/// The animation of which a frame was decoded last, with its canvas: the next frame of the same
-/// picture costs one frame. It is known again by its bytes, of which a copy is kept.
+/// The most recent animation with its canvas, so that the next frame of the same image takes only
+/// one frame to decode. Identified by its bytes, of which a copy is kept.
 final class KeptAnimation: Sendable {
-    /// Bytes of the file and of the canvas that are kept at most, each.
+    /// The maximum size of the kept file, and of the canvas, in bytes.
     private static let bytesMax = 64 << 20
 
     private struct Kept {
@@ -390,10 +389,10 @@ final class KeptAnimation: Sendable {
 
     private let kept = Mutex<Kept?>(nil)
 
-    /// The pixels of a frame as it is shown, in a block of `output`.
+    /// Writes the pixels of a displayed frame to a block of `output`.
     ///
-    /// - Throws: `badImageData`; `stepFailed` for a frame that is not there; `notSupported` for a
-    ///   frame behind the first one of a format whose frames are not decoded; what `output` throws.
+    /// - Throws: `badImageData`; `stepFailed` for a nonexistent frame; `notSupported` for a frame
+    ///   after the first one if the format's frames are not decoded; the errors of `output`.
     func frame(
         _ index: Int, of source: SourceImage, _ limits: ImageLimits, _ parts: KeptBytes,
         to output: some OutputSpace, cancellation: CancellationFlag
@@ -413,7 +412,7 @@ final class KeptAnimation: Sendable {
         return try output.frame(pixels, of: canvas, with: parts)
     }
 
-    /// What was kept of the same bytes, or a beginning; nil for what has no frames.
+    /// Returns the kept state for the same bytes, or a new one; nil for an image without frames.
     private func take(
         _ source: SourceImage, _ limits: ImageLimits
     ) throws(ImageError) -> Kept? {
@@ -440,7 +439,7 @@ final class KeptAnimation: Sendable {
 }
 
 extension ImageError {
-    /// A frame that cannot be decoded of a source.
+    /// The error for a frame that can't be decoded.
     fileprivate static func noFrame(_ index: Int, of source: SourceImage) -> ImageError {
         let name = source.decoder.format.name
         guard source.decoder.format.traits.input?.pages == .frames || source.pages == 1 else {

@@ -13,7 +13,7 @@ extension ImageError {
         ImageError(.cancelled, "cancelled while the image was decoded")
     }
 
-    /// Of bytes whose format nobody knows.
+    /// The error for an unknown format.
     static func unknown(_ bytes: UnsafeRawBufferPointer) -> ImageError {
         guard bytes.starts(with: [0x1F, 0x8B]) else { return .notAnImage }
         return ImageError(
@@ -23,13 +23,13 @@ extension ImageError {
             details: ["format": "gzip"])
     }
 
-    /// Of an image that was said to be a drawing.
+    /// The error for an image that was declared to be a drawing.
     static func notDrawn(_ format: ImageFormat) -> ImageError {
         ImageError(
             .badImageData, "the bytes are \(format.name), and were said to be another format")
     }
 
-    /// Of a sequence of HEVC without an image that is none of its frames.
+    /// The error for an HEVC sequence without an image besides its frames.
     static func framesAlone(_ format: ImageFormat) -> ImageError {
         ImageError(
             .unsupportedFormat,
@@ -42,7 +42,7 @@ extension ImageError {
         ImageError(.limitExceeded, message, details: ["limit": limit])
     }
 
-    /// The same of an image whose header was read: what is damaged is its pixels.
+    /// The same error for an image with a valid header: only its pixels are damaged.
     var ofPixels: ImageError {
         guard code == .badImageData else { return self }
         var error = self
@@ -53,7 +53,7 @@ extension ImageError {
         return error
     }
 
-    /// What an error of libvips means for whoever wanted the image decoded.
+    /// Converts an error of libvips during decoding.
     init(decoding error: VipsError) {
         switch error.kind {
         case .corrupt:
@@ -76,7 +76,7 @@ extension ImageError {
         }
     }
 
-    /// What an error of libjpeg means for whoever wanted the image decoded.
+    /// Converts an error of libjpeg during decoding.
     init(decoding error: JPEGError) {
         let details = Self.details(error)
         switch error.kind {
@@ -94,7 +94,7 @@ extension ImageError {
         }
     }
 
-    /// What an error of zimg means for whoever wanted the image decoded.
+    /// Converts an error of zimg during decoding.
     init(decoding error: ZimgError) {
         switch error.kind {
         case .cancelled: self = .cancelled
@@ -106,7 +106,7 @@ extension ImageError {
         }
     }
 
-    /// Runs calls of libvips, their errors mapped.
+    /// Calls libvips and converts its errors.
     static func mapping<Result>(
         _ body: () throws(VipsError) -> Result
     ) throws(ImageError) -> Result {

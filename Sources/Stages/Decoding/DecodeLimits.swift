@@ -5,15 +5,15 @@ import PNG
 import Vips
 
 extension ImageLimits {
-    /// Refuses a file by its pages, before a decoder reads all of them: libwebp takes seconds for a
-    /// hundred thousand frames, and nobody can cancel that.
+    /// Rejects a file with too many pages before a decoder reads them: libwebp takes seconds for a
+    /// hundred thousand frames and can't be canceled.
     func checkPages(of bytes: UnsafeRawBufferPointer, _ format: ImageFormat) throws(ImageError) {
         let (most, overflows) = pagesMax.addingReportingOverflow(1)
         guard !overflows, let pages = Self.pages(of: bytes, format, upTo: most) else { return }
         try check(pages, within: \.pagesMax, "pagesMax", .pages, "pages or more", format)
     }
 
-    /// Counted without a decoder; nil where only a decoder can.
+    /// Counts pages without a decoder; nil if that isn't possible.
     private static func pages(
         of bytes: UnsafeRawBufferPointer, _ format: ImageFormat, upTo most: Int
     ) -> Int? {
@@ -24,9 +24,9 @@ extension ImageLimits {
         return AnimationMap(file, framesMax: most)?.frames.count
     }
 
-    /// Refuses an image by its header, before any pixel is computed (SEMANTICS §9.8). What counts
-    /// is what is decoded at once: one frame, and the whole of it if its format cannot be reduced
-    /// or no pixels are needed.
+    /// Rejects an image by its header, before any pixel is computed (SEMANTICS §9.8). The limits
+    /// apply to what is decoded at once: one frame, and the full size if the format can't be
+    /// reduced or no pixels are needed.
     func check(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
         let size = source.codedSize ?? scale.size(source.storedSize)
         guard source.storedSize.isPositive else { throw .notAnImage }
@@ -43,8 +43,8 @@ extension ImageLimits {
             format)
     }
 
-    /// Refuses what would take too much memory after it was made smaller, in pixels or in what its
-    /// decoder keeps of the whole image, or while it is decoded.
+    /// Rejects an image that takes too much memory after reduction, for pixels or for what its
+    /// decoder keeps of the whole image, or during decoding.
     func checkPixelBytes(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
         let pixelBytes = source.header.bands * source.header.bytesPerBand
         let bytes = Self.product(source.madeSize(at: scale).area, pixelBytes)
@@ -64,10 +64,10 @@ extension ImageLimits {
         try checkMemory(source, at: scale)
     }
 
-    /// Refuses an image whose decoder takes more memory than it may, by a table of what each takes
-    /// (`DecoderMemoryRows`): libjxl ends the process where it gets no more.
+    /// Rejects an image whose decoder needs too much memory, according to a table
+    /// (`DecoderMemoryRows`): libjxl aborts the process if an allocation fails.
     ///
-    /// - Parameter composing: of a frame that is drawn on a canvas.
+    /// - Parameter composing: Whether a frame is drawn on a canvas.
     func checkMemory(
         _ source: SourceImage, at scale: DecodeScale, composing: Bool = false
     ) throws(ImageError) {
@@ -86,10 +86,10 @@ extension ImageLimits {
         throw error
     }
 
-    /// Refuses frames whose pixels take too much memory together, or whose durations no message
-    /// holds.
+    /// Rejects animations whose pixels take too much memory, or whose durations exceed the limit of
+    /// messages.
     ///
-    /// - Parameter size: of each frame as it is kept.
+    /// - Parameter size: The stored size of each frame.
     func check(frames: Int, of size: PixelSize) throws(ImageError) {
         let most = AnimationFacts.framesMax
         guard frames <= most else {
@@ -108,15 +108,15 @@ extension ImageLimits {
         }
     }
 
-    /// Pixels of all frames together, whatever an operator sets: so many are composed in seconds.
+    /// The fixed maximum of pixels in all frames, which take seconds to compose.
     private static let framePixelsMax = 2 << 30
 
-    /// Refuses frames that take too long to compose, however few pixels are kept of them.
+    /// Rejects frames that take too long to compose, however few pixels are kept.
     func check(composed frames: Int, of size: PixelSize) throws(ImageError) {
         try check(composedPixels: Self.product(size.area, frames))
     }
 
-    /// The same of as many pixels.
+    /// Rejects a number of pixels that takes too long to compose.
     func check(composedPixels pixels: Int) throws(ImageError) {
         guard pixels <= Self.framePixelsMax else {
             throw .over(
@@ -126,11 +126,11 @@ extension ImageLimits {
         }
     }
 
-    /// Of all frames together, whatever an operator sets.
+    /// The fixed maximum for all frames together.
     private static let sharedBytesMax = 256 << 20
 
-    /// Refuses frames that share more than can be read anew for each of them: a decoder of still
-    /// images gets it with every frame.
+    /// Rejects frames that share too much data, because the still decoder reads it again for each
+    /// frame.
     func check(shared bytes: Int, frames: Int) throws(ImageError) {
         let all = Self.product(bytes, frames)
         guard all <= Self.sharedBytesMax else {
@@ -143,7 +143,7 @@ extension ImageLimits {
         }
     }
 
-    /// Refuses frames of which more pixels are coded than displayed.
+    /// Rejects frames with too many coded pixels, which may exceed the displayed ones.
     func check(coded size: PixelSize) throws(ImageError) {
         guard let area = size.area, area <= pixelsMax else {
             throw .over(
@@ -162,7 +162,7 @@ extension ImageLimits {
         let limit = self[keyPath: path]
         guard value > limit else { return }
         let family = format.traits.input?.family ?? .raster
-        // Whose decoders go no further, whatever an operator sets.
+        // Decoders can't exceed that limit, regardless of configuration.
         let isLast = limit >= ImageLimits.of(family)[keyPath: path]
         let last = "no more than \(limit) are \(family == .vector ? "drawn" : "decoded")"
         var error = ImageError.over(
@@ -175,7 +175,7 @@ extension ImageLimits {
         throw error
     }
 
-    /// As large as can be where there is no such number.
+    /// Returns the product; saturates on overflow.
     private static func product(_ left: Int?, _ right: Int) -> Int {
         guard let left else { return .max }
         let (value, overflow) = left.multipliedReportingOverflow(by: right)
@@ -183,29 +183,29 @@ extension ImageLimits {
     }
 }
 
-/// The bytes that a job may inflate (SEMANTICS §9.8): each time that a PNG is opened, its rows as
-/// its header says, and as much of metadata as is permitted. A file of 2 MB may have 2 GB behind
-/// its pixels.
+/// The number of bytes that a job may inflate (SEMANTICS §9.8): each time a PNG is opened, its rows
+/// according to the header and the permitted metadata. A file of 2 MB can contain 2 GB after its
+/// pixels.
 enum InflatedBytes {
-    /// libvips reads a header when it looks for the loader, opens the file and makes its pixels.
+    /// libvips reads a header to find the loader, to open the file, and to decode its pixels.
     private static let headersRead = 3
 
-    /// A job begins with an image of that format.
+    /// Sets the limit for a job whose input has that format.
     static func limit(_ format: ImageFormat, _ limits: ImageLimits) {
         switch format {
         case .png, .ico:
             let (each, overflows) = limits.metadataBytesMax.multipliedReportingOverflow(
                 by: headersRead)
             InflateLimit.begin(each: overflows ? .max : each)
-        // Their decoders inflate into memory of the size that they need.
+        // Their decoders inflate into memory of the required size.
         default: InflateLimit.lift()
         }
     }
 
-    /// A PNG is opened.
+    /// Adds the rows of a PNG that is being opened to the limit.
     static func permit(_ png: UnsafeRawBufferPointer) { InflateLimit.permit(rowBytes(png)) }
 
-    /// Throws `limitExceeded` if there was more to inflate.
+    /// Throws `limitExceeded` if the limit was reached.
     static func check() throws(ImageError) {
         guard InflateLimit.isExceeded else { return }
         throw .over(
@@ -214,7 +214,8 @@ enum InflatedBytes {
                 + "metadata-limit permits: save the image again without them")
     }
 
-    /// Bytes of all rows with their filters, of an interlaced image those of all passes at least.
+    /// Returns the size of all rows with their filter bytes; for an interlaced image at least that
+    /// of all passes.
     private static func rowBytes(_ png: UnsafeRawBufferPointer) -> Int {
         guard png.count >= headerEnd else { return 0 }
         let samples = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][png[colorType]] ?? 4
@@ -222,7 +223,7 @@ enum InflatedBytes {
         let rows = number(png, width).multipliedReportingOverflow(by: bits)
         let bytes = (rows.partialValue / 8 + 2).multipliedReportingOverflow(by: number(png, height))
         guard !rows.overflow, !bytes.overflow, bytes.partialValue < .max / 4 else { return .max }
-        // Something has to be left for the call that finds the end of the stream.
+        // A margin for the call that finds the end of the stream.
         return (png[interlace] == 0 ? 1 : 2) * bytes.partialValue + 64
     }
 

@@ -4,27 +4,27 @@ public import Messages
 public import StageContract
 import Vips
 
-/// Encoded bytes in, pixels or header facts out: what a decode worker does with one job.
+/// Decodes bytes to pixels or image properties: the work of a decode worker.
 ///
-/// A JPEG or AVIF comes out in the planes that it has, where they mean sRGB; all else in 8-bit
-/// sRGB or grey (16 bits and a high dynamic range where the work keeps such), alpha straight, in
-/// the displayed orientation (SEMANTICS §11.3). Both are reduced as far as the need allows
-/// (SEMANTICS §11.4). Where the work keeps the source's profile, colours stay as they are
-/// (SEMANTICS §11.21). One job at a time in a process: a second one waits.
+/// JPEG and AVIF are returned as their planes if these represent sRGB; everything else as 8-bit
+/// sRGB or gray (16 bits and high dynamic range if the work preserves them), with straight alpha,
+/// in the displayed orientation (SEMANTICS §11.3). Images are reduced as far as the need allows
+/// (SEMANTICS §11.4). If the work keeps the source's profile, colors are not converted
+/// (SEMANTICS §11.21). Processes one job at a time; a second one waits.
 public struct DecodeStage: Sendable {
     private let library: VipsLibrary
     private let decoders: FormatDecoders
-    /// Of the job before, where it was one of an animation.
+    /// The state of the previous job, if it was an animation.
     private let animation = KeptAnimation()
 
-    /// Starts libvips, once in a process.
+    /// Starts libvips, once per process.
     ///
     /// - Parameters:
-    ///   - family: the formats that it decodes; all others it refuses by name.
-    ///   - concurrency: threads of libvips; 1 where processes are the parallelism.
-    ///   - onWarning: takes what libvips warns of; any thread.
-    /// - Throws: `internalError` where libvips cannot start. What one format alone needs and this
-    ///   machine lacks is a warning.
+    ///   - family: The formats to decode; others are rejected by name.
+    ///   - concurrency: The number of libvips threads; 1 if processes provide the parallelism.
+    ///   - onWarning: Receives warnings of libvips, on any thread.
+    /// - Throws: `internalError` if libvips can't start. A missing component that only one format
+    ///   needs is a warning.
     public init(
         _ family: FormatFamily = .raster, concurrency: Int = 1,
         onWarning: (@Sendable (_ domain: String, _ message: String) -> Void)? = nil
@@ -44,14 +44,14 @@ public struct DecodeStage: Sendable {
     /// Decodes `input`.
     ///
     /// - Parameters:
-    ///   - work: need and limits; its reference is not looked at.
-    ///   - input: the encoded bytes; must not change until this returns.
-    ///   - output: where the pixels go. On success the block belongs to the outcome, on a throw
-    ///     nothing is left reserved.
-    ///   - cancellation: looked at every few rows.
-    /// - Throws: `badImageData` for what is no image, or a damaged or cut off one;
-    ///   `unsupportedFormat` for a known format that is not decoded; `limitExceeded` before any
-    ///   pixel is computed; `cancelled`; what `output` throws; `internalError`.
+    ///   - work: The need and the limits; its reference is ignored.
+    ///   - input: The encoded bytes; must not change until this returns.
+    ///   - output: Allocates the pixels. On success the outcome owns the block, on an error nothing
+    ///     stays allocated.
+    ///   - cancellation: Checked every few rows.
+    /// - Throws: `badImageData` for invalid, damaged or truncated images; `unsupportedFormat` for a
+    ///   known format that isn't decoded; `limitExceeded` before any pixel is computed;
+    ///   `cancelled`; the errors of `output`; `internalError`.
     public func perform(
         _ work: DecodeWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
         cancellation: CancellationFlag
@@ -91,8 +91,9 @@ public struct DecodeStage: Sendable {
         }
     }
 
-    /// What there is of an image that its decoder refuses, if that is all of its pixels, or if some
-    /// may be missing (SEMANTICS §11.38); `nil` where nothing can be shown.
+    /// Decodes an image that its decoder rejects with the partial decoder: succeeds if all pixels
+    /// are present, or if missing ones are acceptable (SEMANTICS §11.38). Returns `nil` if there is
+    /// nothing to show.
     private func image(
         ofDamaged input: UnsafeRawBufferPointer, by decoder: any FormatDecoder,
         _ work: DecodeWork, _ limits: ImageLimits, to output: some OutputSpace,
@@ -111,7 +112,7 @@ public struct DecodeStage: Sendable {
         }
     }
 
-    /// `missing`: of a source whose decoder is one of beginnings.
+    /// `missing`: for a source with a partial decoder.
     private func image(
         of source: SourceImage, _ work: DecodeWork, _ limits: ImageLimits,
         noting missing: MissingPixels? = nil, to output: some OutputSpace,
@@ -138,7 +139,7 @@ public struct DecodeStage: Sendable {
             }
             let kept = try KeptBytes(of: source, work.keeps)
             if let index = work.frame ?? (missing == nil ? nil : source.frameOfStill) {
-                // Frames that may lack pixels are not kept for the next job.
+                // Frames with missing pixels are not kept for the next job.
                 let animation = missing == nil ? animation : KeptAnimation()
                 let frame = try animation.frame(
                     index, of: source, limits, kept, to: output, cancellation: cancellation)
@@ -176,9 +177,10 @@ public struct DecodeStage: Sendable {
     }
 }
 
-// Sources that are results as they are, or without their metadata (SEMANTICS §11.37).
+// Sources that are delivered unchanged, or without their metadata (SEMANTICS §11.37).
 extension DecodeStage {
-    /// An SVG for which nothing has to be drawn; `nil` for other bytes, and where it has.
+    /// Returns the result for an SVG that need not be rendered; `nil` for other inputs, or if it
+    /// must be.
     func undrawn(
         _ work: DecodeWork, _ input: UnsafeRawBufferPointer, _ limits: ImageLimits,
         to output: some OutputSpace
@@ -194,8 +196,8 @@ extension DecodeStage {
         return try handOver(file, drawing.info, to: output)
     }
 
-    /// The source as a file; `nil` where it has to be decoded, also since its metadata cannot be
-    /// taken out of it.
+    /// Returns the source as a file; `nil` if it must be decoded, for example because its metadata
+    /// can't be removed.
     func passed(
         _ work: DecodeWork, _ source: SourceImage, _ limits: ImageLimits,
         to output: some OutputSpace
@@ -242,8 +244,8 @@ extension DecodeStage {
 }
 
 extension OutputBlock {
-    /// The frame whose pixels were written into its first `count` bytes; what is kept goes behind
-    /// them, where the block has room for it.
+    /// Returns a frame whose pixels are in the first `count` bytes of the block; appends kept
+    /// metadata if it fits.
     func frame(
         _ layout: PixelLayout, pixelBytes count: Int, with kept: KeptBytes
     ) -> DecodedImage.Frame {
@@ -255,7 +257,7 @@ extension OutputBlock {
 }
 
 extension OutputSpace {
-    /// A frame of an animation as it is shown, in a block of its own: RGBA of the whole canvas.
+    /// Writes a displayed frame of an animation to its own block: RGBA of the whole canvas.
     func frame(
         _ pixels: [UInt8], of canvas: PixelSize, turned orientation: Orientation = .upright,
         with kept: KeptBytes

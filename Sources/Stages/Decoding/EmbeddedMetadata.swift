@@ -2,14 +2,15 @@ import ImageModel
 import Messages
 import Vips
 
-/// What of a source goes into results beside its pixels, as results may have it.
+/// The metadata of a source that is embedded in results, in the form permitted for them.
 struct KeptBytes {
     private(set) var parts: [(kind: Enclosure.Kind, bytes: [UInt8])] = []
 
-    /// Nothing.
+    /// Creates an empty set.
     init() {}
 
-    /// What the source has of what is wished. What is too large, or cannot be read, is left out.
+    /// Reads the requested metadata of the source. Parts that are too large or unreadable are
+    /// omitted.
     init(of source: SourceImage, _ wishes: KeptParts) throws(ImageError) {
         guard !wishes.isEmpty else { return }
         let image = try source.openHeader()
@@ -25,14 +26,14 @@ struct KeptBytes {
         }
     }
 
-    /// Whether the pixels stay as they are.
+    /// Whether it contains a profile, so that the pixels must not be converted.
     var hasProfile: Bool { parts.contains { $0.kind == .profile } }
 
-    /// Of all parts.
+    /// The total size in bytes.
     var byteCount: Int { parts.reduce(0) { $0 + $1.bytes.count } }
 
-    /// Writes the parts one after the other and says where they are; `memory` has room for them
-    /// from `offset` on.
+    /// Writes the parts one after the other and returns their locations; `memory` must have enough
+    /// space from `offset`.
     func write(to memory: UnsafeMutableRawBufferPointer, from offset: Int) -> [Enclosure] {
         var end = offset
         return parts.map { part in
@@ -48,9 +49,9 @@ struct KeptBytes {
         parts.append((kind, bytes))
     }
 
-    /// One that explains samples as the source has them.
+    /// Returns a profile that applies to the unconverted samples.
     private static func profile(of source: SourceImage, _ wishes: KeptParts) -> [UInt8]? {
-        // Numbers say what a profile would.
+        // Numeric color information replaces a profile.
         guard source.samples(wishes).hdr == nil, let profile = source.profile else { return nil }
         let isKept =
             switch profile.space {
@@ -63,18 +64,18 @@ struct KeptBytes {
     }
 }
 
-/// What stays of the metadata of a file that is delivered without being decoded: how it is turned,
-/// and who made it and whose it is where the request keeps that.
+/// The metadata kept in a file that is delivered without decoding: its orientation, and author and
+/// copyright if the request keeps them.
 struct PassedMetadata {
-    /// A block of EXIF without a prefix; empty: none.
+    /// An EXIF block without a prefix; may be empty.
     private(set) var exif: [UInt8] = []
     private(set) var xmp: [UInt8] = []
     private(set) var iptc: [UInt8] = []
 
-    /// Nothing.
+    /// Creates empty metadata.
     init() {}
 
-    /// - Throws: what reading the header throws.
+    /// - Throws: The errors of reading the header.
     init(of source: SourceImage, _ choice: MetadataChoice) throws(ImageError) {
         let image = try source.openHeader()
         let keepsRights = choice == .copyright
@@ -93,12 +94,12 @@ struct PassedMetadata {
         return bytes
     }
 
-    /// Bytes of a block, as of one beside pixels (SEMANTICS §11.22).
+    /// The maximum size of a block, as for metadata besides pixels (SEMANTICS §11.22).
     private static let bytesMax = 65_500
 }
 
-/// EXIF of a source (EXIF 2.32, 4.5; TIFF 6.0, section 2). Anyone may have written it: each number
-/// is looked at before it is a place.
+/// The EXIF data of a source (EXIF 2.32, 4.5; TIFF 6.0, section 2). Untrusted: every offset is
+/// validated before use.
 struct ExifBlock {
     private var block: TIFFBytes
     private let main: Directory
@@ -106,7 +107,7 @@ struct ExifBlock {
     private struct Directory {
         let start: Int
         let count: Int
-        /// Of the link to the next one.
+        /// The offset of the link to the next directory.
         var end: Int { entry(count) }
 
         func entry(_ index: Int) -> Int { start + 2 + TIFFBytes.entryBytes * index }
@@ -116,7 +117,7 @@ struct ExifBlock {
         static let orientation = 0x0112
         static let artist = 0x013B
         static let copyright = 0x8298
-        /// Where a thumbnail lies, and how long it is: of a JPEG, and of samples.
+        /// The tags of a thumbnail's offset and length: for JPEG, and for samples.
         static let thumbnails = [(0x0201, 0x0202), (0x0111, 0x0117)]
     }
 
@@ -125,7 +126,7 @@ struct ExifBlock {
     private static let short = 3
     private static let textBytesMax = 4096
 
-    /// `nil` where there is no directory at its beginning.
+    /// Returns `nil` if it doesn't begin with a directory.
     init?(_ block: UnsafeRawBufferPointer) {
         let bytes = Array(block.starts(with: Self.prefix) ? block.dropFirst(6) : block[...])
         guard bytes.count >= 8 else { return nil }
@@ -139,7 +140,8 @@ struct ExifBlock {
         self.main = main
     }
 
-    /// All of it, but upright, and without the thumbnail, which shows other pixels.
+    /// Returns the block with an upright orientation, and without the thumbnail, which shows
+    /// different pixels.
     func upright() -> [UInt8] {
         var copy = self
         for index in 0..<main.count where tag(main.entry(index)) == Tag.orientation {
@@ -152,14 +154,14 @@ struct ExifBlock {
         return copy.block.bytes
     }
 
-    /// A block of its own of artist and copyright; `nil` where it has neither.
+    /// Returns a block with only artist and copyright; `nil` if there is neither.
     func rights() -> [UInt8]? {
         let made = Self.made(1, rightsOf: self)
         return made.isEmpty ? nil : made
     }
 
-    /// A block of its own of an orientation, left out where that is 1, and of artist and copyright
-    /// of another block; empty where there is nothing of these.
+    /// Returns a block with only an orientation, omitted if it is 1, and the artist and copyright
+    /// of another block; empty if there are none of these.
     static func made(_ orientation: Int, rightsOf block: ExifBlock?) -> [UInt8] {
         let texts = [Tag.artist, Tag.copyright].compactMap { tag in
             block?.text(tag).map { (tag, $0) }
@@ -192,7 +194,7 @@ struct ExifBlock {
 
     // MARK: - Parts
 
-    /// With the zero at its end.
+    /// Returns a text including its terminating zero.
     private func text(_ wanted: Int) -> [UInt8]? {
         for index in 0..<main.count {
             let entry = main.entry(index)
@@ -226,7 +228,7 @@ struct ExifBlock {
         return entry.map { block.number($0 + 8, block.number($0 + 2, 2) == Self.short ? 2 : 4) }
     }
 
-    /// Makes zeros of what lies behind the first directory; what is at the end goes.
+    /// Overwrites data after the first directory with zeros, or removes it at the end of the block.
     private mutating func erase(_ start: Int, _ count: Int) {
         guard start >= main.end + 4, start < block.bytes.count else { return }
         guard count < block.bytes.count - start else {
@@ -238,17 +240,17 @@ struct ExifBlock {
 
     private func tag(_ entry: Int) -> Int { block.number(entry, 2) }
 
-    /// One that lies within the bytes with its link.
+    /// Returns a directory that lies completely within the bytes, with its link.
     private static func directory(at start: Int, _ block: TIFFBytes) -> Directory? {
         guard let count = block.entryCount(ofDirectory: start), count > 0 else { return nil }
         return Directory(start: start, count: count)
     }
 }
 
-/// Records of IPTC-IIM (version 4.2, chapter 1), by themselves as a TIFF has them, or in the
-/// resources of Photoshop as a JPEG does.
+/// The IPTC-IIM records (version 4.2, chapter 1), either directly as in TIFF, or in Photoshop
+/// resources as in JPEG.
 struct IPTCRecords {
-    /// All of them.
+    /// The bytes of all records.
     let all: [UInt8]
 
     private static let mark: UInt8 = 0x1C
@@ -256,7 +258,7 @@ struct IPTCRecords {
     private static let resource = Array("8BIM".utf8)
     private static let iptc = 0x0404
 
-    /// `nil` where there are none.
+    /// Returns `nil` if there are none.
     init?(_ bytes: UnsafeRawBufferPointer) {
         let bytes = Array(bytes)
         let found =
@@ -266,7 +268,8 @@ struct IPTCRecords {
         all = Array(found)
     }
 
-    /// By-line and copyright notice, and in which characters they are; `nil` without the two.
+    /// The by-line and copyright notice records, and the one for their character set; `nil` if
+    /// there is neither.
     var rights: [UInt8]? {
         var (kept, hasRights): ([UInt8], Bool) = ([], false)
         var place = 0
@@ -283,7 +286,8 @@ struct IPTCRecords {
         return hasRights ? kept : nil
     }
 
-    /// Each resource is a mark, a number, a name and data, both of an even number of bytes.
+    /// A resource consists of a signature, a number, a name and data, the latter two padded to an
+    /// even size.
     private static func records(in resources: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         var rest = resources
         while rest.starts(with: resource), rest.count >= 12 {
@@ -301,16 +305,16 @@ struct IPTCRecords {
     }
 }
 
-/// Who made an image and whose it is, by its XMP packet (`dc:creator` and `dc:rights`, XMP
+/// Extracts author and copyright from an XMP packet (`dc:creator` and `dc:rights`, XMP
 /// specification part 1, 8.3).
 ///
-/// The packet may hold anything: it is searched for texts in the items of these two properties,
-/// with the prefixes that all programs write, and for no structure around them.
+/// The packet is untrusted: it is searched for texts in the items of these two properties, with the
+/// usual namespace prefixes, without parsing its structure.
 enum XMPRights {
     private static let textBytesMax = 4096
     private static let itemsMax = 16
 
-    /// A packet of its own; `nil` where the source's has neither.
+    /// Returns a packet with only these properties; `nil` if the source has neither.
     static func read(_ packet: UnsafeRawBufferPointer) -> [UInt8]? {
         guard packet.count <= XMPOrientation.bytesMax else { return nil }
         let bytes = Array(packet)
@@ -339,7 +343,7 @@ enum XMPRights {
         return Array("<\(name)><\(kind)>".utf8) + items + Array("</\(kind)></\(name)>".utf8)
     }
 
-    /// The texts between `<rdf:li…>` and the next `<`, as they are written, within the property.
+    /// Returns the raw texts between `<rdf:li…>` and the next `<` within the property.
     private static func items(of name: String, _ bytes: [UInt8]) -> [[UInt8]] {
         guard let start = place(of: "<\(name)", bytes, from: 0),
             let end = place(of: "</\(name)>", bytes, from: start)
@@ -371,10 +375,10 @@ enum XMPRights {
     }
 }
 
-/// Finds the orientation that an XMP packet states (`tiff:Orientation`, XMP specification part 2).
+/// Finds the orientation in an XMP packet (`tiff:Orientation`, XMP specification part 2).
 ///
-/// The packet may hold anything: a bounded part of it is searched for this one property, as an
-/// attribute or an element, and for no structure around it.
+/// The packet is untrusted: a bounded part of it is searched for this one property, as an attribute
+/// or an element, without parsing its structure.
 struct XMPOrientation {
     static let bytesMax = 64 << 10
     private static let prefixMax = 32
@@ -383,12 +387,13 @@ struct XMPOrientation {
 
     private let bytes: UnsafeRawBufferPointer
 
-    /// 1 to 8, or nil where the packet says nothing that can be read.
+    /// Returns 1 to 8, or nil if there is no valid value.
     static func read(_ packet: UnsafeRawBufferPointer) -> Int? {
         Self(packet).places(atMost: 1).first.map { Int(packet[$0]) - Int(UInt8(ascii: "0")) }
     }
 
-    /// The packet as it says that pixels are upright; `nil` where it is too long to be searched.
+    /// Returns the packet with its orientation set to upright; `nil` if it is too long to be
+    /// searched.
     static func upright(_ packet: UnsafeRawBufferPointer) -> [UInt8]? {
         guard packet.count <= bytesMax else { return nil }
         var upright = Array(packet)
@@ -400,7 +405,7 @@ struct XMPOrientation {
         bytes = UnsafeRawBufferPointer(rebasing: packet.prefix(Self.bytesMax))
     }
 
-    /// Of the digits of its values.
+    /// Returns the positions of the property's digits.
     private func places(atMost most: Int) -> [Int] {
         guard let prefix = prefix() else { return [] }
         let name = prefix + Self.property
@@ -412,7 +417,7 @@ struct XMPOrientation {
         return places
     }
 
-    /// What stands for the namespace: `tiff` of `xmlns:tiff="http://ns.adobe.com/tiff/1.0/"`.
+    /// Returns the prefix of the namespace: `tiff` in `xmlns:tiff="http://ns.adobe.com/tiff/1.0/"`.
     private func prefix() -> [UInt8]? {
         guard let found = place(of: Self.namespace, from: 0) else { return nil }
         var end = found - 1
@@ -426,7 +431,7 @@ struct XMPOrientation {
         return Array(bytes[(start + 1)...end])
     }
 
-    /// Where the digit of `="3"` is, or of `>3<`, with spaces.
+    /// Returns the position of the digit in `="3"` or `>3<`, with optional spaces.
     private func value(_ start: Int) -> Int? {
         let sign = afterSpaces(start)
         guard sign < bytes.count else { return nil }

@@ -4,16 +4,16 @@ import Messages
 import StageContract
 import Vips
 
-/// Finds the facts of a source that are wanted, which needs a few pixels at most.
+/// Determines the requested properties of a source, which needs at most a few pixels.
 struct FactReader {
     let wanted: WantedFacts
     let limits: ImageLimits
     let cancellation: CancellationFlag
 
-    /// Throws as a decode does, of pixels only where they are needed.
+    /// Throws like a decode; pixel errors only if pixels are needed.
     func facts(of source: SourceImage) throws(ImageError) -> ImageFacts {
         var facts = ImageFacts()
-        // Of some formats to open an image is to make its pixels.
+        // For some formats, opening an image decodes its pixels.
         let image = try ImageError.mapping { () throws(VipsError) in
             try source.decoder.header(source.bytes)
         }
@@ -67,10 +67,10 @@ struct FactReader {
     }
 }
 
-/// Text of a file as it may be passed on.
+/// Sanitizes text from a file.
 enum FactText {
-    /// Valid UTF-8 without blanks around it, cut off between two characters; `nil` where
-    /// nothing is left.
+    /// Returns valid UTF-8 without surrounding whitespace, truncated between two characters; `nil`
+    /// if nothing is left.
     static func text(_ bytes: some Collection<UInt8>, bytesMax: Int) -> String? {
         guard let whole = String(validating: bytes, as: UTF8.self) else { return nil }
         var scalars = Substring(whole).unicodeScalars
@@ -90,13 +90,13 @@ enum FactText {
     }
 }
 
-/// What EXIF of an image says, by libvips' names for its entries.
+/// The EXIF data of an image, accessed by libvips' names.
 struct ExifFacts {
     private let image: VipsImage
 
     init(_ image: VipsImage) { self.image = image }
 
-    /// Those fields of the kinds that the image has.
+    /// Returns the available fields of the requested kinds.
     func fields(_ kinds: FactKinds) -> [ExifField: String] {
         var fields: [ExifField: String] = [:]
         for field in ExifField.allCases where kinds.contains(field.kind) {
@@ -131,7 +131,7 @@ struct ExifFacts {
         entry(name)?.numbers.first.flatMap { $0 > 0 ? Self.decimal($0) : nil }
     }
 
-    /// Degrees, minutes and seconds; on which side is an entry of its own.
+    /// Converts degrees, minutes and seconds; a separate entry has the hemisphere.
     private func angle(_ name: String, negative: String, atMost most: Double) -> String? {
         guard let numbers = entry(name)?.numbers, numbers.count == 3,
             let side = text("\(name)Ref")
@@ -143,7 +143,7 @@ struct ExifFacts {
 
     private var altitude: String? {
         guard let metres = entry("exif-ifd3-GPSAltitude")?.numbers.first else { return nil }
-        // libexif has words for 0 and 1 there: `Sea level` and this.
+        // libexif represents 0 and 1 as words: `Sea level` and this one.
         let below = Array("Sea level reference".utf8)
         let isBelow = image.text("exif-ifd3-GPSAltitudeRef")?.starts(with: below) ?? false
         return Self.decimal(isBelow ? -metres : metres)
@@ -151,7 +151,7 @@ struct ExifFacts {
 
     private func entry(_ name: String) -> ExifEntry? { image.text(name).map { ExifEntry($0) } }
 
-    /// To a millionth, without a fraction where there is none.
+    /// Formats a number to a millionth, without a fraction if it is an integer.
     private static func decimal(_ value: Double) -> String? {
         guard value.magnitude < 1e9 else { return nil }
         let rounded = (value * 1_000_000).rounded() / 1_000_000
@@ -159,18 +159,18 @@ struct ExifFacts {
     }
 }
 
-/// One entry of EXIF as libvips says it, which reads it by libexif:
-/// `VALUE (VALUE IN WORDS, FORMAT, N components, M bytes)`, a number as `28/5` or `400`.
+/// An EXIF entry as formatted by libvips using libexif: `VALUE (VALUE IN WORDS, FORMAT, N
+/// components, M bytes)`, with numbers such as `28/5` or `400`.
 struct ExifEntry {
-    /// libvips cuts texts off behind so many bytes.
+    /// The length in bytes at which libvips truncates texts.
     private static let textBytesMax = 254
 
     private let said: [UInt8]
 
     init(_ said: [UInt8]) { self.said = said }
 
-    /// A text, whatever is in it: it ends where the rest begins, after as many bytes as the entry
-    /// has at most. Where libvips cut off what it said, all that it said is the text.
+    /// The text, which may contain any characters: it ends at the suffix, and has at most the
+    /// entry's byte count. If libvips truncated its output, all of that is the text.
     var text: ArraySlice<UInt8>? {
         guard let byteCount else { return said[...] }
         let longest = min(Self.textBytesMax, byteCount, said.count)
@@ -181,7 +181,7 @@ struct ExifEntry {
         return nil
     }
 
-    /// Its numbers; fractions over 0 are none.
+    /// The numbers; fractions over 0 are omitted.
     var numbers: [Double] {
         let value = said.prefix { $0 != UInt8(ascii: "(") }
         return value.split(separator: UInt8(ascii: " ")).compactMap { Self.number($0) }
@@ -196,7 +196,7 @@ struct ExifEntry {
         return above / below
     }
 
-    /// The M at the end.
+    /// The byte count M at the end.
     private var byteCount: Int? {
         let end = Array(" bytes)".utf8)
         guard said.count > end.count, said.suffix(end.count).elementsEqual(end) else { return nil }
@@ -205,20 +205,20 @@ struct ExifEntry {
     }
 }
 
-/// What an ICC profile calls itself: its tag `desc`, which is ASCII in profiles of version 2 and in
-/// several languages in later ones (ICC.1:2001-04, 6.5.17; ICC.1:2022, 10.15). Of these the first
-/// one counts, which is English as a rule.
+/// The name of an ICC profile: its `desc` tag, which is ASCII in version 2 and multilingual in
+/// later versions (ICC.1:2001-04, 6.5.17; ICC.1:2022, 10.15). The first language is used, which is
+/// usually English.
 ///
-/// Anyone may have written the profile: a tag that lies elsewhere than it says is none.
+/// The profile is untrusted: a tag outside of it is ignored.
 struct ProfileName {
     private static let headerBytes = 128
     private static let tagsMax = 100
-    /// Bytes of the text that are looked at; what is told is cut off further.
+    /// The maximum number of bytes to read; the result is truncated further.
     private static let textBytesMax = 512
 
     private let bytes: UnsafeRawBufferPointer
 
-    /// The bytes of a text, which need not be UTF-8; `nil` where there is none.
+    /// Returns the bytes of the name, which may be invalid UTF-8; `nil` if there is none.
     static func read(_ profile: UnsafeRawBufferPointer) -> [UInt8]? {
         let profile = ProfileName(bytes: profile)
         guard let tag = profile.tag("desc") else { return nil }
@@ -240,7 +240,7 @@ struct ProfileName {
         return nil
     }
 
-    /// Type, four zeros, the length with a NUL at the end, the text.
+    /// Type, four zeros, the length including a NUL, the text.
     private func plain(_ tag: Range<Int>) -> [UInt8]? {
         guard let length = number(tag.lowerBound + 8),
             let text = part(tag.lowerBound + 12, min(length, Self.textBytesMax))
@@ -248,8 +248,8 @@ struct ProfileName {
         return Array(bytes[text].prefix { $0 != 0 })
     }
 
-    /// Type, four zeros, the number of names, the length of what says where each is: language,
-    /// country, length, and offset in the tag. The names are UTF-16 with the high byte first.
+    /// Type, four zeros, the number of names, the size of a record, and for each name a record with
+    /// language, country, length and offset in the tag. Names are big-endian UTF-16.
     private func inLanguages(_ tag: Range<Int>) -> [UInt8]? {
         guard let count = number(tag.lowerBound + 8), count > 0,
             let length = number(tag.lowerBound + 20), let offset = number(tag.lowerBound + 24),
@@ -269,7 +269,7 @@ struct ProfileName {
         part(place, 4).map { bytes[$0].reduce(0) { $0 << 8 | Int($1) } }
     }
 
-    /// Within the profile; numbers of it are of 32 bits, so that sums do not overflow.
+    /// Returns a range within the profile; the numbers have 32 bits, so sums can't overflow.
     private func part(_ start: Int, _ length: Int) -> Range<Int>? {
         start >= 0 && length >= 0 && start + length <= bytes.count ? start..<(start + length) : nil
     }

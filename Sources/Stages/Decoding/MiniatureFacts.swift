@@ -3,22 +3,23 @@ import ImageModel
 import StageContract
 import Vips
 
-/// All pixels of a small image as facts need them: 8-bit sRGB with straight alpha.
+/// All pixels of a miniature, from which properties are computed: 8-bit sRGB with straight alpha.
 struct MiniaturePixels {
-    /// Columns and rows at most: a ThumbHash takes no more, and more says nothing new.
+    /// The maximum number of columns and rows: a ThumbHash allows no more, and more would add no
+    /// information.
     static let sideMax = 100
 
     let size: PixelSize
-    /// Four samples of each pixel, row by row.
+    /// Four samples per pixel, row by row.
     let samples: [UInt8]
 
-    /// `samples` has four for each pixel.
+    /// `samples` has four elements per pixel.
     init(size: PixelSize, samples: [UInt8]) {
         precondition(samples.count == size.width * size.height * 4, "four samples a pixel")
         (self.size, self.samples) = (size, samples)
     }
 
-    /// Of a source, made as small as its decoder makes it before it is made smaller here.
+    /// Reduces a source as far as possible in its decoder, and then here.
     init(
         _ source: SourceImage, at scale: DecodeScale, cancellation: CancellationFlag
     ) throws(ImageError) {
@@ -31,7 +32,7 @@ struct MiniaturePixels {
         }
     }
 
-    /// What a decoder makes of the source.
+    /// What the decoder of the source must provide.
     static let need = Need()
 
     struct Need {
@@ -54,7 +55,7 @@ struct MiniaturePixels {
 
 /// The mean of all pixels.
 enum AverageColour {
-    /// Of the samples in sRGB, each weighed by its alpha; alpha is the mean of all.
+    /// Returns the mean of the sRGB samples, weighted by alpha; alpha is the mean of all pixels.
     static func of(_ pixels: MiniaturePixels) -> Colour {
         var sums = SIMD4<Int>.zero
         pixels.forEach { red, green, blue, alpha in
@@ -67,7 +68,7 @@ enum AverageColour {
 }
 
 extension Colour {
-    /// Sums over numbers, rounded; no colour where there is nothing to divide by.
+    /// Creates a color from rounded quotients of sums; no color if a divisor is zero.
     init(mean sums: SIMD4<Int>, over weight: Int, alpha: Int, over count: Int) {
         func mean(_ sum: Int, _ count: Int) -> UInt32 {
             count > 0 ? UInt32(clamping: (2 * sum + count) / (2 * count)) : 0
@@ -78,13 +79,13 @@ extension Colour {
     }
 }
 
-/// The colour of which an image has most.
+/// The most frequent color of an image.
 enum DominantColour {
-    /// Grades of each colour.
+    /// The number of bins per channel.
     private static let grades = 16
 
-    /// The mean of those pixels whose three colours are in the same grades, of which there are
-    /// most; each counts as much as it is seen. `nil` where nothing is seen.
+    /// Returns the mean of the pixels in the fullest bin of the color histogram, weighted by alpha.
+    /// `nil` if everything is transparent.
     static func of(_ pixels: MiniaturePixels) -> Colour? {
         var sums = [SIMD4<Int>](repeating: .zero, count: grades * grades * grades)
         pixels.forEach { red, green, blue, alpha in
@@ -98,10 +99,10 @@ enum DominantColour {
     }
 }
 
-/// A BlurHash (github.com/woltapp/blurhash): a few components of a cosine transform
-/// of the colours in linear light, as text. Transparent pixels are laid over white.
+/// A BlurHash (github.com/woltapp/blurhash): a few components of a cosine transform of the colors
+/// in linear light, as text. Transparent pixels are composited over white.
 struct BlurHash {
-    /// Components in each direction, from 1 to 9.
+    /// The number of components in each direction, from 1 to 9.
     let components: PixelSize
     private let size: PixelSize
     private let light: [SIMD4<Double>]
@@ -145,14 +146,14 @@ struct BlurHash {
         (0..<count).map { cos(.pi * Double(component) * Double($0) / Double(count)) }
     }
 
-    // MARK: - Numbers
+    // MARK: - Quantization
 
-    /// The first factor: a colour of 24 bits in sRGB.
+    /// Encodes the first factor: a 24-bit sRGB color.
     private static func mean(_ factor: SIMD4<Double>) -> Int {
         sample(factor.x) << 16 | sample(factor.y) << 8 | sample(factor.z)
     }
 
-    /// Another one, in parts of the largest: nineteen grades of each colour.
+    /// Encodes another factor relative to the largest: nineteen steps per channel.
     private static func difference(_ factor: SIMD4<Double>) -> Int {
         func grade(_ value: Double) -> Int {
             let root = value < 0 ? -(-value).squareRoot() : value.squareRoot()
@@ -164,7 +165,7 @@ struct BlurHash {
     private static let letters = Array(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
 
-    /// So many digits of base 83.
+    /// Formats a number with this many base-83 digits.
     private static func digits(_ value: Int, _ count: Int) -> String {
         var (rest, digits) = (value, [UInt8]())
         for _ in 0..<count {
@@ -174,7 +175,7 @@ struct BlurHash {
         return String(decoding: digits.reversed(), as: UTF8.self)
     }
 
-    // MARK: - Light
+    // MARK: - Linear light
 
     private static func light(
         _ red: UInt8, _ green: UInt8, _ blue: UInt8, _ alpha: UInt8
@@ -185,7 +186,7 @@ struct BlurHash {
         return SIMD4(lights[seen(red)], lights[seen(green)], lights[seen(blue)], 0)
     }
 
-    /// Of the samples of sRGB.
+    /// The linear light of sRGB samples.
     private static let lights = (0...255).map { sample in
         let value = Double(sample) / 255
         return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
@@ -198,12 +199,12 @@ struct BlurHash {
     }
 }
 
-/// A ThumbHash (github.com/evanw/thumbhash): some components of a cosine transform of light, two
-/// differences of colours and alpha, in 5 to 25 bytes.
+/// A ThumbHash (github.com/evanw/thumbhash): some components of a cosine transform of luminance,
+/// two color differences and alpha, in 5 to 25 bytes.
 struct ThumbHash {
     private let size: PixelSize
-    /// Light, yellow less blue, red less green, and alpha of each pixel; what is transparent shows
-    /// the mean colour.
+    /// Luminance, yellow-blue, red-green and alpha of each pixel; transparent pixels have the mean
+    /// color.
     private let pixels: [SIMD4<Double>]
     private let hasAlpha: Bool
 
@@ -261,7 +262,7 @@ struct ThumbHash {
         return bits.bytes
     }
 
-    /// In the ratio of the image, fewer where there is alpha.
+    /// In the aspect ratio of the image; fewer with alpha.
     private var lightComponents: (columns: Int, rows: Int) {
         let most = hasAlpha ? 5.0 : 7.0
         let longest = Double(max(size.width, size.height))
@@ -273,12 +274,12 @@ struct ThumbHash {
         Int((min(max(0, value), 1) * most).rounded())
     }
 
-    /// The transform of one of the four.
+    /// The transform of one of the four channels.
     private struct Channel {
         private(set) var mean = 0.0
-        /// In halves of the largest, from 0 to 1.
+        /// The other components relative to the largest, mapped to 0 to 1.
         private(set) var others: [Double] = []
-        /// The largest.
+        /// The largest component.
         private(set) var scale = 0.0
 
         init(
@@ -286,7 +287,7 @@ struct ThumbHash {
         ) {
             let values = hash.pixels.map { $0[keyPath: part] }
             for row in 0..<rows {
-                // A triangle of components, without the finest in both directions.
+                // A triangle of components, without the highest frequencies in both directions.
                 for column in 0..<columns where column * rows < columns * (rows - row) {
                     let factor = Self.factor(values, hash.size, column, row)
                     if column == 0 && row == 0 {
@@ -317,7 +318,7 @@ struct ThumbHash {
     }
 }
 
-/// Numbers of a few bits each, the lowest first.
+/// Packs numbers of a few bits each, least significant first.
 private struct HashBits {
     private(set) var bytes: [UInt8] = []
     private var count = 0

@@ -4,39 +4,39 @@ import Messages
 import StageContract
 import Vips
 
-/// Encoded bytes whose header has been read.
+/// Encoded bytes with a parsed header.
 struct SourceImage {
     let bytes: UnsafeRawBufferPointer
     let decoder: any FormatDecoder
     let header: VipsHeader
-    /// Frames or pages in all.
+    /// The total number of frames or pages.
     private(set) var pages: Int
-    /// What is decoded of it before it is cropped, if it may be.
+    /// The decoded size before cropping, if the image may be cropped.
     let codedSize: PixelSize?
-    /// The profile that explains its samples: its own, or one made of the numbers by which it
-    /// states its colors; `nil` for sRGB without a profile.
+    /// The profile of its samples: its own, or one derived from numeric color information; `nil`
+    /// for sRGB without a profile.
     let profile: SampleProfile?
-    /// Its colours mean sRGB only after a conversion by the profile that it has.
+    /// Whether its colors represent sRGB only after a conversion by its profile.
     private(set) var needsProfile: Bool
-    /// What its samples mean where that is light above SDR white.
+    /// The meaning of its samples if they exceed SDR white.
     private(set) var hdr: HDRColours?
-    /// Bits of a sample that are used.
+    /// The number of used bits per sample.
     let bits: Int
-    /// Bytes of profile, EXIF, XMP and other texts.
+    /// The size of profile, EXIF, XMP and other texts in bytes.
     let metadataBytes: Int
-    /// What the file says: EXIF, else XMP.
+    /// The orientation stated by the file: in EXIF, else in XMP.
     let statedOrientation: Int?
-    /// How the pixels are to be turned yet, as the file says.
+    /// The orientation that remains to be applied to the pixels.
     let orientation: Orientation
 
-    /// Knows the format by the first bytes, never by what a server said.
+    /// Detects the format from the first bytes, never from the content type of a server.
     init(
         _ bytes: UnsafeRawBufferPointer, among decoders: FormatDecoders = .raster
     ) throws(ImageError) {
         try self.init(bytes, by: decoders.decoder(of: bytes))
     }
 
-    /// Of a format that is known.
+    /// Creates a source with a known decoder.
     init(_ bytes: UnsafeRawBufferPointer, by decoder: any FormatDecoder) throws(ImageError) {
         (self.bytes, self.decoder) = (bytes, decoder)
         let image = try ImageError.mapping { () throws(VipsError) in try decoder.header(bytes) }
@@ -56,14 +56,15 @@ struct SourceImage {
         orientation = Orientation(exif: decoder.turnsPixels ? 1 : statedOrientation ?? 1)
     }
 
-    /// Pages that libvips counts; it says 1 where there are ten thousand or more.
+    /// The page counts that libvips reports reliably; it returns 1 for ten thousand pages or more.
     private static let countedPages = 2..<4_096
 
-    /// Bytes of the fcTL chunk that each frame of a PNG has.
+    /// The size of the fcTL chunk of each PNG frame.
     private static let pngFrameBytes = 38
 
-    /// What the file says, unless it has no room for so many frames; else what libvips says, as far
-    /// as it can count: of frames it may stop early, and a limit of them is to hold.
+    /// Returns the number stated by the file, unless a PNG is too small for it; else that of
+    /// libvips. If libvips may have stopped counting frames early, they are counted here, because
+    /// the limit must hold.
     private static func pages(
         _ header: VipsHeader, of bytes: UnsafeRawBufferPointer, _ format: ImageFormat
     ) -> Int {
@@ -81,7 +82,7 @@ struct SourceImage {
         return max(header.pages, map?.wholeFrames ?? 1)
     }
 
-    /// The same, whose colours stay as they are.
+    /// The same source without color conversion.
     var withOwnColours: SourceImage {
         var source = self
         source.needsProfile = false
@@ -89,22 +90,22 @@ struct SourceImage {
         return source
     }
 
-    /// The same, of whose frames or pages so many are there.
+    /// Returns the same source with this number of available frames or pages.
     func with(pages: Int) -> SourceImage {
         var source = self
         source.pages = pages
         return source
     }
 
-    /// The frame that is the still image if no decoder makes rows of it: the first one of an
-    /// animated WebP.
+    /// The frame that represents the still image if no decoder can decode it directly: the first
+    /// one of an animated WebP.
     var frameOfStill: Int? { isAnimatedWebP ? 0 : nil }
 
     private var isAnimatedWebP: Bool {
         decoder.format == .webp && HeaderBytes(Span(_unsafeBytes: bytes)).webPHasFrames
     }
 
-    /// What samples a decode makes that keeps these.
+    /// Returns the sample format of a decode that keeps these parts.
     func samples(_ keeps: KeptParts) -> SampleForm {
         guard (9...16).contains(bits), [.grey16, .rgb16].contains(header.colour) else {
             return .usual
@@ -115,7 +116,8 @@ struct SourceImage {
         return keeps.contains(.depth) ? SampleForm(bits: bits) : .usual
     }
 
-    /// The number that a sample of 1 is: where a decoder makes 16 bits of fewer, they come first.
+    /// The integer value of a sample of 1.0: decoders that expand fewer bits to 16 use the most
+    /// significant bits.
     var whole: Int {
         let room = 8 * header.bytesPerBand
         guard room == 16, (9..<16).contains(bits), isHEIF else { return 1 << room - 1 }
@@ -124,7 +126,7 @@ struct SourceImage {
 
     private var isHEIF: Bool { [.heic, .heif, .avif].contains(decoder.format) }
 
-    /// Of the source as it will be displayed.
+    /// The properties of the source as it is displayed.
     var info: ImageInfo {
         ImageInfo(
             format: decoder.format, size: orientation.displayed(storedSize), pages: pages,
@@ -133,34 +135,33 @@ struct SourceImage {
 
     var storedSize: PixelSize { PixelSize(width: header.width, height: header.height) }
 
-    /// The scale at which the pixels are made: the smallest that the need allows, of those that the
-    /// format's decoder makes. A side keeps a pixel at least: libvips ends the process when it is
-    /// asked for an image that has none.
+    /// Returns the smallest scale of the format's decoder that satisfies the need. Each side keeps
+    /// at least one pixel, because libvips aborts the process if an image would be empty.
     func scale(for need: DecodeNeed) -> DecodeScale {
         need.scale(for: info.size, of: decoder.format.traits.input?.scales ?? .whole)
     }
 
-    /// The size of the pixels that are made at a scale: libvips composes the frames of a WebP at
-    /// their own size, whatever it is asked for, and an AVIF is decoded before it is cut.
+    /// Returns the decoded size at a scale: libvips always composes WebP frames at full size, and
+    /// an AVIF is decoded before it is cropped.
     func madeSize(at scale: DecodeScale) -> PixelSize {
         if let codedSize { return codedSize }
         return isAnimatedWebP ? storedSize : scale.size(storedSize)
     }
 
-    /// The image, nothing but its header read: it need not have its pixels.
+    /// Opens the image, reading only its header; the pixels need not exist.
     func openHeader() throws(ImageError) -> VipsImage {
         try ImageError.mapping { () throws(VipsError) in try decoder.header(bytes) }
     }
 
-    /// The image, nothing but its header read; pixels are made at that scale as it is decoded.
+    /// Opens the image, reading only its header; pixels are decoded at that scale on demand.
     func open(at scale: DecodeScale) throws(ImageError) -> VipsImage {
         try ImageError.mapping { () throws(VipsError) in try decoder.open(bytes, at: scale) }
     }
 }
 
-/// Bits of the samples of a file.
+/// The bit depth of a file's samples.
 enum SampleBits {
-    /// What a palette or a video codec stores, where that is not what libvips makes of it.
+    /// Returns the depth stored by a palette or a video codec, if it differs from libvips' result.
     static func stored(in image: VipsImage) -> Int? {
         let stored = image.number("palette-bit-depth") ?? image.number("heif-bitdepth")
         return stored.flatMap { (1...64).contains($0) ? $0 : nil }
@@ -168,7 +169,7 @@ enum SampleBits {
 }
 
 extension SourceImage {
-    /// How it is coded, by its header.
+    /// The encoding according to its header.
     var coding: StoredCoding {
         if let stated = decoder.format.traits.input?.coding {
             return stated(HeaderBytes(Span(_unsafeBytes: bytes)))
@@ -176,7 +177,7 @@ extension SourceImage {
         return StoredCoding(header.isInterlaced ? .whole : .streamed)
     }
 
-    /// Bytes of private memory that its decoder takes at that scale.
+    /// Returns the private memory in bytes that its decoder needs at that scale.
     func memoryBytes(at scale: DecodeScale, composing: Bool) -> Int {
         guard let rows = decoder.format.traits.input?.memory else { return 0 }
         let coding = coding
@@ -200,7 +201,7 @@ extension SourceImage {
 }
 
 extension DecoderMemoryRows.Coding {
-    /// For errors; `nil` for the usual one.
+    /// The wording for errors; `nil` for the usual one.
     var wording: String? {
         switch self {
         case .streamed: nil
@@ -211,8 +212,8 @@ extension DecoderMemoryRows.Coding {
 }
 
 extension SourceImage {
-    /// The whole way from encoded bytes to displayable pixels, in order; nothing is computed yet,
-    /// except where the orientation needs the pixels in another order than the decoder makes them.
+    /// Builds the complete pipeline from encoded bytes to displayable pixels. Nothing is computed
+    /// yet, unless the orientation requires a different row order than the decoder's.
     func pixels(
         at scale: DecodeScale, as samples: SampleForm = .usual, cancellation: CancellationFlag
     ) throws(ImageError) -> PendingPixels {
@@ -225,7 +226,7 @@ extension SourceImage {
         }
     }
 
-    /// Adds the columns and rows of which the decoder left out a part.
+    /// Adds the columns and rows that the decoder omitted because they are partial.
     private func completed(
         _ image: VipsImage, as samples: SampleForm, at scale: DecodeScale
     ) throws(VipsError) -> PendingPixels {
@@ -246,7 +247,7 @@ extension SourceImage {
     }
 }
 
-/// Pixels about to be computed, in the form in which they leave the stage.
+/// Pixels to be computed, in the stage's output format.
 struct PendingPixels {
     let image: VipsImage
     let bands: PixelPlane.Bands
@@ -261,7 +262,7 @@ struct PendingPixels {
             activeWidth: columns.active, activeHeight: rows.active)
     }
 
-    /// Computes the pixels straight into a block of `output`, what is kept behind them.
+    /// Computes the pixels directly into a block of `output`, followed by kept metadata.
     func write(
         to output: some OutputSpace, with kept: KeptBytes = KeptBytes()
     ) throws(ImageError) -> DecodedImage.Frame {
@@ -283,32 +284,31 @@ struct PendingPixels {
     }
 }
 
-/// Columns, or rows, of an image that the decoder made smaller: how many there are, and how many of
-/// them are image.
+/// The columns or rows of a reduced image: their number, and how many of them the image covers.
 ///
-/// Of a JPEG libvips gives the whole columns only: of 2725 reduced by 4 these are 681, though the
-/// image is 681.25 wide. Ignoring the quarter costs 4 dB. Every other decoder maps
-/// the whole side to whole columns.
+/// libvips omits partial columns of a JPEG: reducing 2725 columns by 4 results in 681, although the
+/// image is 681.25 wide. Ignoring the quarter costs 4 dB. Every other decoder maps the whole side
+/// to whole columns.
 struct ReducedSide: Equatable {
-    /// Columns of the result.
+    /// The number of columns of the result.
     let count: Int
-    /// Columns of the result that are image, counted from the first.
+    /// The number of columns covered by the image, counted from the first.
     let active: Double
-    /// Columns to add in front of what the decoder made, by repeating the first.
+    /// The number of columns to insert before the decoded ones, by repeating the first.
     let before: Int
 
-    /// All of the image is in `count` columns.
+    /// Creates a side that the image covers completely.
     init(count: Int) {
         self.init(count: count, active: Double(count), before: 0)
     }
 
-    /// What is left of a JPEG.
+    /// Computes the side of a reduced JPEG.
     ///
     /// - Parameters:
-    ///   - stored: columns of the source.
-    ///   - reduction: by how much the decoder made fewer.
-    ///   - made: columns that it made.
-    ///   - isMirrored: the result counts them from the other end.
+    ///   - stored: The columns of the source.
+    ///   - reduction: The reduction factor of the decoder.
+    ///   - made: The columns returned by the decoder.
+    ///   - isMirrored: Whether the result counts columns from the other end.
     init(stored: Int, reduction: Int, made: Int, isMirrored: Bool) {
         let exact = Double(stored) / Double(reduction)
         guard Double(made) < exact else {
@@ -316,12 +316,12 @@ struct ReducedSide: Equatable {
             return
         }
         guard isMirrored else {
-            // The part of a column that is missing becomes a repeated one, partly active.
+            // A repeated column, partly covered, replaces the missing partial one.
             self.init(count: made + 1, active: exact, before: 0)
             return
         }
-        // Now it is missing in front, where a layout knows no fractions: the nearest whole number
-        // of columns stands for the exact one, at most half a column off at one edge.
+        // The partial column is now at the beginning, where layouts have no fractions: it is
+        // rounded to whole columns, which is off by at most half a column at one edge.
         let missing = exact - Double(made) < 0.5 ? 0 : 1
         self.init(count: made + missing, active: Double(made + missing), before: missing)
     }
@@ -331,8 +331,8 @@ struct ReducedSide: Equatable {
     }
 }
 
-/// Any colours to sRGB, or to grey where the source is grey, of 8 bits; or of 16, or as they are,
-/// where samples are to be such.
+/// Converts any colors to 8-bit sRGB, or to gray if the source is gray; to 16 bits, or not at all,
+/// if the sample format requires it.
 struct ColourConversion {
     let source: SourceImage
     let samples: SampleForm
@@ -352,7 +352,7 @@ struct ColourConversion {
         }
         let coloured = try samples.isDeep ? deepened(image) : converted(image)
         let isColour = ![.grey, .grey16].contains(header.colour)
-        // What follows alpha are masks and spot colours, which are for print.
+        // Bands after alpha are masks and spot colors for printing.
         return isColour && coloured.header.bands > 4 ? try coloured.firstBands(4) : coloured
     }
 
@@ -365,7 +365,7 @@ struct ColourConversion {
         }
     }
 
-    /// Samples of more than 8 bits in 16.
+    /// Expands samples of more than 8 bits to 16.
     private func deepened(_ image: VipsImage) throws(VipsError) -> VipsImage {
         let whole = 65_535
         let wide = source.whole == whole ? image : try image.widened(whole: source.whole)
@@ -374,7 +374,8 @@ struct ColourConversion {
         return header.colour == .grey16 ? try coloured.convertedToGrey(isDeep: true) : coloured
     }
 
-    /// Nil where the profile is damaged: the image is then shown as if it had none, as in browsers.
+    /// Returns nil if the profile is damaged: the image is then shown as if it had none, as in
+    /// browsers.
     private func convertedByProfile(_ image: VipsImage) -> VipsImage? {
         guard let profile = source.profile else { return nil }
         let isDeep = image.header.bytesPerBand == 2
@@ -384,8 +385,8 @@ struct ColourConversion {
             .convertedToSRGBByProfile(isPerceptual: profile.isPerceptualOnly)
     }
 
-    /// Numbers with a fraction are known where their colours say what 1 is; of those with a sign,
-    /// and of more than 16 bits, a file does not say which is black and which is white.
+    /// Accepts floating-point samples only if their color space defines 1.0; files with signed
+    /// samples or more than 16 bits don't define black and white.
     private func checkSamples() throws(VipsError) {
         switch header.samples {
         case .whole: return
@@ -399,7 +400,7 @@ struct ColourConversion {
 }
 
 extension HDRColours {
-    /// What a file says by numbers, else in its profile; `nil` for other colours.
+    /// Reads numeric color information, else that of the profile; `nil` for other colors.
     init?(_ stated: StatedColors?, _ image: VipsImage) {
         let header = image.header
         guard header.samples == .whole, header.bands <= 4,
@@ -414,7 +415,7 @@ extension HDRColours {
         self = found
     }
 
-    /// The same in the words of who converts it.
+    /// The same in the converter's terms.
     var conversion: VipsHDR {
         VipsHDR(
             transfer == .pq ? .pq : .hlg(peakNits: Self.nominalPeakNits),
@@ -423,8 +424,8 @@ extension HDRColours {
 }
 
 extension Orientation {
-    /// The pixels as they are displayed. A decoder makes rows from top to bottom; where another
-    /// order is wanted, `image` is computed into memory first.
+    /// Applies the orientation. Decoders produce rows from top to bottom; if another order is
+    /// needed, `image` is first computed into memory.
     func apply(to image: VipsImage) throws(VipsError) -> VipsImage {
         switch (transposes, mirrorsHorizontally, mirrorsVertically) {
         case (false, false, false): image

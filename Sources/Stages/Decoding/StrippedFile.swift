@@ -1,9 +1,9 @@
 import Deflate
 import StageContract
 
-/// A file put together of parts of another one and of new bytes, before it is written.
+/// A file composed of parts of another one and of new bytes, before it is written.
 ///
-/// Who wrote the source is not trusted: parts lie within it, and there are at most `partsMax`.
+/// The source is untrusted: parts must lie within it, and there are at most `partsMax`.
 struct StrippedFile {
     private enum Part {
         case source(Range<Int>)
@@ -12,18 +12,18 @@ struct StrippedFile {
 
     let source: UnsafeRawBufferPointer
     private var parts: [Part] = []
-    /// Bytes of all parts.
+    /// The total size in bytes.
     private(set) var length = 0
 
-    /// More parts no file needs; one that comes to more is not put together.
+    /// The maximum number of parts; a file that needs more is not composed.
     private static let partsMax = 1 << 16
 
     init(of source: UnsafeRawBufferPointer) { self.source = source }
 
-    /// Whether nothing was left out for want of parts.
+    /// Whether the maximum was not exceeded.
     var isWhole: Bool { parts.count <= Self.partsMax }
 
-    /// Takes these bytes of the source, which has them.
+    /// Appends these bytes of the source. Precondition: they lie within it.
     mutating func keep(_ range: Range<Int>) {
         precondition(range.upperBound <= source.count, "kept bytes lie within the source")
         guard !range.isEmpty else { return }
@@ -35,20 +35,20 @@ struct StrippedFile {
         }
     }
 
-    /// Takes these bytes.
+    /// Appends new bytes.
     mutating func append(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         length += bytes.count
         if isWhole { parts.append(.bytes(bytes)) }
     }
 
-    /// Takes all of another one of the same source.
+    /// Appends another file composed of the same source.
     mutating func append(_ other: StrippedFile) {
         length += other.length
         if isWhole { parts += other.parts }
     }
 
-    /// Writes it to the beginning of `memory`, which has room for `length` bytes.
+    /// Writes it to the beginning of `memory`, which must have space for `length` bytes.
     func write(to memory: UnsafeMutableRawBufferPointer) {
         var place = 0
         for part in parts {
@@ -66,18 +66,17 @@ struct StrippedFile {
 }
 
 extension UnsafeRawBufferPointer {
-    /// A number of so many bytes from there on, the highest first; the caller has looked that they
-    /// are there.
+    /// Reads a big-endian number of `count` bytes; the caller must have checked the bounds.
     func bigEndian(_ place: Int, _ count: Int) -> Int {
         self[place..<(place + count)].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// The same, the lowest byte first.
+    /// Reads a little-endian number of `count` bytes; the caller must have checked the bounds.
     func littleEndian(_ place: Int, _ count: Int) -> Int {
         self[place..<(place + count)].reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Whether these characters of ASCII stand there.
+    /// Returns whether these ASCII characters are at this position.
     func has(_ text: StaticString, at place: Int) -> Bool {
         guard place >= 0, place <= count - text.utf8CodeUnitCount else { return false }
         let text = UnsafeRawBufferPointer(
@@ -86,8 +85,8 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// A JPEG without its metadata (ITU-T T.81, annex B): what its pixels and colors need stays as it
-/// is, byte for byte.
+/// Removes the metadata of a JPEG (ITU-T T.81, annex B): everything needed for pixels and colors
+/// stays unchanged, byte for byte.
 enum JPEGFile {
     private enum Marker {
         static let end: UInt8 = 0xD9
@@ -98,8 +97,8 @@ enum JPEGFile {
         static let comment: UInt8 = 0xFE
     }
 
-    /// `nil` where the segments cannot be followed up to the end of the image. What lies behind
-    /// that (other images, a film, a trailer of a camera) is left out.
+    /// Returns `nil` if the segments can't be followed to the end of the image. Data after it
+    /// (other images, a video, a camera's trailer) is removed.
     static func stripped(
         _ file: UnsafeRawBufferPointer, keeping kept: PassedMetadata
     ) -> StrippedFile? {
@@ -135,7 +134,7 @@ enum JPEGFile {
         return nil
     }
 
-    /// Where the next marker begins, behind bytes that fill; `nil` where there is none.
+    /// Returns the position of the next marker after fill bytes; `nil` if there is none.
     private static func marker(_ file: UnsafeRawBufferPointer, _ from: Int) -> Int? {
         var place = from
         guard place < file.count, file[place] == 0xFF else { return nil }
@@ -143,8 +142,8 @@ enum JPEGFile {
         return place + 1 < file.count ? place : nil
     }
 
-    /// The end of the segment with that marker; `nil` of a marker without one, or with one that is
-    /// not there.
+    /// Returns the end of the segment with that marker; `nil` for a marker without a segment, or
+    /// with a truncated one.
     private static func end(ofSegment start: Int, _ file: UnsafeRawBufferPointer) -> Int? {
         guard (0xC0...0xFE).contains(file[start + 1]), !(0xD0...0xD9).contains(file[start + 1]),
             start + 4 <= file.count
@@ -154,7 +153,7 @@ enum JPEGFile {
         return start + 2 + length
     }
 
-    /// Whether the segment is needed; `nil` of one of which nobody knows.
+    /// Returns whether the segment is needed; `nil` for an unknown one.
     private static func isKept(
         _ marker: UInt8, _ start: Int, _ file: UnsafeRawBufferPointer
     ) -> Bool? {
@@ -162,13 +161,13 @@ enum JPEGFile {
         case Marker.profile: file.has("ICC_PROFILE\0", at: start + 4)
         case Marker.adobe: file.has("Adobe", at: start + 4) && file.bigEndian(start + 2, 2) >= 14
         case 0xE0...0xEF, Marker.comment: false
-        // Tables, frames, scans, the interval of restarts, the number of lines.
+        // Tables, frames, scans, restart interval, number of lines.
         case 0xC0...0xC7, 0xC9...0xCF, Marker.scan...0xDD: true
         default: nil
         }
     }
 
-    /// Behind the data of a scan: at a marker that is none of a restart, or at the end.
+    /// Returns the end of a scan's data: at a marker other than a restart marker, or at the end.
     private static func endOfScan(_ file: UnsafeRawBufferPointer, from start: Int) -> Int {
         var place = start
         while place + 1 < file.count {
@@ -185,35 +184,35 @@ enum JPEGFile {
         return file.count
     }
 
-    /// JFIF (ISO/IEC 10918-5, 10.1) without its small image.
+    /// JFIF (ISO/IEC 10918-5, 10.1) without its thumbnail.
     private static func jfif(_ file: UnsafeRawBufferPointer, _ segment: Range<Int>) -> [UInt8] {
         guard segment.count >= 18 else { return [] }
         let start = segment.lowerBound
         return [0xFF, Marker.application0, 0, 16] + file[(start + 4)..<(start + 16)] + [0, 0]
     }
 
-    /// How colors were transformed (ISO/IEC 10918-6, 6.5.3), and nothing behind it.
+    /// The color transform (ISO/IEC 10918-6, 6.5.3) without trailing data.
     private static func adobe(_ file: UnsafeRawBufferPointer, _ start: Int) -> [UInt8] {
         [0xFF, Marker.adobe, 0, 14] + file[(start + 4)..<(start + 16)]
     }
 }
 
-/// A PNG without its metadata (PNG, third edition, section 5): what its pixels, frames and colors
-/// need stays as it is, byte for byte.
+/// Removes the metadata of a PNG (PNG, third edition, section 5): everything needed for pixels,
+/// frames and colors stays unchanged, byte for byte.
 enum PNGFile {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-    /// The longest data of a chunk.
+    /// The maximum data length of a chunk.
     private static let dataMax = 1 << 31 - 1
 
-    /// Chunks that stay.
+    /// The chunks to keep.
     private static let kept: Set<[UInt8]> = Set(
         [
             "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP",
             "mDCV", "cLLI", "bKGD", "pHYs", "acTL", "fcTL", "fdAT",
         ].map { Array($0.utf8) })
 
-    /// `nil` where the chunks cannot be followed up to the last one, or one is critical and not
-    /// known. What lies behind the last one is left out.
+    /// Returns `nil` if the chunks can't be followed to the last one, or if there is an unknown
+    /// critical chunk. Data after the last chunk is removed.
     static func stripped(
         _ file: UnsafeRawBufferPointer, keeping kept: PassedMetadata
     ) -> StrippedFile? {
@@ -256,14 +255,14 @@ enum PNGFile {
     }
 }
 
-/// A GIF without comments and data of applications (GIF89a, sections 17 to 27): its pixels, frames,
-/// loops and colors stay as they are, byte for byte.
+/// Removes comments and application data of a GIF (GIF89a, sections 17 to 27): pixels, frames,
+/// loops and colors stay unchanged, byte for byte.
 enum GIFFile {
     private static let imageHeadBytes = 10
     private static let extensionHeadBytes = 2
 
-    /// `nil` where the blocks cannot be followed up to the trailer, or a text is drawn. What lies
-    /// behind the trailer is left out.
+    /// Returns `nil` if the blocks can't be followed to the trailer, or if there is a text to
+    /// render. Data after the trailer is removed.
     static func stripped(_ file: UnsafeRawBufferPointer) -> StrippedFile? {
         guard file.count >= 13, file.has("GIF87a", at: 0) || file.has("GIF89a", at: 0) else {
             return nil
@@ -294,19 +293,19 @@ enum GIFFile {
         return nil
     }
 
-    /// Of a table of colors, by the byte that says how large it is.
+    /// Returns the size of a color table from the byte that declares it.
     private static func colorBytes(_ packed: UInt8) -> Int {
         packed & 0x80 == 0 ? 0 : 3 << (Int(packed & 7) + 1)
     }
 
     private static func endOfImage(_ file: UnsafeRawBufferPointer, _ start: Int) -> Int? {
         guard start + imageHeadBytes <= file.count else { return nil }
-        // Behind the table the least size of a code.
+        // The minimum code size follows the table.
         return endOfBlocks(
             file, start + imageHeadBytes + colorBytes(file[start + imageHeadBytes - 1]) + 1)
     }
 
-    /// Behind the empty block that ends those from there on.
+    /// Returns the position after the block terminator of a sequence of blocks.
     private static func endOfBlocks(_ file: UnsafeRawBufferPointer, _ start: Int) -> Int? {
         var place = start
         while place < file.count {
@@ -316,7 +315,7 @@ enum GIFFile {
         return nil
     }
 
-    /// Whether the extension is needed; `nil` of one that draws, or that nobody knows.
+    /// Returns whether the extension is needed; `nil` for an unknown one and one that is rendered.
     private static func isKept(_ file: UnsafeRawBufferPointer, _ start: Int) -> Bool? {
         switch file[start + 1] {
         case 0xF9: true
@@ -329,8 +328,8 @@ enum GIFFile {
     }
 }
 
-/// A WebP without its metadata (RFC 9649, section 2): what its pixels, frames and colors need stays
-/// as it is, byte for byte.
+/// Removes the metadata of a WebP (RFC 9649, section 2): everything needed for pixels, frames and
+/// colors stays unchanged, byte for byte.
 enum WebPFile {
     private static let headBytes = 12
     private static let frameHeadBytes = 16
@@ -340,13 +339,13 @@ enum WebPFile {
 
     private struct Chunk {
         let start: Int
-        /// Of its data.
+        /// The end of its data.
         let end: Int
         var data: Range<Int> { (start + 8)..<end }
     }
 
-    /// `nil` where the chunks cannot be followed up to the end that the file says. What lies behind
-    /// that is left out.
+    /// Returns `nil` if the chunks can't be followed to the declared end of the file. Data after it
+    /// is removed.
     static func stripped(
         _ file: UnsafeRawBufferPointer, keeping kept: PassedMetadata
     ) -> StrippedFile? {
@@ -374,7 +373,7 @@ enum WebPFile {
         return made.isWhole ? made : nil
     }
 
-    /// Chunks that fill the range, the last of which may lack the byte that makes it even.
+    /// Returns chunks that fill the range; the last one may lack its padding byte.
     private static func chunks(
         _ file: UnsafeRawBufferPointer, _ range: Range<Int>
     ) -> [Chunk]? {
@@ -389,7 +388,7 @@ enum WebPFile {
         return chunks
     }
 
-    /// False where a frame cannot be followed, or nothing has pixels.
+    /// Returns false for an invalid frame, or if nothing has pixels.
     private static func append(
         _ chunks: ArraySlice<Chunk>, of file: UnsafeRawBufferPointer, to body: inout StrippedFile
     ) -> Bool {
@@ -411,7 +410,7 @@ enum WebPFile {
         return hasPixels
     }
 
-    /// A frame of an animation with nothing but its pixels.
+    /// Returns a frame of an animation with only its pixels.
     private static func frame(_ file: UnsafeRawBufferPointer, _ chunk: Chunk) -> StrippedFile? {
         guard chunk.data.count >= frameHeadBytes else { return nil }
         let start = chunk.data.lowerBound + frameHeadBytes
@@ -431,7 +430,7 @@ enum WebPFile {
         file.has("VP8 ", at: chunk.start) || file.has("VP8L", at: chunk.start)
     }
 
-    /// The features of the file (section 2.7.1), as far as they are left.
+    /// The feature flags of the file (section 2.7.1) for the remaining chunks.
     private static func extended(
         _ file: UnsafeRawBufferPointer, _ chunk: Chunk, _ kept: PassedMetadata
     ) -> [UInt8] {

@@ -2,33 +2,33 @@ import Curl
 import ImageModel
 import Messages
 
-/// A job whose transfer runs.
+/// A job with a running transfer.
 struct ActiveDownload {
     let job: Job
-    /// What is asked for now; redirects change it.
+    /// The current request; redirects change it.
     var work: FetchAdmission
     var transfer: Transfer
     var redirects = 0
-    /// How often it went on after it had broken off.
+    /// How often it was continued after a broken connection.
     var continuations = 0
     let sink: BodySink
     var deadline: Instant
     let started: Instant
-    /// Whether all bytes are here, while some of them may not be decoded.
+    /// Whether all bytes have arrived, although some may not be decoded yet.
     var hasAllBytes = false
-    /// Of a transfer that may stand still.
+    /// The stall detection for a transfer that may be stuck.
     var standstill: StandstillWatch?
 
-    /// When something is to be done without any event.
+    /// When something must be done without an event.
     var nextMoment: Instant { nextLook.map { min($0, deadline) } ?? deadline }
 
-    /// Whether it is to be looked whether it stands still.
+    /// Returns whether a stall check is due.
     func looks(at moment: Instant) -> Bool { nextLook.map { $0 <= moment } ?? false }
 
-    /// Of one whose sink has bytes to decode nothing can come.
+    /// A transfer whose sink still decodes can't receive bytes, so it isn't checked.
     private var nextLook: Instant? { hasAllBytes || sink.isBehind ? nil : standstill?.due }
 
-    /// What an ended transfer brought. The block goes with it, or is given back.
+    /// Returns the result of a completed transfer. The block is passed on with it or freed.
     func result(_ error: CurlError?, at now: Instant) -> JobResult {
         do throws(DownloadFailure) {
             if let failure = sink.failure { throw withRetryAfter(failure) }
@@ -59,14 +59,15 @@ struct ActiveDownload {
         return account
     }
 
-    /// libcurl has read the header fields, the sink only refused the status.
+    /// Adds `Retry-After` to a rejected status, whose headers libcurl has already parsed.
     private func withRetryAfter(_ failure: DownloadFailure) -> DownloadFailure {
         guard case .status(let head, _) = failure else { return failure }
         if let refusal = refusalOfProxy(head) { return refusal }
         return .status(head, retryAfter: transfer.retryAfterSeconds)
     }
 
-    /// A proxy alone says 407 (RFC 9110 §15.5.8), where it is no origin behind its tunnel.
+    /// Returns the error if a proxy answered 407, which only proxies send (RFC 9110 §15.5.8),
+    /// unless it came from an origin behind its tunnel.
     private func refusalOfProxy(_ head: ResponseHead) -> DownloadFailure? {
         guard let proxy = transfer.proxy, head.status == 407,
             work.url.prefix(6).lowercased() != "https:"
@@ -95,41 +96,42 @@ struct ActiveDownload {
     }
 }
 
-/// Looks whether a transfer stands still, for a while after another one was resumed or ended early;
-/// such a transfer is to be nudged (`TransferSet.nudge`).
+/// Checks whether a transfer is stuck after another one was resumed or aborted; if so, it must be
+/// nudged (`TransferSet.nudge`).
 ///
-/// libcurl 7.88 reads the streams of an HTTP/2 connection through one buffer. While the sink of one
-/// postpones bytes, those of others wait behind them. What is to be read once that one is resumed,
-/// libcurl notes at the connection, where another transfer may take the note; once that one is
-/// ended, it notes nothing. The bytes are here then, the socket has none, and nobody reads them.
+/// libcurl 7.88 reads the streams of an HTTP/2 connection through one buffer. While one sink
+/// pauses, the data of other streams waits behind its data. On resumption, libcurl sets a flag on
+/// the connection to read the rest, which another transfer may clear; after an abort it sets none.
+/// The data is then buffered, the socket is not readable, and nothing reads it.
 ///
-/// Nudges have limits, since each begins the time anew for which libcurl lets a transfer be slow:
-/// what an origin is silent about still ends by that.
+/// The number of nudges is limited, because each restarts libcurl's low-speed timer, which still
+/// has to end transfers of a silent origin.
 struct StandstillWatch {
     private var received: Int64
     private var milliseconds = Self.millisecondsMin
-    /// Looks until the next disturbance.
+    /// The number of checks left until the next disturbance.
     private var looksLeft = Self.looksMax
-    /// Nudges that are left while nothing comes, and in all.
+    /// The number of nudges left while nothing arrives, and in total.
     private var nudgesLeft = Self.looksMax
     private var nudgesLeftInAll = Self.nudgesMax
     private var next: Instant
 
-    /// The first look is after 20 ms, each later one after twice as long: all within 1.3 s.
+    /// The first check follows after 20 ms, and the interval doubles: all within 1.3 s.
     static let millisecondsMin = 20
     static let looksMax = 6
     static let nudgesMax = 30
 
-    /// Of a transfer of which so many bytes have come, when another one was resumed or ended early.
+    /// Starts checking a transfer with this number of received bytes, after another one was resumed
+    /// or aborted.
     init(received: Int64, at now: Instant) {
         self.received = received
         next = now.adding(milliseconds: milliseconds)
     }
 
-    /// When to look next; `nil` where that is over.
+    /// When the next check is due; `nil` if there are none left.
     var due: Instant? { looksLeft > 0 && nudgesLeftInAll > 0 ? next : nil }
 
-    /// Another one was resumed or ended early again. A look that is due before stays where it is.
+    /// Restarts the checks after another disturbance. A check that is due earlier keeps its time.
     mutating func disturb(at now: Instant) {
         next =
             due.map { min($0, now.adding(milliseconds: Self.millisecondsMin)) }
@@ -137,7 +139,7 @@ struct StandstillWatch {
         (looksLeft, milliseconds) = (Self.looksMax, Self.millisecondsMin)
     }
 
-    /// A look that was due: whether the transfer is to be nudged.
+    /// Performs a due check; returns whether the transfer must be nudged.
     mutating func look(received: Int64, at now: Instant) -> Bool {
         looksLeft -= 1
         milliseconds *= 2
@@ -153,14 +155,14 @@ struct StandstillWatch {
     }
 }
 
-// Transfers of which nothing comes although it is here (`StandstillWatch`).
+// Transfers whose data has arrived but isn't read (`StandstillWatch`).
 extension DownloadLoop {
-    /// Watches the others, where one was resumed or ended early, and nudges what stands still.
+    /// Starts checking all transfers after one was resumed or aborted, and nudges stuck ones.
     func lookAfterStandstill() {
         let moment = now()
         if exchange(&mayStandStill, with: false) { watchAll(at: moment) }
-        // One in a turn: what libcurl notes is of the connection, and the first who is looked at
-        // takes it.
+        // One per turn: the flag in libcurl belongs to the connection, and the first transfer that
+        // is checked clears it.
         guard let download = active.values.first(where: { $0.looks(at: moment) }),
             active[download.job.id]?.standstill?.look(
                 received: download.transfer.receivedBytes, at: moment) == true

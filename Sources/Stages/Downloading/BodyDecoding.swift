@@ -3,39 +3,39 @@ import ImageModel
 import OpenSSL
 import Zlib
 
-/// Undoes the content coding of one body: takes bytes as they come and gives them decoded in
+/// Removes the content coding of one body: accepts bytes as they arrive and returns them decoded in
 /// slices, so that many bodies can take turns.
 ///
-/// Holds some 40 KB of zlib's and `pendingBytesMax` with one delivery more.
+/// Uses about 40 KB for zlib, and `pendingBytesMax` plus one delivery.
 struct BodyDecoder: ~Copyable {
     private let coding: ContentCoding
     private var inflater: Inflater?
     private var place = Place.between
     private var pending: [UInt8] = []
-    /// What of `pending` was decoded.
+    /// The number of decoded bytes in `pending`.
     private var used = 0
-    /// Whether zlib had more to give than there was room.
+    /// Whether zlib has more output than there was space for.
     private var holdsMore = false
 
     private enum Place {
-        /// At the start of a stream; the end of the body may be here.
+        /// At the start of a stream, where the body may also end.
         case between
         case inside
-        /// Behind the one stream that the body may have.
+        /// After the only stream that the body may have.
         case behind
     }
 
-    /// Bytes that wait to be decoded; with so many, no further ones are taken.
+    /// The limit of pending bytes above which no more are accepted.
     static let pendingBytesMax = 64 << 10
 
     init(_ coding: ContentCoding) {
         self.coding = coding
     }
 
-    /// Whether further bytes are taken.
+    /// Whether more bytes are accepted.
     var hasRoom: Bool { pending.count - used < Self.pendingBytesMax }
 
-    /// Whether `decode` would do something without further bytes.
+    /// Whether `decode` would make progress without more bytes.
     var isBehind: Bool { used < pending.count && !waitsForSecondByte || holdsMore }
 
     mutating func append(_ bytes: RawSpan) {
@@ -46,8 +46,8 @@ struct BodyDecoder: ~Copyable {
         bytes.withUnsafeBytes { pending.append(contentsOf: $0) }
     }
 
-    /// Decodes into the first part of `room`, and no more bytes than `room` has; returns how many
-    /// it wrote. Throws `corrupt` and `outOfMemory`.
+    /// Decodes at most as many bytes as `room` has; returns the number of bytes written. Throws
+    /// `corrupt` and `outOfMemory`.
     mutating func decode(into room: UnsafeMutableRawBufferPointer) throws(ZlibError) -> Int {
         var (written, left) = (0, room.count)
         while left > 0, written < room.count, isBehind {
@@ -84,8 +84,8 @@ struct BodyDecoder: ~Copyable {
         return step
     }
 
-    /// A body may have several streams of gzip, one behind the other (RFC 1952 §2.2), and one of
-    /// deflate.
+    /// A gzip body may consist of several concatenated streams (RFC 1952 §2.2), a deflate body only
+    /// of one.
     private mutating func enterStream() throws(ZlibError) {
         switch place {
         case .inside: return
@@ -107,21 +107,21 @@ struct BodyDecoder: ~Copyable {
         }
     }
 
-    /// The first two bytes tell the formats of deflate apart.
+    /// The first two bytes distinguish the formats of deflate.
     private var waitsForSecondByte: Bool {
         coding == .deflate && place == .between && pending.count - used == 1
     }
 }
 
-/// A content coding that is undone here. Bodies are asked for without any, but there are origins
-/// that compress all that they have.
+/// A supported content coding. Requests ask for none, but some origins compress everything.
 enum ContentCoding: Hashable {
     case gzip
-    /// In the format of zlib; some origins leave its header out (RFC 9110 §8.4.1.2).
+    /// The zlib format; some origins omit its header (RFC 9110 §8.4.1.2).
     case deflate
 
-    /// The coding of a body, nil where it has none. Throws for more than one, which multiply what a
-    /// short response becomes, and for those that nobody asks of a loader of images.
+    /// Returns the coding of a body; nil if there is none. Throws for more than one coding, since
+    /// they multiply the expansion of a short response, and for codings that are unusual for
+    /// images.
     init?(_ head: ResponseHead) throws(DownloadFailure) {
         let names = head.contentCodings
         guard let name = names.first else { return nil }
@@ -133,29 +133,29 @@ enum ContentCoding: Hashable {
     }
 }
 
-/// Undoes one decryptor after another, each of a whole body, in slices: so many bodies can take
-/// turns, and none becomes larger than it may.
+/// Applies decryptors in order, each to a whole body, in slices, so that many bodies can take turns
+/// and none exceeds its limit.
 struct BodyDecryption {
     private var waiting: ArraySlice<Decryptor>
     private var cipher: (any BodyCipher)?
-    /// Bytes of the body that were used.
+    /// The number of bytes consumed.
     private var used = 0
 
-    /// What one turn did.
+    /// The result of one turn.
     struct Turn {
-        /// Bytes that it wrote.
+        /// The number of bytes written.
         let produced: Int
-        /// Whether the body is used up: what was written is the body of the next decryptor.
+        /// Whether the input is exhausted: the output is the body for the next decryptor.
         let isEnd: Bool
     }
 
     init(_ decryptors: [Decryptor]) { waiting = decryptors[...] }
 
-    /// Whether all is undone.
+    /// Whether all decryptors have been applied.
     var isDone: Bool { cipher == nil && waiting.isEmpty }
 
-    /// Writes as many bytes of `body` into `room` as it has, at most, and uses no more of them.
-    /// Throws for a body that is none of the decryptor.
+    /// Writes at most as many bytes as `body` has into `room`, and consumes at most that many.
+    /// Throws for a body that the decryptor doesn't accept.
     mutating func turn(
         _ body: RawSpan, into room: UnsafeMutableRawBufferPointer
     ) throws(DownloadFailure) -> Turn {
@@ -179,27 +179,26 @@ struct BodyDecryption {
     }
 }
 
-/// One decryptor at work on one body.
+/// A decryptor working on one body.
 protocol BodyCipher: AnyObject {
-    /// Goes on with the bytes that follow those that it used; `isLast`: with all that are left.
-    /// `room` has as many bytes as `input` and 4 KB at least. Throws for a body that is not its
-    /// own.
+    /// Continues with the bytes after those consumed so far; `isLast` if these are all remaining
+    /// bytes. `room` has at least the size of `input` and 4 KB. Throws for an invalid body.
     func step(
         _ input: RawSpan, isLast: Bool, into room: UnsafeMutableRawBufferPointer
     ) throws(DownloadFailure) -> CipherStep
 }
 
-/// What a decryptor did.
+/// The result of a step.
 struct CipherStep {
-    /// Bytes that it used.
+    /// The number of bytes consumed.
     let consumed: Int
-    /// Bytes that it wrote.
+    /// The number of bytes written.
     let produced: Int
-    /// Whether the body is used up, and was whole.
+    /// Whether the body is exhausted and was complete.
     let isEnd: Bool
 }
 
-/// A body that is base64 (RFC 4648 §4); characters of neither it nor its padding are left out.
+/// A base64 body (RFC 4648 §4); characters outside of the alphabet and padding are skipped.
 final class Base64Body: BodyCipher {
     private var bits: UInt32 = 0
     private var digits = 0
@@ -221,7 +220,7 @@ final class Base64Body: BodyCipher {
         return CipherStep(consumed: input.byteCount, produced: written, isEnd: isLast)
     }
 
-    /// Two digits are a byte, three are two. The padding may be missing.
+    /// Two remaining digits are one byte, three are two. The padding may be missing.
     private func flushRest(
         into room: UnsafeMutableRawBufferPointer, at place: Int
     ) throws(DownloadFailure) -> Int {
@@ -230,7 +229,7 @@ final class Base64Body: BodyCipher {
         return flush(into: room, at: place)
     }
 
-    /// The bytes of the digits that are here.
+    /// Writes the bytes of the collected digits.
     private func flush(into room: UnsafeMutableRawBufferPointer, at place: Int) -> Int {
         let count = max(0, digits - 1)
         for index in 0..<count {
@@ -252,11 +251,11 @@ final class Base64Body: BodyCipher {
     }
 }
 
-/// A body that is a nonce, a ciphertext of AES-256-GCM and its tag, one behind the other.
+/// A body that consists of a nonce, an AES-256-GCM ciphertext and its tag.
 final class GCMBody: BodyCipher {
     private var decryption: GCMDecryption
     private let tag: [UInt8]
-    /// Bytes of ciphertext that are left.
+    /// The remaining bytes of ciphertext.
     private var left: Int
     private var hasNonce = false
 
@@ -303,7 +302,7 @@ extension DownloadFailure {
     }
 }
 
-/// A body that is one or more streams of gzip.
+/// A body of one or more gzip streams.
 final class GzipBody: BodyCipher {
     private var decoder = BodyDecoder(.gzip)
 

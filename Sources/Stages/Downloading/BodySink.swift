@@ -5,46 +5,47 @@ import Messages
 import StageContract
 import Zlib
 
-/// Takes the response of one job: checks its head, puts its body into a block, reports progress.
+/// Receives the response of one job: validates its head, stores its body in a block, and reports
+/// progress.
 ///
-/// What comes in a content coding is kept until `decode` is called.
+/// Bytes with a content coding are kept until `decode` is called.
 final class BodySink: TransferSink {
     let bodyBytesMax: Int64
-    /// Whether "nothing changed" is an answer to what is asked.
+    /// Whether "not modified" is a valid answer to the request.
     private let isConditional: Bool
     private let accepted: AcceptedResponses
-    /// Why it refused to go on.
+    /// The reason why it refused to continue.
     private(set) var failure: DownloadFailure?
     let job: Job
     private let space: any SharingSpace
     private var head: ResponseHead?
-    /// When the origin was asked and when its head came, in milliseconds since 1970.
+    /// When the request was sent and when the head arrived, in milliseconds since 1970.
     private let asked = WallClock.nanoseconds() / 1_000_000
     private var answered: Int64 = 0
-    /// What is asked for now, where that is not a whole body.
+    /// The requested range, if not the whole body.
     private var rest: RestOfBody?
-    /// Bytes of a body of which parts came, where that is known.
+    /// The total size of a body received in parts, if known.
     private var total: Int?
     /// Bytes of this body that had arrived when the rest of it was last requested.
     private var continuedFrom = 0
-    /// Where the response leads to, instead of being an image.
+    /// The target of a redirect.
     private var location: String?
-    /// Bytes that came with a redirect, which nobody reads.
+    /// The number of body bytes of a redirect, which are discarded.
     private var redirectBytes = 0
     private var body: BodyBlock?
     private var decoder: BodyDecoder?
-    /// What rules change in the head, and undo of the body.
+    /// The rules that change the head and decrypt the body.
     private let terms: TransferTerms
-    /// The head as rules want it.
+    /// The head after applying rules.
     private var answer: ResponseHead?
     private var decryption: BodyDecryption?
-    /// What was decrypted so far.
+    /// The bytes decrypted so far.
     private var plain: BodyBlock?
     private var hasDecrypted = false
-    /// Whether bytes were postponed.
+    /// Whether reception was paused.
     private var hasPostponed = false
     private var progress: ProgressPacer
-    /// Hands out what has arrived; nothing of a body that is encrypted.
+    /// Publishes partial data; never of encrypted bodies.
     private var early: EarlyBody
 
     init(
@@ -95,8 +96,9 @@ final class BodySink: TransferSink {
         try accepted.take(answer)
     }
 
-    /// Where to go on after a transfer that ended so; nil where it led nowhere else. A redirect
-    /// whose body is more than anybody reads was cut off by us: its location is there all the same.
+    /// Returns the redirect target after a transfer ended with this result; nil if it wasn't a
+    /// redirect. If the sink itself aborted a redirect because of an overlong body, its location is
+    /// still valid.
     func redirection(after error: CurlError?) -> String? {
         switch error?.code {
         case nil, .refusedByReceiver, .fileSizeExceeded: location
@@ -104,7 +106,7 @@ final class BodySink: TransferSink {
         }
     }
 
-    /// The redirect is followed: another response comes.
+    /// Resets the sink for the response to a followed redirect.
     func beginAgain() {
         (head, answer, location, redirectBytes) = (nil, nil, nil, 0)
     }
@@ -129,7 +131,7 @@ final class BodySink: TransferSink {
         advance(at: MonotonicClock.now())
     }
 
-    /// Says how far the body is, and hands it out where somebody looks at it.
+    /// Reports progress, and publishes partial data if it is wanted.
     private func advance(at now: UInt64) {
         guard let body else { return }
         guard terms.decryptors.isEmpty, let arrived = early.next(of: body, in: space, at: now)
@@ -164,10 +166,11 @@ final class BodySink: TransferSink {
         return .taken
     }
 
-    /// Whether bytes that came are not decoded or decrypted yet.
+    /// Whether received bytes are not decoded or decrypted yet.
     var isBehind: Bool { decryption != nil || decoder?.isBehind ?? false }
 
-    /// Decodes as many bytes as `room` has, at most. Where it throws, `failure` says the same.
+    /// Decodes at most as many bytes as `room` has. If it throws, `failure` is set to the same
+    /// error.
     func decode(through room: UnsafeMutableRawBufferPointer) throws(DownloadFailure) {
         do throws(DownloadFailure) {
             guard decryption == nil else { return try decrypt(through: room) }
@@ -190,8 +193,8 @@ final class BodySink: TransferSink {
         }
     }
 
-    /// Begins to undo the decryptors of the rules, once the body is whole. False where there are
-    /// none, where that has begun before, and where the body is not whole.
+    /// Starts the decryptors of the rules once the body is complete. Returns false if there are
+    /// none, if they were started before, or if the body is incomplete.
     func beginsDecryption() -> Bool {
         guard failure == nil, answer != nil, !terms.decryptors.isEmpty, !hasDecrypted,
             decoder?.isComplete ?? true, let body, total == nil || total == body.count
@@ -202,7 +205,7 @@ final class BodySink: TransferSink {
     }
 
     private func decrypt(through room: UnsafeMutableRawBufferPointer) throws(DownloadFailure) {
-        // What a decryptor made nothing of is no body any more.
+        // If a decryptor produced nothing, there is no body.
         guard let whole = body, let turn = try decryption?.turn(whole.bytes.bytes, into: room)
         else { return decryption = nil }
         if turn.produced > 0 {
@@ -215,14 +218,14 @@ final class BodySink: TransferSink {
         if decryption?.isDone == true { decryption = nil }
     }
 
-    /// Whether postponed bytes would be taken now; true once for each time that it is.
+    /// Returns whether a paused transfer can be resumed; true once per pause.
     func takesPostponed() -> Bool {
         guard hasPostponed, decoder?.hasRoom == true else { return false }
         hasPostponed = false
         return true
     }
 
-    // MARK: - Bodies that broke off
+    // MARK: - Interrupted bodies
 
     /// The part to request after a transfer that ended with `error`; `nil` if nothing is missing, if
     /// the last part brought no bytes, and if the origin can't be asked for a part of the same body.
@@ -239,10 +242,10 @@ final class BodySink: TransferSink {
         continuedFrom = rest.offset
     }
 
-    /// Whether this answers the question for a part: with it, or that there is none.
+    /// Returns whether the response answers a range request: with the range, or that there is none.
     private func isPart(_ head: ResponseHead) -> Bool { [206, 416].contains(head.status) }
 
-    /// The part goes behind what is here; the head of the whole counts for both.
+    /// Appends a range to the received bytes; the head of the whole body applies to both.
     private func begin(_ rest: RestOfBody, _ head: ResponseHead) -> Bool {
         guard let part = rest.part(head) else {
             failure = .otherPart
@@ -252,10 +255,10 @@ final class BodySink: TransferSink {
         return true
     }
 
-    /// Whether parts came, and not all of them.
+    /// Whether parts arrived, but not all of them.
     private var isShort: Bool { total.map { $0 > body?.count ?? 0 } ?? false }
 
-    /// All of it comes once more, or anew.
+    /// Discards the body, because all of it is sent again.
     private func forgetBody() {
         discard()
         decoder = nil
@@ -264,29 +267,29 @@ final class BodySink: TransferSink {
         early.beginAgain()
     }
 
-    // MARK: - How it ends
+    // MARK: - Completion
 
-    /// More than any origin has to say beside a location: the rest is not read.
+    /// More than any origin sends along with a location; the rest is not read.
     private static let redirectBytesMax = 64 << 10
 
-    /// Somebody listens to how far it is.
+    /// Starts progress reports.
     func wantProgress() {
         progress.want(at: MonotonicClock.now())
     }
 
-    /// Somebody looks at what has arrived.
+    /// Starts publishing partial data.
     func wantArrived() {
         early.isWanted = true
         advance(at: MonotonicClock.now())
     }
 
-    /// Whether what has arrived waits for its turn to be handed out.
+    /// Whether partial data is waiting to be published.
     var holdsBack: Bool { early.isBehind(body) && terms.decryptors.isEmpty }
 
-    /// Hands that out, if its turn has come.
+    /// Publishes partial data if it is due.
     func handOut() { advance(at: MonotonicClock.now()) }
 
-    /// Hands the block over with what the head said. Throws for an empty body.
+    /// Passes the block on with the information from the head. Throws for an empty body.
     func takeBody(effectiveURL: String) throws(DownloadFailure) -> FetchedBody {
         guard let head = answer else { throw .headCutOff }
         guard decoder?.isComplete ?? true else { throw .codingCutOff }
@@ -304,7 +307,7 @@ final class BodySink: TransferSink {
         return fetched
     }
 
-    /// Gives the block back.
+    /// Frees the block.
     func discard() {
         body?.discard(in: space)
         plain?.discard(in: space)
@@ -312,20 +315,20 @@ final class BodySink: TransferSink {
     }
 }
 
-/// The block that a body grows in: small at first, doubled as bytes arrive, never made large on
-/// the origin's word (SEMANTICS §10.4).
+/// The growing block of a body: small at first and doubled as bytes arrive; its size never depends
+/// on the length that the origin announces (SEMANTICS §10.4).
 ///
-/// The owner hands the reference over or calls `discard`.
+/// The owner passes the reference on or calls `discard`.
 struct BodyBlock {
     private var block: OutputBlock
     private let expected: Int?
     private(set) var count = 0
 
-    /// Bytes of the first block at most.
+    /// The maximum size of the first block in bytes.
     static let startBytes = 64 * 1024
 
-    /// Reserves min(`expected`, 64 KB), and never less than the bytes that are here. Throws
-    /// `arenaFull`.
+    /// Reserves min(`expected`, 64 KB), but at least `atLeast` bytes for those that have already
+    /// arrived. Throws `arenaFull`.
     init(
         in space: any OutputSpace, expecting expected: Int?, atLeast: Int
     ) throws(ImageError) {
@@ -334,7 +337,7 @@ struct BodyBlock {
         block = try space.reserve(max(start, atLeast, 1))
     }
 
-    /// Copies bytes behind those that are there. Throws `arenaFull`; what was there stays.
+    /// Appends bytes. Throws `arenaFull` without losing earlier bytes.
     mutating func append(_ bytes: RawSpan, in space: any OutputSpace) throws(ImageError) {
         let needed = count + bytes.byteCount
         if needed > block.bytes.count {
@@ -347,25 +350,26 @@ struct BodyBlock {
         count = needed
     }
 
-    /// Twice what is there, though not beyond what the origin announced while that holds.
+    /// Twice the current size, but at most the announced length while that is sufficient.
     private func capacity(for needed: Int) -> Int {
         let doubled = max(needed, block.bytes.count * 2)
         guard let expected, expected >= needed else { return doubled }
         return min(doubled, expected)
     }
 
-    /// The bytes.
+    /// The received bytes.
     var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: block.bytes[..<count])
     }
 
-    /// What the bytes look like.
+    /// The format detected from the bytes.
     var format: ImageFormat? { block.format(length: count) }
 
-    /// Names the bytes.
+    /// The reference to the received bytes.
     var reference: BlockReference { block.reference(length: count) }
 
-    /// Names what is here by an id of its own, while more is written behind it.
+    /// Returns a reference with a separate ID to the bytes received so far, while more are
+    /// appended.
     func share(in space: any SharingSpace) -> BlockReference? {
         space.share(block)?.reference(length: count)
     }
@@ -375,37 +379,36 @@ struct BodyBlock {
     }
 }
 
-/// Hands out what has arrived of one body while the rest comes: one block at a time, not too often,
-/// and each time more than before. What is held back is handed out later, although no more comes.
+/// Publishes the received bytes of one body during the transfer: one block at a time, rate-limited,
+/// and each time more than before. Delayed data is published later even if no more arrives.
 ///
-/// Where nothing more comes, the same bytes are handed out again, after pauses that double:
-/// whoever had no time for them at first sees them nevertheless.
+/// If no more data arrives, the same bytes are published again at doubling intervals, because the
+/// receiver may have been busy at first.
 struct EarlyBody {
-    /// When bytes are handed out, in milliseconds.
+    /// The publishing intervals in milliseconds.
     struct Pace: Sendable {
-        /// Between two times at least.
+        /// The minimum interval.
         var interval = 100
-        /// From the first time that bytes were handed out to the second. Each of a few pauses
-        /// that follow is twice as long.
+        /// The interval before publishing the same bytes again; it doubles a few times.
         var again = 200
     }
 
-    /// Whether anybody looks at it.
+    /// Whether partial data is wanted.
     var isWanted: Bool
     private let pace: Pace
     private var last: Last?
 
-    /// What was handed out last.
+    /// The last publication.
     private struct Last {
         let block: BlockID
         let bytes: Int
         /// When, in nanoseconds.
         let at: UInt64
-        /// How often the same bytes were before.
+        /// The number of earlier publications of the same bytes.
         let repeats: Int
     }
 
-    /// So often the pause doubles: to 3.2 s, at the usual pace.
+    /// How often the interval doubles: up to 3.2 s by default.
     private static let doublingsMax = 4
 
     init(_ pace: Pace, isWanted: Bool) {
@@ -418,8 +421,8 @@ struct EarlyBody {
     /// Whether something will be handed out, though nothing more may come.
     func isBehind(_ body: BodyBlock?) -> Bool { isWanted && body?.count ?? 0 > 0 }
 
-    /// The bytes that are here, where it is their turn: the first ones at once, others when those
-    /// before were given back.
+    /// Returns the received bytes if it is time to publish them: the first ones immediately, later
+    /// ones after the previous block was released.
     mutating func next(
         of body: BodyBlock, in space: any SharingSpace, at now: UInt64
     ) -> BlockReference? {
@@ -439,7 +442,7 @@ struct EarlyBody {
     }
 }
 
-/// Reports the progress of one job where somebody listens, and not too often.
+/// Reports the progress of one job, if requested, at a limited rate.
 struct ProgressPacer {
     private let job: Job
     private let interval: UInt64
@@ -449,7 +452,7 @@ struct ProgressPacer {
     private var reported: UInt64?
     private var reportedAt: UInt64 = 0
     private var isWanted: Bool
-    /// Whether the head is here: before it there is nothing to report.
+    /// Whether the head has arrived; before that there is nothing to report.
     private var hasBegun = false
 
     init(
@@ -461,7 +464,7 @@ struct ProgressPacer {
         interval = UInt64(max(0, intervalMilliseconds)) * 1_000_000
     }
 
-    /// The head is here: the first report (SEMANTICS §10.5).
+    /// Sends the first report after the head has arrived (SEMANTICS §10.5).
     mutating func begin(expected: Int?) {
         self.expected = UInt64(expected ?? 0)
         received = 0
@@ -469,7 +472,7 @@ struct ProgressPacer {
         send()
     }
 
-    /// Bytes came.
+    /// Reports received bytes.
     mutating func advance(to received: Int, at now: UInt64) {
         self.received = UInt64(received)
         guard isWanted, now >= reportedAt + interval else { return }
@@ -477,7 +480,7 @@ struct ProgressPacer {
         send()
     }
 
-    /// Bytes are handed out. Who made them ready says how often.
+    /// Reports published bytes; their rate is limited by the publisher.
     mutating func handOut(
         _ arrived: BlockReference, _ format: ImageFormat?, of received: Int, at now: UInt64
     ) {
@@ -488,7 +491,7 @@ struct ProgressPacer {
                 arrived: arrived, format: format))
     }
 
-    /// Somebody listens from now on, and hears at once how far it is.
+    /// Starts reporting, with an immediate report.
     mutating func want(at now: UInt64) {
         guard !isWanted else { return }
         isWanted = true
@@ -496,7 +499,7 @@ struct ProgressPacer {
         if hasBegun { send() }
     }
 
-    /// All bytes are here: the last report always goes out.
+    /// Sends the final report, which is never suppressed.
     mutating func end() {
         if reported != received { send() }
     }

@@ -3,43 +3,44 @@ import ImageModel
 import Linux
 public import Messages
 
-/// What holds for all transfers of a download worker.
+/// The settings for all transfers of a download worker.
 public struct DownloadConfiguration: Hashable, Sendable {
-    /// Whether loopback, private and link-local addresses may be connected to.
+    /// Whether connections to loopback, private and link-local addresses are allowed.
     public var allowsPrivateNetworks = false
-    /// `IP:PORT` or `[IPv6]:PORT`, each allowed whatever its scope.
+    /// `IP:PORT` or `[IPv6]:PORT`, each allowed regardless of its scope.
     public var allowedAddresses: [String] = []
-    /// Path of certificates in PEM that are trusted in place of the system's.
+    /// The path of a PEM file with trusted certificates, which replace the system's.
     public var certificatesFile: String?
-    /// `User-Agent`, unless a request brings its own.
+    /// The `User-Agent` header, unless a request sets its own.
     public var userAgent: String
-    /// Which responses bring an image.
+    /// The responses that are accepted as images.
     public var accepted = AcceptedResponses()
-    /// The URL of the proxy through which all goes; it resolves names.
+    /// The URL of a proxy for all transfers; it resolves host names.
     public var proxy: String?
-    /// `IP` or `IP/BITS`, none of which is connected to, whoever allows it.
+    /// `IP` or `IP/BITS`; connections to these addresses are always blocked.
     public var deniedAddresses: [String] = []
-    /// Transfers at a time at most; one more is answered *busy*.
+    /// The maximum number of concurrent transfers; further jobs fail as *busy*.
     public var jobsMax = Int(WorkerKind.download.creditMax)
-    /// Milliseconds for resolving a name and connecting.
+    /// The timeout for resolving a name and connecting, in milliseconds.
     public var connectTimeoutMilliseconds = 10_000
-    /// Milliseconds for a whole transfer, whatever its deadline says.
+    /// The timeout for a whole transfer in milliseconds, regardless of its deadline.
     public var totalTimeoutMilliseconds = 300_000
-    /// A transfer slower than this many bytes a second …
+    /// A transfer that is slower than this many bytes per second …
     public var lowSpeedBytesPerSecond = 1_024
-    /// … for this many seconds ends as timed out.
+    /// … for this many seconds times out.
     public var lowSpeedSeconds = 15
-    /// Redirects followed at most.
+    /// The maximum number of redirects to follow.
     public var redirectsMax = 10
-    /// How often at most a transfer that broke off goes on where it was; 0: it ends.
+    /// How often an interrupted transfer is continued; 0 to fail immediately.
     public var continuationsMax = 3
-    /// Milliseconds between two progress reports of a transfer at least.
+    /// The minimum interval between progress reports of a transfer, in milliseconds.
     public var progressIntervalMilliseconds = 100
-    /// Milliseconds after which bytes that were looked at are handed out once more where no others
-    /// have come. Whoever looked may have had no time for them.
+    /// The time in milliseconds after which partial data is published again if no more has arrived,
+    /// because the receiver may have been busy.
     public var handOutAgainMilliseconds = 200
 
-    /// The defaults suit images from the public internet; `version` goes into `User-Agent`.
+    /// Creates a configuration with defaults for images from the public internet; `version` is part
+    /// of the `User-Agent`.
     public init(version: String) {
         userAgent = "Imagebus/\(version)"
     }
@@ -50,8 +51,8 @@ public struct DownloadConfiguration: Hashable, Sendable {
 }
 
 extension DownloadConfiguration {
-    /// Sets what an operator says. Returns false, and changes nothing, where the text is no value
-    /// of the setting.
+    /// Applies an operator's setting. Returns false, without a change, if the text is not a valid
+    /// value.
     public mutating func set(_ setting: DownloadSetting, to text: String) -> Bool {
         guard let value = setting.value(of: text) else { return false }
         switch (setting, value) {
@@ -72,8 +73,8 @@ extension DownloadConfiguration {
 }
 
 extension DownloadConfiguration {
-    /// The same in the words of the library. Throws `invalidRequest` for an allowed address that
-    /// is no IP address with a port, and for a denied one that is no range of them.
+    /// Returns the policy for the library. Throws `invalidRequest` for an allowed address that
+    /// isn't an IP address with a port, and for a denied one that isn't an address range.
     func policy() throws(ImageError) -> TransferPolicy {
         let allowed = try Self.parsed(
             allowedAddresses, "no address with a port, such as 10.0.0.7:8080 or [fd00::7]:80",
@@ -90,7 +91,7 @@ extension DownloadConfiguration {
             redirectsMax: redirectsMax)
     }
 
-    /// What a configuration of an operator sets, in the place of what options say.
+    /// Returns the configuration with an operator's settings, which override options.
     func adopting(_ settings: DownloadSettings) -> DownloadConfiguration {
         var adopted = self
         for (setting, text) in settings.texts { _ = adopted.set(setting, to: text) }
@@ -112,17 +113,17 @@ extension DownloadConfiguration {
 }
 
 extension TransferPolicy {
-    /// What decides on addresses that stand in URLs, where a proxy connects to them.
+    /// Checks addresses in URLs if a proxy connects to them.
     var proxied: AddressGuard? { proxy == nil ? nil : addressGuard }
 }
 
-/// A file of trusted certificates, looked at before the first transfer: libcurl would say of each
-/// transfer that it cannot use it.
+/// Validates a file of trusted certificates before the first transfer, since libcurl would only
+/// report the problem for each transfer.
 enum CertificatesFile {
     private static let bytesMax = 16 << 20
     private static let mark = Array("-----BEGIN CERTIFICATE-----".utf8)
 
-    /// Throws `invalidRequest` for a file that cannot be read or has no certificate in PEM.
+    /// Throws `invalidRequest` for a file that can't be read or contains no PEM certificate.
     static func check(_ path: String) throws(ImageError) {
         let bytes: [UInt8]
         do throws(Errno) {

@@ -3,69 +3,68 @@ import ImageModel
 import Messages
 import Zlib
 
-/// Why a download ended without a body.
+/// The reason why a download ended without a body.
 enum DownloadFailure: Error {
-    /// libcurl says so.
+    /// An error reported by libcurl.
     case transfer(CurlError)
-    /// The guard refused every address, of the URL or of a redirect.
+    /// Every address of the URL or of a redirect was blocked.
     case addressForbidden
-    /// A redirect leads to a URL that is none of the permitted sources.
+    /// A redirect leads to a URL that is not among the permitted sources.
     case sourceForbidden
-    /// More redirects than this.
+    /// More redirects than this limit.
     case tooManyRedirects(Int)
-    /// The body is over the limit, by the origin's word or by count.
+    /// The body exceeds this limit, either as announced or as received.
     case bodyTooLarge(Int64)
-    /// The origin answered, but with no image; it may have said when to ask again, in seconds.
+    /// The origin responded without an image, possibly with the seconds after which to retry.
     case status(ResponseHead, retryAfter: Int64? = nil)
-    /// The proxy of this URL refused by itself, with this status: a tunnel to the origin, or to do
-    /// anything for who it does not know.
+    /// The proxy with this URL rejected the request itself with this status, for example because it
+    /// refuses the tunnel or requires authentication.
     case refusedByProxy(String, status: Int)
-    /// The origin says that the body is of a type which is not accepted.
+    /// The response has a content type that isn't accepted.
     case contentType(String)
-    /// The origin says that nothing changed, having been asked whether, and who may keep that for
-    /// how long.
+    /// The body is unchanged, as answer to a conditional request, with new caching information.
     case notModified(OriginCaching)
-    /// The body is in more than one content coding, or in one that is not undone: its name.
+    /// The body has several content codings, or an unsupported one with this name.
     case contentCodings(String)
-    /// The body is not in the content coding that its head names.
+    /// The body doesn't conform to its declared content coding.
     case decompression(ZlibError)
     /// The body ends before its content coding does.
     case codingCutOff
-    /// The answer ends before its head does. libcurl takes that for a good end.
+    /// The response ends within its head, which libcurl treats as success.
     case headCutOff
-    /// The body is none that a decryptor of the rules undoes: what is wrong with it.
+    /// A decryptor of the rules rejected the body, for this reason.
     case undecryptable(String)
-    /// A rule requires the header of this name, and the request has none.
+    /// The request lacks the header with this name, which a rule requires.
     case missingHeader(String)
-    /// Asked for the rest of a body, the origin sent something else, or none.
+    /// A range request was answered with something else, or not at all.
     case otherPart
-    /// The origin answered with no bytes.
+    /// The response has an empty body.
     case emptyBody
-    /// The last location cannot be named.
+    /// The final URL can't be represented.
     case badLocation(String)
-    /// No loader takes the scheme.
+    /// No loader supports the scheme.
     case scheme(String)
-    /// A redirect leads to a URL of this scheme; it is followed to http and https alone.
+    /// A redirect leads to a URL with this scheme; only http and https are followed.
     case schemeOfRedirect(String)
-    /// The header of this name cannot be sent.
+    /// The header with this name can't be sent.
     case header(String)
-    /// The URL or the arena refused with its own words.
+    /// The URL or the arena was rejected with this error.
     case refused(ImageError)
-    /// The coordinator wants it no longer.
+    /// The coordinator canceled it.
     case cancelled
-    /// The time of the job is over.
+    /// The deadline of the job passed.
     case deadline
-    /// Lookups of names take most of the threads that there may be.
+    /// Name lookups use most of the available threads.
     case tooManyLookups
-    /// More jobs than this at once.
+    /// More concurrent jobs than this limit.
     case tooMany(Int)
-    /// The worker ends.
+    /// The worker is shutting down.
     case shuttingDown
-    /// A defect of ours.
+    /// A defect of this program.
     case defect(String)
 }
 
-/// The one table from what happened to what callers get.
+/// Maps failures to the errors that callers get: the only such table.
 extension DownloadFailure {
     var imageError: ImageError {
         switch self {
@@ -146,8 +145,8 @@ extension DownloadFailure {
         }
     }
 
-    /// `Retry-After` is said by 429 and 503 (RFC 6585 §4, RFC 9110 §15.6.4); other answers that
-    /// have it are redirects.
+    /// `Retry-After` applies to 429 and 503 (RFC 6585 §4, RFC 9110 §15.6.4); other responses with
+    /// it are redirects.
     private static func imageError(_ head: ResponseHead, _ retryAfter: Int64?) -> ImageError {
         var details = ["httpStatus": String(head.status)]
         if let retryAfter, head.status == 429 || head.status == 503 {
@@ -177,7 +176,7 @@ extension DownloadFailure {
         case .couldNotConnect: .connectionFailed
         case .timedOut: .timedOut
         case .tlsFailed: .tlsFailed
-        // Not the fault of the URL, which is to be asked again once the file is there.
+        // Not an error of the URL, which can be retried once the file exists.
         case .ownFileFailed: .invalidDownloadOperation
         case .partialFile: .shortBody
         case .gotNothing, .connectionBroken: .connectionBroken
@@ -198,13 +197,13 @@ extension DownloadFailure {
         return "; the download process reads this file, in a container its own: put it right there"
     }
 
-    /// A cut may split a character, whose replacement takes three bytes.
+    /// Truncation may split a character, whose replacement takes three bytes.
     private static let textBytesMax = MessageLimits.textBytesMax - 8
 }
 
 extension DownloadFailure {
-    /// What a proxy refused by itself is no answer of the origin: it has no `httpStatus`, which
-    /// rules could name. What may pass is tried again.
+    /// The error for a proxy's own response, which isn't the origin's: it has no `httpStatus` for
+    /// rules to match. Temporary errors are retried.
     static func imageError(ofProxy url: String, _ status: Int) -> ImageError {
         let place = place(ofProxy: url)
         let mayPass = status == 429 || status >= 500
@@ -224,7 +223,7 @@ extension DownloadFailure {
         return "it has to permit this host and port, or serve has to be given another --proxy"
     }
 
-    /// Host and port: a password may stand before them.
+    /// Returns host and port without a preceding password.
     private static func place(ofProxy url: String) -> String {
         let authority = url.split(separator: "://", maxSplits: 1).last ?? ""
         return authority.split(separator: "@").last.map(String.init) ?? ""

@@ -4,11 +4,11 @@ import Linux
 import Messages
 import StageContract
 
-/// The thread of a downloader: takes what is wanted, moves bytes, answers, waits.
+/// The thread of a downloader: handles requests, transfers bytes, reports results, waits.
 final class DownloadLoop {
     var transfers: TransferSet
     private(set) var configuration: DownloadConfiguration
-    /// Decides on addresses in URLs, where a proxy connects to them.
+    /// Checks addresses in URLs if a proxy connects to them.
     private var proxied: AddressGuard?
     private let jars = CookieJars()
     private let inbox: DownloadInbox
@@ -17,13 +17,13 @@ final class DownloadLoop {
     private let onOutcome: @Sendable (JobOutcome) -> Void
     var active: [JobID: ActiveDownload] = [:]
     let decoding = DecodingTurn()
-    /// A transfer was resumed or ended before its time: others may stand still after that.
+    /// Whether a transfer was resumed or aborted, after which others may be stuck.
     var mayStandStill = false
     /// Jobs without a transfer.
     let local = LocalDownloads()
     private var jobs: [ObjectIdentifier: JobID] = [:]
     private var lookups = NameLookups()
-    /// Lookups that the next turn begins: they have no threads yet.
+    /// Lookups that start in the next turn and don't have threads yet.
     private var lookupsToBegin = 0
     let waker: TransferWaker
     let pulse = LoopPulse()
@@ -65,13 +65,13 @@ final class DownloadLoop {
                 pulse.waits()
                 try transfers.wait(milliseconds: isBehind ? 0 : millisecondsToDeadline())
             } catch {
-                // A multi handle that fails is not usable again; a fresh process is.
+                // A failed multi handle is unusable; only a new process can recover.
                 fatalError("the set of transfers is broken: \(error)")
             }
         }
     }
 
-    // MARK: - What is wanted
+    // MARK: - Requests
 
     private func obey(_ batch: DownloadInbox.Batch) {
         if let (configuration, policy) = batch.settings { adopt(configuration, policy) }
@@ -86,7 +86,7 @@ final class DownloadLoop {
         }
     }
 
-    /// Transfers that begin from now on are made so.
+    /// Applies settings to transfers that start from now on.
     private func adopt(_ configuration: DownloadConfiguration, _ policy: TransferPolicy) {
         self.configuration = configuration
         proxied = policy.proxied
@@ -150,7 +150,7 @@ final class DownloadLoop {
         return authentication
     }
 
-    // MARK: - How it ends
+    // MARK: - Completion
 
     private func harvest() {
         while let (transfer, error) = transfers.nextEnded() {
@@ -161,7 +161,7 @@ final class DownloadLoop {
         }
     }
 
-    /// The transfer is over: what the job does next.
+    /// Decides how a job continues after its transfer has ended.
     func ended(_ download: ActiveDownload, _ error: CurlError?) {
         if error != nil { mayStandStill = true }
         noteLookup(of: download, isOver: error?.code == .nameNotResolved)
@@ -179,13 +179,13 @@ final class DownloadLoop {
         }
     }
 
-    /// libcurl cannot go on with a transfer. It keeps the transfer until that is removed.
+    /// Handles a transfer that libcurl can't continue but keeps until it is removed.
     func broke(_ download: ActiveDownload, _ error: CurlError) {
         transfers.abort(download.transfer)
         ended(download, error)
     }
 
-    /// The transfer is over, and what it brought is told.
+    /// Reports the result of a completed transfer.
     func finish(_ download: ActiveDownload, _ error: CurlError?) {
         transfers.abort(download.transfer)
         if download.sink.failure != nil { mayStandStill = true }
@@ -193,7 +193,7 @@ final class DownloadLoop {
         answer(download.job, download.result(error, at: now()), started: download.started)
     }
 
-    /// Each hop is a transfer of its own, so that it is admitted before anything is connected.
+    /// Each redirect is a separate transfer, so that it is admitted before connecting.
     private func follow(_ location: String, _ download: ActiveDownload) {
         var download = download
         do throws(DownloadFailure) {
@@ -209,7 +209,7 @@ final class DownloadLoop {
         }
     }
 
-    /// The next transfer of the same job, in the time that is left to it.
+    /// Starts the next transfer of the same job, within its remaining time.
     func startAnother(
         _ download: inout ActiveDownload, _ rest: RestOfBody? = nil
     ) throws(DownloadFailure) {
@@ -256,7 +256,7 @@ final class DownloadLoop {
                 workMicroseconds: elapsed / 1000))
     }
 
-    // MARK: - Names
+    // MARK: - Name lookups
 
     private func permitsLookup(of work: FetchAdmission) -> Bool {
         guard let host = work.nameToLookUp else { return true }
@@ -265,7 +265,7 @@ final class DownloadLoop {
         return lookups.permits(host, threads: threads, at: now())
     }
 
-    /// The transfer of a download is over, and with it the lookup of its name or not.
+    /// Updates the lookup statistics after a transfer has ended.
     private func noteLookup(of download: ActiveDownload, isOver: Bool) {
         guard !isOver, let host = download.work.nameToLookUp else { return }
         if download.transfer.hasFoundName {
@@ -275,7 +275,7 @@ final class DownloadLoop {
         }
     }
 
-    // MARK: - Time
+    // MARK: - Timeouts
 
     private func millisecondsToDeadline() -> Int {
         let longest =
@@ -291,7 +291,7 @@ final class DownloadLoop {
         Instant(nanoseconds: MonotonicClock.now())
     }
 
-    /// Wake-ups end a wait; this is only how long one lasts without.
+    /// Wake-ups end a wait; this is its maximum duration without one.
     private static let idleMilliseconds = 60_000
 }
 
@@ -305,7 +305,7 @@ extension DownloadLoop {
         return download.sink.rest(after: error)
     }
 
-    /// Another transfer brings what is missing.
+    /// Starts another transfer for the missing range.
     func continueBody(_ download: ActiveDownload, with rest: RestOfBody) {
         remove(download)
         var download = download
@@ -323,8 +323,8 @@ extension DownloadLoop {
     /// Whether there are bytes to decode.
     var isBehind: Bool { active.values.contains { $0.sink.isBehind } }
 
-    /// Decodes something of each body that has bytes to decode. Between two turns everything else
-    /// goes on, and cancels and deadlines are obeyed.
+    /// Decodes a slice of each body. Between turns, other events, cancellations and deadlines are
+    /// handled.
     func decodeATurn() {
         let behind = active.values.filter { $0.sink.isBehind }
         for download in behind {
@@ -342,7 +342,7 @@ extension DownloadLoop {
         }
     }
 
-    /// Gets what libcurl keeps of the transfer, or tells its result where all is decoded.
+    /// Resumes a paused transfer, or reports the result if everything is decoded.
     private func goOn(_ download: ActiveDownload) {
         if download.hasAllBytes {
             if !download.sink.isBehind, !download.sink.beginsDecryption() { finish(download, nil) }
@@ -358,33 +358,34 @@ extension DownloadLoop {
     }
 }
 
-/// The room that all bodies share to be decoded in, one after another.
+/// The decoding buffer, which all bodies use in turn.
 final class DecodingTurn {
     private let room = UnsafeMutableRawBufferPointer.allocate(
         byteCount: DecodingTurn.bytesMax, alignment: 16)
 
-    /// Bytes that all bodies together may take or become in a turn: some milliseconds of work.
+    /// The maximum number of bytes that all bodies consume or produce per turn: several
+    /// milliseconds of work.
     static let bytesMax = 1 << 20
     private static let bytesMin = 4 << 10
 
     deinit { room.deallocate() }
 
-    /// The share of one of `count` bodies.
+    /// Returns the share of one of `count` bodies.
     func room(for count: Int) -> UnsafeMutableRawBufferPointer {
         let share = max(Self.bytesMin, Self.bytesMax / max(1, count))
         return UnsafeMutableRawBufferPointer(rebasing: room[..<share])
     }
 }
 
-/// The cookie jars of a download worker, by name; a name is that of one identity.
+/// The cookie jars of a download worker, by name; each name belongs to one identity.
 final class CookieJars {
     private var jars: [String: (jar: CookieJar, used: UInt64)] = [:]
     private var uses: UInt64 = 0
 
-    /// Jars at most; one more takes the place of that which was used longest ago.
+    /// The maximum number of jars; beyond it, the least recently used one is replaced.
     static let countMax = 256
 
-    /// The jar of a name, made where it is missing.
+    /// Returns the jar with a name, creating it if necessary.
     func jar(_ name: String, of transfers: borrowing TransferSet) throws(CurlError) -> CookieJar {
         uses += 1
         if let known = jars[name]?.jar {

@@ -5,11 +5,12 @@ public import Messages
 public import StageContract
 import Synchronization
 
-/// Fetches URLs into shared memory: one thread, many transfers. Any thread may call it.
+/// Fetches URLs into shared memory with one thread and many transfers. May be called from any
+/// thread.
 ///
-/// Every job that was started gets exactly one outcome, and no progress after it.
+/// Every started job gets exactly one outcome, and no progress after it.
 public final class Downloader: Sendable {
-    /// As options say.
+    /// The configuration from command-line options.
     private let configuration: DownloadConfiguration
     private let inbox: DownloadInbox
     private let waker: TransferWaker
@@ -17,12 +18,12 @@ public final class Downloader: Sendable {
     private let thread: Mutex<Linux.Thread?>
     private let onOutcome: @Sendable (JobOutcome) -> Void
 
-    /// Starts the thread. What `onProgress` is told of as handed out is the receiver's to free in
-    /// the space. `onProgress` and `onOutcome` are called on it, or by `start` on the
-    /// caller's thread where a job cannot be taken; they must not block.
+    /// Starts the thread. The receiver of `onProgress` must free published blocks in the space.
+    /// `onProgress` and `onOutcome` are called on the thread, or within `start` on the caller's
+    /// thread if a job is rejected; they must not block.
     ///
-    /// Throws `invalidRequest` for a configuration that makes no sense, and `internalError` where
-    /// the library or the system gives no handle or thread.
+    /// Throws `invalidRequest` for an invalid configuration, and `internalError` if the library or
+    /// the system can't provide a handle or thread.
     public init(
         _ configuration: DownloadConfiguration, into space: any SharingSpace,
         onProgress: @escaping @Sendable (JobProgress) -> Void,
@@ -59,7 +60,7 @@ public final class Downloader: Sendable {
         stop()
     }
 
-    /// Takes a fetch job. Its deadline counts from now.
+    /// Starts a fetch job. Its deadline counts from now.
     public func start(_ job: Job) {
         if let error = inbox.admit(job) {
             onOutcome(
@@ -70,33 +71,32 @@ public final class Downloader: Sendable {
         }
     }
 
-    /// Ends a job with `cancelled`: its connection is closed within one turn of the loop. Nothing
-    /// for a job that has its outcome.
+    /// Cancels a job, which fails with `cancelled`: its connection is closed within one turn of the
+    /// loop. No effect after its outcome.
     public func cancel(_ id: JobID) {
         if inbox.cancel(id) { waker.wake() }
     }
 
-    /// Sets a new deadline, and from now on reports progress and hands out what has arrived, if
-    /// that is wanted. Nothing for a job that has its outcome.
+    /// Sets a new deadline; from now on reports progress and publishes partial data, if requested.
+    /// No effect after its outcome.
     public func adjust(_ adjustment: JobAdjustment) {
         if inbox.adjust(adjustment) { waker.wake() }
     }
 
-    /// Transfers that begin from now on are made as options and these settings say; those of the
-    /// settings win.
+    /// Applies settings to transfers that start from now on; they override command-line options.
     public func adopt(_ settings: DownloadSettings) {
         let adopted = configuration.adopting(settings)
-        // The addresses are those of the options, which were looked at.
+        // The addresses come from the options, which were already validated.
         guard let policy = try? adopted.policy() else { return }
         inbox.adopt(adopted, policy)
         waker.wake()
     }
 
-    /// What its thread is at.
+    /// The current activity of the thread.
     public var pulse: DownloadPulse { loopPulse.now }
 
-    /// Ends all jobs with `shuttingDown` and waits for the thread. Later jobs get the same answer.
-    /// Not to be called from `onProgress` or `onOutcome`.
+    /// Ends all jobs with `shuttingDown` and waits for the thread. Later jobs get the same error.
+    /// Must not be called from `onProgress` or `onOutcome`.
     public func stop() {
         inbox.stop()
         waker.wake()
@@ -105,22 +105,22 @@ public final class Downloader: Sendable {
     }
 }
 
-/// What other threads want of the loop since its last turn. Bounded by the jobs that are alive.
+/// The requests of other threads since the loop's last turn. Limited by the number of jobs.
 final class DownloadInbox: Sendable {
-    /// A job with the moment at which its time is over.
+    /// A job and its deadline.
     struct Admission: Sendable {
         let job: Job
         let deadline: Instant
     }
 
-    /// Everything wanted since the last turn.
+    /// All requests since the last turn.
     struct Batch: Sendable {
         var admissions: [Admission] = []
         var deadlines: [JobID: Instant] = [:]
         var progress: Set<JobID> = []
         var arrived: Set<JobID> = []
         var cancellations: Set<JobID> = []
-        /// How transfers are made from now on.
+        /// New settings for transfers.
         var settings: (configuration: DownloadConfiguration, policy: TransferPolicy)?
         var isStopping = false
     }
@@ -137,7 +137,7 @@ final class DownloadInbox: Sendable {
         self.jobsMax = jobsMax
     }
 
-    /// Why a job is not taken, or nil.
+    /// Returns why a job is rejected, or nil.
     func admit(_ job: Job) -> ImageError? {
         let deadline = Self.deadline(after: job.millisecondsLeft)
         return state.withLock { state in
@@ -172,7 +172,7 @@ final class DownloadInbox: Sendable {
         state.withLock { $0.batch.isStopping = true }
     }
 
-    /// Everything since the last call.
+    /// Removes and returns all requests since the last call.
     func take() -> Batch {
         state.withLock { state in
             defer { state.batch = Batch(isStopping: state.batch.isStopping) }
@@ -180,7 +180,7 @@ final class DownloadInbox: Sendable {
         }
     }
 
-    /// The job is about to get its outcome; its id may come again.
+    /// Removes a job that is about to get its outcome; its ID may be reused.
     func forget(_ id: JobID) {
         state.withLock { state in
             state.live.remove(id)
@@ -204,22 +204,21 @@ final class DownloadInbox: Sendable {
     }
 }
 
-/// What the thread of a downloader is at, for whoever looks from another one.
+/// The activity of a downloader's thread, as seen by other threads.
 ///
-/// A thread that stands in one turn for long does nothing for all the other transfers, and no
-/// cancel reaches it.
+/// While the thread is stuck in one turn, it processes neither other transfers nor cancellations.
 public struct DownloadPulse: Hashable, Sendable {
-    /// Counts turns; another one at each look, while the thread turns.
+    /// The turn counter, which differs at each check while the thread makes progress.
     public let turn: UInt64
-    /// Whether it waits for something to do, which may last.
+    /// Whether it waits for events, which may take long.
     public let isWaiting: Bool
-    /// The job whose bytes are handled at the moment.
+    /// The job whose bytes are being processed.
     public let job: JobID?
 }
 
-/// Where the loop writes its pulse.
+/// The shared state to which the loop writes its activity.
 final class LoopPulse: Sendable {
-    /// Odd while the loop is at work.
+    /// Odd while the loop is working.
     private let turns = Atomic<UInt64>(0)
     private let job = Atomic<UInt64>(0)
 
@@ -227,7 +226,7 @@ final class LoopPulse: Sendable {
 
     func waits() { turns.add(1, ordering: .releasing) }
 
-    /// The bytes of a job are handled in `body`.
+    /// Runs `body`, which processes bytes of a job.
     func handling<Result, Failure>(
         _ id: JobID, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -244,7 +243,7 @@ final class LoopPulse: Sendable {
     }
 }
 
-/// Takes the response of a job as its sink does, and says meanwhile that it is this job's.
+/// Wraps a job's sink and marks the job as being processed during its calls.
 final class MarkedSink: TransferSink {
     private let sink: any TransferSink
     private let job: JobID

@@ -3,28 +3,28 @@ import Curl
 import ImageModel
 import Messages
 
-/// A fetch job that may be tried: its URL is one that this stage takes, its headers can be sent.
+/// A validated fetch job: its URL is supported and its headers can be sent.
 struct FetchAdmission {
     private(set) var url: String
     private(set) var headers: [HTTPHeader]
     let bodyBytesMax: Int64
-    /// What rules say of it.
+    /// The rules for the transfer.
     private(set) var terms: TransferTerms
-    /// Patterns, one of which every redirect has to match; none: it need not.
+    /// Patterns of which every redirect must match one; empty for no restriction.
     private let sources: [String]
 
-    /// What decides on addresses that stand in URLs, where a proxy connects to them; else nil, and
-    /// every address is decided on when it is connected to.
+    /// Checks addresses in URLs if a proxy connects to them; otherwise nil, and every address is
+    /// checked when connecting.
     private let addressGuard: AddressGuard?
 
-    /// What the loader adds: of S3 a signature.
+    /// The additions of the S3 loader.
     private let s3: S3Request?
 
     /// How its requests are signed.
     var signing: TransferSigning? { s3?.signing }
-    /// Addresses that it alone may have.
+    /// Addresses that are allowed only for this job.
     var allowedAddresses: Set<SocketAddress> { s3?.allowedAddresses ?? [] }
-    /// What its URL is called outside; `nil`: as the last response was.
+    /// The public name of its URL; `nil` for the URL of the last response.
     var name: String? { s3?.name }
 
     init(
@@ -58,7 +58,7 @@ struct FetchAdmission {
         self.addressGuard = addressGuard
     }
 
-    /// Headers that rules require are those of the request and of the rules.
+    /// Checks that required headers are set by the request or by rules.
     private static func require(
         _ names: [String], in work: FetchWork
     ) throws(DownloadFailure) {
@@ -69,14 +69,14 @@ struct FetchAdmission {
         }
     }
 
-    /// The host, where it is a name that this process looks up: those of a proxy are the proxy's.
+    /// The host if it is a name that this process resolves; with a proxy, the proxy resolves it.
     var nameToLookUp: String? {
         guard addressGuard == nil, let host = Location.host(of: url), IPAddress(host: host) == nil
         else { return nil }
         return host
     }
 
-    /// Names are the proxy's. An address with a dot behind it is no name.
+    /// Names are resolved by the proxy. An address with a trailing dot isn't a name.
     private static func permits(_ url: SourceURL, _ addressGuard: AddressGuard?) -> Bool {
         guard let addressGuard else { return true }
         let host = Location.host(of: url.withoutUserInfo) ?? url.host
@@ -86,9 +86,9 @@ struct FetchAdmission {
         return addressGuard.permits(SocketAddress(address: address, port: port))
     }
 
-    /// Goes on to where a redirect leads: admitted like the URL before it (SEMANTICS §10.2).
-    /// Another origin gets neither user info nor any header that may say who asks, by its name or
-    /// since its value is a secret of a rule; what was left out stays so.
+    /// Follows a redirect, which is admitted like the previous URL (SEMANTICS §10.2). Another
+    /// origin gets neither user info nor headers that may contain credentials, by their name or
+    /// because their value is a secret of a rule; they stay removed for later redirects.
     mutating func follow(_ reference: String) throws(DownloadFailure) {
         guard s3 == nil else { throw S3Request.redirected }
         guard let next = Location.resolve(reference, against: url) else {
@@ -111,7 +111,7 @@ struct FetchAdmission {
             let secret = Set(terms.secretHeaders)
             headers.removeAll { $0.isCredential || secret.contains($0.name.lowercased()) }
             (terms.credential, terms.certificate, terms.cookieJar) = (nil, nil, nil)
-            // The rule is for the host that it names.
+            // The rule applies only to the host that it names.
             terms.isUnverified = false
         }
         guard isSameOrigin, new.userInfo == nil, let userInfo = old.userInfo else {
@@ -121,20 +121,20 @@ struct FetchAdmission {
         url = "\(new.scheme)://\(userInfo)@" + new.withoutUserInfo.dropFirst(new.scheme.count + 3)
     }
 
-    /// What asks for the rest of a body in place of all of it. The body is known to be another one
-    /// than that of the conditions.
+    /// Returns the headers for a range request instead of the whole body. The body is known to
+    /// differ from that of the conditions.
     func headers(for rest: RestOfBody?) -> [HTTPHeader] {
         guard let rest else { return headers }
         return headers.filter { !Self.conditions.contains($0.name.lowercased()) } + rest.headers
     }
 
-    /// Whether the origin was asked to send nothing where nothing has changed.
+    /// Whether the request is conditional.
     var isConditional: Bool { headers.contains { Self.conditions.contains($0.name.lowercased()) } }
 
     private static let conditions: Set<String> = ["if-none-match", "if-modified-since"]
 
-    /// The conditions of a revalidation; a request brings none along. A date is for origins
-    /// that do not know entity tags (RFC 9110 §13.1.3).
+    /// Returns the conditions of a revalidation; client requests contain none. The date is for
+    /// origins without entity tags (RFC 9110 §13.1.3).
     private static func conditions(of work: FetchWork) -> [HTTPHeader] {
         guard let validators = work.validators else { return [] }
         let conditions = [
@@ -145,20 +145,20 @@ struct FetchAdmission {
     }
 }
 
-/// What a request to an S3 server has besides the URL and the conditions of any other one.
+/// The additional parts of a request to an S3 server.
 struct S3Request {
     /// The URL at the endpoint.
     let url: String
-    /// What the object is called outside.
+    /// The public name of the object.
     let name: String
     /// Headers that are signed with the request.
     let headers: [HTTPHeader]
-    /// `nil`: it asks as nobody.
+    /// The signature; `nil` for an anonymous request.
     let signing: TransferSigning?
     let allowedAddresses: Set<SocketAddress>
 
-    /// `nil` for another loader. Throws `invalidURL` for a URL that names no object, and
-    /// `invalidRequest` for a place that is none.
+    /// Returns `nil` for another loader. Throws `invalidURL` for a URL that doesn't name an object,
+    /// and `invalidRequest` for an invalid endpoint.
     init?(_ work: FetchWork) throws(ImageError) {
         guard case .s3(let place) = work.loader else { return nil }
         let source = try SourceURL(work.url)
@@ -177,7 +177,7 @@ struct S3Request {
         allowedAddresses = Set(place.allowedAddresses.compactMap { SocketAddress($0) })
     }
 
-    /// A GET has no body, whose digest is that of nothing.
+    /// A GET has no body, so its digest is that of empty data.
     private static func headers(_ credentials: S3Credentials?) -> [HTTPHeader] {
         guard let credentials else { return [] }
         let digest = HTTPHeader(name: "x-amz-content-sha256", value: emptyDigest)
@@ -187,11 +187,11 @@ struct S3Request {
         ]
     }
 
-    /// SHA-256 of no bytes.
+    /// SHA-256 of empty data.
     private static let emptyDigest =
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-    /// Nothing of the request goes anywhere else.
+    /// Requests to S3 never follow redirects.
     static let redirected = DownloadFailure.refused(
         ImageError(
             .invalidDownloadResponse,
@@ -199,29 +199,30 @@ struct S3Request {
                 + "endpoint, region or bucket of the loader in the file of serve --config"))
 }
 
-/// Which names may be looked up while many lookups are under way.
+/// Limits name lookups while many are in progress.
 ///
-/// A lookup is a thread of libcurl's. It lasts as long as the resolver of the system asks, 10 s and
-/// more of a name server that says nothing, and nobody can end it before: a transfer that is
-/// cancelled leaves it behind. So silent name servers could take all threads that this process may
-/// have. Beyond some of them, domains are refused of which lookups were left behind; beyond most of
-/// them, all domains but those whose names were found.
+/// Each lookup is a thread of libcurl. It lasts as long as the system's resolver, 10 s and more for
+/// a silent name server, and can't be canceled: a canceled transfer leaves it running. So silent
+/// name servers could use up all threads of the process. Above a first threshold, domains with
+/// abandoned lookups are rejected; above a second one, all domains except those resolved before.
 struct NameLookups {
     private var leftBehind: [String: (count: Int, until: Instant)] = [:]
     private var found: Set<String> = []
 
-    /// Threads up to which every name is looked up: more than there are transfers at a time.
+    /// The number of threads up to which every name is resolved: more than there are concurrent
+    /// transfers.
     static let threadsFew = 288
-    /// Threads up to which names of unknown domains are looked up. Units and containers permit 512.
+    /// The number of threads up to which names of unknown domains are resolved. Units and
+    /// containers permit 512.
     static let threadsMany = 416
-    /// Lookups left behind from which on a domain is one that does not answer.
+    /// The number of abandoned lookups from which a domain counts as silent.
     static let leftBehindMax = 8
-    /// Milliseconds after the last one for which a domain is that.
+    /// The time in milliseconds after the last one for which it does.
     static let rememberedMilliseconds = 30_000
-    /// Domains that are remembered as either, at most.
+    /// The maximum number of remembered domains of each kind.
     static let domainsMax = 4_096
 
-    /// Whether a name may be looked up by a process that has so many threads.
+    /// Returns whether a name may be resolved by a process with this many threads.
     func permits(_ host: String, threads: Int, at now: Instant) -> Bool {
         guard threads > Self.threadsFew else { return true }
         let domain = Self.domain(of: host)
@@ -231,13 +232,13 @@ struct NameLookups {
         return threads <= Self.threadsMany || found.contains(domain)
     }
 
-    /// A name was found.
+    /// Records a resolved name.
     mutating func found(_ host: String) {
         if found.count >= Self.domainsMax { found = [] }
         found.insert(Self.domain(of: host))
     }
 
-    /// A transfer ended before its name was found, and left the lookup behind.
+    /// Records a transfer that ended before its name was resolved, leaving the lookup running.
     mutating func leftBehind(_ host: String, at now: Instant) {
         let domain = Self.domain(of: host)
         let known = leftBehind[domain].map { $0.until > now ? $0.count : 0 } ?? 0
@@ -245,7 +246,7 @@ struct NameLookups {
         leftBehind[domain] = (known + 1, now.adding(milliseconds: Self.rememberedMilliseconds))
     }
 
-    /// Whose name servers are asked, as far as a name tells: its last two labels.
+    /// Returns the domain that determines the name servers, approximated by the last two labels.
     private static func domain(of host: String) -> String {
         host.lowercased().split(separator: ".").suffix(2).joined(separator: ".")
     }

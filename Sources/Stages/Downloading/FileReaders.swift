@@ -4,17 +4,17 @@ import Messages
 import StageContract
 import Synchronization
 
-/// Threads that read files, so that a slow disk holds up no transfer.
+/// Threads that read files, so that a slow disk doesn't delay transfers.
 ///
-/// They begin with the first file. Every task that was taken is answered once, on one of them.
+/// They start with the first file. Every submitted task is answered once, on one of them.
 final class FileReaders: Sendable {
-    /// What became of a task; its block is the receiver's.
+    /// The result of a task; the receiver owns its block.
     struct Answer: Sendable {
         let task: FileTask
         let result: Result<LocalBody, DownloadFailure>
     }
 
-    /// Files that are read at a time.
+    /// The number of files read concurrently.
     static let threadsMax = 4
 
     private let shared: Shared
@@ -22,14 +22,14 @@ final class FileReaders: Sendable {
     private let deliver: @Sendable (Answer) -> Void
     private let threads = Mutex([ThreadBox]())
 
-    /// A thread can be put into an array only within something else.
+    /// A wrapper, because noncopyable threads can't be stored in an array directly.
     private final class ThreadBox: Sendable {
         private let thread: Mutex<Linux.Thread?>
         init(_ thread: consuming Linux.Thread) { self.thread = Mutex(thread) }
         func join() { thread.withLock { $0.take() }?.join() }
     }
 
-    /// What all threads touch.
+    /// The state shared by all threads.
     private final class Shared: Sendable {
         struct Queue {
             var tasks: [FileTask] = []
@@ -46,7 +46,7 @@ final class FileReaders: Sendable {
             event.signal()
         }
 
-        /// The next task; waits for it. `nil` at the end.
+        /// Returns the next task, waiting for it; `nil` at the end.
         func take() -> FileTask? {
             while true {
                 event.drain()
@@ -54,7 +54,7 @@ final class FileReaders: Sendable {
                     let task = queue.tasks.isEmpty ? nil : queue.tasks.removeFirst()
                     return (task, !queue.tasks.isEmpty || queue.isStopping)
                 }
-                // The event was drained for all threads.
+                // Draining the event affected all threads.
                 if isMore { event.signal() }
                 if let task { return task }
                 if isMore { return nil }
@@ -63,7 +63,7 @@ final class FileReaders: Sendable {
         }
     }
 
-    /// Starts no thread yet. `deliver` must not block.
+    /// Creates the readers without starting a thread. `deliver` must not block.
     init(
         into space: any OutputSpace, deliver: @escaping @Sendable (Answer) -> Void
     ) throws(Errno) {
@@ -74,7 +74,7 @@ final class FileReaders: Sendable {
 
     deinit { stop() }
 
-    /// Throws where the system has no threads for it.
+    /// Submits a task. Throws if the system can't provide threads.
     func submit(_ task: FileTask) throws(DownloadFailure) {
         do throws(Errno) {
             try start()
@@ -84,7 +84,7 @@ final class FileReaders: Sendable {
         shared.put(task)
     }
 
-    /// Reads what was asked for and not cancelled, and ends. Waits for it.
+    /// Finishes submitted tasks that were not canceled, ends the threads, and waits for them.
     func stop() {
         shared.queue.withLock { $0.isStopping = true }
         shared.event.signal()
@@ -118,13 +118,13 @@ final class FileReaders: Sendable {
     }
 }
 
-/// One file to be read for a job.
+/// A file to be read for a job.
 final class FileTask: Sendable {
     let job: JobID
     let path: FilePath
     let root: FileRoot
     let bodyBytesMax: Int64
-    /// What the cached body was said to be.
+    /// The validators of the cached body.
     let validators: Validators?
     private let cancelled = Atomic(false)
 
@@ -139,19 +139,19 @@ final class FileTask: Sendable {
         self.validators = validators
     }
 
-    /// Nobody wants the file any longer.
+    /// Cancels the task.
     func cancel() { cancelled.store(true, ordering: .releasing) }
 
     var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
 }
 
-/// Reads one file below a root. What stands in a URL leads nowhere else: the kernel resolves the
-/// path (`FileDescriptor.openBeneath`), so that no link and no rename comes between a check and the
-/// opening.
+/// Reads one file below a root. A path in a URL can't escape from it: the kernel resolves the path
+/// (`FileDescriptor.openBeneath`), so that links and renames can't interfere between a check and
+/// the opening.
 enum FileReading {
-    /// Bytes that are read before it is looked whether somebody still wants them.
+    /// The number of bytes read between checks for cancellation.
     static let sliceBytes = 1 << 20
-    /// How often a path is tried whose directories are renamed meanwhile.
+    /// How often opening is retried if directories are renamed meanwhile.
     private static let attemptsMax = 16
 
     static func read(
@@ -193,7 +193,7 @@ enum FileReading {
         }
     }
 
-    /// Not blocking: a pipe would wait for its writer.
+    /// Nonblocking, because opening a pipe would wait for its writer.
     private static func beneath(
         _ root: borrowing FileDescriptor, _ path: String
     ) throws(Errno) -> FileDescriptor {
@@ -254,11 +254,11 @@ enum FileReading {
     }
 }
 
-/// By what a file is known again: what HTTP calls validators.
+/// The validators of a file, as in HTTP.
 struct FileMarks: Equatable {
-    /// Of inode, size and time of the last change in nanoseconds.
+    /// Computed from inode, size and modification time in nanoseconds.
     let etag: String
-    /// The same time in seconds.
+    /// The modification time in seconds.
     let lastModified: String
 
     init(_ status: FileStatus) {
@@ -267,7 +267,7 @@ struct FileMarks: Equatable {
         lastModified = HTTPDate.text(of: status.modifiedSeconds)
     }
 
-    /// A date counts only where there is no entity tag (RFC 9110 §13.1.3).
+    /// A date is only compared if there is no entity tag (RFC 9110 §13.1.3).
     func isKnown(from validators: Validators?) -> Bool {
         guard let validators else { return false }
         if let known = validators.etag { return known == etag }
@@ -277,24 +277,24 @@ struct FileMarks: Equatable {
 
 private func hex(_ number: some BinaryInteger) -> String { String(number, radix: 16) }
 
-/// Why a file is not read. What is not there, or may not be read, is said in the statuses of HTTP,
-/// which rules can name (SEMANTICS §7.2).
+/// The reason why a file is not read. Missing and unreadable files are reported as HTTP statuses,
+/// which rules can match (SEMANTICS §7.2).
 enum FileFailure {
-    /// The root cannot be opened.
+    /// The root can't be opened.
     case root(Errno)
-    /// There is no such file.
+    /// The file doesn't exist.
     case missing
-    /// The download process may not read it.
+    /// The download process has no permission to read it.
     case denied
-    /// A link leads out of the root.
+    /// A link leads outside of the root.
     case outside
-    /// A directory, a pipe, a socket, a device.
+    /// A directory, pipe, socket or device.
     case notRegular
-    /// Somebody wrote it meanwhile.
+    /// The file was modified while it was read.
     case changed
-    /// The kernel cannot keep a path below a root.
+    /// The kernel can't confine paths to a root.
     case noOpenBeneath
-    /// The disk.
+    /// An I/O error.
     case system(Errno)
 
     init(_ error: Errno) {

@@ -5,7 +5,7 @@ import Messages
 import StageContract
 import Synchronization
 
-/// The jobs of a loop that libcurl has no part in.
+/// The jobs of a loop that don't involve libcurl.
 final class LocalDownloads {
     /// A job whose file is being read.
     struct Active {
@@ -17,12 +17,12 @@ final class LocalDownloads {
     }
 
     var active: [JobID: Active] = [:]
-    /// Answers that no turn of the loop has taken yet.
+    /// Answers that the loop has not handled yet.
     let answers = AnswerBox()
     /// `nil` before the first file.
     var readers: FileReaders?
 
-    /// Where threads leave their answers.
+    /// Collects answers of the reading threads.
     final class AnswerBox: Sendable {
         private let waiting = Mutex([FileReaders.Answer]())
 
@@ -36,26 +36,26 @@ final class LocalDownloads {
         }
     }
 
-    /// What a batch of wishes changes.
+    /// Applies the new deadlines and progress requests of a batch.
     func obey(_ batch: DownloadInbox.Batch, at now: UInt64) {
         for (id, deadline) in batch.deadlines { active[id]?.deadline = deadline }
         for id in batch.progress { active[id]?.progress.want(at: now) }
     }
 
-    /// Jobs whose time is over.
+    /// Returns the jobs whose deadline has passed.
     func expired(at now: Instant) -> [JobID] {
         active.filter { $0.value.deadline <= now }.map(\.key)
     }
 }
 
-/// What has the bytes of a job that needs no transfer.
+/// The source of a job that needs no transfer.
 enum LocalPlace: Sendable {
     /// A file below a root.
     case file(FilePath, FileRoot)
     /// The URL itself.
     case data(DataURL)
 
-    /// `nil` where a transfer brings them. Throws what is wrong with the URL.
+    /// Returns `nil` if a transfer is needed. Throws if the URL is invalid.
     init?(_ job: Job) throws(DownloadFailure) {
         guard case .fetch(let work) = job.work else { return nil }
         do throws(ImageError) {
@@ -77,7 +77,7 @@ enum LocalPlace: Sendable {
     }
 }
 
-/// Bytes of a job that needed no transfer, in a block of the worker's own.
+/// The bytes of a job without transfer, in a block of the worker.
 struct LocalBody: Sendable {
     let block: OutputBlock
     let count: Int
@@ -85,7 +85,7 @@ struct LocalBody: Sendable {
     var etag: String?
     var lastModified: String?
 
-    /// As an outcome says it. Such bytes may be kept by everybody, for any time.
+    /// Returns the body for an outcome. Such bytes may be cached by anyone, forever.
     func fetched(from url: String) -> FetchedBody {
         var body = FetchedBody(
             reference: block.reference(length: count), httpStatus: 200, contentType: contentType,
@@ -95,13 +95,13 @@ struct LocalBody: Sendable {
         return body
     }
 
-    /// That of bytes which are read now.
+    /// The age of bytes that are read now.
     static var age: ResponseAge {
         ResponseAge(bornMilliseconds: WallClock.nanoseconds() / 1_000_000)
     }
 }
 
-// Files and `data:` URLs: the same jobs and outcomes without a transfer.
+// Files and `data:` URLs: jobs that need no transfer.
 extension DownloadLoop {
     /// Begins a job that needs no transfer.
     func begin(
@@ -130,11 +130,11 @@ extension DownloadLoop {
         }
     }
 
-    /// Tells what the readers of files have read.
+    /// Reports what the file readers have read.
     func harvestLocal() {
         for answer in local.answers.take() {
             guard var download = local.active[answer.task.job], download.task === answer.task else {
-                // It was cancelled, and has its outcome.
+                // Canceled, so the outcome was already reported.
                 if case .success(let body) = answer.result { space.discard(body.block) }
                 continue
             }
@@ -149,7 +149,7 @@ extension DownloadLoop {
         }
     }
 
-    /// Whether there was such a job.
+    /// Ends a local job; returns whether it existed.
     func endLocal(_ id: JobID, _ failure: DownloadFailure) -> Bool {
         guard let download = local.active.removeValue(forKey: id) else { return false }
         download.task.cancel()
@@ -157,7 +157,7 @@ extension DownloadLoop {
         return true
     }
 
-    /// The last turn: nothing is read any more.
+    /// Ends all local jobs at shutdown.
     func stopLocal() {
         local.readers?.stop()
         harvestLocal()
@@ -208,7 +208,7 @@ extension DownloadLoop {
         answer(job, .fetched(fetched), started: started)
     }
 
-    /// The URL; of one that is nothing but content its scheme.
+    /// Returns the URL, or only its scheme if the URL contains the data.
     private static func name(of job: Job) -> String {
         guard case .fetch(let work) = job.work, let url = try? SourceURL(work.url) else {
             return ""

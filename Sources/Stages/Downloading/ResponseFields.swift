@@ -3,15 +3,15 @@ import ImageModel
 import Messages
 
 extension ResponseHead {
-    /// How many bytes the sink will get if the origin is honest: nil where it does not say, or
-    /// where its bytes are decoded on the way.
+    /// The number of bytes that the sink should get according to the origin; nil if unknown, or if
+    /// the bytes are decoded on the way.
     var bodyLength: Int? { contentCodings.isEmpty ? contentLength : nil }
 
-    /// What the origin did to the body, in the order in which it did it.
+    /// The content codings in the order in which the origin applied them.
     var contentCodings: [String] { elements("content-encoding").filter { $0 != "identity" } }
 
-    /// Where the image is said to be instead; the status says that it is there, not the location
-    /// alone: a 304 may have one, too, and 300 leaves a choice (RFC 9110 §15.4).
+    /// The target of a redirect. Determined by the status, because other responses can have a
+    /// location too: 304, and 300, which offers a choice (RFC 9110 §15.4).
     var redirection: String? {
         guard [301, 302, 303, 307, 308].contains(status), let location = value("location"),
             !location.isEmpty
@@ -19,16 +19,16 @@ extension ResponseHead {
         return location
     }
 
-    /// What the answer depends on; on everything where that is too long to be told.
+    /// The headers on which the response varies; everything (`*`) if the field is too long.
     var vary: String? { value("vary") == nil ? nil : kept("vary") ?? "*" }
 
-    /// What is too long to be told counts as the strictest.
+    /// An overlong field counts as the strictest.
     var cacheControl: String? {
         value("cache-control") == nil ? nil : kept("cache-control") ?? "no-store"
     }
 
-    /// How old the answer is; the moments are milliseconds since 1970. An `Expires` that is too
-    /// long is no date.
+    /// Returns the age of the response; times are milliseconds since 1970. An overlong `Expires`
+    /// counts as invalid.
     func age(asked: Int64, answered: Int64) -> ResponseAge {
         ResponseAge(
             date: kept("date"), age: kept("age"),
@@ -36,18 +36,18 @@ extension ResponseHead {
             answered: answered)
     }
 
-    /// What its origin calls it, for caches that remove by that.
+    /// The origin's cache tags, by which caches can remove entries.
     var tags: [String] {
         CacheTag.ofOrigin(cacheTag: joined("cache-tag"), surrogateKey: joined("surrogate-key"))
     }
 
-    /// All fields of a name, however long.
+    /// Returns all fields with a name, joined, of any length.
     private func joined(_ name: String) -> String? {
         let values = fields.filter { $0.name == name }.map(\.value)
         return values.isEmpty ? nil : values.joined(separator: ",")
     }
 
-    /// A field that travels with the body; nil where it is longer than messages carry.
+    /// Returns a field that is stored with the body; nil if it exceeds the limit of messages.
     func kept(_ name: String) -> String? {
         let values = fields.filter { $0.name == name }.map(\.value)
         let joined = values.joined(separator: ", ")
@@ -59,7 +59,7 @@ extension ResponseHead {
 }
 
 extension ResponseHead {
-    /// The head as rules want it to be taken (SEMANTICS §10.14).
+    /// Returns the head after applying rules (SEMANTICS §10.14).
     func changed(by change: ResponseChange) -> ResponseHead {
         guard !change.isEmpty else { return self }
         let names = Set(
@@ -71,15 +71,16 @@ extension ResponseHead {
     }
 }
 
-/// Which responses bring an image.
+/// The responses that are accepted as images.
 public struct AcceptedResponses: Hashable, Sendable {
-    /// Their statuses. A 206 and a 304 are none of them unless they were asked for.
+    /// The accepted statuses. 206 and 304 are accepted only as answers to range or conditional
+    /// requests.
     public var statuses = [200...299]
-    /// Their content types in lower case, `image/*` for all that begin so; empty: all. What says
-    /// no type is accepted, as upstream.
+    /// The accepted content types in lower case, `image/*` as a prefix match; empty for all. A
+    /// response without a type is accepted, as in SDWebImage.
     public var types: [String] = []
 
-    /// Any type with a status of success.
+    /// Accepts any type with a successful status.
     public init() {}
 
     func take(_ head: ResponseHead) throws(DownloadFailure) {
@@ -89,7 +90,7 @@ public struct AcceptedResponses: Hashable, Sendable {
         if let field = head.value("content-type") { try take(type: field) }
     }
 
-    /// What is said to be of this type, with its parameters.
+    /// Checks a content type field with its parameters.
     func take(type field: String) throws(DownloadFailure) {
         guard !types.isEmpty else { return }
         let type = String(field.prefix { $0 != ";" && $0 != " " }).lowercased()
@@ -103,15 +104,15 @@ public struct AcceptedResponses: Hashable, Sendable {
     }
 }
 
-/// Which bytes of a body a 206 has (RFC 9110 §14.4): `bytes 100-199/200`.
+/// The byte range of a 206 (RFC 9110 §14.4): `bytes 100-199/200`.
 struct ByteRange: Equatable {
     let first: Int
     let last: Int
-    /// Bytes of the whole body; nil where the origin does not say.
+    /// The size of the whole body; nil if the origin doesn't state it.
     let total: Int?
 
-    /// Nil for another unit, a range that ends before it begins or behind the body, and all that is
-    /// no `Content-Range` of a part.
+    /// Returns nil for another unit, a range that ends before it begins or beyond the body, and
+    /// anything else that isn't a `Content-Range` of a part.
     init?(_ field: String) {
         let words = field.split(separator: " ", omittingEmptySubsequences: true)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -130,24 +131,24 @@ struct ByteRange: Equatable {
         }
     }
 
-    /// Digits alone: a sign is none of them.
+    /// Accepts only digits, no sign.
     private static func number(_ text: Substring) -> Int? {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
     }
 }
 
-/// What a transfer that broke off left to be asked for: the rest of the same body
-/// (RFC 9110 §13.1.5 and §14.2).
+/// The missing rest of an interrupted body (RFC 9110 §13.1.5 and §14.2).
 struct RestOfBody {
-    /// Bytes that are here.
+    /// The number of received bytes.
     let offset: Int
-    /// The strong entity tag that says which body it is.
+    /// The strong entity tag of the body.
     let etag: String
-    /// Bytes of the whole body; nil where the origin did not say.
+    /// The size of the whole body; nil if the origin didn't state it.
     let total: Int?
 
-    /// Nil where nothing is here yet, where the origin takes no ranges, and where nothing says
-    /// surely that the rest belongs to the same body: a weak tag, a coding that is undone, none.
+    /// Returns nil if no bytes have arrived, if the origin doesn't support ranges, or if nothing
+    /// guarantees that the rest belongs to the same body: no or a weak entity tag, or a content
+    /// coding.
     init?(of head: ResponseHead, offset: Int, total: Int? = nil) {
         guard offset > 0, head.contentCodings.isEmpty, let etag = head.kept("etag"),
             etag.hasPrefix("\""), !head.elements("accept-ranges").contains("none")
@@ -156,7 +157,7 @@ struct RestOfBody {
         self.total = total ?? head.contentLength
     }
 
-    /// What asks for it: all of the body comes where it has become another one.
+    /// The headers of the range request; if the body has changed, the origin sends all of it.
     var headers: [HTTPHeader] {
         [
             HTTPHeader(name: "Range", value: "bytes=\(offset)-"),
@@ -164,8 +165,8 @@ struct RestOfBody {
         ]
     }
 
-    /// The part that this is the head of, where that begins such a rest. It may be less than what
-    /// was asked for (RFC 9110 §15.3.7), so somebody has to have said what the whole is.
+    /// Returns the range of a response if it begins the missing rest. It may be shorter than
+    /// requested (RFC 9110 §15.3.7), so the total size must be known.
     func part(_ head: ResponseHead) -> ByteRange? {
         guard head.status == 206, head.contentCodings.isEmpty,
             let part = head.value("content-range").flatMap({ ByteRange($0) }),
@@ -177,7 +178,8 @@ struct RestOfBody {
 }
 
 extension CurlError {
-    /// Whether what came before it may be gone on with: the connection is over, not the origin.
+    /// Whether the transfer can be continued after this error: the connection failed, not the
+    /// origin.
     var breaksOff: Bool {
         switch code {
         case .partialFile, .gotNothing, .connectionBroken, .timedOut: true

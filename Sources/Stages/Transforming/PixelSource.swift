@@ -4,11 +4,11 @@ import StageContract
 import Vips
 import Zimg
 
-/// The pixels of a job where they lie. Who wrote them is not trusted, and may write on: a layout
-/// that does not fit the bytes, or itself, is refused.
+/// The pixels of a job in place. Their writer isn't trusted and may still change them: a layout
+/// that doesn't fit the bytes or isn't consistent is rejected.
 struct PixelSource {
     let layout: PixelLayout
-    /// As displayed, before any reduction: what geometry counts in.
+    /// The displayed size before any reduction, which is the unit of geometry.
     let size: PixelSize
     private let bytes: UnsafeRawBufferPointer
 
@@ -16,7 +16,7 @@ struct PixelSource {
         try self.init(work.layout, work.sourceInfo, work.limits, bytes, of: "the source")
     }
 
-    /// Of what is laid over the image of a job.
+    /// Creates the source of an overlay.
     init(
         _ overlay: OverlayInput, _ limits: ImageLimits, _ bytes: UnsafeRawBufferPointer
     ) throws(ImageError) {
@@ -32,7 +32,7 @@ struct PixelSource {
         self.bytes = bytes
         guard let count = layout.byteCount, count <= bytes.count, size.isPositive, layout.isActive
         else { throw ImageError(.internalError, "the pixels do not fit their layout") }
-        // What counts is what was decoded. The size of the source says where it lies.
+        // The limits apply to the decoded size; the source's size only determines its position.
         let isWithin = layout.planes.allSatisfy { plane in
             max(plane.size.width, plane.size.height) <= limits.sideMax
                 && plane.size.area.map { $0 <= limits.pixelsMax } ?? false
@@ -46,7 +46,7 @@ struct PixelSource {
         (self.layout, self.size, self.bytes) = (layout, size, bytes)
     }
 
-    /// One of the frames that lie there, as an image of its own.
+    /// Returns one of the frames as an image.
     func frame(_ index: Int) throws(ImageError) -> PixelSource {
         guard let range = layout.bytes(ofFrame: index), range.upperBound <= bytes.count else {
             throw ImageError(.internalError, "the frames do not fit their layout")
@@ -55,15 +55,15 @@ struct PixelSource {
             layout.still, size, UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
 
-    /// From the first sample of the plane to the end of its last row.
+    /// Returns the bytes from the first sample of the plane to the end of its last row.
     func pixels(of plane: PixelPlane) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(
             rebasing: bytes[plane.offset..<(plane.offset + plane.stride * plane.size.height)])
     }
 }
 
-/// The pixels of an image that is laid over another one, copied out of the segment of who made
-/// them: a reader of segments has one block at a time.
+/// The pixels of an overlay, copied from its producer's segment: a block reader has one block at a
+/// time.
 public final class OverlayPixels {
     let bytes: UnsafeRawBufferPointer
 
@@ -80,21 +80,19 @@ public final class OverlayPixels {
     }
 }
 
-/// Pixels of 1 to 4 bands in memory of their own, without padding between rows, which is how
-/// libvips wants them.
+/// Pixels of 1 to 4 bands in their own memory, without row padding, as libvips requires.
 final class InterleavedPixels {
     let size: PixelSize
     let bands: Int
-    /// 1, or 2 in the machine's order.
+    /// 1, or 2 in native byte order.
     let bytesPerBand: Int
     private let memory: UnsafeMutableRawBufferPointer
 
-    /// Planes of one size, a band each.
+    /// Joins planes of one size, one per band.
     ///
     /// - Parameters:
-    ///   - premultiplied: they are of 16 bits, and the last is alpha, by which the others were
-    ///     multiplied.
-    ///   - isDeep: they are of 16 bits, which stay.
+    ///   - premultiplied: Whether they have 16 bits and are premultiplied by the last one, alpha.
+    ///   - isDeep: Whether they have 16 bits, which are kept.
     init(
         joining planes: [Plane], premultiplied: Bool = false, isDeep: Bool = false
     ) throws(ImageError) {
@@ -125,7 +123,7 @@ final class InterleavedPixels {
         }
     }
 
-    /// Uninitialised, of 8 bits.
+    /// Creates uninitialized 8-bit pixels.
     init(size: PixelSize, bands: Int) {
         (self.size, self.bands, bytesPerBand) = (size, bands, 1)
         memory = .allocate(byteCount: size.width * size.height * bands, alignment: 64)
@@ -135,13 +133,13 @@ final class InterleavedPixels {
         memory.deallocate()
     }
 
-    /// To be written before an image is made of them.
+    /// The memory to fill before an image is created from it.
     var mutableBytes: UnsafeMutableRawBufferPointer { memory }
 
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(memory) }
 
-    /// The pixels where they lie; they live as long as the image. Whatever is computed from them
-    /// stops when the job is cancelled.
+    /// Returns an image of the pixels in place, which live as long as the image. Computations based
+    /// on it stop when the job is canceled.
     func image(_ cancellation: CancellationFlag) throws(VipsError) -> VipsImage {
         let image = try VipsImage.pixels(
             bytes, width: size.width, height: size.height, bands: bands,

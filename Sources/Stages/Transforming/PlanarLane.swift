@@ -3,8 +3,8 @@ import Messages
 import StageContract
 import Vips
 
-/// The way of planes through a job: each is sampled once, as the plan says; colours are joined only
-/// where something asks for pixels.
+/// Processes planes without converting them: each is sampled once according to the plan, and they
+/// are only joined if something needs pixels.
 struct PlanarLane {
     let source: PixelSource
     let plan: PlanarPlan
@@ -15,22 +15,22 @@ struct PlanarLane {
         (self.source, self.plan, self.sampler) = (source, plan, sampler)
     }
 
-    /// The same, which renders planes once, however often they are asked for.
+    /// Returns the same lane with a memo, so that planes are rendered only once.
     func remembering() -> PlanarLane {
         var lane = self
         lane.memo = PlaneMemo()
         return lane
     }
 
-    /// Whether the samples lie apart, or there is but one a pixel.
+    /// Returns whether the samples are planar, or there is only one per pixel.
     static func takes(_ layout: PixelLayout) -> Bool {
         !layout.samples.isDeep && layout.planes.allSatisfy { $0.bands == .grey }
     }
 
     var isGrey: Bool { plan.isGrey || !source.layout.isPlanar }
 
-    /// Y, Cb and Cr, or grey alone, as the plan displays them; the colours with one sample for so
-    /// many columns and rows of brightness.
+    /// Returns Y, Cb and Cr, or only gray, as displayed by the plan; chroma has one sample per
+    /// `step` of luma.
     func planes(coloursEvery step: PixelSize) throws(ImageError) -> [Plane] {
         var planes: [Plane] = []
         for (index, plane) in source.layout.planes.prefix(isGrey ? 1 : 3).enumerated() {
@@ -52,7 +52,7 @@ struct PlanarLane {
         return rendered
     }
 
-    /// Y, Cb and Cr in limited range, as the plan displays them; of grey the colours are none.
+    /// Returns Y, Cb and Cr in limited range, as displayed by the plan; gray has no chroma.
     func limitedPlanes(coloursEvery step: PixelSize) throws(ImageError) -> [Plane] {
         if let planes = memo?.limited { return planes }
         let planes = try makeLimitedPlanes(coloursEvery: step)
@@ -70,12 +70,12 @@ struct PlanarLane {
         return luma + [neutral, neutral]
     }
 
-    /// Grey or sRGB pixels, as the plan displays them.
+    /// Returns gray or sRGB pixels, as displayed by the plan.
     func stepImage() throws(ImageError) -> StepImage {
         try joined(planes(coloursEvery: PixelSize(width: 1, height: 1)))
     }
 
-    /// The same, made so large afterwards.
+    /// Returns the same, resampled to another size.
     func stepImage(resampledTo size: PixelSize) throws(ImageError) -> StepImage {
         let region = ActiveRegion(
             width: Double(plan.size.width), height: Double(plan.size.height))
@@ -96,53 +96,54 @@ struct PlanarLane {
     }
 }
 
-/// Planes of a lane that were rendered, for an image that is encoded more than once.
+/// Rendered planes of a lane, for an image that is encoded more than once.
 final class PlaneMemo {
     struct Key: Hashable {
-        /// Of the planes of the source.
+        /// The index of the source's plane.
         let index: Int
-        /// Columns and rows of the result for which it has one sample.
+        /// The columns and rows of the result per sample.
         let every: PixelSize
     }
 
-    /// In full range.
+    /// Planes in full range.
     var planes: [Key: Plane] = [:]
-    /// Those of all, in limited range, which one format alone asks for, always alike.
+    /// All planes in limited range, which only one format requests, always with the same
+    /// parameters.
     var limited: [Plane]?
 }
 
-/// What steps do to an image, as one resampling: the part of the stored image that is taken, how
-/// that is turned, and how large it becomes. Pure.
+/// The combined effect of steps as one resampling: the area of the stored image, its rotation and
+/// mirroring, and the resulting size. Pure.
 struct PlanarPlan: Equatable {
-    /// The part of the stored image, in fractions of its sides.
+    /// The area of the stored image, in fractions of its sides.
     private(set) var part = ActiveRegion.whole
-    /// What displays it.
+    /// The orientation that displays it.
     private(set) var orientation: Orientation
     /// The displayed size.
     private(set) var size: PixelSize
-    /// The part of the stored image whose pixels may be looked at, in fractions of its sides:
-    /// what was cut off before it was scaled does not show at the edges.
+    /// The area of the stored image that may be sampled, in fractions of its sides: pixels cropped
+    /// before scaling must not bleed into the edges.
     private(set) var bounds = ActiveRegion.whole
-    /// Only brightness is left.
+    /// Whether only luma is left.
     private(set) var isGrey = false
     private var isScaled = false
 
-    /// Nothing done yet.
+    /// Creates a plan without steps.
     ///
-    /// - Parameter size: as displayed, before any reduction.
+    /// - Parameter size: The displayed size before any reduction.
     init(size: PixelSize, orientation: Orientation) {
         self.size = size
         self.orientation = orientation
     }
 
-    /// The size of a plane with one sample for so many columns and rows of the result.
+    /// Returns the size of a plane with one sample per `step` of the result.
     func size(every step: PixelSize) -> PixelSize {
         PixelSize(
             width: (size.width + step.width - 1) / step.width,
             height: (size.height + step.height - 1) / step.height)
     }
 
-    /// Takes so many pixels of the displayed image; the rectangle lies in it.
+    /// Crops the displayed image to a rectangle, which must lie within it.
     mutating func crop(_ rect: PixelRect) {
         let (width, height) = (Double(size.width), Double(size.height))
         let taken = ActiveRegion(
@@ -153,7 +154,7 @@ struct PlanarPlan: Equatable {
         size = rect.size
     }
 
-    /// Scales; false where it was scaled before, since two resamplings are not one.
+    /// Scales; returns false if it was scaled before, because two resamplings can't be combined.
     mutating func scale(to target: PixelSize) -> Bool {
         guard target != size else { return true }
         guard !isScaled else { return false }
@@ -162,7 +163,7 @@ struct PlanarPlan: Equatable {
         return true
     }
 
-    /// Leaves brightness.
+    /// Drops chroma.
     mutating func dropColours() { isGrey = true }
 
     /// Mirrors the displayed image.
@@ -170,32 +171,32 @@ struct PlanarPlan: Equatable {
         orientation = orientation.flipped(horizontally: horizontally, vertically: vertically)
     }
 
-    /// Turns the displayed image clockwise.
+    /// Rotates the displayed image clockwise.
     mutating func turn(quarters: Int) {
         orientation = orientation.turned(quarters: quarters)
         if quarters % 2 == 1 { size = size.transposed }
     }
 }
 
-/// The part of an image that is image, from its top left corner: in pixels, or in fractions of
-/// the sides.
+/// The area of an image with content, from its top left corner, in pixels or in fractions of the
+/// sides.
 struct ActiveRegion: Equatable {
     var left = 0.0
     var top = 0.0
     var width: Double
     var height: Double
 
-    /// All of an image, in fractions of its sides.
+    /// The whole image, in fractions of its sides.
     static let whole = ActiveRegion(width: 1, height: 1)
 
-    /// The part of this region that `inner` is, in fractions of its sides.
+    /// Returns the area that `inner` is of this region, in fractions of its sides.
     func part(_ inner: ActiveRegion) -> ActiveRegion {
         ActiveRegion(
             left: left + inner.left * width, top: top + inner.top * height,
             width: inner.width * width, height: inner.height * height)
     }
 
-    /// Where this part of a displayed image is stored, both in fractions.
+    /// Converts an area of the displayed image to one of the stored image, both in fractions.
     func stored(_ orientation: Orientation) -> ActiveRegion {
         let across = orientation.mirrorsHorizontally ? 1 - left - width : left
         let down = orientation.mirrorsVertically ? 1 - top - height : top
@@ -206,19 +207,18 @@ struct ActiveRegion: Equatable {
     }
 }
 
-/// Samples planes once, as a plan says.
+/// Samples planes once, as specified by a plan.
 struct PlanarRenderer {
     let plan: PlanarPlan
     let sampler: PlaneSampler
 
-    /// The plane as the plan displays it.
+    /// Renders a plane as displayed by the plan.
     ///
     /// - Parameters:
-    ///   - plane: of what is stored.
-    ///   - active: the part of it that is image, in its samples.
-    ///   - step: columns and rows of the result for which it has one sample. Where the last one
-    ///     stands for fewer, it shows what lies beyond the edge as well, which is where the sample
-    ///     is sited.
+    ///   - plane: The stored plane.
+    ///   - active: The size of its area with content, in samples.
+    ///   - step: The columns and rows of the result per sample. If the last sample stands for
+    ///     fewer, it includes content beyond the edge, according to its siting.
     func render(
         _ plane: Plane, active: (width: Double, height: Double), every step: PixelSize
     ) throws(ImageError) -> Plane {
@@ -237,7 +237,7 @@ struct PlanarRenderer {
             .displayed(plan.orientation)
     }
 
-    /// All samples of which a part lies in the region.
+    /// Returns all samples that lie at least partly within the region.
     private static func samples(_ region: ActiveRegion, of size: PixelSize) -> PixelRect {
         let inner = region.snapped
         let left = min(size.width - 1, max(0, Int(inner.left.rounded(.down))))
@@ -251,7 +251,7 @@ struct PlanarRenderer {
 }
 
 extension ActiveRegion {
-    /// Without what is left of calculating with fractions.
+    /// The region without rounding errors.
     var snapped: ActiveRegion {
         ActiveRegion(
             left: Self.snapped(left), top: Self.snapped(top), width: Self.snapped(width),

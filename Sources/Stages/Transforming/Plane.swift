@@ -2,26 +2,25 @@ import ImageModel
 import StageContract
 import Zimg
 
-/// One sample of each pixel, in rows from top to bottom: memory of its own, or a part of what
-/// somebody else keeps.
+/// One sample per pixel in rows from top to bottom, in its own memory or as a view of other memory.
 ///
-/// Memory of its own begins each row at a multiple of 64 bytes, which is what vector code wants.
+/// Rows in its own memory begin at multiples of 64 bytes, for vector code.
 final class Plane {
     let size: PixelSize
-    /// Bytes of a sample: 1, or 2 in the machine's order.
+    /// The size of a sample in bytes: 1, or 2 in native byte order.
     let depth: Int
-    /// Bytes from one row to the next.
+    /// The row stride in bytes.
     let stride: Int
     let base: UnsafeRawPointer
-    /// Bytes from the first sample on that may be read.
+    /// The number of readable bytes from the first sample.
     private let count: Int
-    /// Where the samples may be written; nil where they belong to somebody else.
+    /// Writable memory; nil if the samples belong to another owner.
     private let memory: UnsafeMutableRawBufferPointer?
     private let owner: AnyObject?
 
     static let alignment = 64
 
-    /// Uninitialised.
+    /// Creates an uninitialized plane.
     init(_ size: PixelSize, depth: Int = 1) {
         self.size = size
         self.depth = depth
@@ -37,8 +36,8 @@ final class Plane {
         base = UnsafeRawPointer(address)
     }
 
-    /// Samples where they lie, `stride` bytes for each row, of the last one at least its columns;
-    /// they must stay while the plane lives: `owner` can see to that.
+    /// Creates a view of samples with `stride` bytes per row; the last row has at least its
+    /// columns. They must outlive the plane, which `owner` can ensure.
     init(
         _ samples: UnsafeRawBufferPointer, _ size: PixelSize, stride: Int, depth: Int = 1,
         owner: AnyObject? = nil
@@ -48,7 +47,7 @@ final class Plane {
         (self.depth, self.owner, memory) = (depth, owner, nil)
     }
 
-    /// All samples alike.
+    /// Creates a plane with one value.
     convenience init(_ size: PixelSize, filledWith value: UInt8) {
         self.init(size)
         memory?.initializeMemory(as: UInt8.self, repeating: value)
@@ -58,7 +57,7 @@ final class Plane {
         memory?.deallocate()
     }
 
-    /// To write rows of a plane's own memory.
+    /// The plane's own memory, for writing rows.
     var mutableBase: UnsafeMutableRawPointer {
         guard let address = memory?.baseAddress else {
             preconditionFailure("only a plane's own memory is written")
@@ -66,20 +65,21 @@ final class Plane {
         return address
     }
 
-    /// From the first sample on; only as long as somebody holds the plane.
+    /// The bytes from the first sample; valid while the plane exists.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-    /// The same samples, rows where vector code wants them.
+    /// The same samples in rows that are aligned for vector code.
     var aligned: Plane { isAligned ? self : copy() }
 
-    /// Of the last row as well, all the vectors it takes are there to be read.
+    /// Whether rows are aligned, and full vectors can be read even in the last one.
     private var isAligned: Bool {
         let row = (size.width * depth + Self.alignment - 1) / Self.alignment * Self.alignment
         return UInt(bitPattern: base) % UInt(Self.alignment) == 0 && stride % Self.alignment == 0
             && count >= stride * (size.height - 1) + row
     }
 
-    /// A part that lies in the plane: where it lies if that is aligned, else a copy.
+    /// Returns an area of the plane, which must lie within it: a view if that is aligned, else a
+    /// copy.
     func part(_ rect: PixelRect) -> Plane {
         let start = rect.y * stride + rect.x * depth
         let part = Plane(
@@ -99,12 +99,12 @@ final class Plane {
 }
 
 extension Plane {
-    /// The samples as they are displayed.
+    /// Returns the samples in the displayed orientation.
     func displayed(_ orientation: Orientation) -> Plane {
         guard !orientation.isUpright else { return self }
         let turned = Plane(orientation.displayed(size), depth: depth)
-        // Of the displayed image: how far from one column, and from one row, to the next in what
-        // is stored, and where its first pixel lies.
+        // The offsets in the stored plane from one displayed column and row to the next, and that
+        // of the first displayed pixel.
         var (column, row) = orientation.transposes ? (stride, depth) : (depth, stride)
         var start = 0
         if orientation.mirrorsHorizontally {
@@ -136,16 +136,16 @@ extension Plane {
     }
 }
 
-/// Maps a part of a plane, given in fractions of a sample, to exactly so many samples: Lanczos 3
-/// where it becomes smaller, Catmull-Rom where it becomes larger. Where columns become fewer and
-/// rows more, or the other way round, Lanczos makes both.
+/// Resamples an area of a plane, in fractions of a sample, to a given size: Lanczos 3 for
+/// reduction, Catmull-Rom for enlargement. If one direction is reduced and the other enlarged,
+/// Lanczos is used for both.
 struct PlaneSampler {
     let graphs: ZimgGraphCache
     let cancellation: CancellationFlag
 
     /// - Parameters:
-    ///   - plane: samples beyond its edges are those of the edge.
-    ///   - region: in samples of the plane.
+    ///   - plane: The source; samples beyond its edges repeat those of the edge.
+    ///   - region: The area in samples of the plane.
     func sample(
         _ plane: Plane, _ region: ActiveRegion, to size: PixelSize
     ) throws(ImageError) -> Plane {
@@ -167,11 +167,11 @@ struct PlaneSampler {
         return try pass(try pass(plane, before, to: first, filter), after, to: size, filter)
     }
 
-    /// Whether columns and rows are sampled one after the other.
+    /// Returns whether columns and rows are sampled in separate passes.
     ///
-    /// Where it looks at few of many columns or rows and samples both, zimg 3.0.4 takes rows 8 or
-    /// more further down, or leaves samples out: seen below 10 columns and below 5 rows, with SSE2
-    /// as with AVX2, never with portable code.
+    /// If few of many columns or rows are sampled in both directions at once, zimg 3.0.4 uses rows
+    /// 8 or more further down, or omits samples: observed below 10 columns and below 5 rows, with
+    /// SSE2 and AVX2, but never with portable code.
     static func isSplit(
         _ region: ActiveRegion, of plane: PixelSize, to size: PixelSize
     ) -> Bool {
@@ -185,7 +185,7 @@ struct PlaneSampler {
         extent < 32 && extent < Double(count)
     }
 
-    /// What needs no filter is a part of the plane.
+    /// Without filtering, returns an area of the plane.
     private func pass(
         _ plane: Plane, _ region: ActiveRegion, to size: PixelSize, _ filter: ZimgFilter
     ) throws(ImageError) -> Plane {
@@ -211,7 +211,7 @@ struct PlaneSampler {
             depth: depth == 2 ? .sixteen : .eight)
     }
 
-    /// Red, green and blue of Y, Cb and Cr of one size.
+    /// Converts Y, Cb and Cr of one size to red, green and blue.
     func rgb(_ planes: [Plane]) throws(ImageError) -> [Plane] {
         let size = planes[0].size
         let aligned = planes.map(\.aligned)
@@ -223,11 +223,12 @@ struct PlaneSampler {
         return colours
     }
 
-    /// Full range to limited: of brightness where it is one plane, of the two colours else.
+    /// Converts full range to limited range: luma if there is one plane, else the two chroma
+    /// planes.
     func limited(_ planes: [Plane]) throws(ImageError) -> [Plane] {
         let size = planes[0].size
-        // Colours have another range than brightness, and zimg knows them only beside it: the
-        // first of them stands for it, and what becomes of that is thrown away.
+        // Chroma has another range than luma, and zimg only accepts it along with luma: the first
+        // chroma plane serves as luma, whose result is discarded.
         let isLuma = planes.count == 1
         let sources = (isLuma ? planes : [planes[0]] + planes).map(\.aligned)
         var from = ZimgFormat(
@@ -257,7 +258,7 @@ struct PlaneSampler {
 }
 
 extension ActiveRegion {
-    /// The rectangle where all its numbers are whole.
+    /// The rectangle, if all values are integers.
     fileprivate var rect: PixelRect? {
         let numbers = [left, top, width, height].map { Int(exactly: $0) }
         guard let x = numbers[0], let y = numbers[1], let width = numbers[2],
@@ -268,10 +269,10 @@ extension ActiveRegion {
 }
 
 extension Plane {
-    /// As zimg reads it.
+    /// The plane as input of zimg.
     var source: ZimgPlaneSource { ZimgPlaneSource(memory: bytes, stride: stride) }
 
-    /// As zimg writes it; memory of its own.
+    /// The plane as output of zimg; only for its own memory.
     var target: ZimgPlaneTarget {
         ZimgPlaneTarget(
             memory: UnsafeMutableRawBufferPointer(start: mutableBase, count: bytes.count),

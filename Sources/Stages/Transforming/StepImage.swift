@@ -4,19 +4,19 @@ import StageContract
 import Vips
 import Zimg
 
-/// An image on its way through the pipeline.
+/// An image in the pipeline.
 struct StepImage {
-    /// The pixels, sRGB or grey of 8 bits, or as the samples of the job are; alpha straight.
+    /// The pixels: 8-bit sRGB or gray, or in the job's sample format, with straight alpha.
     let image: VipsImage
-    /// The size in which geometry counts. The image may have fewer pixels, as long as it is the
-    /// decoder that made it smaller.
+    /// The nominal size, which is the unit of geometry. The image may have fewer pixels if the
+    /// decoder reduced it.
     let size: PixelSize
-    /// The part of the image that is image.
+    /// The area of the image with content.
     let active: ActiveRegion
-    /// Scales it, and knows whether the job is cancelled.
+    /// Resamples the image, and has the job's cancellation flag.
     let sampler: PlaneSampler
 
-    /// No pixel is transparent, alpha band or not.
+    /// Whether every pixel is opaque, with or without an alpha band.
     let isOpaque: Bool
 
     init(
@@ -30,7 +30,7 @@ struct StepImage {
         self.sampler = sampler
     }
 
-    /// Another image in place of this one, in which each pixel counts as one.
+    /// Replaces the image by one with the nominal size.
     func replaced(by image: VipsImage, isOpaque: Bool? = nil) -> StepImage {
         let header = image.header
         return StepImage(
@@ -39,28 +39,28 @@ struct StepImage {
             isOpaque: isOpaque ?? self.isOpaque, sampler: sampler)
     }
 
-    /// Whether each pixel of the image counts as one, and all of them are image.
+    /// Whether the image has its nominal size and content everywhere.
     var isSettled: Bool {
         let header = image.header
         return size == PixelSize(width: header.width, height: header.height)
             && active == ActiveRegion(width: Double(size.width), height: Double(size.height))
     }
 
-    /// The same image in which each pixel counts as one. Only pixels that the decoder made fewer
-    /// are scaled, and it does that only where a resize comes before any step that needs this.
+    /// Returns the image at its nominal size. Only images reduced by the decoder are scaled, which
+    /// happens only if a resize precedes any step that needs this.
     func settled() throws -> StepImage {
         guard !isSettled else { return self }
         return try resampled(to: size)
     }
 
-    /// The whole image in exactly so many pixels.
+    /// Resamples the whole image to a size.
     func resampled(to target: PixelSize) throws -> StepImage {
         let resampling = Resampling(
             active: active, target: target, isOpaque: isOpaque, sampler: sampler)
         return replaced(by: try resampling.apply(to: image))
     }
 
-    /// A part of the whole image in exactly so many pixels; no others are computed.
+    /// Resamples to a size but computes only the pixels of `part`.
     func resampled(to target: PixelSize, keeping part: PixelRect) throws -> StepImage {
         guard part.size != target else { return try resampled(to: target) }
         if isSettled, target == size { return try cut(part) }
@@ -74,7 +74,7 @@ struct StepImage {
         return replaced(by: try resampling.apply(to: image))
     }
 
-    /// The same image, its pixels computed: for steps that read them in any order.
+    /// Computes the pixels, for steps that read them in any order.
     func computed() throws -> StepImage {
         let copy = try image.copiedToMemory()
         copy.watch { [cancellation = sampler.cancellation] in cancellation.isCancelled }
@@ -84,7 +84,7 @@ struct StepImage {
 }
 
 extension StepImage {
-    /// Interleaved pixels of a job, wrapped where they lie; `source` was checked.
+    /// Wraps the interleaved pixels of a job in place; `source` has been validated.
     init(_ source: PixelSource, sampler: PlaneSampler) throws {
         let plane = source.layout.planes[0]
         let samples = source.layout.samples
@@ -100,7 +100,7 @@ extension StepImage {
         self = try stored.displayed(orientation)
     }
 
-    /// Opaque pixels of our own, each of which counts as one.
+    /// Wraps opaque pixels at their nominal size.
     init(_ pixels: InterleavedPixels, sampler: PlaneSampler) throws(VipsError) {
         let image = try pixels.image(sampler.cancellation)
         let size = pixels.size
@@ -110,10 +110,10 @@ extension StepImage {
             isOpaque: true, sampler: sampler)
     }
 
-    /// The image after what has to be done to display it.
+    /// Applies the orientation.
     private func displayed(_ orientation: Orientation) throws -> StepImage {
         guard !orientation.isUpright else { return self }
-        // A transposition is a quarter turn whose left and right are exchanged again.
+        // A transposition is a quarter turn with left and right exchanged again.
         let turned = orientation.transposes ? try computed().turned(quarters: 1) : self
         return try Flip(
             horizontal: orientation.mirrorsHorizontally != orientation.transposes,
@@ -137,7 +137,7 @@ extension StepImage {
     }
 }
 
-/// A copy of pixels without padding between rows, which is how libvips wants them.
+/// A copy of pixels without row padding, as libvips requires.
 private final class PackedPixels {
     let bytes: UnsafeRawBufferPointer
 
@@ -159,8 +159,8 @@ private final class PackedPixels {
 }
 
 extension StepImage {
-    /// Another image of this size in place of this one, its samples changed row by row where they
-    /// lie; rows after a cancel stay as they are.
+    /// Replaces the image by one of this size whose samples are changed in place row by row; after
+    /// a cancellation the remaining rows stay unchanged.
     func changingRows(
         of image: VipsImage, isOpaque: Bool,
         _ change: (_ y: Int, _ samples: UnsafeMutableRawBufferPointer) -> Void
@@ -176,12 +176,12 @@ extension StepImage {
 }
 
 extension Colour {
-    /// Red, green and blue are the same.
+    /// Whether red, green and blue are equal.
     var isGrey: Bool { red == green && green == blue }
 }
 
 extension StepImage {
-    /// A part of this settled image; it lies in it.
+    /// Crops this image, which must have its nominal size, to an area within it.
     func cut(_ part: PixelRect) throws -> StepImage {
         guard part.size != size else { return self }
         let image = try image.extracted(
@@ -191,20 +191,20 @@ extension StepImage {
 }
 
 extension PixelSize {
-    /// The middle part, at most so large; of an odd rest the greater half is cut off at the right
-    /// and the bottom.
+    /// Returns the middle area of at most this size; of an odd remainder the larger half is cut off
+    /// at the right and the bottom.
     func middle(_ target: PixelSize) -> PixelRect {
         let size = PixelSize(width: min(width, target.width), height: min(height, target.height))
         return PixelRect(x: (width - size.width) / 2, y: (height - size.height) / 2, size: size)
     }
 }
 
-/// Maps a part of interleaved pixels, given in fractions of a pixel, to exactly so many pixels,
-/// band by band; colours are multiplied by alpha for it where not every pixel is opaque.
+/// Resamples an area of interleaved pixels, in fractions of a pixel, to a given size, band by band;
+/// premultiplies colors by alpha if not every pixel is opaque.
 struct Resampling {
     let active: ActiveRegion
     let target: PixelSize
-    /// Any alpha band is 255 everywhere.
+    /// Whether alpha, if present, is 255 everywhere.
     let isOpaque: Bool
     let sampler: PlaneSampler
 
@@ -252,10 +252,10 @@ struct Resampling {
     }
 }
 
-/// Whether an alpha band says anything. Where it does not, scaling needs no multiplication of the
-/// colours by alpha, which takes several times as long as the scaling.
+/// Whether alpha is significant. If not, scaling needs no premultiplication, which takes several
+/// times as long as the scaling.
 enum Opacity {
-    /// True without an alpha band, or where it is 1 everywhere; `pixels` are those of the plane.
+    /// Returns true without alpha, or if it is 1 everywhere; `pixels` are those of the plane.
     static func isOpaque(
         _ pixels: UnsafeRawBufferPointer, _ plane: PixelPlane, isDeep: Bool
     ) -> Bool {
@@ -270,7 +270,7 @@ enum Opacity {
         }
     }
 
-    /// The same of samples of 16 bits.
+    /// Checks 16-bit samples.
     private static func isOpaque(
         deep pixels: UnsafeRawBufferPointer, _ plane: PixelPlane, _ bands: Int
     ) -> Bool {
@@ -285,17 +285,17 @@ enum Opacity {
     }
 }
 
-/// The frames of an animation after the steps of a job. Each is made when it is asked for, so that
-/// one of them is in memory at a time.
+/// The frames of an animation after the steps of a job. Each is computed on demand, so that only
+/// one is in memory.
 struct StepFrames {
-    /// Of every frame.
+    /// The size of every frame.
     let size: PixelSize
     let times: FrameTimes
     private let make: (Int) throws(ImageError) -> StepImage
 
-    /// - Parameter make: the frame of a number, after the steps.
-    /// - Throws: `limitExceeded` if the pixels of all of them are too many bytes; what `make`
-    ///   throws.
+    /// - Parameter make: Returns the frame with a number after the steps.
+    /// - Throws: `limitExceeded` if all frames together exceed the byte limit; the errors of
+    ///   `make`.
     init(
         _ animation: AnimationFacts, limits: ImageLimits,
         make: @escaping (Int) throws(ImageError) -> StepImage
@@ -311,17 +311,17 @@ struct StepFrames {
         }
     }
 
-    /// Samples of a pixel.
+    /// The number of samples per pixel.
     static let bands = 4
 
     var count: Int { times.count }
 
-    /// Bytes of one frame.
+    /// The size of a frame in bytes.
     var byteCount: Int { Self.bands * size.width * size.height }
 
-    /// Lends the pixels of a frame: RGBA of 8 bits in sRGB, rows without gaps.
+    /// Passes the pixels of a frame to `body`: 8-bit RGBA in sRGB, rows without padding.
     ///
-    /// - Throws: `stepFailed` where a step made it of another size than the first one.
+    /// - Throws: `stepFailed` if a step produced another size than for the first frame.
     func withPixels<Value>(
         of index: Int, _ body: (UnsafeRawBufferPointer) throws -> Value
     ) throws -> Value {
@@ -340,23 +340,23 @@ struct StepFrames {
     }
 }
 
-/// How long frames are shown, in the units of formats.
+/// The durations of frames in the units of formats.
 struct FrameTimes {
     private let animation: AnimationFacts
 
-    /// Of one frame at least.
+    /// Requires at least one frame.
     init(_ animation: AnimationFacts) { self.animation = animation }
 
     var count: Int { animation.durations.count }
 
-    /// How often all are played, as far as a format can say it; 0: without end.
+    /// Returns the number of plays, limited to what a format supports; 0 for endless.
     func plays(atMost most: Int) -> Int { min(max(0, animation.plays), most) }
 
-    /// The microseconds of a frame.
+    /// Returns the duration of a frame in microseconds.
     func microseconds(_ index: Int) -> Int { Int(animation.durations[index]) }
 
-    /// The frames' durations in units of so many microseconds. What is lost by one frame the next
-    /// one gets, so that all together take as long as before.
+    /// Returns the durations in units of this many microseconds. The rounding error of each frame
+    /// is carried over to the next, so that the total duration stays the same.
     func durations(in unit: Int, within range: ClosedRange<Int>) -> [Int] {
         var (end, written) = (0, 0)
         return animation.durations.map { duration in
@@ -368,8 +368,8 @@ struct FrameTimes {
         }
     }
 
-    /// The duration of a frame as an animated PNG has it: seconds as a fraction of two numbers of
-    /// 16 bits.
+    /// Returns the duration of a frame as in an animated PNG: seconds as a fraction of two 16-bit
+    /// numbers.
     func fraction(_ index: Int) -> (numerator: Int, denominator: Int) {
         let duration = microseconds(index)
         let rate = max(1, (1_000_000 + duration / 2) / max(1, duration))

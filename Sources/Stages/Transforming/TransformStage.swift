@@ -7,21 +7,21 @@ import Vips
 import WebP
 import Zimg
 
-/// Pixels in, an encoded image out: what a transform worker does with one job.
+/// Transforms pixels and encodes the result: the work of a transform worker.
 ///
-/// One job at a time in a process: a second one waits.
+/// Processes one job at a time; a second one waits.
 public struct TransformStage: Sendable {
     private let library: VipsLibrary
-    // Unsafe: touched inside `library.exclusively` only, where one thread is at a time.
-    /// Jobs are alike: most find the filters of an earlier one.
+    // Unsafe: only accessed inside of `library.exclusively`, by one thread at a time.
+    /// Jobs are similar, so most reuse filters of an earlier one.
     private nonisolated(unsafe) let graphs = ZimgGraphCache()
 
-    /// Starts libvips, once in a process.
+    /// Starts libvips, once per process.
     ///
     /// - Parameters:
-    ///   - concurrency: threads of libvips; 1 where processes are the parallelism.
-    ///   - onWarning: takes what libvips warns of; any thread.
-    /// - Throws: `internalError` where libvips cannot start.
+    ///   - concurrency: The number of libvips threads; 1 if processes provide the parallelism.
+    ///   - onWarning: Receives warnings of libvips, on any thread.
+    /// - Throws: `internalError` if libvips can't start.
     public init(
         concurrency: Int = 1,
         onWarning: (@Sendable (_ domain: String, _ message: String) -> Void)? = nil
@@ -38,16 +38,16 @@ public struct TransformStage: Sendable {
     /// Runs the steps of `work` on `pixels` and encodes the result.
     ///
     /// - Parameters:
-    ///   - work: layout, steps, output options and limits; its reference is not looked at.
-    ///   - pixels: as the layout says, at least `layout.byteCount` bytes; must not change until
-    ///     this returns.
-    ///   - overlays: the pixels of `work.overlays`, one by one.
-    ///   - output: where the encoded bytes go. On success the block belongs to the outcome, on a
-    ///     throw nothing is left reserved.
-    ///   - cancellation: looked at between steps and every few rows.
-    /// - Throws: `stepFailed` with the step's name for a step that this image or this version
-    ///   cannot do; `limitExceeded`; `unsupportedFormat` for a format that is not encoded;
-    ///   `cancelled`; what `output` throws; `internalError`.
+    ///   - work: Layout, steps, output options and limits; its reference is ignored.
+    ///   - pixels: The pixels in that layout, at least `layout.byteCount` bytes; must not change
+    ///     until this returns.
+    ///   - overlays: The pixels of `work.overlays`, in the same order.
+    ///   - output: Allocates the encoded bytes. On success the outcome owns the block, on an error
+    ///     nothing stays allocated.
+    ///   - cancellation: Checked between steps and every few rows.
+    /// - Throws: `stepFailed` with the step's name for a step that isn't applicable to this image
+    ///   or not supported by this version; `limitExceeded`; `unsupportedFormat` for a format that
+    ///   can't be encoded; `cancelled`; the errors of `output`; `internalError`.
     public func perform(
         _ work: TransformWork, pixels: UnsafeRawBufferPointer, overlays: [OverlayPixels] = [],
         output: some OutputSpace, cancellation: CancellationFlag
@@ -60,14 +60,14 @@ public struct TransformStage: Sendable {
         }
     }
 
-    /// Runs the steps of `work` on `pixels`, and encodes nothing.
+    /// Runs the steps of `work` on `pixels` without encoding the result.
     ///
     /// - Parameters:
-    ///   - work: layout, steps and limits; its output, overlays and reference are not looked at.
-    ///     A step that lays something over the image is `internalError`.
-    ///   - pixels: as of `perform`, of 8 bits and one frame.
-    ///   - cancellation: looked at between steps and every few rows.
-    /// - Throws: as `perform`, but for what concerns output.
+    ///   - work: Layout, steps and limits; its output, overlays and reference are ignored. A step
+    ///     with an overlay is an `internalError`.
+    ///   - pixels: As for `perform`, but 8-bit and a single frame.
+    ///   - cancellation: Checked between steps and every few rows.
+    /// - Throws: As `perform`, except for errors of the output.
     public func render(
         _ work: TransformWork, pixels: UnsafeRawBufferPointer, cancellation: CancellationFlag
     ) throws(ImageError) -> RenderedImage {
@@ -77,14 +77,14 @@ public struct TransformStage: Sendable {
         }
     }
 
-    /// Encodes an image of one colour.
+    /// Encodes an image of one color.
     ///
     /// - Parameters:
-    ///   - work: colour, size, output options and limits.
-    ///   - output: as of `perform`.
-    ///   - cancellation: looked at every few rows.
-    /// - Throws: `limitExceeded`; `unsupportedFormat` for a format that is not encoded;
-    ///   `cancelled`; what `output` throws; `internalError`.
+    ///   - work: Color, size, output options and limits.
+    ///   - output: As for `perform`.
+    ///   - cancellation: Checked every few rows.
+    /// - Throws: `limitExceeded`; `unsupportedFormat` for a format that can't be encoded;
+    ///   `cancelled`; the errors of `output`; `internalError`.
     public func paint(
         _ work: PaintWork, output: some OutputSpace, cancellation: CancellationFlag
     ) throws(ImageError) -> EncodedImage {
@@ -95,11 +95,11 @@ public struct TransformStage: Sendable {
     }
 }
 
-/// One job: which way the pixels go.
+/// One job, which chooses between planes and pixels.
 ///
-/// Planes are sampled once, and encoded as planes where the format stores such (the planar lane of
-/// SEMANTICS §11.5). All else is an image of libvips, at the latest from the first step on that
-/// planes cannot say.
+/// Planes are sampled once, and encoded as planes if the format stores planes (the planar lane of
+/// SEMANTICS §11.5). Everything else becomes a libvips image, starting with the first step that
+/// planes don't support.
 struct TransformJob {
     private let work: TransformWork
     private let sampler: PlaneSampler
@@ -139,7 +139,7 @@ struct TransformJob {
         return encoded
     }
 
-    /// The pixels after the steps.
+    /// Returns the pixels after the steps.
     func render(_ pixels: UnsafeRawBufferPointer) throws(ImageError) -> RenderedImage {
         let source = try PixelSource(work, pixels)
         guard !work.layout.samples.isDeep, work.layout.animation == nil else {
@@ -168,7 +168,7 @@ struct TransformJob {
             .encode(current, to: output)
     }
 
-    /// All frames of an animation, each after the steps.
+    /// Encodes all frames of an animation after the steps.
     private func encode(
         frames: StepFrames, beside enclosed: EnclosedParts, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
@@ -210,7 +210,7 @@ struct TransformJob {
         }
     }
 
-    /// Who decoded was told what steps take.
+    /// Checks that the decoder produced the bit depth that the steps support.
     private func checkDepth() throws(ImageError) {
         let areUsual = work.overlays.allSatisfy { $0.layout.samples == .usual }
         let isTaken = !work.layout.samples.isDeep || work.steps.allSatisfy(\.form.takesDepth)
@@ -224,7 +224,7 @@ struct TransformJob {
     }
 }
 
-/// One image of one colour: rows are made while they are encoded, so that its size costs no
+/// Encodes an image of one color. Rows are computed during encoding, so that its size costs no
 /// memory.
 struct PaintJob {
     private let work: PaintWork
@@ -247,7 +247,7 @@ struct PaintJob {
         return try Encoder(work, cancellation: sampler.cancellation).encode(current, to: output)
     }
 
-    /// A pixel, repeated all over.
+    /// Returns one pixel, repeated over the image.
     private func canvas() throws(VipsError) -> StepImage {
         let colour = work.colour
         let isOpaque = colour.alpha == UInt8.max
@@ -265,13 +265,14 @@ struct PaintJob {
     }
 }
 
-/// The pixels that steps made, for who encodes nothing.
+/// The pixels after the steps, without encoding.
 public struct RenderedImage: Sendable {
-    /// Columns and rows.
+    /// The size in pixels.
     public let size: PixelSize
-    /// Samples of a pixel: 1 grey, 2 grey and alpha, 3 sRGB, 4 sRGB and alpha; alpha straight.
+    /// The number of samples per pixel: 1 for gray, 2 for gray and alpha, 3 for sRGB, 4 for sRGB
+    /// and alpha; alpha is straight.
     public let bands: Int
-    /// 8 bits each, interleaved, rows without padding.
+    /// The interleaved 8-bit samples, rows without padding.
     public let samples: [UInt8]
 }
 
@@ -280,7 +281,7 @@ extension ImageError {
         ImageError(.cancelled, "cancelled while the image was transformed")
     }
 
-    /// Why there is none, the writer knows.
+    /// A placeholder; the actual error is in the writer.
     static var noRoom: ImageError {
         ImageError(.internalError, "there is no room for what goes beside the pixels")
     }
@@ -293,8 +294,8 @@ extension ImageError {
         ImageError(.limitExceeded, message, details: ["limit": limit, "step": step])
     }
 
-    /// What an error of a library means here, where the pixels are our own: a defect of ours,
-    /// unless the work was stopped.
+    /// Converts a library error: since the pixels are the stage's own, it is a defect unless the
+    /// job was canceled.
     init(transforming error: any Error, step: String) {
         switch error {
         case let error as ImageError: self = error

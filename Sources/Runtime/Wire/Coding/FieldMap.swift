@@ -2,44 +2,44 @@ import CMessages
 import ImageModel
 import Messages
 
-/// A text of the C form, a message of it, and the elements of a repeated one.
+/// Aliases for the C form: a text, a message, and the elements of a repeated message.
 typealias CText = UnsafeMutablePointer<CChar>
 typealias CPart<Form> = UnsafeMutablePointer<Form>
 typealias CList<Element> = UnsafeMutablePointer<UnsafeMutablePointer<Element>?>
 
-/// What is done with each field of a message: it is read, written or, by tests, drawn and listed.
+/// An operation on each field of a message: reading, writing or, in tests, generating and listing.
 ///
-/// A message says each field in one line (`WireMessage.fields`): the property of the value, the
-/// member of the C form, the field's name in faults, and its rule. The rule holds both ways: what
-/// the receiver would refuse is not sent. A value that is read is blank before, so that a field
-/// that is absent leaves what the blank value has.
+/// A message declares each field in one line (`WireMessage.fields`): the property of the value, the
+/// member of the C form, the field's name in errors, and its rule. The rule applies both ways: a
+/// value that the receiver would reject is not sent. Reading starts from a blank value, so an
+/// absent field keeps its blank value.
 protocol FieldMap {
-    /// The field that the message lies in; empty for a message that is sent by itself.
+    /// The field that contains the message; empty for a top-level message.
     var container: String { get }
 
-    /// Puts what was read into the value; a value that is written has it already.
+    /// When reading, stores the contents in the value; when writing, does nothing.
     func take<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void)
 
-    /// Whether a field of a `oneof` is the one that is there; `number` is its number.
+    /// Returns whether a field of a `oneof` is set; `number` is its field number.
     func has(
         _ isPresent: Bool, _ which: inout some RawRepresentable<UInt32>, _ number: UInt32
     ) -> Bool
 
-    /// Whether an identifier or other bytes are there.
+    /// Returns whether an identifier or other bytes are present.
     func has(_ isPresent: Bool, _ member: inout ProtobufCBinaryData) -> Bool
 
-    /// A number, perhaps of another width in the message.
+    /// A number, which may have another width in the message.
     func number<Number: FixedWidthInteger>(
         _ value: inout Number, _ member: inout some FixedWidthInteger, _ field: String
     ) throws(WireError)
 
-    /// The same, from a range.
+    /// A number within a range.
     func number<Number: FixedWidthInteger>(
         _ value: inout Number, within range: ClosedRange<Number>,
         _ member: inout some FixedWidthInteger, _ field: String
     ) throws(WireError)
 
-    /// A number that is not 0.
+    /// A nonzero number.
     func counted<Number: FixedWidthInteger>(
         _ value: inout Number, _ member: inout some FixedWidthInteger, _ field: String
     ) throws(WireError)
@@ -47,38 +47,38 @@ protocol FieldMap {
     /// A number that is neither infinite nor NaN.
     func finite(_ value: inout Double, _ member: inout Double, _ field: String) throws(WireError)
 
-    /// Yes or no.
+    /// A Boolean.
     func flag(_ value: inout Bool, _ member: inout protobuf_c_boolean, _ field: String)
 
-    /// A word of an enumeration that this version knows.
+    /// An enumeration value that this version knows.
     func word<Word: RawRepresentable>(
         _ value: inout Word, _ member: inout some RawRepresentable<some FixedWidthInteger>,
         _ field: String
     ) throws(WireError) where Word.RawValue: FixedWidthInteger
 
-    /// The same, where it may be absent.
+    /// An optional enumeration value that this version knows.
     func word<Word: RawRepresentable>(
         _ value: inout Word?, _ member: inout some RawRepresentable<some FixedWidthInteger>,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) where Word.RawValue: FixedWidthInteger
 
-    /// Tiers that this version knows.
+    /// Cache tiers that this version knows.
     func tiers(_ value: inout CacheTypes, _ member: inout UInt32, _ field: String)
         throws(WireError)
 
-    /// A text of `limit` bytes at most, UTF-8 without NUL.
+    /// A text of at most `limit` bytes, UTF-8 without NUL.
     func text(_ value: inout String, _ member: inout CText?, _ field: String, limit: Int)
         throws(WireError)
 
-    /// A name of `nameBytesMax` bytes at most; none is an empty text.
+    /// An optional name of at most `nameBytesMax` bytes; encoded as an empty text if absent.
     func name(_ value: inout String?, _ member: inout CText?, _ field: String) throws(WireError)
 
-    /// A text of a form of its own; none is an empty text.
+    /// An optional text with its own syntax; encoded as an empty text if absent.
     func formed<Text: FormedText>(
         _ value: inout Text?, _ member: inout CText?, _ field: String
     ) throws(WireError)
 
-    /// Texts, `countMax` at most, of `limit` bytes each.
+    /// At most `countMax` texts of at most `limit` bytes each.
     func texts(
         _ value: inout [String], _ count: inout Int,
         _ member: inout UnsafeMutablePointer<CText?>?, _ field: String, countMax: Int, limit: Int
@@ -89,42 +89,42 @@ protocol FieldMap {
         _ value: inout Identifier128, _ member: inout ProtobufCBinaryData, _ field: String
     ) throws(WireError)
 
-    /// Bytes; at least one, `limit` at most.
+    /// At least one and at most `limit` bytes.
     func data(
         _ value: inout [UInt8], _ member: inout ProtobufCBinaryData, _ field: String, limit: Int
     ) throws(WireError)
 
-    /// Numbers in a row, `limit` at most, none less than `least`.
+    /// At most `limit` numbers, each at least `least`.
     func numbers<Number: FixedWidthInteger>(
         _ value: inout [Number], _ count: inout Int,
         _ member: inout UnsafeMutablePointer<Number>?, _ field: String, limit: Int, least: Number
     ) throws(WireError)
 
-    /// A message that must be there.
+    /// A required message.
     func part<Part: WireMessage>(
         _ value: inout Part, _ member: inout CPart<Part.Form>?, _ field: String
     ) throws(WireError)
 
-    /// A message that is not written where it is as usual, and is as usual where it is absent.
+    /// A message that is omitted if it equals the default, and has the default value if absent.
     func part<Part: WireMessage>(
         _ value: inout Part, unless isUsual: Bool, _ member: inout CPart<Part.Form>?,
         _ field: String
     ) throws(WireError)
 
-    /// A message that may be absent.
+    /// An optional message.
     func maybe<Part: WireMessage>(
         _ value: inout Part?, _ member: inout CPart<Part.Form>?, _ field: String
     ) throws(WireError)
 
-    /// Messages, `limit` at most.
+    /// At most `limit` messages.
     func list<Part: WireMessage>(
         _ value: inout [Part], _ count: inout Int, _ member: inout CList<Part.Form>?,
         _ field: String, limit: Int
     ) throws(WireError)
 }
 
-// Fields that may be absent. `if` is the member that says which field of a `oneof` is there, and
-// the number behind it is that of the field in `imagebus.proto`.
+// Optional fields. `if` is the member that states which field of a `oneof` is set, followed by the
+// number of the field in `imagebus.proto`.
 extension FieldMap {
     func number<Number: FixedWidthInteger>(
         _ value: inout Number?, _ member: inout some FixedWidthInteger,
@@ -136,7 +136,7 @@ extension FieldMap {
         value = present
     }
 
-    /// The same of a number within a range.
+    /// An optional number within a range.
     func number<Number: FixedWidthInteger>(
         _ value: inout Number?, within range: ClosedRange<Number>,
         _ member: inout some FixedWidthInteger, if which: inout some RawRepresentable<UInt32>,
@@ -148,7 +148,7 @@ extension FieldMap {
         value = present
     }
 
-    /// Absent where it is as usual.
+    /// A number that is omitted if it equals the default.
     func number<Number: FixedWidthInteger>(
         _ value: inout Number, unless usual: Number, _ member: inout some FixedWidthInteger,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
@@ -157,7 +157,7 @@ extension FieldMap {
         try self.number(&value, &member, field)
     }
 
-    /// The same of a number within a range.
+    /// A number within a range that is omitted if it equals the default.
     func number<Number: FixedWidthInteger>(
         _ value: inout Number, within range: ClosedRange<Number>, unless usual: Number,
         _ member: inout some FixedWidthInteger, if which: inout some RawRepresentable<UInt32>,
@@ -167,7 +167,7 @@ extension FieldMap {
         try self.number(&value, within: range, &member, field)
     }
 
-    /// Absent where it is as usual, and as usual where it is absent.
+    /// A Boolean that is omitted if it equals the default, and has the default value if absent.
     func flag(
         _ value: inout Bool, unless usual: Bool, _ member: inout protobuf_c_boolean,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
@@ -189,7 +189,7 @@ extension FieldMap {
         value = present
     }
 
-    /// Absent where it is as usual.
+    /// A finite number that is omitted if it equals the default.
     func finite(
         _ value: inout Double, unless usual: Double, _ member: inout Double,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
@@ -218,7 +218,7 @@ extension FieldMap {
         value = present
     }
 
-    /// Absent where they are as usual.
+    /// Cache tiers that are omitted if they equal the default.
     func tiers(
         _ value: inout CacheTypes, unless usual: CacheTypes, _ member: inout UInt32,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
@@ -228,11 +228,11 @@ extension FieldMap {
     }
 }
 
-// Fields of a `oneof` of several: `contents` is what the value has of that case, if it is of that
-// case, and `put` makes it one of that case. They return whether the message has that field. `if`
-// and the number are as for fields that may be absent.
+// Fields of a `oneof`: `contents` returns the associated value if the value is this case, and `put`
+// changes the value to this case. The functions return whether the message has that field. `if` and
+// the number are as for optional fields.
 //
-// Inlined, the closures are a look at the case: otherwise a value would be copied for each.
+// Inlined, the closures only test the case; otherwise each of them would copy the value.
 extension FieldMap {
     @inline(__always)
     func text(
@@ -284,7 +284,7 @@ extension FieldMap {
         _ contents: () -> Part?, _ put: (consuming Part) -> Void, _ member: inout CPart<Part.Form>?,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) -> Bool {
-        // A message can be large: it is not handed on in an optional, which would copy it.
+        // A message can be large: passing it in an optional would copy it.
         let contents = contents()
         guard has(contents != nil, &which, number) else { return false }
         var part = (consume contents) ?? .blank
@@ -302,7 +302,7 @@ extension FieldMap {
             { isPresent ? Unit() : nil }, { _ in put() }, &member, if: &which, number, field)
     }
 
-    /// The contents, or blank ones that are to be read; `nil` where the message has another field.
+    /// Returns the contents, or blank ones to read into; `nil` if the message has another field.
     @inline(__always)
     private func value<Contents>(
         _ contents: () -> Contents?, _ blank: @autoclosure () -> Contents,
@@ -314,7 +314,7 @@ extension FieldMap {
     }
 }
 
-/// A case without contents.
+/// A `oneof` case without contents.
 struct Unit: WireMessage {
     typealias Form = Imagebus__V1__Unit
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__unit__init }
@@ -323,7 +323,7 @@ struct Unit: WireMessage {
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) {}
 }
 
-/// 128 bits by another name.
+/// A type that wraps a 128-bit identifier.
 protocol WrappedIdentifier {
     init(_ value: Identifier128)
     var value: Identifier128 { get }
@@ -335,11 +335,11 @@ extension Incarnation: WrappedIdentifier {}
 extension Epoch: WrappedIdentifier {}
 
 extension WrappedIdentifier {
-    /// Before it is read.
+    /// The value before reading.
     static var blank: Self { Self(Identifier128(high: 0, low: 0)) }
 }
 
-/// A number from 1 on by another name.
+/// A type that wraps a positive number.
 protocol WrappedNumber {
     init(_ value: UInt64)
     var value: UInt64 { get }
@@ -357,7 +357,7 @@ extension FieldMap {
         value = ID(bits)
     }
 
-    /// 16 bytes or none.
+    /// An optional identifier of 16 bytes.
     func identifier<ID: WrappedIdentifier>(
         maybe value: inout ID?, _ member: inout ProtobufCBinaryData, _ field: String
     ) throws(WireError) {
@@ -375,7 +375,7 @@ extension FieldMap {
         value = ID(number)
     }
 
-    /// A set of bits, any of them.
+    /// A set of arbitrary bits.
     func bits<Bits: OptionSet>(_ value: inout Bits, _ member: inout UInt32, _ field: String)
         throws(WireError) where Bits.RawValue == UInt32
     {
@@ -385,32 +385,32 @@ extension FieldMap {
     }
 }
 
-/// A value as a message of `Proto/imagebus.proto`.
+/// A value that is encoded as a message of `Proto/imagebus.proto`.
 protocol WireMessage {
-    /// What protobuf-c makes of the message.
+    /// The type that protobuf-c generates for the message.
     associatedtype Form
 
-    /// Makes an empty message.
+    /// Initializes an empty message.
     static var begin: (CPart<Form>?) -> Void { get }
 
-    /// A value before its fields are read: what may be absent is.
+    /// The value before its fields are read, with all optional fields absent.
     static var blank: Self { get }
 
-    /// Says each field of the message once.
+    /// Declares each field of the message once.
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError)
 }
 
-/// A text that has a form of its own.
+/// A text with its own syntax.
 protocol FormedText {
-    /// Bytes of it at most, as it is written.
+    /// The maximum length in bytes when writing.
     static var bytesMax: Int { get }
-    /// Bytes of it at most, as it is read.
+    /// The maximum length in bytes when reading.
     static var readBytesMax: Int { get }
 
     /// The text.
     var text: String { get }
 
-    /// What was read; `nil` where it counts as none.
+    /// Parses the text; returns `nil` if it counts as absent.
     init?(reading text: String, _ field: String) throws(WireError)
 }
 
@@ -418,13 +418,13 @@ extension FormedText {
     static var readBytesMax: Int { bytesMax }
 }
 
-/// How long the name and the value of a pair may be.
+/// The limits for the names and values of pairs.
 protocol DetailLimits {
     static var nameMax: Int { get }
     static func valueMax(beside name: String) -> Int
 }
 
-/// One pair of a dictionary of texts.
+/// One pair of a text dictionary.
 struct Detail<Limits: DetailLimits>: WireMessage {
     var name: String
     var value: String
@@ -441,7 +441,7 @@ struct Detail<Limits: DetailLimits>: WireMessage {
 }
 
 extension FieldMap {
-    /// A dictionary of texts; on the wire in the order of the names.
+    /// A text dictionary, encoded in the order of the names.
     func details<Limits: DetailLimits>(
         _ value: inout [String: String], _ limits: Limits.Type, _ count: inout Int,
         _ member: inout CList<Imagebus__V1__Detail>?,

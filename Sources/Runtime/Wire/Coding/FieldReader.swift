@@ -3,7 +3,7 @@ import Glibc
 import ImageModel
 import Messages
 
-/// Reads the fields of an unpacked message: everything is checked here, once, by rule and name.
+/// Reads the fields of an unpacked message. All validation by rule and field name happens here.
 struct FieldReader: FieldMap {
     let region: UnsafeMutablePointer<SlabRegion>
     let container: String
@@ -74,7 +74,7 @@ struct FieldReader: FieldMap {
         return word
     }
 
-    /// A third bit is a tier that this version does not know.
+    /// Any other bit is a tier that this version does not know.
     func tiers(_ value: inout CacheTypes, _ member: inout UInt32, _ field: String)
         throws(WireError)
     {
@@ -143,7 +143,7 @@ extension FieldReader {
         for index in 0..<count { value.append(try text(elements[index], field, limit: limit)) }
     }
 
-    /// protobuf-c checks neither UTF-8 nor NULs.
+    /// Validates a text, since protobuf-c checks neither for UTF-8 nor for NULs.
     private func text(_ pointer: CText?, _ field: String, limit: Int) throws(WireError) -> String {
         guard let pointer, let size = region.pointee.size(at: pointer) else { return "" }
         let count = size - 1

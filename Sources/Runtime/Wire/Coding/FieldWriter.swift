@@ -3,13 +3,13 @@ import Glibc
 import ImageModel
 import Messages
 
-/// Builds the C form of a message in a slab. What the receiver would refuse is refused here
-/// already, so that a value of ours that cannot travel never costs a session.
+/// Builds the C form of a message in a slab. Values that the receiver would reject are rejected
+/// here, so that an invalid value never ends the session.
 struct FieldWriter: FieldMap {
     let region: UnsafeMutablePointer<SlabRegion>
     let container: String
 
-    /// The C form of a message; `field` is the one that it lies in.
+    /// Returns the C form of a message; `field` is the field that contains it.
     static func build<Message: WireMessage>(
         _ value: inout Message, in region: UnsafeMutablePointer<SlabRegion>, _ field: String
     ) throws(WireError) -> CPart<Message.Form> {
@@ -188,7 +188,7 @@ extension FieldWriter {
         (count, member) = (value.count, parts)
     }
 
-    /// A copy of a text, ended by a NUL.
+    /// Returns a copy of a text, terminated by a NUL.
     private func copy(_ text: String, _ field: String, limit: Int) throws(WireError) -> CText {
         let count = text.utf8.count
         guard count <= limit else { throw .field(field, .tooLong(limit: limit)) }

@@ -2,28 +2,28 @@ import CMessages
 import Glibc
 public import Messages
 
-/// Collects bodies that go out as one message (`Batch`). Use it on one thread.
+/// Collects bodies to be sent as one message (`Batch`). Confined to one thread.
 ///
-/// Bounded: it has room for `MessageLimits.batchMax` bodies of
-/// `MessageLimits.batchedBodyBytesMax` bytes, and such a batch fits a frame.
+/// Limited to `MessageLimits.batchMax` bodies of `MessageLimits.batchedBodyBytesMax` bytes; such a
+/// batch fits into a frame.
 public struct BatchWriter: ~Copyable {
     private let slab = Slab()
     private var bodies: [ProtobufCBinaryData] = []
 
-    /// A writer without bodies.
+    /// Creates an empty writer.
     public init() { bodies.reserveCapacity(MessageLimits.batchMax) }
 
-    /// How many bodies were added.
+    /// The number of bodies.
     public var count: Int { bodies.count }
 
-    /// Whether nothing was added.
+    /// Whether there are no bodies.
     public var isEmpty: Bool { bodies.isEmpty }
 
-    /// Whether there is no room for another one.
+    /// Whether the batch has the maximum number of bodies.
     var isFull: Bool { bodies.count == MessageLimits.batchMax }
 
-    /// Adds the body of that token and rest (`TokenedBody`). `false` where there is no room for it,
-    /// or it has more bytes than a body in a batch may have.
+    /// Adds a body with that token and rest (`TokenedBody`). Returns `false` if the batch is full
+    /// or the body is larger than a batch permits.
     public mutating func add(_ token: Token, _ rest: RawSpan) -> Bool {
         let byteCount = TokenedBody.restOffset + rest.byteCount
         guard !isFull, byteCount <= MessageLimits.batchedBodyBytesMax,
@@ -38,13 +38,13 @@ public struct BatchWriter: ~Copyable {
         return true
     }
 
-    /// Forgets all bodies.
+    /// Removes all bodies.
     public mutating func removeAll() {
         bodies.removeAll(keepingCapacity: true)
         slab.reset()
     }
 
-    /// One body; valid until `removeAll`. A precondition: `index` < `count`.
+    /// Returns one body, which is valid until `removeAll`. Precondition: `index` < `count`.
     @_lifetime(borrow self)
     public borrowing func body(at index: Int) -> RawSpan {
         let body = bodies[index]
@@ -52,7 +52,8 @@ public struct BatchWriter: ~Copyable {
         return _overrideLifetime(span, borrowing: self)
     }
 
-    /// Lends the message of all bodies: its bytes, and how to write them into a frame of so many.
+    /// Passes the message of all bodies to `send`: its size, and a function that writes it into a
+    /// frame of that size.
     public mutating func withMessage<Result, Failure: Error>(
         _ send: (_ byteCount: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void)
             throws(Failure) -> Result
@@ -77,23 +78,23 @@ public struct BatchWriter: ~Copyable {
     }
 }
 
-/// Reads messages that bring several bodies (`Batch`): of loads, or of replies.
+/// Reads messages with several bodies (`Batch`) of loads or replies.
 ///
-/// Holds one batch at a time, in memory of its own that a quota bounds; use it on one thread.
+/// Holds one batch at a time in its own memory, which a quota limits. Confined to one thread.
 public struct BatchReader: ~Copyable {
     private let slab = Slab()
     private var bodies = UnsafeBufferPointer<ProtobufCBinaryData>(start: nil, count: 0)
 
-    /// A reader without a batch.
+    /// Creates a reader without a batch.
     public init() {}
 
-    /// How many bodies the batch has.
+    /// The number of bodies in the batch.
     public var count: Int { bodies.count }
 
-    /// Reads a batch; the one before is gone, also where this throws.
+    /// Reads a batch and discards the previous one, even if this throws.
     ///
-    /// Throws `field` for none and for more than `MessageLimits.batchMax` bodies, `malformed`,
-    /// `tooLarge` or `quotaExceeded` for what is no batch. What the bodies say is not looked at.
+    /// Throws `field` for zero or more than `MessageLimits.batchMax` bodies, and `malformed`,
+    /// `tooLarge` or `quotaExceeded` for an invalid batch. The bodies themselves are not validated.
     public mutating func read(_ body: RawSpan) throws(WireError) {
         bodies = UnsafeBufferPointer(start: nil, count: 0)
         let limit = MessageLimits.frontFrameBytesMax
@@ -115,7 +116,7 @@ public struct BatchReader: ~Copyable {
         bodies = UnsafeBufferPointer(start: batch.pointee.bodies, count: count)
     }
 
-    /// One body; valid until the next batch. A precondition: `index` < `count`.
+    /// Returns one body, which is valid until the next batch. Precondition: `index` < `count`.
     @_lifetime(borrow self)
     public borrowing func body(at index: Int) -> RawSpan {
         let body = bodies[index]
@@ -124,22 +125,22 @@ public struct BatchReader: ~Copyable {
     }
 }
 
-/// The body of a `Load` or `Reply`: its token in front, and all the rest.
+/// The body of a `Load` or `Reply`, split into its token and the rest.
 ///
-/// Both have the token as their first field. Bodies with the same rest say the same of different
-/// requests: what was learnt of one holds for the other, provided that the first one was written
-/// in the one canonical way (`MessageEncoder`'s), so that the rest has no token of its own.
+/// Both messages have the token as their first field. Bodies with equal rests have the same content
+/// for different requests, so results for one apply to the other, provided that the first one has
+/// the canonical encoding (of `MessageEncoder`), so that its rest contains no second token.
 public struct TokenedBody: ~Copyable, ~Escapable {
     /// The token.
     public let token: Token
-    /// The bytes behind it.
+    /// The bytes after the token.
     public let rest: RawSpan
 
-    /// Where the rest begins: tag, length and 16 bytes come before.
+    /// The offset of the rest, after tag, length and 16 bytes.
     public static let restOffset = 2 + Identifier128.byteCount
     private static let tagAndLength: [UInt8] = [0x0A, UInt8(Identifier128.byteCount)]
 
-    /// Splits a body; `nil` where it begins with no token.
+    /// Splits a body; `nil` if it doesn't begin with a token.
     @_lifetime(copy body)
     public init?(_ body: RawSpan) {
         guard body.byteCount > Self.restOffset,
@@ -152,7 +153,7 @@ public struct TokenedBody: ~Copyable, ~Escapable {
         rest = body.extracting(Self.restOffset...)
     }
 
-    /// Writes a body of that rest for another token. `target` has room for exactly both.
+    /// Writes a body with another token and this rest. `target` must have exactly their size.
     public static func write(
         _ token: Token, _ rest: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) {
@@ -165,18 +166,19 @@ public struct TokenedBody: ~Copyable, ~Escapable {
     }
 }
 
-/// Values that were made from the rests of bodies (`TokenedBody`) before, found by the bytes.
+/// A bounded memo of values computed from the rests of bodies (`TokenedBody`), keyed by their
+/// bytes.
 ///
-/// Bounded: a newer rest takes the place of an older one. A place is chosen by a hash that nobody
-/// outside the process can foresee.
+/// A newer entry replaces an older one. The slot is chosen by a hash that is unpredictable outside
+/// the process.
 public struct RestMemo<Value> {
-    /// A value and the rest that it was made from.
+    /// A value and the rest from which it was computed.
     public final class Entry {
         @usableFromInline
         let hash: Int
         @usableFromInline
         let rest: [UInt8]
-        /// What was made.
+        /// The computed value.
         public let value: Value
 
         @inlinable
@@ -184,7 +186,7 @@ public struct RestMemo<Value> {
             (self.hash, self.rest, self.value) = (hash, rest, value)
         }
 
-        /// Whether it was made from exactly these bytes.
+        /// Returns whether it was computed from exactly these bytes.
         @inlinable
         public func isOf(_ rest: RawSpan) -> Bool { RestBytes.isEqual(self.rest, rest) }
 
@@ -197,18 +199,18 @@ public struct RestMemo<Value> {
     @usableFromInline
     var entries: WayTable<Entry>
 
-    /// For `1 << bits` rests of so many bytes at most.
+    /// Creates a memo with `1 << bits` slots, for rests of at most `restBytesMax` bytes.
     @inlinable
     public init(bits: Int, restBytesMax: Int) {
         self.restBytesMax = restBytesMax
         entries = WayTable(bits: bits)
     }
 
-    /// What was kept for exactly these bytes.
+    /// Returns the value for exactly these bytes.
     @inlinable
     public func value(for rest: RawSpan) -> Value? { entry(for: rest)?.value }
 
-    /// The same as an object, which can be asked whether it is of other bytes as well.
+    /// Returns the entry for exactly these bytes, which can be compared to other bytes later.
     @inlinable
     public func entry(for rest: RawSpan) -> Entry? {
         guard rest.byteCount <= restBytesMax else { return nil }
@@ -216,7 +218,7 @@ public struct RestMemo<Value> {
         return entries.find(hash) { $0.isOf(rest, hash) }
     }
 
-    /// Keeps a value for these bytes, unless they are too many.
+    /// Stores a value for these bytes, unless they exceed the size limit.
     @inlinable
     public mutating func keep(_ value: Value, for rest: RawSpan) {
         guard rest.byteCount <= restBytesMax else { return }
@@ -226,7 +228,7 @@ public struct RestMemo<Value> {
     }
 }
 
-/// Hashes and compares rests.
+/// Hashing and comparison of rests.
 @usableFromInline
 enum RestBytes {
     @usableFromInline
@@ -250,24 +252,24 @@ enum RestBytes {
     }
 }
 
-/// Objects by hash, in a bounded number of places: each hash has a set of four, and where these are
-/// taken a new object takes one of them in turn.
+/// A set-associative cache of objects by hash: each hash maps to a set of four slots, whose entries
+/// are replaced in turn when the set is full.
 ///
-/// Four, since with one place each a quarter of 10,000 objects would drive another one out of
-/// 32,768 places.
+/// Four ways, because in a direct-mapped cache with 32,768 slots a quarter of 10,000 objects would
+/// evict another one.
 public struct WayTable<Object: AnyObject> {
     @usableFromInline
     var places: [Object?]
     @usableFromInline
     let setMask: Int
-    /// Who goes next where a set is full.
+    /// The next slot to replace in a full set.
     @usableFromInline
     var turn = 0
 
     @usableFromInline
     static var ways: Int { 4 }
 
-    /// With `1 << bits` places, at least four.
+    /// Creates a cache with `1 << bits` slots, at least four.
     @inlinable
     public init(bits: Int) {
         let count = max(1 << bits, Self.ways)
@@ -275,7 +277,7 @@ public struct WayTable<Object: AnyObject> {
         setMask = count / Self.ways - 1
     }
 
-    /// The object of that hash for which `isMeant` holds.
+    /// Returns the object with that hash that satisfies `isMeant`.
     @inlinable
     public func find(_ hash: Int, where isMeant: (Object) -> Bool) -> Object? {
         let first = (hash & setMask) * Self.ways
@@ -285,7 +287,8 @@ public struct WayTable<Object: AnyObject> {
         return nil
     }
 
-    /// Enters an object, in the place of one for which `isOlder` holds, of none, or of any.
+    /// Inserts an object, replacing one that satisfies `isOlder`, else using a free slot, else
+    /// replacing any object in the set.
     @inlinable
     public mutating func enter(_ object: Object, _ hash: Int, for isOlder: (Object) -> Bool) {
         let set = (hash & setMask) * Self.ways..<((hash & setMask) + 1) * Self.ways

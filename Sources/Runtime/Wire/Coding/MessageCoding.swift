@@ -1,43 +1,45 @@
 import CMessages
 public import Messages
 
-/// A message that is ready to be packed: what its frames need to be allocated.
+/// A message that is ready to be packed, with the information needed to allocate its frames.
 public struct EncodedMessage: Hashable, Sendable {
     /// The first frame.
     public let header: FrameHeader
-    /// Bytes of the second frame.
+    /// The size of the second frame in bytes.
     public let byteCount: Int
 }
 
-/// Turns messages into frames, one at a time, without allocating for each.
+/// Encodes messages to frames, one at a time, without allocating for each of them.
 ///
 ///     let message = try encoder.encode(.credit(1))
 ///     // send message.header.encoded, then allocate message.byteCount bytes and:
 ///     encoder.pack(into: bytes)
 ///
-/// `encode` throws `field` for a value that the receiver would refuse, `tooLarge` for a body over
-/// the limit of its sockets. An `ImageError` never throws: what is too long in it is cut.
+/// `encode` throws `field` for a value that the receiver would reject, and `tooLarge` for a body
+/// over the limit of its sockets. An `ImageError` never throws: its texts are truncated to the
+/// limits.
 public struct MessageEncoder: ~Copyable {
     private let slab = Slab()
     private var prepared: UnsafeMutablePointer<ProtobufCMessage>?
     private var byteCount = 0
 
-    /// An encoder; use it on one thread.
+    /// Creates an encoder, to be used on one thread.
     public init() {}
 
-    /// Writes the message that was encoded last. `bytes` has exactly its `byteCount`.
+    /// Writes the message that was encoded last. `bytes` must have exactly its `byteCount`.
     public borrowing func pack(into bytes: UnsafeMutableRawBufferPointer) {
         precondition(bytes.count == byteCount, "the body is packed into a frame of its size")
         guard byteCount > 0 else { return }
         protobuf_c_message_pack(prepared, bytes.bindMemory(to: UInt8.self).baseAddress)
     }
 
-    /// Writes the message that was encoded last. `bytes` has exactly its `byteCount`.
+    /// Writes the message that was encoded last. `bytes` must have exactly its `byteCount`.
     public borrowing func pack(into bytes: inout MutableRawSpan) {
         bytes.withUnsafeMutableBytes { pack(into: $0) }
     }
 
-    /// The body of the message that was encoded last, where an allocation does not matter.
+    /// Returns the body of the message that was encoded last as an array, for code that may
+    /// allocate.
     public borrowing func packed() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: byteCount) { bytes, count in
             pack(into: UnsafeMutableRawBufferPointer(bytes))
@@ -45,7 +47,7 @@ public struct MessageEncoder: ~Copyable {
         }
     }
 
-    /// Builds the C form and measures it.
+    /// Builds the C form and computes its packed size.
     mutating func prepare(_ kind: MessageKind, limit: Int, _ value: consuming some WireMessage)
         throws(WireError) -> EncodedMessage
     {
@@ -62,20 +64,21 @@ public struct MessageEncoder: ~Copyable {
     }
 }
 
-/// Turns frames into messages, one at a time, in memory of its own that a quota bounds.
+/// Decodes frames to messages, one at a time, in its own memory, which a quota limits.
 ///
-/// Each function reads the messages of one direction and throws a `WireError` for everything that
-/// breaks a rule of `Proto/PROTOCOL.md`; nothing that it returns points into the frame.
+/// Each function decodes the messages of one direction and throws a `WireError` for every violation
+/// of `Proto/PROTOCOL.md`. The results never point into the frame.
 public struct MessageDecoder: ~Copyable {
     private let slab: Slab
 
-    /// A decoder; use it on one thread. No message within the limits takes more than the quota.
+    /// Creates a decoder, to be used on one thread. Every message within the limits fits into the
+    /// quota.
     public init() { slab = Slab() }
 
-    /// A decoder with another quota in bytes.
+    /// Creates a decoder with another quota in bytes.
     init(quota: Int) { slab = Slab(quota: quota) }
 
-    /// Unpacks a body of `limit` bytes at most and reads it.
+    /// Unpacks a body of at most `limit` bytes and reads its fields.
     mutating func decode<Message: WireMessage>(
         _ body: RawSpan, limit: Int,
         _ unpack: (UnsafeMutablePointer<ProtobufCAllocator>?, Int, UnsafePointer<UInt8>?)
@@ -96,16 +99,17 @@ public struct MessageDecoder: ~Copyable {
     }
 }
 
-/// Memory for one message at a time: allocation counts up to a quota, freeing is a reset.
+/// Memory for one message at a time: allocations count toward a quota, and freeing resets
+/// everything.
 ///
-/// A message's parts die together, so a bump allocator is exact; the quota bounds what a hostile
-/// body can make of its few bytes. Pages that no message touched are never resident.
+/// All parts of a message have the same lifetime, so a bump allocator suffices; the quota limits
+/// the amplification of a malicious body. Pages that no message touched are never resident.
 struct Slab: ~Copyable {
-    /// Enough for every message within the limits (a full `Load` takes 60 KB of it), far less than
-    /// 96 KB of the most wasteful fields would take.
+    /// Enough for every message within the limits (a full `Load` takes 60 KB), and far less than
+    /// the most wasteful fields in 96 KB would take.
     static let defaultQuota = 256 * 1024
 
-    /// Where the bytes lie; stays where it is while the slab lives.
+    /// The memory, whose address is stable while the slab exists.
     let region: UnsafeMutablePointer<SlabRegion>
 
     init(quota: Int = defaultQuota) {
@@ -119,13 +123,13 @@ struct Slab: ~Copyable {
         region.deallocate()
     }
 
-    /// Frees all that was allocated.
+    /// Frees all allocations.
     func reset() {
         region.pointee.used = 0
         region.pointee.isExhausted = false
     }
 
-    /// The slab as protobuf-c sees it; valid while the slab lives.
+    /// The slab as an allocator for protobuf-c; valid while the slab exists.
     var allocator: ProtobufCAllocator {
         ProtobufCAllocator(
             alloc: { data, size in
@@ -136,13 +140,13 @@ struct Slab: ~Copyable {
     }
 }
 
-/// The bytes of a slab. In front of every allocation stands its size: that is how the length of a
-/// text is known although C ends it with a NUL.
+/// The memory of a slab. Each allocation is preceded by its size, which provides the length of a
+/// text even if it contains a NUL.
 struct SlabRegion {
     let base: UnsafeMutableRawPointer
     let capacity: Int
     var used = 0
-    /// An allocation did not fit.
+    /// Whether an allocation has failed.
     var isExhausted = false
 
     private static let alignment = 8
@@ -152,7 +156,7 @@ struct SlabRegion {
         base = .allocate(byteCount: max(capacity, 1), alignment: Self.alignment)
     }
 
-    /// `size` bytes, 8-aligned, uninitialised; `nil` when the quota is used up.
+    /// Returns `size` uninitialized bytes, 8-aligned; `nil` if the quota is exhausted.
     mutating func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
         let free = capacity - used
         guard size >= 0, size <= free, Self.whole(size) <= free else {
@@ -165,7 +169,8 @@ struct SlabRegion {
         return header + Self.alignment
     }
 
-    /// The size that was asked for at `pointer`; `nil` for memory that is not of this slab.
+    /// Returns the size requested for the allocation at `pointer`; `nil` for memory outside this
+    /// slab.
     func size(at pointer: UnsafeRawPointer) -> Int? {
         guard pointer >= UnsafeRawPointer(base) + Self.alignment,
             pointer <= UnsafeRawPointer(base) + used
@@ -182,8 +187,8 @@ extension FrameHeader {
     /// "IBUS".
     private static let name: InlineArray<4, UInt8> = [0x49, 0x42, 0x55, 0x53]
 
-    /// Reads a first frame. Throws `notOurs`, `unsupportedVersion` or `unknownKind`, in that order;
-    /// a refusal of versions is read whatever version sent it.
+    /// Parses a first frame. Throws `notOurs`, `unsupportedVersion` or `unknownKind`, in that
+    /// order. A version rejection is parsed in every version.
     public init(decoding frame: RawSpan) throws(WireError) {
         guard frame.byteCount == Self.byteCount else { throw .notOurs }
         let word = frame.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self).littleEndian
@@ -201,7 +206,7 @@ extension FrameHeader {
     /// The name as a little-endian word.
     private static let word = UInt32(0x5355_4249)
 
-    /// The frame.
+    /// The encoded frame.
     public var encoded: InlineArray<8, UInt8> {
         [
             Self.name[0], Self.name[1], Self.name[2], Self.name[3], version, kind.rawValue, flags,
@@ -209,18 +214,18 @@ extension FrameHeader {
         ]
     }
 
-    /// The frame as an array, where an allocation does not matter.
+    /// The encoded frame as an array, for code that may allocate.
     public var bytes: [UInt8] { encoded.span.withUnsafeBytes { Array($0) } }
 }
 
-/// The answer to a version that this side does not speak: both frames are fixed for ever.
+/// The answer to an unsupported protocol version; both frames are the same in all future versions.
 public enum VersionRefusal {
-    /// First frame.
+    /// The first frame.
     public static let header: [UInt8] = FrameHeader(kind: .versions).bytes
-    /// Second frame: lowest and highest version.
+    /// The second frame: the lowest and highest supported version.
     public static let body: [UInt8] = [FrameHeader.currentVersion, FrameHeader.currentVersion]
 
-    /// What the second frame of a refusal says: always an error.
+    /// Converts the second frame of a rejection to an error.
     static func error(_ body: RawSpan) -> WireError {
         guard body.byteCount >= 2 else { return .malformed }
         return body.withUnsafeBytes { .versionRefused(lowest: $0[0], highest: $0[1]) }

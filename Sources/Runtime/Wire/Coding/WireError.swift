@@ -2,65 +2,66 @@ import CMessages
 public import ImageModel
 public import Messages
 
-/// Why a message is refused. What a peer sent is never trusted, so every case is the peer's doing,
-/// except on the way out: there it names the value that cannot travel.
+/// Why a message is rejected. Received messages are never trusted, so every error is attributed to
+/// the peer; when sending, it identifies the value that can't be encoded.
 public enum WireError: Error, Hashable, Sendable {
-    /// The first frame is not 8 bytes that begin with the protocol's name: a stranger.
+    /// The first frame is not 8 bytes that begin with the protocol's name, so the peer doesn't
+    /// speak this protocol.
     case notOurs
-    /// The peer speaks this major version; answer with `VersionRefusal`, parse nothing.
+    /// The peer speaks this major version; answer with `VersionRefusal` and parse nothing.
     case unsupportedVersion(UInt8)
-    /// The peer refused our version and speaks these. Never answered.
+    /// The peer rejected this side's version and supports these. Never answered.
     case versionRefused(lowest: UInt8, highest: UInt8)
-    /// This version has no such kind of message.
+    /// A message kind that this version doesn't know.
     case unknownKind(UInt8)
-    /// A known kind that does not travel in this direction.
+    /// A known kind that is not valid in this direction.
     case unexpectedKind(MessageKind)
-    /// The body has more bytes than the limit of its sockets.
+    /// The body exceeds the size limit of its sockets.
     case tooLarge(limit: Int)
-    /// The body is no message of its kind.
+    /// The body can't be parsed as a message of its kind.
     case malformed
-    /// The body would take more memory than any message within the limits does.
+    /// The body would take more memory than any message within the limits.
     case quotaExceeded
-    /// A field breaks a rule; `token` names the request where the message was a `Load` and its
-    /// token could be read, so that this request alone can be refused.
+    /// A field violates a rule. `token` identifies the request if the message was a `Load` with a
+    /// readable token, so that only this request is rejected.
     case field(FieldFault, token: Token?)
 }
 
-/// A field and the rule that it breaks.
+/// A field and the rule that it violates.
 public struct FieldFault: Hashable, Sendable {
-    /// Message and field as in `Proto/imagebus.proto`, such as `ImageRequest.url`.
+    /// The message and field as in `Proto/imagebus.proto`, such as `ImageRequest.url`.
     public let field: String
-    /// The rule.
+    /// The violated rule.
     public let problem: Problem
 
-    /// What can be wrong with a field.
+    /// The rules for fields.
     public enum Problem: Hashable, Sendable {
-        /// It must be there.
+        /// It is required.
         case missing
-        /// Not UTF-8, or with a NUL.
+        /// It isn't UTF-8, or contains a NUL.
         case notText
-        /// More bytes than this.
+        /// It has more bytes than the limit.
         case tooLong(limit: Int)
-        /// More elements than this.
+        /// It has more elements than the limit.
         case tooMany(limit: Int)
-        /// A number outside its range, or one that is no number.
+        /// A number out of range, or NaN.
         case outOfRange
-        /// An enumeration has no such value.
+        /// An unknown enumeration value.
         case unknownValue
-        /// Not 16 bytes.
+        /// It isn't 16 bytes long.
         case notAnIdentifier
-        /// The same name twice.
+        /// A name occurs twice.
         case duplicate
     }
 }
 
 extension WireError {
-    /// A fault of a field, of no particular request.
+    /// Creates an error in a field that isn't attributed to a request.
     static func field(_ field: String, _ problem: FieldFault.Problem) -> WireError {
         .field(FieldFault(field: field, problem: problem), token: nil)
     }
 
-    /// The same fault, about a request.
+    /// Returns the same error, attributed to a request.
     func about(_ token: Token) -> WireError {
         guard case .field(let fault, nil) = self else { return self }
         return .field(fault, token: token)
@@ -68,10 +69,10 @@ extension WireError {
 }
 
 extension WireError {
-    /// What the peer, or the caller whose value cannot travel, is told.
+    /// The error to report to the peer, or to the caller whose value can't be encoded.
     ///
-    /// A fault of one request is `invalidURL` or `invalidRequest`; versions are `versionMismatch`;
-    /// everything else breaks the protocol.
+    /// An error in one request is `invalidURL` or `invalidRequest`; version errors are
+    /// `versionMismatch`; everything else is a protocol violation.
     public var imageError: ImageError {
         switch self {
         case .unsupportedVersion, .versionRefused: ImageError(.versionMismatch, description)
@@ -88,7 +89,7 @@ extension FieldFault {
 }
 
 extension WireError: CustomStringConvertible {
-    /// One sentence for people.
+    /// The error in one sentence.
     public var description: String {
         switch self {
         case .notOurs: "the first frame is not one of this protocol"
@@ -108,7 +109,7 @@ extension WireError: CustomStringConvertible {
 }
 
 extension FieldFault: CustomStringConvertible {
-    /// Field and rule.
+    /// The field and the rule.
     public var description: String {
         switch problem {
         case .missing: "\(field) is missing"
@@ -123,7 +124,7 @@ extension FieldFault: CustomStringConvertible {
     }
 }
 
-/// Name and value together have the limit of a text.
+/// Name and value together are limited like a text.
 private enum ErrorDetailLimits: DetailLimits {
     static var nameMax: Int { MessageLimits.textBytesMax }
     static func valueMax(beside name: String) -> Int { nameMax - name.utf8.count }
@@ -134,8 +135,8 @@ extension ImageError: WireMessage {
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__error__init }
     static var blank: Self { Self(.internalError, "") }
 
-    /// An error always gets out: what is too long is cut, NULs become spaces, details beyond the
-    /// limit are left out, the last names first.
+    /// An error can always be sent: long texts are truncated, NULs become spaces, and details
+    /// beyond the limit are omitted, starting with the last names.
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         var (message, details) = (
             Self.cut(self.message, to: MessageLimits.textBytesMax), travellingDetails
@@ -165,7 +166,7 @@ extension ImageError: WireMessage {
         return Dictionary(uniqueKeysWithValues: kept)
     }
 
-    /// The text without NULs, up to the last whole character within `limit` bytes.
+    /// Returns the text without NULs, truncated to `limit` bytes at a character boundary.
     private static func cut(_ text: String, to limit: Int) -> String {
         if text.utf8.count <= limit && !text.utf8.contains(0) { return text }
         var end =
@@ -192,7 +193,7 @@ extension ForeignFailure: WireMessage {
     }
 }
 
-/// A refusal, of a request or of none.
+/// A rejection, of a request or in general.
 struct Refusal: WireMessage {
     var error: ImageError
     var token: Token?

@@ -95,7 +95,7 @@ extension EntrySelection: WireMessage {
 }
 
 extension FieldMap {
-    /// Caches besides the first one of a composite cache, as stored texts call them.
+    /// The further caches of a composite cache, in their stored form.
     func caches(
         _ value: inout [String], _ count: inout Int,
         _ member: inout UnsafeMutablePointer<CText?>?, _ field: String
@@ -159,7 +159,7 @@ extension EntryPage: WireMessage {
     }
 }
 
-/// What the configuration sets of the caches.
+/// The configured settings of the caches.
 struct CacheSettingsMessage: WireMessage {
     var caches: [NamedCacheSettings]
 
@@ -200,7 +200,7 @@ extension NamedCacheSettings: WireMessage {
 }
 
 extension CacheSettings {
-    /// Settings by name; `nil` where one is unknown, or has a value that it cannot have.
+    /// Parses settings by name; `nil` if one is unknown or has an invalid value.
     fileprivate init?(texts: [String: String]) {
         self.init()
         for (name, text) in texts {
@@ -353,7 +353,7 @@ extension BlacklistCommand: WireMessage {
     }
 }
 
-/// Which entries are listed.
+/// The page of entries to list.
 struct BlacklistPage: WireMessage {
     var after: UInt64
 

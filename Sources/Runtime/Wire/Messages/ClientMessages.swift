@@ -5,7 +5,7 @@ public import Messages
 private let limit = MessageLimits.frontFrameBytesMax
 
 extension MessageEncoder {
-    /// Prepares a message of a client.
+    /// Encodes a message of a client.
     public mutating func encode(_ message: ClientMessage) throws(WireError) -> EncodedMessage {
         switch message {
         case .hello(let hello): try prepare(.clientHello, limit: limit, hello)
@@ -41,7 +41,7 @@ extension MessageEncoder {
 }
 
 extension MessageDecoder {
-    /// Reads what a client sent.
+    /// Decodes a message of a client.
     public mutating func clientMessage(_ kind: MessageKind, _ body: RawSpan) throws(WireError)
         -> ClientMessage
     {
@@ -88,7 +88,7 @@ extension MessageDecoder {
 
     private func drain(_ order: DrainOrder) -> ClientMessage { .drain(order.kind, order.pool) }
 
-    /// What only an operator may say.
+    /// Decodes a message that only operators may send.
     private mutating func operatorMessage(_ kind: MessageKind, _ body: RawSpan) throws(WireError)
         -> ClientMessage
     {
@@ -157,7 +157,7 @@ extension LoadRequest: WireMessage {
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__load__init }
     static var blank: Self { Self(token: .blank, image: .blank) }
 
-    /// Every fault after the token is about this request.
+    /// Errors after the token are attributed to this request.
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.identifier(&token, &wire.pointee.token, "Load.token")
         do {
@@ -180,13 +180,13 @@ extension LoadRequest: WireMessage {
     }
 }
 
-/// What a client's message is about: a request, or a group of them.
+/// The target of a client's message: a request, or a group of them.
 enum Target: Hashable {
     case token(Token)
     case group(GroupID)
 }
 
-/// Requests are no longer wanted.
+/// Cancels requests.
 struct Cancellation: WireMessage {
     var target: Target
 
@@ -213,7 +213,7 @@ struct Cancellation: WireMessage {
     }
 }
 
-/// Requests are wanted more or less than before.
+/// Changes the priority of requests.
 struct Reprioritisation: WireMessage {
     var target: Target
     var priority: Priority
@@ -249,7 +249,7 @@ extension PrefetchRequest: WireMessage {
         Self(batch: .blank, image: .blank, urls: [], isLast: false, concurrency: 0, trace: nil)
     }
 
-    /// Every fault after the name of the batch is about this batch.
+    /// Errors after the batch ID are attributed to this batch.
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.identifier(&batch, &wire.pointee.batch, "Prefetch.batch")
         do {
@@ -326,9 +326,9 @@ extension PrefetchFailure: WireMessage {
     }
 }
 
-// Messages of one number or of none, which have no type in `Messages`.
+// Messages with at most one number, which have no type in `Messages`.
 
-/// A worker takes so many jobs more.
+/// Grants a worker additional jobs.
 struct CreditGrant: WireMessage {
     var jobs: UInt32
 
@@ -341,7 +341,7 @@ struct CreditGrant: WireMessage {
     }
 }
 
-/// The processes of a kind, or of one pool of it, are to end.
+/// Makes the processes of a kind, or of one of its pools, exit.
 struct DrainOrder: WireMessage {
     var kind: WorkerKind
     var pool: PoolName?
@@ -356,7 +356,7 @@ struct DrainOrder: WireMessage {
     }
 }
 
-/// So many processes are to end.
+/// The number of processes that are exiting.
 struct DrainAnswer: WireMessage {
     var processes: UInt32
 
@@ -369,7 +369,7 @@ struct DrainAnswer: WireMessage {
     }
 }
 
-/// The peer has to introduce itself.
+/// Asks the peer to say hello.
 struct HelloRequiredMessage: WireMessage {
     typealias Form = Imagebus__V1__HelloRequired
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__hello_required__init }
@@ -378,7 +378,7 @@ struct HelloRequiredMessage: WireMessage {
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) {}
 }
 
-/// The worker is to end.
+/// Makes the worker exit.
 struct DrainMessage: WireMessage {
     typealias Form = Imagebus__V1__Drain
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__drain__init }
@@ -387,7 +387,7 @@ struct DrainMessage: WireMessage {
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) {}
 }
 
-/// A report is wanted.
+/// Requests a status report.
 struct StatusMessage: WireMessage {
     typealias Form = Imagebus__V1__Status
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__status__init }

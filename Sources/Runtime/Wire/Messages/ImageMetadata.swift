@@ -28,7 +28,7 @@ extension WantedFacts: WireMessage {
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__wanted_facts__init }
     static var blank: Self { Self() }
 
-    /// Unknown kinds are for admission.
+    /// Unknown kinds are rejected at admission.
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.bits(&kinds, &wire.pointee.kinds, "WantedFacts.kinds")
         try map.number(
@@ -90,7 +90,7 @@ extension AnimationFacts: WireMessage {
 }
 
 extension FieldMap {
-    /// Each field once, by names that this version knows.
+    /// EXIF fields that this version knows, each at most once.
     fileprivate func exif(
         _ value: inout [ExifField: String], _ count: inout Int,
         _ member: inout CList<Imagebus__V1__Detail>?
@@ -157,9 +157,9 @@ extension StoredMetadata: WireMessage {
     }
 }
 
-/// The message `Metadata` alone, for who keeps it outside of the stack.
+/// The standalone message `Metadata`, for storage outside of the stack.
 extension StoredMetadata {
-    /// Packs it. Throws `field` for a value beyond the limits of messages.
+    /// Packs the message. Throws `field` for a value beyond the limits of messages.
     public func packed() throws(WireError) -> [UInt8] {
         let slab = Slab()
         var value = self
@@ -174,7 +174,8 @@ extension StoredMetadata {
         }
     }
 
-    /// Reads what `packed` made, or whoever else: anything but such a message throws.
+    /// Unpacks a message. Throws for anything that is not a valid message, since the bytes may come
+    /// from elsewhere.
     public init(packed bytes: RawSpan) throws(WireError) {
         var decoder = MessageDecoder()
         self = try decoder.decode(
@@ -250,10 +251,10 @@ extension Validity: WireMessage {
     }
 }
 
-// What an entry carries besides its bytes.
+// The attributes of a cache entry besides its bytes.
 
 extension FieldMap {
-    /// Tags, `limit` of them at most.
+    /// At most `limit` tags.
     func tags(
         _ value: inout [String], _ count: inout Int,
         _ member: inout UnsafeMutablePointer<CText?>?, _ field: String, limit: Int
@@ -263,7 +264,7 @@ extension FieldMap {
         guard value.allSatisfy({ CacheTag.isTag($0) }) else { throw .field(field, .outOfRange) }
     }
 
-    /// Exactly 32 bytes, or none.
+    /// An optional digest of exactly 32 bytes.
     func digest(
         _ value: inout ContentDigest?, _ member: inout ProtobufCBinaryData, _ field: String
     ) throws(WireError) {

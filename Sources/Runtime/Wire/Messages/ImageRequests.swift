@@ -7,7 +7,7 @@ extension ImageRequest: WireMessage {
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__image_request__init }
     static var blank: Self { Self(url: "") }
 
-    /// Counts and lengths are checked here; what makes sense is for admission.
+    /// Only counts and lengths are checked here; admission validates the meaning.
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.url(of: &self, &wire.pointee.url)
         try map.headers(
@@ -44,7 +44,7 @@ extension ImageRequest: WireMessage {
 }
 
 extension FieldMap {
-    /// A request changes the URLs that it is given, which is done once, when it is read.
+    /// A request normalizes its URLs; this happens once, when they are read.
     fileprivate func url(of value: inout ImageRequest, _ member: inout CText?) throws(WireError) {
         var url = value.url
         try text(&url, &member, "ImageRequest.url", limit: RequestLimits.urlBytesMax)
@@ -70,7 +70,7 @@ extension AssumedLifetime: WireMessage {
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__assumed_lifetime__init }
     static var blank: Self { .none }
 
-    /// What a request may say is for admission.
+    /// Admission validates the contents of a request.
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.number(&fresh, &wire.pointee.fresh, "AssumedLifetime.fresh")
         try map.number(
@@ -79,8 +79,8 @@ extension AssumedLifetime: WireMessage {
     }
 }
 
-// Tiers and deadline have defaults that are not 0: absent means the default, so that most requests
-// say nothing and other languages need not know them.
+// Tiers and deadline have nonzero defaults: an absent field means the default, so that most
+// requests omit them and other languages need not know them.
 extension ImageRequest {
     private static let usual = ImageRequest(url: "")
 
@@ -136,7 +136,7 @@ extension RequestContext: WireMessage {
         map.flag(
             &withoutTransformer, &wire.pointee.without_transformer, "Context.without_transformer")
         map.flag(&decodesToHDR, &wire.pointee.decode_to_hdr, "Context.decode_to_hdr")
-        // Which bytes a tag may have is for admission.
+        // Admission checks the characters of a tag.
         try map.texts(
             &tags, &wire.pointee.n_tags, &wire.pointee.tags, "Context.tags",
             countMax: CacheTag.countMax, limit: CacheTag.bytesMax)
@@ -200,7 +200,7 @@ extension EncodeOptions: WireMessage {
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__encode_options__init }
     static var blank: Self { Self() }
 
-    /// Whether the values make sense is for admission.
+    /// Admission validates the values.
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.number(
             &quality, &wire.pointee.quality, if: &wire.pointee.maybe_quality_case, 1,
@@ -250,7 +250,7 @@ extension Serializer: WireMessage {
     }
 }
 
-/// The case of a serializer that encodes an image anew.
+/// The serializer case that re-encodes an image.
 struct Transcoding: WireMessage {
     var format: ImageFormat
     var quality: Int?
@@ -270,7 +270,7 @@ struct Transcoding: WireMessage {
         (self.format, self.quality) = (format, quality)
     }
 
-    /// `nil` for another case.
+    /// Returns `nil` for another case.
     init?(_ serializer: Serializer) {
         guard case .transcode(let format, let quality) = serializer else { return nil }
         self.init(format: format, quality: quality)
@@ -311,13 +311,13 @@ extension TraceContext: FormedText {
     static var bytesMax: Int { textBytes }
     static var readBytesMax: Int { MessageLimits.textBytesMax }
 
-    /// What Trace Context does not permit begins no trace (W3C Trace Context §3.2.2.4).
+    /// An invalid value is ignored and starts no trace (W3C Trace Context §3.2.2.4).
     init?(reading text: String, _ field: String) { self.init(text: text) }
 }
 
 extension RequestID: FormedText {
     static var readBytesMax: Int { MessageLimits.textBytesMax }
 
-    /// What is none names nothing.
+    /// An invalid value is ignored.
     init?(reading text: String, _ field: String) { self.init(text: text) }
 }

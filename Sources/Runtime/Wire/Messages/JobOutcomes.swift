@@ -48,7 +48,7 @@ extension JobOutcome: WireMessage {
         throw .field("Outcome.result", .missing)
     }
 
-    /// What a cache answers.
+    /// The answers of a cache.
     private mutating func mapAnswer(
         _ map: some FieldMap, _ wire: CPart<Form>
     ) throws(WireError) -> Bool {
@@ -167,7 +167,7 @@ extension StoreReport: WireMessage {
     }
 }
 
-/// The tiers that had an entry.
+/// The tiers that contained an entry.
 struct EntryReport: WireMessage {
     var tiers: CacheTypes
 
@@ -251,7 +251,7 @@ extension BlockReference.Producer: WireMessage {
 }
 
 extension FieldMap {
-    /// Ids of blocks: `idsMax` at most, none of them 0.
+    /// At most `idsMax` block IDs, all nonzero.
     func blocks(
         _ value: inout [BlockID], _ count: inout Int, _ member: inout UnsafeMutablePointer<UInt64>?,
         _ field: String
@@ -261,7 +261,7 @@ extension FieldMap {
         value = numbers.map { BlockID($0) }
     }
 
-    /// A block; none is 0.
+    /// An optional block ID; 0 if absent.
     func block(_ value: inout BlockID?, _ member: inout UInt64, _ field: String) throws(WireError) {
         var number = value?.value ?? 0
         try self.number(&number, &member, field)
@@ -320,7 +320,7 @@ extension SegmentAnnouncement: WireMessage {
     }
 }
 
-/// Segments that were opened, or that were closed.
+/// Segments that were opened or closed.
 struct AnnouncedSegments: WireMessage {
     var segments: [SegmentAnnouncement]
 
@@ -340,8 +340,8 @@ extension PixelLayout: WireMessage {
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__pixel_layout__init }
     static var blank: Self { Self(planes: [], orientation: .upright) }
 
-    /// One plane, or three of one band; the whole fits an `Int`, and the active part is the image
-    /// but for a fraction of the last column and row.
+    /// One plane, or three planes of one band. The total size must fit an `Int`, and the active
+    /// area must cover the image except for a fraction of the last column and row.
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.list(
             &planes, &wire.pointee.n_planes, &wire.pointee.planes, "PixelLayout.planes",
@@ -361,7 +361,7 @@ extension PixelLayout: WireMessage {
         try check()
     }
 
-    /// The bytes that the layout describes lie in the referenced ones.
+    /// Checks that the described layout lies within the referenced bytes.
     func check(in reference: BlockReference, _ field: String) throws(WireError) {
         guard let byteCount, UInt64(byteCount) <= reference.length else {
             throw .field(field, .outOfRange)
@@ -392,7 +392,8 @@ extension PixelPlane: WireMessage {
         try map.finite(&activeHeight, &wire.pointee.active_height, "PixelPlane.active_height")
     }
 
-    /// Rows hold their columns, and all but a fraction of the last column and row is image.
+    /// Checks that rows contain their columns, and that everything except a fraction of the last
+    /// column and row is image.
     func check(_ samples: SampleForm) throws(WireError) {
         guard byteCount(samples) != nil else { throw .field("PixelPlane.stride", .outOfRange) }
         guard isActive else { throw .field("PixelPlane.active", .outOfRange) }

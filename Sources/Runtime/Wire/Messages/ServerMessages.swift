@@ -5,7 +5,7 @@ public import Messages
 private let limit = MessageLimits.frontFrameBytesMax
 
 extension MessageEncoder {
-    /// Prepares a message to a client.
+    /// Encodes a message to a client.
     public mutating func encode(_ message: ServerMessage) throws(WireError) -> EncodedMessage {
         switch message {
         case .welcome(let welcome): try prepare(.clientWelcome, limit: limit, welcome)
@@ -27,7 +27,8 @@ extension MessageEncoder {
 }
 
 extension MessageDecoder {
-    /// Reads what the coordinator sent to a client. Throws `versionRefused` where it refused us.
+    /// Decodes a message from the coordinator to a client. Throws `versionRefused` if the
+    /// coordinator rejected the version.
     public mutating func serverMessage(_ kind: MessageKind, _ body: RawSpan) throws(WireError)
         -> ServerMessage
     {
@@ -167,7 +168,7 @@ extension RequestProgress: WireMessage {
     }
 }
 
-/// How much of an image was received.
+/// The number of received bytes of an image.
 struct ReceivedBytes: WireMessage {
     var received: UInt64
     var expected: UInt64
@@ -306,7 +307,7 @@ extension Piece: WireMessage {
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__piece__init }
     static var blank: Self { Self(token: .blank, offset: 0, total: 0, bytes: []) }
 
-    /// Every fault after the token is about that request.
+    /// Errors after the token are attributed to that request.
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.identifier(&token, &wire.pointee.token, "Piece.token")
         do throws(WireError) {
@@ -322,7 +323,7 @@ extension Piece: WireMessage {
     }
 }
 
-/// So many bytes of pieces were taken.
+/// Acknowledges received bytes of chunks.
 struct TakenBytes: WireMessage {
     var count: UInt64
 

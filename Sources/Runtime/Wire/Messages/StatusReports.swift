@@ -6,9 +6,9 @@ extension StatusReport: WireMessage {
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__status_report__init }
     static var blank: Self { Self() }
 
-    /// Rows of one kind in one report.
+    /// The maximum number of rows of one kind in a report.
     static let rowsMax = 512
-    /// Bytes of a host with its port.
+    /// The maximum length of a host with its port, in bytes.
     private static let hostBytesMax = 1_024
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
@@ -180,7 +180,7 @@ extension LatencyHistogram: WireMessage {
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__status_report__histogram__init }
     static var blank: Self { Self() }
 
-    /// The buckets that count something; packed, so that all histograms of a report fit a frame.
+    /// Only the nonempty buckets, packed, so that all histograms of a report fit into a frame.
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         let limit = Self.lastBucket + 1
         var buckets = counts.keys.sorted().map { UInt32($0) }

@@ -29,7 +29,7 @@ extension FetchWork: WireMessage {
     }
 }
 
-// Who obtains the bytes: HTTP where nothing is said.
+// The loader that obtains the bytes; HTTP if absent.
 extension FetchWork {
     mutating func loader(
         _ map: some FieldMap, _ wire: CPart<Form>
@@ -170,7 +170,7 @@ extension ResponseChange {
     }
 }
 
-/// A status and what is put in its place; 0: every other one.
+/// A status and its replacement; 0 stands for every other status.
 private struct StatusChange: WireMessage {
     var from: Int
     var to: Int
@@ -256,7 +256,7 @@ extension ClientCertificate: WireMessage {
     }
 }
 
-/// `Validators` before it is known that there is one of them.
+/// `Validators` before it is known whether any are present.
 struct OriginValidators: WireMessage {
     var etag: String?
     var lastModified: String?
@@ -284,7 +284,7 @@ struct OriginValidators: WireMessage {
 }
 
 extension FieldMap {
-    /// Headers of a request: `headersMax` at most, `headerBytesMax` in all.
+    /// The headers of a request: at most `headersMax`, with at most `headerBytesMax` in total.
     func headers(
         _ value: inout [HTTPHeader], _ count: inout Int,
         _ member: inout CList<Imagebus__V1__Header>?, _ field: String
@@ -302,7 +302,7 @@ extension HTTPHeader: WireMessage {
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__header__init }
     static var blank: Self { Self(name: "", value: "") }
 
-    /// Faults name the list: its limit is one of all headers together.
+    /// Errors name the list, because the limit applies to all headers together.
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         let limit = RequestLimits.headerBytesMax
         try map.text(&name, &wire.pointee.name, map.container, limit: limit)
@@ -310,7 +310,7 @@ extension HTTPHeader: WireMessage {
     }
 }
 
-/// What the configuration sets of transfers, as workers are told.
+/// The configured settings of transfers, as sent to workers.
 struct DownloadSettingsMessage: WireMessage {
     var settings: DownloadSettings
 
@@ -330,7 +330,7 @@ struct DownloadSettingsMessage: WireMessage {
     }
 }
 
-/// An operator suspends transfers, or lets them go on.
+/// An operator's command to suspend or resume transfers.
 struct DownloadsOrder: WireMessage {
     var command: DownloadCommand
 

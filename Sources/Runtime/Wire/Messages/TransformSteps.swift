@@ -58,7 +58,7 @@ extension TransformStep: WireMessage {
     }
 }
 
-/// A box and how it is filled.
+/// A bounding box and how it is filled.
 struct Resize: WireMessage {
     var box: PixelSize
     var mode: ResizeMode
@@ -88,7 +88,7 @@ extension Rotation: WireMessage {
     }
 }
 
-/// Which way an image is mirrored.
+/// The direction in which an image is mirrored.
 struct Flip: WireMessage {
     var horizontal: Bool
     var vertical: Bool
@@ -106,14 +106,14 @@ struct Flip: WireMessage {
         (self.horizontal, self.vertical) = (horizontal, vertical)
     }
 
-    /// `nil` for a step of another kind.
+    /// Returns `nil` for a step of another kind.
     init?(_ step: TransformStep) {
         guard case .flip(let horizontal, let vertical) = step else { return nil }
         self.init(horizontal: horizontal, vertical: vertical)
     }
 }
 
-/// A step without a message of its own: its name, and parameters in the order of their names.
+/// A step without a message of its own: its name, and its parameters sorted by name.
 struct StepByName: WireMessage {
     var name: String
     var parameters: [String: String]
@@ -130,7 +130,7 @@ struct StepByName: WireMessage {
         guard step != nil else { throw .field("NamedStep.name", .unknownValue) }
     }
 
-    /// `nil` for a step that has a message of its own.
+    /// Returns `nil` for a step that has a message of its own.
     init?(_ step: TransformStep) {
         guard let named = step.form as? any NamedStep else { return nil }
         (name, parameters) = (named.name, named.parameters)
@@ -140,7 +140,7 @@ struct StepByName: WireMessage {
         (self.name, self.parameters) = (name, parameters)
     }
 
-    /// `nil` where the name is that of no step.
+    /// The step; `nil` if the name is unknown.
     var step: TransformStep? { TransformStep(named: name, parameters: parameters) }
 }
 
@@ -173,7 +173,7 @@ extension Overlay: WireMessage {
 }
 
 extension Gravity: FormedText {
-    /// Two numbers in full.
+    /// Two numbers at full precision.
     static var bytesMax: Int { 64 }
     var text: String { description }
 
@@ -184,7 +184,7 @@ extension Gravity: FormedText {
 }
 
 extension RelativeSize: FormedText {
-    /// Two numbers in full.
+    /// Two numbers at full precision.
     static var bytesMax: Int { 64 }
     var text: String { description }
 
@@ -217,7 +217,8 @@ extension OverlayInput: WireMessage {
     }
 }
 
-// Sizes of requests travel as they are, negative ones too: admission refuses them with a reason.
+// Sizes of requests are encoded unchanged, even negative ones: admission rejects them with a
+// reason.
 extension PixelSize: WireMessage {
     typealias Form = Imagebus__V1__Size
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__size__init }

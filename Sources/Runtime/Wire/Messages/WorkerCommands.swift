@@ -5,7 +5,7 @@ public import Messages
 private let limit = MessageLimits.backFrameBytesMax
 
 extension MessageEncoder {
-    /// Prepares a message to a worker.
+    /// Encodes a message to a worker.
     public mutating func encode(_ command: WorkerCommand) throws(WireError) -> EncodedMessage {
         switch command {
         case .welcome(let welcome): try prepare(.workerWelcome, limit: limit, welcome)
@@ -30,7 +30,8 @@ extension MessageEncoder {
 }
 
 extension MessageDecoder {
-    /// Reads what the coordinator sent to a worker. Throws `versionRefused` where it refused us.
+    /// Decodes a message from the coordinator to a worker. Throws `versionRefused` if the
+    /// coordinator rejected the version.
     public mutating func workerCommand(_ kind: MessageKind, _ body: RawSpan) throws(WireError)
         -> WorkerCommand
     {
@@ -168,7 +169,7 @@ extension JobAdjustment: WireMessage {
     }
 }
 
-/// A job that nobody wants any more.
+/// Cancels a job.
 struct CancelledJob: WireMessage {
     var id: JobID
 
@@ -305,7 +306,7 @@ extension TransformWork: WireMessage {
             limits: .blank, overlays: [])
     }
 
-    /// One more than a request has: a job counts the thumbnail as a step.
+    /// One more than in a request, because a job counts the thumbnail as a step.
     private static let stepsMax = RequestLimits.stepsMax + 1
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {

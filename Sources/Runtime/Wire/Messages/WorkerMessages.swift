@@ -5,7 +5,7 @@ public import Messages
 private let limit = MessageLimits.backFrameBytesMax
 
 extension MessageEncoder {
-    /// Prepares a message of a worker.
+    /// Encodes a message of a worker.
     public mutating func encode(_ message: WorkerMessage) throws(WireError) -> EncodedMessage {
         switch message {
         case .hello(let hello): try prepare(.workerHello, limit: limit, hello)
@@ -26,7 +26,7 @@ extension MessageEncoder {
 }
 
 extension MessageDecoder {
-    /// Reads what a worker sent.
+    /// Decodes a message of a worker.
     public mutating func workerMessage(_ kind: MessageKind, _ body: RawSpan) throws(WireError)
         -> WorkerMessage
     {
@@ -157,7 +157,7 @@ extension FieldMap {
     }
 }
 
-/// A list of which each entry is said once; faults name the list.
+/// A list of distinct names; errors name the list.
 struct CapabilityNames: WireMessage {
     var names: Set<String>
 
@@ -184,12 +184,12 @@ extension PoolName: FormedText {
         self = name
     }
 
-    /// The pools that every stack has, by kind.
+    /// The default pools, by kind.
     fileprivate static let usual = WorkerKind.allCases.map { PoolName($0) }
 }
 
 extension FieldMap {
-    /// A pool; absent where it is the one that every stack has of the kind.
+    /// A pool; omitted if it is the default pool of the kind.
     func pool(
         _ value: inout PoolName, of kind: WorkerKind, _ member: inout CText?, _ field: String
     ) throws(WireError) {
@@ -201,7 +201,7 @@ extension FieldMap {
 }
 
 extension FieldMap {
-    /// A secret, or no bytes at all.
+    /// An optional secret; empty bytes if absent.
     func secret(
         _ value: inout ListenerSecret?, _ member: inout ProtobufCBinaryData, _ field: String
     ) throws(WireError) {

@@ -1,15 +1,17 @@
 internal import Linux
 
-/// The files of the disk tier: `files/xx/<number>`, one body each behind its `BodyHeader`.
+/// The files of the disk tier: `files/xx/<number>`, each containing one body after its
+/// `BodyHeader`.
 ///
-/// A file is written as `<number>.tmp` and renamed when it is whole, so that a process killed at
-/// any instant leaves whole files and files to sweep. Nothing is synchronised to the device: after
-/// a power failure a file may be short, empty or wrong, which its length and checksum show when it
-/// is read, and then it is a miss. A cache need not pay more for what can be fetched again.
+/// A file is written as `<number>.tmp` and renamed when complete, so that killing the process at
+/// any time leaves only complete files and temporary files to sweep. Nothing is synced to the
+/// device: after a power failure a file may be truncated, empty or wrong, which its length and
+/// checksum reveal when it is read; it is then a miss. A cache doesn't need to pay more for data
+/// that can be fetched again.
 struct BodyFiles: Sendable {
     private let directory: CacheDirectory
 
-    /// How the numbers are spread over directories; `xx` is a number's low byte.
+    /// The number of subdirectories; `xx` is the low byte of the number.
     static let buckets = 256
     private static let folder = "files"
     private static let trash = "trash"
@@ -19,7 +21,7 @@ struct BodyFiles: Sendable {
         self.directory = directory
     }
 
-    /// Makes `files` where it is missing, and removes what a probe left that was killed.
+    /// Creates `files` if it is missing, and removes a leftover of an interrupted probe.
     func prepare() throws(DiskError) {
         try ensure(Self.folder)
         try? directory.root.unlink(Self.probe)
@@ -27,7 +29,7 @@ struct BodyFiles: Sendable {
 
     // MARK: - One file
 
-    /// Writes a whole file; on failure nothing is left of it.
+    /// Writes a complete file; on failure it is removed.
     func write(
         _ number: Int64, header: [UInt8], body: UnsafeRawBufferPointer
     ) throws(DiskError) {
@@ -44,8 +46,8 @@ struct BodyFiles: Sendable {
         }
     }
 
-    /// Reads so many bytes from `offset` on with one call; false where the file has not so many,
-    /// or where the device cannot read them.
+    /// Reads bytes starting at `offset` with one call; returns false if the file is too short or
+    /// the device can't read it.
     func read(
         _ number: Int64, from offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(DiskError) -> Bool {
@@ -59,21 +61,21 @@ struct BodyFiles: Sendable {
         } ?? false
     }
 
-    /// The bytes of a file, header and body; `nil` where it is missing.
+    /// Returns the size of a file, header and body; `nil` if it doesn't exist.
     func size(_ number: Int64) throws(DiskError) -> Int? {
         try Self.onFile(number) { () throws(Errno) in
             try directory.root.status(of: Self.path(number)).size
         }
     }
 
-    /// Removes a file; one that is missing is removed already.
+    /// Removes a file, if it exists.
     func remove(_ number: Int64) throws(DiskError) {
         _ = try Self.onFile(number) { () throws(Errno) in
             try directory.root.unlink(Self.path(number))
         }
     }
 
-    /// The header of a whole file; `nil` where the file is missing, foreign or cut short.
+    /// Returns the header of a complete file; `nil` if the file is missing, invalid or truncated.
     func header(_ number: Int64) throws(DiskError) -> (header: BodyHeader, length: Int)? {
         try Self.onFile(number) { () throws(Errno) in
             let file = try open(number)
@@ -86,7 +88,7 @@ struct BodyFiles: Sendable {
         } ?? nil
     }
 
-    /// Whether a file can be written at all: one block, made and removed.
+    /// Checks that a file can be written, by creating and removing one of one block.
     func probe() throws(DiskError) {
         let name = Self.probe
         do {
@@ -101,7 +103,7 @@ struct BodyFiles: Sendable {
 
     // MARK: - All files
 
-    /// The numbers of one bucket; unfinished files in it are removed on the way.
+    /// Returns the numbers of one bucket, and removes its temporary files.
     func numbers(inBucket bucket: Int) throws(DiskError) -> [Int64] {
         let name = "\(Self.folder)/\(hex(UInt64(bucket), digits: 2))"
         return try Self.onFile(name) { () throws(Errno) in
@@ -121,7 +123,7 @@ struct BodyFiles: Sendable {
         } ?? []
     }
 
-    /// The largest number that a file has; 0 where there is none.
+    /// Returns the largest number of a file; 0 if there are none.
     func largestNumber() throws(DiskError) -> Int64 {
         var largest: Int64 = 0
         for bucket in 0..<Self.buckets {
@@ -130,11 +132,11 @@ struct BodyFiles: Sendable {
         return largest
     }
 
-    /// Takes all files out of use at once; `emptyTrash` removes them bit by bit.
+    /// Moves all files to the trash at once; `emptyTrash` removes them step by step.
     func discardAll() throws(DiskError) {
         try ensure(Self.trash)
         do {
-            // A name that no earlier discard used: the trash may not be empty yet.
+            // A name that no earlier call used, because the trash may not be empty yet.
             let used = Set(try directory.root.openDirectory(Self.trash).entries())
             let name = (0...used.count).lazy.map(String.init).first { !used.contains($0) } ?? "0"
             try directory.root.rename(Self.folder, to: "\(Self.trash)/\(name)")
@@ -146,8 +148,8 @@ struct BodyFiles: Sendable {
         try ensure(Self.folder)
     }
 
-    /// Removes discarded files of one bucket until the time is over; false where nothing is left to
-    /// remove.
+    /// Removes discarded files of one bucket until the time limit; returns false if nothing is
+    /// left.
     func emptyTrash(_ time: StepTime) throws(DiskError) -> Bool {
         try Self.onFile(Self.trash) { () throws(Errno) in
             let trash = try directory.root.openDirectory(Self.trash)
@@ -164,7 +166,7 @@ struct BodyFiles: Sendable {
         } ?? false
     }
 
-    /// False where the time was over before all were removed. What is no file stays.
+    /// Returns false if the time limit was reached first. Anything but files stays.
     private static func removeFiles(
         in folder: borrowing FileDescriptor, _ time: StepTime
     ) throws(Errno) -> Bool {
@@ -185,7 +187,8 @@ struct BodyFiles: Sendable {
         "\(bucket(number))/\(hex(UInt64(bitPattern: number), digits: 16))"
     }
 
-    /// Another kind of file counts as missing; opening a FIFO does not wait for its writer.
+    /// Opens a file; other file types count as missing. Nonblocking, so that a FIFO doesn't wait
+    /// for its writer.
     private func open(_ number: Int64) throws(Errno) -> FileDescriptor {
         let file = try directory.root.open(
             Self.path(number), [.readOnly, .noFollow, .nonBlocking])
@@ -227,7 +230,7 @@ struct BodyFiles: Sendable {
         return bytes
     }
 
-    /// `nil` where the file is not there.
+    /// Returns `nil` if the file doesn't exist.
     private static func onFile<R>(
         _ number: Int64, _ body: () throws(Errno) -> R
     ) throws(DiskError) -> R? {

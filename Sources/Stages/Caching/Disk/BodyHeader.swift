@@ -2,14 +2,13 @@ internal import ImageModel
 internal import Messages
 internal import XXHash
 
-/// What stands before the body in every file of the disk tier, so that the index can be rebuilt
-/// from the files alone.
+/// The header before the body in every file of the disk tier, from which the index can be rebuilt.
 ///
 /// Little-endian, version 3:
 ///
 ///     0   8  magic "IMGBUS\r\n"
 ///     8   4  version
-///     12  4  length of this header, body begins there
+///     12  4  length of this header, where the body begins
 ///     16  8  XXH3-64 of this header with these eight bytes zero
 ///     24  8  length of the body
 ///     32  8  XXH3-64 of the body
@@ -20,16 +19,16 @@ internal import XXHash
 ///     72  4  length of the key
 ///     76  2  content type   78 2 ETag   80 2 Last-Modified   82 2 Cache-Control: lengths,
 ///            65535 for absent
-///     84  4  of a still: frames of its source; 0 for any other image
+///     84  4  for a still: frames of its source; 0 for any other image
 ///     88  2  length of `OriginCaching.storedText`, 65535 for absent
-///     90  2  revision of the pipeline, 0 in files of those that did not count
+///     90  2  revision of the pipeline, 0 in files of versions without revisions
 ///     92  2  length of the tags   94 2  of the media type of the extended data: 65535 for absent
 ///     96  2  length of the extended data, 65535 for absent
-///     98  2  1 where there is a digest, else 0
+///     98  2  1 if there is a digest, else 0
 ///     100 32 SHA-256 of the body, or zeros
 ///     132 …  key, content type, ETag, Last-Modified, Cache-Control,
-///            `OriginCaching.storedText`, tags with spaces between, media type, in UTF-8; extended
-///            data
+///            `OriginCaching.storedText`, tags separated by spaces, media type, in UTF-8;
+///            extended data
 ///
 /// Version 1 has no `OriginCaching`: its texts begin at 88. In version 2 they begin at 92, and
 /// there are no tags, no extended data and no digest.
@@ -43,12 +42,12 @@ struct BodyHeader: Hashable, Sendable {
 
     static let magic: [UInt8] = Array("IMGBUS\r\n".utf8)
     static let version: UInt32 = 3
-    /// The fixed part, which the texts follow, by version.
+    /// The length of the fixed part before the texts, by version.
     static let fixedLengths: [UInt32: Int] = [1: fixedLength, 2: 92, version: writtenFixedLength]
-    /// That of the shortest header that is read, and that of those that are written.
+    /// The fixed length of the shortest supported header, and that of written headers.
     static let (fixedLength, writtenFixedLength) = (88, 132)
-    /// The longest header: the longest key, four of the longest origin headers, what is said of
-    /// caching, the tags, and the extended data.
+    /// The maximum length of a header: the longest key, four of the longest origin headers, caching
+    /// information, tags, and extended data.
     static let lengthMax =
         writtenFixedLength + OriginCaching.storedBytesMax + MessageLimits.keyBytesMax
         + 4 * MessageLimits.originHeaderBytesMax + StoredMetadata.tagsBytesMax
@@ -60,7 +59,7 @@ extension BodyHeader {
     private static let absent = UInt16.max
     private static let noDigest = [UInt8](repeating: 0, count: ContentDigest.byteCount)
 
-    /// The bytes as they stand in the file, `nil` where a text or the image is over its limit.
+    /// Returns the encoded header; `nil` if a text or the image exceeds its limit.
     func encoded() -> [UInt8]? {
         let texts = [
             metadata.contentType, metadata.etag, metadata.lastModified,
@@ -114,8 +113,8 @@ extension BodyHeader {
         return bytes.bytes
     }
 
-    /// How long the header is that begins with these bytes (`fixedLength` of them at least), `nil`
-    /// where they are no header of this version.
+    /// Returns the length of the header that begins with these bytes (at least `fixedLength`);
+    /// `nil` if they aren't a header of a supported version.
     static func length(of bytes: [UInt8]) -> Int? {
         var reader = ByteReader(bytes)
         guard reader.bytes(magic.count) == magic,
@@ -126,7 +125,7 @@ extension BodyHeader {
         return length
     }
 
-    /// Reads a whole header; `nil` unless it is exactly as `encoded` writes it.
+    /// Parses a complete header; `nil` unless it is exactly as written by `encoded`.
     init?(_ bytes: [UInt8]) {
         guard Self.length(of: bytes) == bytes.count, Self.isIntact(bytes) else { return nil }
         var head = ByteReader(bytes, from: Self.magic.count)
@@ -169,7 +168,7 @@ extension BodyHeader {
             created: created, stored: stored, metadata: metadata)
     }
 
-    /// What version 3 says in its fixed part that others do not.
+    /// The fields of the fixed part that only version 3 has.
     private struct Parts {
         var tagsLength = absent
         var typeLength = absent
@@ -235,7 +234,7 @@ extension BodyHeader {
     }
 }
 
-/// Reads what a `ByteWriter` wrote; every answer is `nil` once the bytes do not suffice.
+/// Reads the output of a `ByteWriter`; all results are `nil` once the input is exhausted.
 struct ByteReader {
     private let all: [UInt8]
     private var offset: Int
@@ -273,7 +272,7 @@ struct ByteReader {
     }
 }
 
-/// Little-endian integers and bytes, one after the other.
+/// Appends little-endian integers and bytes.
 struct ByteWriter {
     private(set) var bytes: [UInt8]
 

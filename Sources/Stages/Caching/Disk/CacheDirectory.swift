@@ -1,22 +1,22 @@
 internal import Linux
 internal import SQLite
 
-/// The directory of one disk cache, held by this process alone.
+/// The directory of one disk cache, held exclusively by this process.
 ///
-/// It is ours or an administrator's, and nobody else may write there or put another one in its
-/// place: who puts files there chooses what is served. `lock` in it is locked (flock) for as long
-/// as this value lives, so a second process cannot open the same cache; the lock goes with the
-/// process, however it ends.
+/// It must be owned by this user or an administrator, and other users can't write to it or replace
+/// it, because its files determine what is served. The file `lock` in it stays locked (flock) while
+/// this value exists, so that a second process can't open the same cache; the lock ends with the
+/// process, however it exits.
 public final class CacheDirectory: Sendable {
-    /// As it was given.
+    /// The path as given by the caller.
     public let path: String
     let root: FileDescriptor
     private let lock: FileDescriptor
 
-    /// Makes the directory where it is missing, parents included (mode 0700), verifies them all and
-    /// locks it. Links of ours or an administrator's are followed.
+    /// Creates the directory and its parents if they are missing (mode 0700), verifies all of them
+    /// and locks it. Follows links owned by this user or an administrator.
     ///
-    /// - Throws: `.unsafe` where others could change what is in it, `.inUse` where another process
+    /// - Throws: `.unsafe` if other users could change its contents, `.inUse` if another process
     ///   holds it, `.readOnly`, `.full`, `.failed`.
     public init(path: String) throws(DiskError) {
         self.path = path
@@ -35,24 +35,24 @@ public final class CacheDirectory: Sendable {
         }
     }
 
-    /// The path of a file in it that leads through the open directory, whatever is at its path now.
+    /// Returns the path of a file through the open directory, independent of the current directory
+    /// at `path`.
     func filePath(_ name: String) -> String { "/proc/self/fd/\(root.number)/\(name)" }
 
-    /// The size of its file system in bytes; 0 where the kernel does not say it.
+    /// The size of its file system in bytes; 0 if the kernel doesn't report it.
     public var fileSystemBytes: UInt64 { (try? root.fileSystemStatus().totalBytes) ?? 0 }
 
-    /// Bytes of a file in it; 0 where it is missing.
+    /// Returns the size of a file in it; 0 if the file is missing.
     func bytes(of name: String) -> Int { (try? root.status(of: name).size) ?? 0 }
 
-    /// Makes a file in it where it is missing, and takes from others what an earlier version
-    /// allowed them: 0600.
+    /// Creates a file if it is missing, and restricts the mode set by an earlier version to 0600.
     func prepareFile(_ name: String) throws(Errno) {
         let file = try root.open(name, [.readWrite, .create, .noFollow])
         if try file.status().mode != 0o600 { try file.setMode(0o600) }
     }
 
-    /// The same of a file that may be missing. It is not opened: closing it would take SQLite's
-    /// locks away from a file that this process has open as well.
+    /// Restricts the mode of a file that may be missing. Doesn't open it: closing it would release
+    /// SQLite's locks if this process has the file open as well.
     func narrow(_ name: String) throws(Errno) {
         guard let status = try? root.status(of: name), status.type == .regular,
             status.mode != 0o600
@@ -105,32 +105,32 @@ extension DiskError {
     }
 }
 
-/// Why the disk tier could not do something.
+/// An error of the disk tier.
 public struct DiskError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What follows from it.
+    /// The category of the error, which determines its handling.
     public enum Kind: String, Sendable, Hashable {
         /// Another process holds the cache directory.
         case inUse
-        /// The cache directory belongs to somebody else, or others may write there.
+        /// The cache directory belongs to another user, or other users can write to it.
         case unsafe
-        /// No space, or the quota is used up.
+        /// The disk is full, or the quota is exhausted.
         case full
-        /// The file system or the permissions forbid writing.
+        /// The file system or its permissions prevent writing.
         case readOnly
-        /// The index is damaged, or is of another version.
+        /// The index is damaged or has another version.
         case badIndex
-        /// It does not answer: an operation takes far too long.
+        /// The disk is stalled: an operation takes far too long.
         case stalled
-        /// Anything else: input/output error, too many descriptors, …
+        /// Any other error: I/O errors, too many open files, …
         case failed
     }
 
-    /// What follows from it.
+    /// The category.
     public let kind: Kind
-    /// What happened, for logs and status.
+    /// The description, for logs and status.
     public let text: String
 
-    /// Names a failure.
+    /// Creates an error.
     public init(_ kind: Kind, _ text: String) {
         self.kind = kind
         self.text = text
@@ -144,14 +144,14 @@ public struct DiskError: Error, Sendable, Hashable, CustomStringConvertible {
         switch error.code {
         case .full: kind = .full
         case .readOnly: kind = .readOnly
-        // Nothing here breaks a rule of the tables, unless what is in them does already.
+        // The statements never violate a constraint, unless the tables are damaged.
         case .corrupt, .notADatabase, .error, .constraint, .mismatch: kind = .badIndex
         default: kind = .failed
         }
         self.init(kind, error.description)
     }
 
-    /// Whatever calls of the index and of SQLite throw together.
+    /// Converts the errors that calls of the index and of SQLite can throw.
     init(of error: any Error) {
         switch error {
         case let error as DiskError: self = error
@@ -171,12 +171,12 @@ public struct DiskError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Runs calls of SQLite and names their failure in the terms of the disk tier.
+/// Runs calls of SQLite and converts their errors to those of the disk tier.
 func onIndex<R>(_ body: () throws(SQLiteError) -> R) throws(DiskError) -> R {
     do { return try body() } catch { throw DiskError(error) }
 }
 
-/// Runs calls of the kernel and names their failure in the terms of the disk tier.
+/// Runs system calls and converts their errors to those of the disk tier.
 func onFiles<R: ~Copyable>(
     _ what: @autoclosure () -> String, _ body: () throws(Errno) -> R
 ) throws(DiskError) -> R {

@@ -2,12 +2,12 @@ internal import ImageModel
 internal import Messages
 internal import SQLite
 
-/// The index of the disk tier: one SQLite file, its statements, and the rows in the tier's terms.
+/// The index of the disk tier: one SQLite file, its statements, and the conversion of rows.
 ///
-/// Owned by the one thread that does disk work.
+/// Owned by the disk thread.
 final class DiskIndex {
     let connection: Connection
-    /// The version that it was of until it was opened, where that was an older one.
+    /// The version before it was upgraded while opening; `nil` if it was not upgraded.
     let upgradedFrom: Int64?
     private var find: Statement
     private var readBody: Statement
@@ -23,13 +23,14 @@ final class DiskIndex {
     private var selectLargest: Statement
     private var scanRows: Statement
     private var scanTagged: Statement
-    /// Its files are reached through it, the last time when the connection ends.
+    /// Keeps the directory open, through which the connection accesses its files until it is
+    /// closed.
     private let directory: CacheDirectory
     private var isInTransaction = false
 
-    /// Opens or makes the index.
+    /// Opens or creates the index.
     ///
-    /// - Throws: `.badIndex` for a damaged one and for one of another version.
+    /// - Throws: `.badIndex` if it is damaged or has another version.
     init(_ name: String, in directory: CacheDirectory, policy: DiskPolicy) throws(DiskError) {
         self.directory = directory
         do {
@@ -88,7 +89,7 @@ final class DiskIndex {
 
     // MARK: - Reading
 
-    /// What there is of a key.
+    /// Looks a key up.
     func finding(_ key: String) throws(DiskError) -> IndexFinding {
         try onIndex { () throws(SQLiteError) in
             try find.bind(key, 0)
@@ -98,7 +99,7 @@ final class DiskIndex {
         }
     }
 
-    /// Copies a body that lies in the index; false where there is none of that length.
+    /// Copies a body stored in the index; returns false if there is none of that length.
     func copyBody(
         _ number: Int64, into buffer: UnsafeMutableRawBufferPointer
     ) throws(DiskError) -> Bool {
@@ -112,7 +113,7 @@ final class DiskIndex {
         }
     }
 
-    /// Where the body of the entry with this number lies; `nil` where there is no such entry.
+    /// Returns the location of the body of an entry; `nil` if there is no such entry.
     func place(ofNumber number: Int64) throws(DiskError) -> BodyPlace? {
         try onIndex { () throws(SQLiteError) in
             try selectNumber.bind(number, 0)
@@ -120,7 +121,7 @@ final class DiskIndex {
         }
     }
 
-    /// The largest number in use; 0 in an empty index.
+    /// Returns the largest number in use; 0 for an empty index.
     func largestNumber() throws(DiskError) -> Int64 {
         let largest = try onIndex { () throws(SQLiteError) in
             try selectLargest.first { $0.int64(0) } ?? 0
@@ -131,7 +132,7 @@ final class DiskIndex {
         return largest
     }
 
-    /// Entries and bytes of all of them; counted anew where the account says what cannot be.
+    /// Returns the number of entries and their total size; recounts if the totals are invalid.
     func usage() throws(DiskError) -> DiskUsage {
         if let usage = try account() { return usage }
         try recount()
@@ -149,7 +150,7 @@ final class DiskIndex {
         }
     }
 
-    /// The oldest entries by the date that counts, those up to `limit` only.
+    /// Returns the oldest entries by the relevant date that are not newer than `limit`.
     func oldest(upTo limit: UnixTime, count: Int) throws(DiskError) -> [IndexVictim] {
         var victims: [IndexVictim] = []
         var areSound = true
@@ -169,10 +170,9 @@ final class DiskIndex {
         return victims
     }
 
-    /// Hands out the entries behind a number in their order, `count` at most, until `take` answers
-    /// false: that entry was not taken. How many rows were read, and the last one that was taken;
-    /// rows that say what cannot be are passed over. Only entries with a tag are looked at where
-    /// one is named.
+    /// Passes at most `count` entries after a number to `take`, in order, until it returns false,
+    /// which excludes that entry. Returns the number of rows read and the last accepted one;
+    /// invalid rows are skipped. With `tag`, only entries with that tag are read.
     func scan(
         behind number: Int64, upTo last: Int64, count: Int, tag: String? = nil,
         _ take: (ScannedRow) -> Bool
@@ -203,8 +203,8 @@ final class DiskIndex {
 
     // MARK: - Writing
 
-    /// Runs `body` in one transaction: all of it happens, or nothing. Within another one it is a
-    /// part of that.
+    /// Runs `body` in one transaction, which succeeds or fails as a whole. Nested calls are part of
+    /// the outer transaction.
     func transaction<R>(_ body: () throws(DiskError) -> R) throws(DiskError) -> R {
         guard !isInTransaction else { return try body() }
         isInTransaction = true
@@ -212,7 +212,7 @@ final class DiskIndex {
         return try Self.transaction(on: connection, body)
     }
 
-    // The transaction borrows the connection, which it can from a parameter only.
+    // The transaction borrows the connection, which is only possible for a parameter.
     private static func transaction<R>(
         on connection: borrowing Connection, _ body: () throws(DiskError) -> R
     ) throws(DiskError) -> R {
@@ -226,7 +226,7 @@ final class DiskIndex {
         }
     }
 
-    /// Adds an entry; `inline` is its body where that lies in the index. To be called within a
+    /// Inserts an entry; `inline` is its body if it is stored in the index. Must be called within a
     /// transaction.
     func insert(
         _ row: IndexRow, key: String, charge: Int, inline: UnsafeRawBufferPointer?
@@ -245,7 +245,7 @@ final class DiskIndex {
         }
     }
 
-    /// Removes an entry, if there is one.
+    /// Deletes an entry, if it exists.
     func delete(_ number: Int64) throws(DiskError) {
         try onIndex { () throws(SQLiteError) in
             try deleteRow.bind(number, 0)
@@ -253,7 +253,7 @@ final class DiskIndex {
         }
     }
 
-    /// Notes when an entry was used; a later use that is noted already stays.
+    /// Records the last use of an entry; an earlier time has no effect.
     func setAccessed(_ key: String, _ time: UnixTime) throws(DiskError) {
         try onIndex { () throws(SQLiteError) in
             try setAccessed.bind(time.milliseconds, 0)
@@ -262,7 +262,7 @@ final class DiskIndex {
         }
     }
 
-    /// Gives the entry of a key what its origin says of caching, if that knows it by these marks.
+    /// Updates the caching information of a key's entry, if its validators match.
     func renew(_ key: String, _ renewal: Validity) throws(DiskError) {
         try onIndex { () throws(SQLiteError) in
             try setCaching.bind(renewal.caching?.storedText, 0)
@@ -274,7 +274,7 @@ final class DiskIndex {
         }
     }
 
-    /// Gives so many free pages back to the file system; false where none is free any more.
+    /// Returns free pages to the file system; returns false if no more pages are free.
     func shrink(pages: Int) throws(DiskError) -> Bool {
         try onIndex { () throws(SQLiteError) in
             var free = try connection.prepare("PRAGMA freelist_count")
@@ -282,8 +282,8 @@ final class DiskIndex {
             guard count > 0 else { return false }
             try connection.execute("PRAGMA incremental_vacuum(\(pages))")
             guard count <= pages else { return true }
-            // The file is cut when the log is written into it, which waits for the device: on the
-            // way it is as often as the log is full, and here for the rest.
+            // The file is truncated at a checkpoint, which waits for the device. That happens
+            // whenever the log is full, and here for the rest.
             try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             return false
         }
@@ -340,14 +340,14 @@ extension Statement {
     }
 }
 
-/// Where a body lies.
+/// The location of a body.
 enum BodyPlace {
     case index
     case file
 }
 
 extension DiskIndex {
-    /// Counts anew what the entries take.
+    /// Recomputes the totals of all entries.
     func recount() throws(DiskError) {
         try onIndex { () throws(SQLiteError) in
             try connection.execute(
@@ -358,8 +358,8 @@ extension DiskIndex {
         }
     }
 
-    /// Gives entries of the future, which a clock that was set back leaves, the date of now; true
-    /// where so many were found that there may be more.
+    /// Sets future dates, which result from a clock that was set back, to now; returns true if
+    /// there may be more.
     func correctDates(_ now: UnixTime, _ type: ExpireType, count: Int) throws(DiskError) -> Bool {
         try onIndex { () throws(SQLiteError) in
             let date = Self.column(type)

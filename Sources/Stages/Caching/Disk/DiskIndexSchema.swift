@@ -1,20 +1,20 @@
 internal import SQLite
 
 extension DiskIndex {
-    /// Kept in `user_version`. An index of a version that `upgrades` knows becomes one of this
-    /// version as it is opened. Any other one, older or newer, is set aside; a new one takes in the
-    /// files, and the bodies that lie in the old one (`SetAsideIndex`).
+    /// Stored in `user_version`. An index of a version in `upgrades` is upgraded to this version
+    /// when it is opened. An index of any other version, older or newer, is set aside; a new one
+    /// imports the files, and the bodies stored in the old index (`SetAsideIndex`).
     static let schemaVersion: Int32 = 5
 
-    /// What makes the next version of an index, by version. Tables are added and none is changed:
-    /// no row is lost or rewritten, and a large index is not read through, as SQLite would do for a
-    /// new column of a STRICT table.
+    /// The statements that upgrade an index to the next version, by version. They only add tables:
+    /// no rows are lost or rewritten, and a large index is not scanned, as SQLite would do to add a
+    /// column to a STRICT table.
     private static let upgrades: [Int64: String] = [4: parts]
 
-    /// `number` names the entry and its file. `body` comes last, so that the other columns are
-    /// read without its pages. `samples` has the revision of the pipeline above its lowest byte
-    /// (`StoredSamples`). `totals` is kept by triggers: whatever changes `entries` in whatever
-    /// transaction, the account is right.
+    /// `number` identifies the entry and its file. `body` comes last, so that other columns can be
+    /// read without its pages. The bits of `samples` above the lowest byte contain the revision of
+    /// the pipeline (`StoredSamples`). `totals` is maintained by triggers, so it is correct after
+    /// every transaction that changes `entries`.
     private static let schema = """
         CREATE TABLE entries(
             number INTEGER PRIMARY KEY,
@@ -50,8 +50,8 @@ extension DiskIndex {
         END;
         """
 
-    /// What an entry carries besides: `extras` in a row of the same number, and its `tags`. Version
-    /// 4 had nothing of this. Triggers let it go with its entry.
+    /// Additional data of an entry: a row in `extras` with the same number, and its `tags`. Missing
+    /// in version 4. Triggers delete it together with its entry.
     static let parts = """
         CREATE TABLE extras(
             number INTEGER PRIMARY KEY,
@@ -71,10 +71,10 @@ extension DiskIndex {
         END;
         """
 
-    /// The `application_id` of an index to which the files are not known yet.
+    /// The `application_id` of an index that has not imported the existing files yet.
     private static let unswept: Int64 = 1
 
-    /// Whether the files that were there when the index was made are taken in.
+    /// Returns whether the files that existed when the index was created are imported.
     func isSwept() throws(DiskError) -> Bool {
         try onIndex { () throws(SQLiteError) in
             var select = try connection.prepare("PRAGMA application_id")
@@ -82,18 +82,18 @@ extension DiskIndex {
         }
     }
 
-    /// Notes that they are.
+    /// Records that they are.
     func noteSwept() throws(DiskError) {
         try onIndex { () throws(SQLiteError) in try connection.execute("PRAGMA application_id=0") }
     }
 
-    /// What the log of SQLite may take, bytes: a small part of a small limit.
+    /// Returns the maximum size of the SQLite log in bytes: a small fraction of a small limit.
     private static func logBytesMax(_ policy: DiskPolicy) -> Int {
         policy.bytesMax == 0 ? 4 << 20 : min(max(policy.bytesMax / 32, 64 << 10), 4 << 20)
     }
 
-    /// Makes the tables in a new file, and those that an older one has not; refuses a file of
-    /// another version. Answers the version that it was of, where it was an older one.
+    /// Creates the tables of a new file, and those missing from an older one; rejects other
+    /// versions. Returns the previous version if it was older.
     static func prepare(
         _ connection: borrowing Connection, _ policy: DiskPolicy
     ) throws(DiskError) -> Int64? {
@@ -102,7 +102,7 @@ extension DiskIndex {
         case Int64(schemaVersion): break
         case 0:
             try onIndex { () throws(SQLiteError) in
-                // The file gives back what a trim frees; to be said before the first table.
+                // Lets the file shrink after a trim; must precede the first table.
                 try connection.execute("PRAGMA auto_vacuum=INCREMENTAL; VACUUM;")
                 let transaction = try connection.begin()
                 try connection.execute(schema)
@@ -125,7 +125,7 @@ extension DiskIndex {
         return upgrades[version] == nil ? nil : version
     }
 
-    /// One version after the other in one transaction: what is cut short is of the old version.
+    /// Upgrades one version at a time in one transaction: an interruption leaves the old version.
     private static func upgrade(
         _ connection: borrowing Connection, from version: Int64
     ) throws(DiskError) {
@@ -139,7 +139,7 @@ extension DiskIndex {
         }
     }
 
-    /// The column of the date that counts.
+    /// Returns the column of the relevant date.
     static func column(_ type: ExpireType) -> String {
         switch type {
         case .access: "accessed"
@@ -148,7 +148,7 @@ extension DiskIndex {
         }
     }
 
-    /// An order by the date that counts, and no others: each costs a write.
+    /// Keeps an index on the relevant date only, because each index costs a write.
     private static func order(
         _ connection: borrowing Connection, by wanted: String
     ) throws(SQLiteError) {
@@ -159,11 +159,11 @@ extension DiskIndex {
     }
 }
 
-// What each named cache has, and the order of its entries (SEMANTICS §5.17). `cache_totals` is
-// kept by triggers, as `totals` is. It belongs to no version of the index: where it is missing it
-// is made and filled.
+// Totals and entry order per named cache (SEMANTICS §5.17). `cache_totals` is maintained by
+// triggers, like `totals`. It isn't part of the index version: if it is missing, it is created and
+// filled.
 extension DiskIndex {
-    /// The named cache of a key; empty for the default one.
+    /// Returns the named cache of a key; empty for the default one.
     private static func cache(of key: String) -> String {
         "substr(\(key), 1, max(instr(\(key), char(31)) - 1, 0))"
     }
@@ -194,7 +194,7 @@ extension DiskIndex {
             WHERE instr(key, char(31)) > 0 GROUP BY 1;
         """
 
-    /// Makes the account of named caches where there is none, and the orders that limits need.
+    /// Creates the totals of named caches if they are missing, and the indexes that limits need.
     static func prepareCaches(
         _ connection: borrowing Connection, _ policy: DiskPolicy
     ) throws(SQLiteError) {
@@ -218,12 +218,12 @@ extension DiskIndex {
         }
     }
 
-    /// Counts anew what named caches have.
+    /// Recomputes the totals of named caches.
     func recountCaches() throws(DiskError) {
         try onIndex { () throws(SQLiteError) in try connection.execute(Self.count) }
     }
 
-    /// What every named cache has.
+    /// Returns the usage of every named cache.
     func usageByCache() throws(DiskError) -> [String: DiskUsage] {
         var found: [String: DiskUsage] = [:]
         var areSound = true
@@ -245,7 +245,7 @@ extension DiskIndex {
         return [:]
     }
 
-    /// What one named cache has.
+    /// Returns the usage of one named cache.
     func usage(of cache: String) throws(DiskError) -> DiskUsage {
         if let usage = try account(of: cache) { return usage }
         try recountCaches()
@@ -268,8 +268,8 @@ extension DiskIndex {
         }
     }
 
-    /// The oldest entries of a cache by that date, those up to `limit` only; empty: of the default
-    /// one.
+    /// Returns the oldest entries of a cache by that date that are not newer than `limit`; the
+    /// empty name is the default cache.
     func oldest(
         of cache: String, by type: ExpireType, upTo limit: UnixTime, count: Int
     ) throws(DiskError) -> [IndexVictim] {

@@ -1,68 +1,71 @@
 internal import ImageModel
 
-/// A moment of the calendar clock, handed in by whoever calls: nothing here reads a clock.
+/// A wall-clock time supplied by the caller: nothing here reads a clock.
 ///
-/// Ages outlive restarts, therefore not the monotonic clock.
+/// Ages must survive restarts, so monotonic time can't be used.
 public struct UnixTime: Hashable, Comparable, Sendable {
     /// Milliseconds since 1970.
     public var milliseconds: Int64
 
-    /// Takes a reading of the clock.
+    /// Creates a time from a clock reading.
     public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
-    /// Takes what was stored; `nil` for what no clock says: before 1970, or after the year 9999.
+    /// Creates a time from a stored value; `nil` if it is implausible: before 1970, or after the
+    /// year 9999.
     init?(plausibleMilliseconds: Int64) {
         guard (0..<253_402_300_800_000).contains(plausibleMilliseconds) else { return nil }
         self.init(milliseconds: plausibleMilliseconds)
     }
 
-    /// Earlier moments are smaller.
+    /// Orders times chronologically.
     public static func < (left: UnixTime, right: UnixTime) -> Bool {
         left.milliseconds < right.milliseconds
     }
 
-    /// The moment so many milliseconds later, or earlier where negative; stays within the range.
+    /// Returns the time that is later by `step` milliseconds, or earlier if negative; saturates.
     func adding(milliseconds step: Int64) -> UnixTime {
         let (sum, overflow) = milliseconds.addingReportingOverflow(step)
         return UnixTime(milliseconds: overflow ? (step < 0 ? .min : .max) : sum)
     }
 }
 
-/// Which date of an entry counts for its age and for its turn to go; SDWebImage's numbers
+/// The date of an entry that determines its age and eviction order; SDWebImage's numbers
 /// (SEMANTICS §5.5).
 public enum ExpireType: UInt8, Sendable, Hashable, CaseIterable {
-    /// When it was last read: least recently used goes first. The default.
+    /// The last read, for least-recently-used eviction. The default.
     case access = 0
-    /// When its bytes were last stored.
+    /// The last time its bytes were stored.
     case modification = 1
-    /// When its key was first stored.
+    /// The first time its key was stored.
     case creation = 2
-    /// When bytes or metadata last changed; both change together here, so as `modification`.
+    /// The last change of bytes or metadata. Both change together here, so the same as
+    /// `modification`.
     case change = 3
 }
 
-/// Limits of the disk tier.
+/// The limits of the disk tier.
 public struct DiskPolicy: Sendable, Hashable {
-    /// Bytes that all entries may take, what the file system and the index add included;
-    /// 0 is unlimited. Hard: a write makes room first.
+    /// The maximum size of all entries in bytes, including the overhead of file system and index; 0
+    /// is unlimited. A hard limit: writes evict first.
     public var bytesMax: Int
-    /// Entries that there may be; 0 is unlimited. Hard as well.
+    /// The maximum number of entries; 0 is unlimited. Also a hard limit.
     public var countMax: Int
-    /// To which part of the limits a trim goes down, percent.
+    /// The percentage of the limits at which a trim ends.
     public var lowWaterPercent: Int
-    /// Age from which an entry is not answered any more and is removed, seconds; negative is never,
-    /// 0 is at once.
+    /// The age in seconds at which an entry is no longer answered and is removed; negative for
+    /// never, 0 for immediately.
     public var ageMax: Int64
-    /// Which date counts.
+    /// The date that determines ages.
     public var expireType: ExpireType
-    /// What holds for named caches instead; limits of bytes and entries are those of the cache
-    /// alone, which the limits here stay above.
+    /// The policies of named caches; their limits apply to each cache alone, in addition to the
+    /// limits here.
     public var caches: [String: DiskPolicy] = [:]
 
-    /// Named caches that are accounted for at most.
+    /// The maximum number of named caches with their own accounting.
     static let cachesMax = 4_096
 
-    /// Unlimited in size, 50 percent, 7 days, by access: upstream's defaults.
+    /// Creates a policy; the defaults are SDWebImage's: unlimited size, 50 percent, 7 days, by
+    /// access.
     public init(
         bytesMax: Int = 0, countMax: Int = 0, lowWaterPercent: Int = 50,
         ageMax: Int64 = 7 * 24 * 3600,
@@ -75,14 +78,14 @@ public struct DiskPolicy: Sendable, Hashable {
         self.expireType = expireType
     }
 
-    /// Entries of this date and older are over age; `nil` where nothing ever is.
+    /// Returns the latest date of expired entries; `nil` if entries never expire.
     func expiryLimit(now: UnixTime) -> UnixTime? {
         guard ageMax >= 0 else { return nil }
         return now.adding(milliseconds: -ageMilliseconds)
     }
 
-    /// When an entry stored now stops being answered whatever happens to it; `nil` where use keeps
-    /// it alive, or nothing ends it.
+    /// Returns when an entry stored now expires even if it is used; `nil` if use extends it, or it
+    /// never expires.
     func expiry(created: UnixTime, stored: UnixTime) -> UnixTime? {
         guard ageMax >= 0 else { return nil }
         switch expireType {
@@ -92,12 +95,12 @@ public struct DiskPolicy: Sendable, Hashable {
         }
     }
 
-    /// Where a trim ends, bytes.
+    /// The bytes at which a trim ends.
     var lowWater: Int {
         bytesMax / 100 * lowWaterPercent + bytesMax % 100 * lowWaterPercent / 100
     }
 
-    /// Where a trim ends, entries.
+    /// The number of entries at which a trim ends.
     var countLowWater: Int {
         countMax / 100 * lowWaterPercent + countMax % 100 * lowWaterPercent / 100
     }
@@ -108,22 +111,22 @@ public struct DiskPolicy: Sendable, Hashable {
     }
 }
 
-// Named caches with limits and ages of their own (SEMANTICS §5.17).
+// Named caches with their own limits and ages (SEMANTICS §5.17).
 extension DiskTier {
-    /// The policy of the cache of which a key is.
+    /// Returns the policy of a key's cache.
     func policy(of key: String) -> DiskPolicy {
         guard !policy.caches.isEmpty else { return policy }
         return policy.caches[CacheKey.cache(inStored: key)] ?? policy
     }
 
-    /// The named cache of a key, where that has limits of its own.
+    /// Returns the named cache of a key, if it has its own limits.
     private func limited(_ key: String) -> (name: String, policy: DiskPolicy)? {
         guard !policy.caches.isEmpty else { return nil }
         let name = CacheKey.cache(inStored: key)
         return policy.caches[name].flatMap { $0.isLimited ? (name, $0) : nil }
     }
 
-    /// Why an entry can never be in its cache; `nil` where it can.
+    /// Returns why an entry can never fit into its cache; `nil` if it can.
     func refusal(of charge: Int, _ key: String, length: Int) -> String? {
         guard let own = limited(key), own.policy.bytesMax > 0, charge > own.policy.bytesMax else {
             return nil
@@ -131,7 +134,7 @@ extension DiskTier {
         return "disk: \(length) bytes are over the limit of their cache"
     }
 
-    /// Whether one more entry fits below the limits of its cache.
+    /// Returns whether one more entry fits into its cache's limits.
     func fitsOwn(_ charge: Int, _ key: String, _ index: DiskIndex) throws(DiskError) -> Bool {
         guard let own = limited(key) else { return true }
         let usage = try index.usage(of: own.name)
@@ -139,7 +142,7 @@ extension DiskTier {
         return own.policy.bytesMax == 0 || usage.bytes + charge <= own.policy.bytesMax
     }
 
-    /// Removes the oldest entries of the key's own cache until one more fits there.
+    /// Evicts the oldest entries of the key's cache until one more fits.
     func makeOwnRoom(_ charge: Int, _ key: String, _ index: DiskIndex) throws(DiskError) {
         guard let own = limited(key), try !fitsOwn(charge, key, index) else { return }
         beginTrim(of: own.name)
@@ -152,7 +155,7 @@ extension DiskTier {
         if chores.trimmedCaches.insert(cache).inserted { counts.trims += 1 }
     }
 
-    /// Caches that have more than they may go down, bit by bit.
+    /// Starts trimming caches that exceed their limits.
     func beginOwnTrims(_ index: DiskIndex) throws(DiskError) {
         for (name, own) in policy.caches where own.isLimited {
             let usage = try index.usage(of: name)
@@ -164,12 +167,12 @@ extension DiskTier {
         }
     }
 
-    /// A trim that is asked for.
+    /// Starts trimming all caches on request.
     func beginAllOwnTrims() {
         for (name, own) in policy.caches where own.isLimited { beginTrim(of: name) }
     }
 
-    /// Goes on down to the low-water marks of caches.
+    /// Performs one step of trimming caches to their low-water marks.
     func trimCaches(_ index: DiskIndex) throws(DiskError) -> Bool {
         guard let name = chores.trimmedCaches.first else { return false }
         if let own = policy.caches[name], own.isLimited {
@@ -209,7 +212,7 @@ extension DiskTier {
         return !victims.isEmpty
     }
 
-    /// Entries over age where caches differ in what that is: a batch of one of them.
+    /// Returns a batch of expired entries of one cache, if maximum ages differ between caches.
     func overAge(_ now: UnixTime, _ index: DiskIndex) throws(DiskError) -> [IndexVictim] {
         try flushAccesses(index)
         let names = try index.usageByCache().keys.sorted() + [""]
@@ -223,7 +226,7 @@ extension DiskTier {
         return []
     }
 
-    /// What named caches have, for those who look at the tier.
+    /// Updates the reported usage of named caches.
     func lookAtCaches() {
         guard let index else { return }
         if let usage = try? index.usageByCache() { usageByCache = usage }
@@ -234,12 +237,12 @@ extension DiskPolicy {
     /// Whether it limits bytes or entries.
     var isLimited: Bool { bytesMax > 0 || countMax > 0 }
 
-    /// Whether a named cache is of another age than the others, or by another date.
+    /// Whether a named cache has a different maximum age or uses a different date.
     var hasOwnAges: Bool {
         caches.values.contains { $0.ageMax != ageMax || $0.expireType != expireType }
     }
 
-    /// The dates by which the entries of one cache have to be found in order.
+    /// The dates by which the entries of one cache must be sortable.
     var orderedTypes: Set<ExpireType> {
         var types = Set(caches.values.filter(\.isLimited).map(\.expireType))
         if hasOwnAges { types.formUnion(caches.values.map(\.expireType) + [expireType]) }

@@ -1,63 +1,64 @@
 internal import Linux
 internal import Messages
 
-/// The disk tier: bodies and their facts by key, in one directory, within limits.
+/// The disk tier: bodies and their properties by key, in one directory, within limits.
 ///
-/// Bodies up to `inlineBytesMax` lie in the index, larger ones in files of their own. Owned by the
-/// one thread that does disk work; dates are given to it. It never throws at its user: what
-/// fails is a miss, or a store that did not happen, and the tier is *degraded* until a later try.
+/// Bodies up to `inlineBytesMax` are stored in the index, larger ones in files. Owned by the disk
+/// thread; the caller supplies dates. It never throws to its user: a failure is a miss, or a store
+/// that is skipped, and the tier is *degraded* until a later retry.
 ///
-/// Killed at any instant, every entry is whole or absent: a file gets its name when it is complete
-/// and before its row is committed; a file is removed before its row. What is left over either way
-/// is a whole file without a row, which the sweep takes in again, or a row without a file, which is
-/// a miss.
+/// Killing the process at any time leaves every entry either complete or absent: a file is renamed
+/// after it is complete and before its row is committed, and a file is removed before its row. The
+/// possible leftovers are a complete file without a row, which the sweep imports, and a row without
+/// a file, which is a miss.
 final class DiskTier {
-    /// Up to here a body lies in the index: below about 20 KB SQLite reads and writes a blob faster
-    /// than the file system opens a file (sqlite.org/fasterthanfs.html), and a file takes a block.
+    /// Bodies up to this size are stored in the index: below about 20 KB SQLite reads and writes a
+    /// blob faster than the file system opens a file (sqlite.org/fasterthanfs.html), and a file
+    /// takes at least a block.
     static let inlineBytesMax = 16 * 1024
-    /// What a row takes beside key and body, bytes: columns, the order by date, the key's index.
+    /// The overhead of a row in bytes besides key and body: columns, the index on the date, the
+    /// key's index.
     static let rowCharge = 512
 
     let directory: CacheDirectory
     private(set) var policy: DiskPolicy
     let files: BodyFiles
     var index: DiskIndex?
-    /// The next number of an entry.
+    /// The number of the next entry.
     var nextNumber: Int64 = 1
-    /// Uses that are not in the index yet.
+    /// Uses that are not recorded in the index yet.
     var accesses = AccessBatch()
-    /// Work that is done bit by bit.
+    /// Work that is done in steps.
     var chores = Chores()
 
-    /// Works or not, and why not.
+    /// Whether the tier works, and if not, why.
     var health: DiskHealth {
         didSet { if case .healthy = health { degradedSince = nil } }
     }
-    /// Since when it does not.
+    /// Since when it is degraded.
     private(set) var degradedSince: UnixTime?
-    /// What was done since the process started.
+    /// Counters since the process started.
     var counts = DiskCounts()
-    /// Entries that were found damaged and removed.
+    /// The number of damaged entries that were removed.
     var damaged = 0
-    /// Indexes that were set aside.
+    /// The number of indexes that were set aside.
     var rebuilt = 0
-    /// Why the last of them was.
+    /// The reason for the last of them.
     var setAsideReason: DiskError?
-    /// The version of the index before it was upgraded as the tier was opened; `nil` where it was
-    /// not.
+    /// The version of the index before it was upgraded while opening; `nil` if it was not upgraded.
     var upgradedFrom: Int64?
-    /// The index that was set aside, while bodies are taken out of it.
+    /// The index that was set aside, while its bodies are being imported.
     var salvaging: SetAsideIndex?
-    /// What the log of the index and the indexes that were set aside take, as of the last look.
+    /// The size of the index's log and of the set-aside indexes when last checked.
     var overhead = 0
 
-    /// Nanoseconds since any moment, by which steps end.
+    /// Monotonic nanoseconds, for the time limits of steps.
     private let clock: @Sendable () -> UInt64
 
-    /// What named caches have, as of the last look.
+    /// The usage of named caches when last checked.
     var usageByCache: [String: DiskUsage] = [:]
 
-    /// Opens the tier, or starts degraded where that fails.
+    /// Opens the tier; starts degraded if that fails.
     init(
         directory: CacheDirectory, policy: DiskPolicy, now: UnixTime,
         clock: @escaping @Sendable () -> UInt64 = MonotonicClock.now
@@ -70,8 +71,8 @@ final class DiskTier {
         open(now)
     }
 
-    /// Runs what needs the disk; a failure degrades the tier and is answered as `nil`. Where the
-    /// index turns out to be damaged, it is replaced, and `body` runs once more on the new one.
+    /// Runs an operation on the disk; a failure degrades the tier and returns `nil`. If the index
+    /// turns out to be damaged, it is replaced, and `body` runs again on the new one.
     func attempt<R>(
         _ now: UnixTime, _ body: (DiskIndex) throws(DiskError) -> R
     ) -> R? {
@@ -88,24 +89,25 @@ final class DiskTier {
         }
     }
 
-    /// Whether writing may be tried: healthy, or the pause after the last failure is over.
+    /// Returns whether to attempt writing: the tier is healthy, or the pause after the last failure
+    /// is over.
     func isRetryDue(_ now: UnixTime) -> Bool {
         switch health {
         case .healthy: true
         case .degraded(_, let retryAt):
-            // A clock that was set back makes no pause longer.
+            // Setting the clock back must not extend the pause.
             now >= retryAt || retryAt > now.adding(milliseconds: DiskHealth.pause)
         }
     }
 
-    /// The time of a step that begins now.
+    /// Returns the time limit of a step that begins now.
     func stepTime() -> StepTime { StepTime(clock) }
 
-    /// Holds to other limits from now on.
+    /// Applies new limits.
     func adopt(_ policy: DiskPolicy, _ now: UnixTime) {
         guard policy != self.policy else { return }
         self.policy = policy
-        // The order of going and the log of the index follow the policy.
+        // The eviction order and the size of the log depend on the policy.
         guard index != nil else { return }
         let before = chores
         index = nil
@@ -113,7 +115,8 @@ final class DiskTier {
         chores.keepRemovals(of: before)
     }
 
-    /// Notes a failure; a damaged index is set aside and a new one begun. True where that worked.
+    /// Records a failure; sets a damaged index aside and creates a new one. Returns true if that
+    /// worked.
     private func fail(_ error: DiskError, _ now: UnixTime) -> Bool {
         guard error.kind == .badIndex else {
             degrade(error, now)
@@ -136,10 +139,10 @@ final class DiskTier {
 public enum DiskHealth: Sendable, Hashable {
     /// It reads and writes.
     case healthy
-    /// It writes nothing, and reads what it can; tried again at `retryAt`.
+    /// It doesn't write, and reads if possible; writing is retried at `retryAt`.
     case degraded(DiskError, retryAt: UnixTime)
 
-    /// How long the disk is left alone after a failure, milliseconds.
+    /// The pause after a failure in milliseconds.
     static let pause: Int64 = 5_000
 
     /// Why it is degraded.
@@ -153,10 +156,10 @@ public enum DiskHealth: Sendable, Hashable {
 
 extension DiskTier {
     static let indexName = "index.sqlite"
-    /// Indexes that are kept after they were set aside; the last one is overwritten beyond that.
+    /// The maximum number of set-aside indexes; beyond it, the last one is overwritten.
     static let setAsideMax = 4
 
-    /// Opens the index; sets a damaged one or one of another version aside and begins anew.
+    /// Opens the index; sets a damaged one, or one of another version, aside and creates a new one.
     func open(_ now: UnixTime) {
         do {
             try files.prepare()
@@ -174,7 +177,7 @@ extension DiskTier {
         }
     }
 
-    /// Sets the index aside while it is open, and begins anew from the files.
+    /// Sets the open index aside and rebuilds it from the files.
     func replaceIndex(_ reason: DiskError, _ now: UnixTime) {
         index = nil
         do {
@@ -185,10 +188,10 @@ extension DiskTier {
         }
     }
 
-    /// Begins with an empty index and no files; what was there is removed bit by bit.
+    /// Starts with an empty index and no files; existing files are removed in steps.
     func clear(_ now: UnixTime) -> Bool {
         do {
-            // Files first: without the index alone they would be taken in again.
+            // Files first: without the index they would be imported again.
             try files.prepare()
             try files.discardAll()
             index = nil
@@ -203,14 +206,14 @@ extension DiskTier {
         return index != nil
     }
 
-    /// Opens the index; numbers go on behind every entry and every file, chores begin again.
+    /// Opens the index; numbering continues after all entries and files, and chores restart.
     private func begin() throws(DiskError) {
         try prepareIndex()
         let index = try DiskIndex(Self.indexName, in: directory, policy: policy)
         self.index = index
         upgradedFrom = index.upgradedFrom ?? upgradedFrom
         let largest = try index.largestNumber()
-        // Only a new index does not know the files: their numbers are looked up then.
+        // Only a new index doesn't know the files, so their numbers are determined.
         let floor = largest > 0 ? largest : try files.largestNumber()
         nextNumber = max(nextNumber, floor + 1)
         chores = Chores()
@@ -224,7 +227,7 @@ extension DiskTier {
         try beginOwnTrims(index)
     }
 
-    /// Makes the file, which SQLite gives its log the mode of, and narrows what is there.
+    /// Creates the file, whose mode SQLite uses for its log, and restricts existing modes.
     private func prepareIndex() throws(DiskError) {
         try onFiles("cannot open \(Self.indexName)") { () throws(Errno) in
             try directory.prepareFile(Self.indexName)
@@ -234,8 +237,8 @@ extension DiskTier {
         }
     }
 
-    /// Renames the index to `index.sqlite.bad-<n>`; its log first, so that a kill in between
-    /// leaves an index that is bad as before. What only it has is taken out of it bit by bit.
+    /// Renames the index to `index.sqlite.bad-<n>`; its log first, so that a kill in between leaves
+    /// an index that is still detected as bad. Bodies that only it contains are imported in steps.
     private func setAside(for reason: DiskError) throws(DiskError) {
         rebuilt += 1
         setAsideReason = reason

@@ -2,7 +2,7 @@ internal import Messages
 internal import XXHash
 
 extension DiskTier {
-    /// The entry of a key; one over age is removed and is a miss.
+    /// Looks a key up; an expired entry is removed and is a miss.
     func locate(_ key: String, _ now: UnixTime) -> IndexRow? {
         attempt(now) { (index) throws(DiskError) in
             guard let row = try entry(key, index) else { return nil }
@@ -14,8 +14,8 @@ extension DiskTier {
         } ?? nil
     }
 
-    /// Whether the file of a large body has its length, looked at before memory is reserved for it.
-    /// One that has not is removed, and its entry with it.
+    /// Returns whether the file of a large body has the correct length, checked before memory is
+    /// reserved for it. Otherwise the file and the entry are removed.
     func isThere(_ row: IndexRow, _ now: UnixTime) -> Bool {
         guard let offset = row.fileOffset, row.bodyLength >= CacheStage.largeBytes else {
             return true
@@ -28,9 +28,9 @@ extension DiskTier {
         } ?? false
     }
 
-    /// Reads a located body straight into `buffer`, which has its length, and checks it.
+    /// Reads a located body into `buffer`, which must have its length, and verifies it.
     ///
-    /// False where it is missing, cut short or wrong: such an entry is removed and is a miss.
+    /// Returns false if it is missing, truncated or wrong: the entry is removed and is a miss.
     func read(
         _ key: String, _ row: IndexRow, into buffer: UnsafeMutableRawBufferPointer, _ now: UnixTime
     ) -> Bool {
@@ -42,7 +42,7 @@ extension DiskTier {
                     try index.copyBody(row.number, into: buffer)
                 }
             guard isWhole, XXH3.hash64(UnsafeRawBufferPointer(buffer)) == row.checksum else {
-                // Removed or overwritten since it was located: a miss, but no damage.
+                // Removed or overwritten since it was located: a miss, but not damaged.
                 guard try index.place(ofNumber: row.number) != nil else { return false }
                 damaged += 1
                 try drop([IndexVictim(row)], index)
@@ -53,12 +53,12 @@ extension DiskTier {
         } ?? false
     }
 
-    /// Notes uses that other tiers answered.
+    /// Records hits of other tiers.
     func touch(_ keys: [String], _ now: UnixTime) {
         for key in keys { accesses.note(key, now) }
     }
 
-    /// Entries and bytes; `nil` while the index cannot be read.
+    /// Returns the number of entries and their size; `nil` while the index can't be read.
     func usage(_ now: UnixTime) -> DiskUsage? {
         attempt(now) { (index) throws(DiskError) in
             var usage = try index.usage()
@@ -67,7 +67,7 @@ extension DiskTier {
         }
     }
 
-    /// The entry of a key; a row that says what cannot be is removed, and is none.
+    /// Returns the entry of a key; an invalid row is removed and counts as missing.
     func entry(_ key: String, _ index: DiskIndex) throws(DiskError) -> IndexRow? {
         switch try index.finding(key) {
         case .nothing: return nil
@@ -79,7 +79,7 @@ extension DiskTier {
         }
     }
 
-    /// Counts an entry that is lost; its charge may have been wrong as well.
+    /// Counts a lost entry, whose charge may have been wrong as well.
     func noteDamaged() {
         damaged += 1
         chores.isRecounting = true
@@ -93,7 +93,7 @@ extension DiskTier {
         return date <= limit
     }
 
-    /// Writes noted uses into the index until that was long enough.
+    /// Writes recorded uses to the index until the time limit.
     func flushSome(_ index: DiskIndex) throws(DiskError) {
         let time = stepTime()
         try index.transaction { () throws(DiskError) in
@@ -104,7 +104,7 @@ extension DiskTier {
         }
     }
 
-    /// Writes the noted uses into the index.
+    /// Writes the recorded uses to the index.
     func flushAccesses(_ index: DiskIndex) throws(DiskError) {
         let times = accesses.take()
         guard !times.isEmpty else { return }
@@ -120,20 +120,20 @@ extension IndexVictim {
     }
 }
 
-/// What became of a write to the disk tier.
+/// The result of a write to the disk tier.
 enum DiskWriteResult: Hashable, Sendable {
     /// The entry is committed.
     case stored
-    /// It is not there; why, for people.
+    /// The entry was not written; the reason, for people.
     case skipped(String)
 }
 
 extension DiskTier {
-    /// Stores bodies, each under its key in place of an older one, in one transaction (group
-    /// commit): the entries are committed when this returns. What became of each, in their order.
+    /// Stores bodies in one transaction (group commit), replacing older entries of their keys; they
+    /// are committed on return. Returns the results in order.
     ///
-    /// A body whose file cannot be written ends the group: those before it are stored, it and those
-    /// behind it are not. Where the index cannot be written, none is.
+    /// A body whose file can't be written ends the group: earlier ones are stored, that one and
+    /// later ones aren't. If the index can't be written, none is stored.
     func write(_ writes: [DiskWrite], _ now: UnixTime) -> [DiskWriteResult] {
         guard isRetryDue(now) else { return writes.map { _ in .skipped(unwritable) } }
         let group = attempt(now) { (index) throws(DiskError) in try commit(writes, index) }
@@ -164,7 +164,7 @@ extension DiskTier {
             for number in group.written { try? files.remove(number) }
             throw error
         }
-        // Only now: until the commit, a process that is killed leaves the older entries.
+        // After the commit, so that a process killed earlier leaves the older entries intact.
         for number in group.replaced {
             do throws(DiskError) { try files.remove(number) } catch { group.failure = error }
         }
@@ -200,7 +200,7 @@ extension DiskTier {
             }
             group.written.append(row.number)
         }
-        // Looked up again: making room may have removed it.
+        // Looked up again, because eviction may have removed it.
         if let replaced = try entry(write.key, index) {
             try index.delete(replaced.number)
             if replaced.fileOffset != nil { group.replaced.append(replaced.number) }
@@ -210,7 +210,7 @@ extension DiskTier {
         group.results.append(.stored)
     }
 
-    /// Why a body can never be there; `nil` where it can.
+    /// Returns why a body can never be stored; `nil` if it can.
     private func refusal(of charge: Int, _ write: DiskWrite) -> String? {
         guard policy.bytesMax == 0 || charge <= policy.bytesMax else {
             return "disk: \(write.body.count) bytes are over the limit of the whole tier"
@@ -219,26 +219,26 @@ extension DiskTier {
     }
 }
 
-/// A body for the disk.
+/// A body to write to the disk.
 struct DiskWrite {
     let key: String
-    /// Not changed while it is written.
+    /// Must not change while it is written.
     let body: UnsafeRawBufferPointer
     let metadata: StoredMetadata
     /// When it was stored.
     let stored: UnixTime
 }
 
-/// What a transaction with several bodies has come to so far.
+/// The state of a transaction with several bodies.
 private struct WriteGroup {
-    /// Of the first ones, in their order.
+    /// The results of the first bodies, in order.
     var results: [DiskWriteResult] = []
-    /// The numbers of files that were written for it.
+    /// The numbers of files written for it.
     var written: [Int64] = []
-    /// The numbers of files that go when it is committed.
+    /// The numbers of files to remove after the commit.
     var replaced: [Int64] = []
     var bytes: UInt64 = 0
-    /// What ended it early.
+    /// The error that ended it early.
     var failure: DiskError?
 }
 
@@ -252,7 +252,7 @@ extension IndexRow {
 }
 
 extension DiskTier {
-    /// Removes the entry of a key; false where that failed and it may still be there.
+    /// Removes the entry of a key; returns false if that failed and it may still exist.
     func remove(_ key: String, _ now: UnixTime) -> Bool {
         attempt(now) { (index) throws(DiskError) in
             if let row = try entry(key, index) { try drop([IndexVictim(row)], index) }
@@ -261,21 +261,22 @@ extension DiskTier {
         } ?? false
     }
 
-    /// What the origin says of caching holds for the entry of a key, if that is of the same bytes.
-    /// The file of a large body keeps what it said before, which counts if the index is lost.
+    /// Updates the caching information of a key's entry, if its bytes are the same. The file of a
+    /// large body keeps the old information, which is used if the index is lost.
     func renew(_ key: String, _ renewal: Validity, _ now: UnixTime) {
         _ = attempt(now) { (index) throws(DiskError) in try index.renew(key, renewal) }
     }
 
-    /// What is still taken in from files and an older index is not to bring a removed key back.
+    /// Prevents files and an older index that are still being imported from restoring a removed
+    /// key.
     private func keepOut(_ key: String) {
         guard chores.isSweeping || salvaging != nil, !chores.noteRemoved(key) else { return }
-        // Too many to remember: then rather nothing comes back.
+        // Too many to remember: stop importing entirely.
         salvaging = nil
         chores.adoptsFiles = false
     }
 
-    /// Removes entries: files first, so that no file outlives its row and is taken in again.
+    /// Removes entries: files first, so that no file outlives its row and is imported again.
     func drop(_ victims: [IndexVictim], _ index: DiskIndex) throws(DiskError) {
         for victim in victims where victim.hasFile { try files.remove(victim.number) }
         try index.transaction { () throws(DiskError) in
@@ -283,8 +284,8 @@ extension DiskTier {
         }
     }
 
-    /// Removes entries, the first ones first, until that was long enough; those that are removed.
-    /// Each file goes before its row is committed, as in `drop`.
+    /// Removes entries in order until the time limit; returns the removed ones. Each file is
+    /// removed before its row, as in `drop`.
     func dropSome(
         _ victims: [IndexVictim], _ index: DiskIndex
     ) throws(DiskError) -> [IndexVictim] {
@@ -300,13 +301,14 @@ extension DiskTier {
         return Array(victims.prefix(count))
     }
 
-    /// What an entry takes: a row with what it carries, and a file's blocks or pages of the index.
+    /// Returns the space used by an entry: a row with its additional data, and blocks of a file or
+    /// pages of the index.
     static func charge(
         key: String, bodyLength: Int, headerLength: Int, partBytes: Int = 0
     ) -> Int {
         let row = rowCharge + key.utf8.count + partBytes
         guard bodyLength <= inlineBytesMax else { return row + blocks(headerLength + bodyLength) }
-        // Of a few hundred bytes several share a page; what is longer has pages of its own.
+        // Small bodies share a page; larger ones have their own pages.
         return bodyLength <= sharedBytesMax ? row + bodyLength * 5 / 4 : blocks(row + bodyLength)
     }
 
@@ -315,46 +317,47 @@ extension DiskTier {
     private static func blocks(_ bytes: Int) -> Int { (bytes + 4095) / 4096 * 4096 }
 }
 
-/// Uses of entries that are not in the index yet: one write for many reads.
+/// Uses of entries that are not recorded in the index yet, to combine many reads into one write.
 ///
-/// A kill loses at most the last ten seconds of them.
+/// Killing the process loses at most the last ten seconds.
 struct AccessBatch: Sendable {
-    /// Keys from which on they are written without waiting longer.
+    /// The number of keys at which they are written without further delay.
     static let countEnough = 512
-    /// Keys at most; uses beyond that are not noted, which only blurs the order of going.
+    /// The maximum number of keys; further uses are not recorded, which only makes the eviction
+    /// order less precise.
     static let countMax = 4_096
-    /// How long the first of them waits, milliseconds.
+    /// The maximum delay of the first key in milliseconds.
     static let delayMax: Int64 = 10_000
 
     private(set) var times: [String: UnixTime] = [:]
     private var since: UnixTime?
 
-    /// Notes a use.
+    /// Records a use.
     mutating func note(_ key: String, _ now: UnixTime) {
         guard times.count < Self.countMax || times[key] != nil else { return }
         times[key] = max(times[key] ?? now, now)
         since = since ?? now
     }
 
-    /// When a key was last used, as far as it is noted here.
+    /// The last recorded use of a key.
     subscript(key: String) -> UnixTime? { times[key] }
 
-    /// Whether it is time to write them.
+    /// Returns whether it is time to write them.
     func isDue(_ now: UnixTime) -> Bool {
         guard let since else { return false }
-        // A clock that was set back is behind the first of them.
+        // A clock that was set back may be earlier than the first of them.
         return times.count >= Self.countEnough || now < since
             || now >= since.adding(milliseconds: Self.delayMax)
     }
 
-    /// Hands one of them out; `nil` where none is left.
+    /// Removes and returns one use; `nil` if there are none.
     mutating func takeOne() -> (key: String, used: UnixTime)? {
         let one = times.popFirst()
         if times.isEmpty { since = nil }
         return one.map { ($0.key, $0.value) }
     }
 
-    /// Hands all of them out.
+    /// Removes and returns all uses.
     mutating func take() -> [String: UnixTime] {
         defer { self = AccessBatch() }
         return times

@@ -2,7 +2,8 @@ internal import Messages
 internal import SQLite
 
 extension DiskTier {
-    /// Does a bit of what is to be done between requests; true where more is to be done at once.
+    /// Performs one step of maintenance between requests; returns true if more is to be done
+    /// immediately.
     func maintain(_ now: UnixTime) -> Bool {
         guard isRetryDue(now) else { return false }
         if health != .healthy, !probe(now) { return false }
@@ -22,19 +23,19 @@ extension DiskTier {
         } ?? false
     }
 
-    /// Writes what is noted in memory only; for the end of the process.
+    /// Writes data that is only in memory; called at the end of the process.
     func flush(_ now: UnixTime) {
         _ = attempt(now) { (index) throws(DiskError) in
             try flushAccesses(index)
-            // The log is empty then: the directory can be copied, and read by others.
+            // With an empty log the directory can be copied, and read by other processes.
             try onIndex { () throws(SQLiteError) in
                 try index.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             }
         }
     }
 
-    /// Whether a degraded tier can write again: tried with a small file and a transaction, so that
-    /// it is healthy again without waiting for a store.
+    /// Checks with a small file and a transaction whether a degraded tier can write again, so that
+    /// it recovers without waiting for a store.
     private func probe(_ now: UnixTime) -> Bool {
         attempt(now) { (index) throws(DiskError) in
             try files.probe()
@@ -46,7 +47,7 @@ extension DiskTier {
 
     // MARK: - Limits
 
-    /// What the entries and all beside them take, measured.
+    /// Returns the measured usage of the entries and everything else.
     func usage(of index: DiskIndex) throws(DiskError) -> DiskUsage {
         overhead = 0
         for name in [Self.indexName] + Self.setAsideNames {
@@ -58,7 +59,8 @@ extension DiskTier {
         return usage
     }
 
-    /// Whether one more entry of so many bytes fits below the limits, and below those of its cache.
+    /// Returns whether one more entry of this size fits below the limits of the tier and of its
+    /// cache.
     func fits(
         _ charge: Int, _ key: String, _ index: DiskIndex
     ) throws(DiskError) -> Bool {
@@ -73,8 +75,8 @@ extension DiskTier {
         return usage.bytes + charge <= (try room(for: index, below: policy.bytesMax))
     }
 
-    /// Removes the oldest entries until one more of so many bytes fits below the limits: those of
-    /// its cache first.
+    /// Evicts the oldest entries until one more of this size fits below the limits, those of its
+    /// cache first.
     func makeRoom(_ charge: Int, _ key: String, _ index: DiskIndex) throws(DiskError) {
         try makeOwnRoom(charge, key, index)
         guard try !fits(charge, index) else { return }
@@ -85,21 +87,21 @@ extension DiskTier {
         while try dropOldest(downTo: target, index) {}
     }
 
-    /// From now on the tier goes down to the low-water mark, bit by bit.
+    /// Starts trimming to the low-water mark in steps.
     func beginTrim() {
         guard !chores.isTrimming, policy.bytesMax > 0 || policy.countMax > 0 else { return }
         chores.isTrimming = true
         counts.trims += 1
     }
 
-    /// Trims and lets go of what is over age now, whether or not it is time to.
+    /// Starts trimming and expiry immediately.
     func trimNow() {
         beginTrim()
         beginAllOwnTrims()
         chores.expiresAt = nil
     }
 
-    /// What may be left, where 0 is no limit.
+    /// Returns the targets of a trim, treating a limit of 0 as unlimited.
     private func target(
         of index: DiskIndex, bytes: Int, entries: Int
     ) throws(DiskError) -> (bytes: Int, entries: Int) {
@@ -107,14 +109,14 @@ extension DiskTier {
         return (bytesLeft, policy.countMax > 0 ? entries : .max)
     }
 
-    /// What entries may take below a limit for all. They keep half of it whatever is beside them,
-    /// so that a limit of a few kilobytes does not empty the tier.
+    /// Returns the space for entries below a total limit. They keep at least half of it despite
+    /// overhead, so that a limit of a few kilobytes doesn't empty the tier.
     private func room(for index: DiskIndex, below limit: Int) throws(DiskError) -> Int {
         let beside = try usage(of: index).overhead
         return limit - min(beside, limit / 2)
     }
 
-    /// Goes on down to the low-water mark.
+    /// Performs one step of trimming to the low-water mark.
     private func trim(_ index: DiskIndex) throws(DiskError) -> Bool {
         guard chores.isTrimming else { return false }
         let target = try target(
@@ -125,8 +127,8 @@ extension DiskTier {
         return true
     }
 
-    /// Gives entries of the future the date of now, once a minute: a clock that was set back would
-    /// keep them until it is there again.
+    /// Sets future dates to now, once a minute: after the clock was set back, such entries would
+    /// otherwise be kept until it catches up.
     private func correctDates(_ now: UnixTime, _ index: DiskIndex) throws(DiskError) -> Bool {
         guard Chores.isDue(chores.correctsDatesAt, now) else { return false }
         if try index.correctDates(now, policy.expireType, count: Chores.batch) { return true }
@@ -134,7 +136,7 @@ extension DiskTier {
         return false
     }
 
-    /// Removes entries over age.
+    /// Removes expired entries.
     private func expire(_ now: UnixTime, _ index: DiskIndex) throws(DiskError) -> Bool {
         guard Chores.isDue(chores.expiresAt, now) else { return false }
         let victims =
@@ -157,7 +159,7 @@ extension DiskTier {
         return try index.oldest(upTo: limit, count: Chores.batch)
     }
 
-    /// Removes a batch of the oldest entries; false where the rest takes no more than `target`.
+    /// Removes a batch of the oldest entries; returns false if the rest is within `target`.
     private func dropOldest(
         downTo target: (bytes: Int, entries: Int), _ index: DiskIndex
     ) throws(DiskError) -> Bool {
@@ -187,12 +189,12 @@ extension DiskTier {
 
     // MARK: - Leftovers
 
-    /// Compares a few files with the index: unfinished ones are removed, whole ones that the index
-    /// does not know are taken in. So an index that was lost comes back. What an index that is
-    /// whole does not know, although its numbers went on, was replaced: it is removed.
+    /// Compares some files with the index: temporary ones are removed, and complete ones that the
+    /// index doesn't know are imported, which restores a lost index. A file that is unknown to an
+    /// intact index with higher numbers was replaced, and is removed.
     private func sweep(_ index: DiskIndex) throws(DiskError) -> Bool {
         let time = stepTime()
-        // Most buckets are empty where the tier is small.
+        // Most buckets are empty in a small tier.
         while chores.filesToSweep.isEmpty {
             guard let bucket = chores.bucketsToSweep.popLast() else {
                 if chores.owesSwept { try index.noteSwept() }
@@ -204,7 +206,7 @@ extension DiskTier {
         }
         let numbers = chores.filesToSweep.suffix(Chores.batch).reversed()
         var count = 0
-        // One that fails is passed over.
+        // A file that fails is skipped.
         defer { chores.filesToSweep.removeLast(count) }
         try index.transaction { () throws(DiskError) in
             for number in numbers where count == 0 || !time.isOver {
@@ -215,12 +217,13 @@ extension DiskTier {
         return true
     }
 
-    /// Rows of one bucket are far apart: each waits for the device where the page cache is empty.
+    /// Looks up one file at a time: the rows of one bucket are far apart, and each waits for the
+    /// device if the page cache is cold.
     private func compare(_ number: Int64, _ index: DiskIndex) throws(DiskError) {
         switch try index.place(ofNumber: number) {
         case .file: return
-        // A process was killed before it committed the file, and the next one gave its number to
-        // a body that lies in the index.
+        // A process was killed before it committed the file, and the next one assigned its number
+        // to a body in the index.
         case .index: break
         case nil:
             let mayBeNew = chores.adoptsFiles && number > chores.knownUpTo
@@ -229,8 +232,8 @@ extension DiskTier {
         try files.remove(number)
     }
 
-    /// False for a file that is no whole body, is older than what its key has, was removed
-    /// meanwhile, or does not fit.
+    /// Imports a file; returns false if it isn't a complete body, is older than the entry of its
+    /// key, was removed meanwhile, or doesn't fit.
     private func adopt(_ number: Int64, _ index: DiskIndex) throws(DiskError) -> Bool {
         guard let (header, length) = try files.header(number),
             !chores.wasRemoved(header.key, header.stored, tags: header.metadata.tags),
@@ -246,7 +249,7 @@ extension DiskTier {
         return true
     }
 
-    /// Whether a key has no entry; a damaged row makes way.
+    /// Returns whether a key has no entry; a damaged row is removed.
     private func isFree(_ key: String, _ index: DiskIndex) throws(DiskError) -> Bool {
         switch try index.finding(key) {
         case .nothing: return true
@@ -279,59 +282,59 @@ extension DiskTier {
     }
 }
 
-/// What the disk tier does bit by bit between requests.
+/// The maintenance work of the disk tier, done in steps between requests.
 struct Chores: Sendable {
     /// Buckets whose files have not been compared with the index since the start.
     var bucketsToSweep = Array((0..<BodyFiles.buckets).reversed())
-    /// Files of a bucket that have not been looked at yet.
+    /// Files of a bucket that remain to be checked.
     var filesToSweep: [Int64] = []
-    /// Going down to the low-water mark.
+    /// Whether trimming to the low-water mark is in progress.
     var isTrimming = false
-    /// Named caches that go down to their own low-water mark.
+    /// Named caches that are being trimmed to their own low-water mark.
     var trimmedCaches: Set<String> = []
-    /// When entries over age are looked for next; `nil` is now.
+    /// When to check for expired entries next; `nil` for now.
     var expiresAt: UnixTime?
-    /// Keys that were removed since the start: what is taken in again does not bring them back.
+    /// Keys removed since the start, which must not be imported again.
     private(set) var removed: Set<String> = []
-    /// Selections of entries that were removed since the start, likewise.
+    /// Selections of entries removed since the start, which must not be imported again.
     private(set) var removedSelections: [DiskSelection] = []
-    /// Whether files that the index does not know are taken in; else they are removed.
+    /// Whether files unknown to the index are imported; otherwise they are removed.
     var adoptsFiles = true
-    /// Files up to this number are not taken in: the index knew all of them.
+    /// Files up to this number are not imported, because the index knew all of them.
     var knownUpTo: Int64 = 0
-    /// The index is not told yet that it knows all files.
+    /// Whether the index must still be marked as swept.
     var owesSwept = true
-    /// When dates of the future are looked for next; `nil` is now.
+    /// When to check for future dates next; `nil` for now.
     var correctsDatesAt: UnixTime?
-    /// The account of the index is in doubt.
+    /// Whether the totals of the index may be wrong.
     var isRecounting = false
-    /// The trash may hold something.
+    /// Whether the trash may contain files.
     var hasTrash = true
-    /// The index may have pages to give back.
+    /// Whether the index may have free pages.
     var isShrinking = true
 
-    /// How often entries over age and dates of the future are looked for, milliseconds.
+    /// The interval of checks for expired entries and future dates, in milliseconds.
     static let expiryPeriod: Int64 = 60_000
-    /// Keys in `removed` at most.
+    /// The maximum number of keys in `removed`.
     static let removedMax = 16_384
-    /// Selections in `removedSelections` at most.
+    /// The maximum number of selections in `removedSelections`.
     static let selectionsMax = 64
-    /// Entries that one step removes, or files that it looks at, at most: a few milliseconds.
+    /// The maximum number of entries removed or files checked per step: a few milliseconds.
     static let batch = 128
-    /// Free pages of the index that one step gives back: a millisecond or two.
+    /// The number of free index pages returned per step: a millisecond or two.
     static let pages: Int = 64
 
-    /// Whether what the tier lost sight of is still looked for.
+    /// Whether the sweep for unknown files is in progress.
     var isSweeping: Bool { !bucketsToSweep.isEmpty || !filesToSweep.isEmpty }
 
-    /// Notes that a key was removed. Beyond the limit nothing is taken in any more: false then.
+    /// Records the removal of a key. Returns false beyond the limit: importing must then stop.
     mutating func noteRemoved(_ key: String) -> Bool {
         guard removed.contains(key) || removed.count < Self.removedMax else { return false }
         removed.insert(key)
         return true
     }
 
-    /// The same of a selection; repeated for each step of a removal.
+    /// Records the removal of a selection; repeated for each step of a removal.
     mutating func noteRemoved(_ selection: DiskSelection) -> Bool {
         let isKnown = removedSelections.contains {
             $0.selection == selection.selection && $0.storedUpTo == selection.storedUpTo
@@ -341,44 +344,44 @@ struct Chores: Sendable {
         return true
     }
 
-    /// Goes on to keep out what was removed before.
+    /// Carries over the recorded removals.
     mutating func keepRemovals(of other: Chores) {
         removed = other.removed
         removedSelections = other.removedSelections
         adoptsFiles = other.adoptsFiles
     }
 
-    /// Whether an entry that is found somewhere was removed since the start.
+    /// Returns whether an entry found while importing was removed since the start.
     func wasRemoved(_ key: String, _ stored: UnixTime, tags: [String]) -> Bool {
         removed.contains(key)
             || removedSelections.contains { $0.matches(key, stored, tags: tags) }
     }
 
-    /// Whether it is time for what is done every minute; a clock that was set back delays nothing.
+    /// Returns whether a periodic task is due; a clock that was set back doesn't delay it.
     static func isDue(_ moment: UnixTime?, _ now: UnixTime) -> Bool {
         guard let moment else { return true }
         return now >= moment || moment > now.adding(milliseconds: expiryPeriod)
     }
 }
 
-/// How long one step of housekeeping may remove or compare: hits wait until it is over.
+/// The time limit of one maintenance step, during which hits wait.
 ///
-/// A row that is not in the page cache waits for the device. What the removal of a file takes
-/// differs a hundredfold between file systems, from 10 µs to some milliseconds where the device is
-/// told of freed blocks at once (`discard`).
+/// A row that isn't in the page cache waits for the device. The time to remove a file varies by a
+/// factor of hundred between file systems, from 10 µs to several milliseconds if freed blocks are
+/// discarded at once (`discard`).
 struct StepTime {
-    /// Nanoseconds after which a step ends.
+    /// The duration in nanoseconds after which a step ends.
     static let longest: UInt64 = 1_000_000
 
     private let clock: () -> UInt64
     private let began: UInt64
 
-    /// Begins now; `clock` says nanoseconds since any moment, and never goes back.
+    /// Starts the time limit; `clock` returns monotonic nanoseconds.
     init(_ clock: @escaping () -> UInt64) {
         self.clock = clock
         began = clock()
     }
 
-    /// Whether the step is to end; the first piece of its work is always done.
+    /// Whether the step must end; checked after its first item, so each step makes progress.
     var isOver: Bool { clock() - began >= Self.longest }
 }

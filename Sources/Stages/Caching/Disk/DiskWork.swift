@@ -1,21 +1,21 @@
 internal import ImageModel
 internal import Messages
 
-/// Something to do on the disk thread.
+/// A request to the disk thread.
 struct DiskRequest: Sendable {
-    /// Names the answer.
+    /// Identifies the answer.
     let ticket: UInt64
     let work: DiskWork
-    /// When it was asked.
+    /// When it was submitted.
     let now: UnixTime
 
-    /// Whether nobody waits for it: it gives way to reads and stores.
+    /// Whether it is maintenance, which has lower priority than reads and stores.
     var isChore: Bool {
         if case .maintain = work { return true }
         return false
     }
 
-    /// Whether it only answers somebody: nothing changes if it is not done.
+    /// Whether it only reads, so that dropping it changes nothing.
     var isQuestion: Bool {
         switch work {
         case .look, .read, .find: true
@@ -24,87 +24,87 @@ struct DiskRequest: Sendable {
     }
 }
 
-/// What the disk thread does.
+/// The work of a request.
 enum DiskWork: Sendable {
-    /// Find the entry of a key, and read it at once where it is short and there is room for it.
+    /// Find the entry of a key, and read it immediately if it is small and memory is available.
     case look(String, Body.Home)
-    /// Read a located body into memory that was reserved for it.
+    /// Read a located body into memory reserved for it.
     case read(String, IndexRow, Body)
-    /// Store these in one transaction.
+    /// Store these bodies in one transaction.
     case write([PendingWrite])
     case remove(String)
-    /// What the origin says of caching holds for the entry of a key, if that is of the same bytes.
+    /// Update the caching information of a key's entry, if its bytes are the same.
     case renew(String, Validity)
-    /// Whether there is an entry of a key.
+    /// Check whether a key has an entry.
     case find(String)
     case clear
-    /// A bit of a walk over the entries.
+    /// One step of a scan over the entries.
     case scan(DiskScan)
-    /// Begin to go down to the low-water mark.
+    /// Start trimming to the low-water mark.
     case trim
-    /// Hold to these limits.
+    /// Apply these limits.
     case adopt(DiskPolicy)
-    /// Note uses of keys.
+    /// Record uses of keys.
     case touch([String])
-    /// A bit of housekeeping.
+    /// One step of maintenance.
     case maintain
-    /// Write what is noted in memory only.
+    /// Write data that is only in memory.
     case flush
 }
 
-/// What came of it.
+/// The answer to a request.
 struct DiskAnswer: Sendable {
     let ticket: UInt64
     let result: DiskResult
-    /// The tier as it was then.
+    /// The status of the tier after the request.
     let status: DiskStatus
 }
 
-/// The answer to each `DiskWork`.
+/// The result for each `DiskWork`.
 enum DiskResult: Sendable {
-    /// There is an entry, which is still to be read; or none.
+    /// An entry that is still to be read; `nil` if there is none.
     case located(IndexRow?)
-    /// The entry and its body, which is whole.
+    /// The entry and its verified body.
     case fetched(IndexRow, Body)
-    /// The entry of the body that was read; `nil` where that is missing or wrong.
+    /// The entry of the body that was read; `nil` if that is missing or wrong.
     case read(IndexRow?)
-    /// What became of each.
+    /// The result of each write.
     case written([DiskWriteResult])
-    /// The entry, if there is one.
+    /// The entry, if it exists.
     case found(IndexRow?)
-    /// What a scan found; `nil` where the disk could not.
+    /// The result of a scan step; `nil` if the disk failed.
     case scanned(DiskScanStep?)
-    /// Whether it is certain that the entries are gone.
+    /// Whether the entries are certainly gone.
     case removed(Bool)
     case done
-    /// Whether there is more to do at once.
+    /// Whether there is more to do immediately.
     case maintained(Bool)
 }
 
-/// How the disk tier is.
+/// The status of the disk tier.
 public struct DiskStatus: Sendable, Hashable {
-    /// Works or not, and why not.
+    /// Whether it works, and if not, why.
     public var health: DiskHealth
-    /// Entries and bytes; `nil` while the index cannot be read.
+    /// Entries and bytes; `nil` while the index can't be read.
     public var usage: DiskUsage?
-    /// Entries that were found damaged and removed.
+    /// The number of damaged entries that were removed.
     public var damaged: Int
-    /// Indexes that were set aside and rebuilt.
+    /// The number of indexes that were set aside and rebuilt.
     public var rebuilt: Int
-    /// Why the last of them was.
+    /// The reason for the last of them.
     public var setAsideReason: DiskError?
-    /// The version of the index before it was upgraded as it was opened; `nil` where it was not.
+    /// The version of the index before it was upgraded while opening; `nil` if it was not upgraded.
     public var upgradedFrom: Int64?
-    /// Since when it does not work.
+    /// Since when it is degraded.
     public var degradedSince: UnixTime?
-    /// What was done since the process started.
+    /// Counters since the process started.
     public var counts: DiskCounts
-    /// What named caches have, as of about a second ago.
+    /// The usage of named caches, up to about a second old.
     public var caches: [String: DiskUsage]
 }
 
 extension DiskTier {
-    /// Does one piece of work.
+    /// Executes one request.
     func perform(_ request: DiskRequest) -> DiskAnswer {
         let now = request.now
         let result: DiskResult =
@@ -128,7 +128,7 @@ extension DiskTier {
     }
 
     func status(_ now: UnixTime) -> DiskStatus {
-        // In this order: the look at the index may find out that it is damaged.
+        // In this order, because reading the usage may reveal that the index is damaged.
         let usage = usage(now)
         return DiskStatus(
             health: health, usage: usage, damaged: damaged, rebuilt: rebuilt,
@@ -137,8 +137,9 @@ extension DiskTier {
             caches: usageByCache)
     }
 
-    /// Short bodies come with the first answer: a turn through the bus thread takes longer than to
-    /// read them. What that thread has to make room for, and what is long, is only located.
+    /// Returns small bodies with the lookup, because another round trip through the bus thread
+    /// takes longer than reading them. Large bodies, and those for which the bus thread must evict
+    /// first, are only located.
     private func look(_ key: String, _ home: Body.Home, _ now: UnixTime) -> DiskResult {
         guard let row = locate(key, now) else { return .located(nil) }
         guard isThere(row, now) else { return .located(nil) }
@@ -148,8 +149,8 @@ extension DiskTier {
         return read(key, row, body, now).map { .fetched($0, body) } ?? .located(nil)
     }
 
-    /// Reads a located body; its entry has the digest afterwards, also where an earlier version
-    /// stored it without.
+    /// Reads a located body; the returned entry has a digest even if an earlier version stored it
+    /// without one.
     private func read(_ key: String, _ row: IndexRow, _ body: Body, _ now: UnixTime) -> IndexRow? {
         guard read(key, row, into: body.target, now) else { return nil }
         var row = row
@@ -189,13 +190,13 @@ extension DiskTier {
     }
 }
 
-/// What the disk tier did since the process started.
+/// Counters of the disk tier since the process started.
 public struct DiskCounts: Sendable, Hashable {
-    /// Entries and what they took, bytes.
+    /// A number of removed entries and their size in bytes.
     public struct Gone: Sendable, Hashable {
-        /// How many.
+        /// The number of entries.
         public var entries: UInt64 = 0
-        /// What they took.
+        /// Their size in bytes.
         public var bytes: UInt64 = 0
 
         mutating func add(_ victims: [IndexVictim]) {
@@ -204,25 +205,25 @@ public struct DiskCounts: Sendable, Hashable {
         }
     }
 
-    /// Bytes of bodies and their headers that were written.
+    /// The bytes written for bodies and their headers.
     public var bytesWritten: UInt64 = 0
-    /// How often it began to go down to the low-water mark.
+    /// How often a trim to the low-water mark was started.
     public var trims: UInt64 = 0
-    /// What went for the limits.
+    /// Entries evicted because of limits.
     public var trimmed = Gone()
-    /// What went for its age.
+    /// Expired entries.
     public var expired = Gone()
-    /// How often it began to fail.
+    /// How often it became degraded.
     public var failures: UInt64 = 0
 
-    /// Nothing yet.
+    /// Creates zero counters.
     public init() {}
 }
 
-/// Which entries of the disk are meant.
+/// A selection of disk entries.
 struct DiskSelection: Sendable {
     let selection: EntrySelection
-    /// Those stored later are not meant; `nil`: whenever they were stored.
+    /// Excludes entries stored later; `nil` for no restriction.
     let storedUpTo: UnixTime?
 
     init(_ selection: EntrySelection, _ now: UnixTime) {
@@ -233,19 +234,19 @@ struct DiskSelection: Sendable {
         }
     }
 
-    /// Whether it means an entry of that stored text, of that date and with those tags; tags that
-    /// are not told are those of the selection.
+    /// Returns whether an entry with that stored key, date and tags matches; unknown tags count as
+    /// matching.
     func matches(_ text: String, _ stored: UnixTime, tags: [String]?) -> Bool {
         if let storedUpTo, stored > storedUpTo { return false }
         return selection.matches(text, tags: tags)
     }
 }
 
-/// A walk over the entries in the order of their numbers, a bit at a time.
+/// A scan over the entries in the order of their numbers, in steps.
 struct DiskScan: Sendable {
-    /// What is done with those that are meant.
+    /// What to do with matching entries.
     enum Purpose: Sendable, Hashable {
-        /// They are described, so many at most.
+        /// List them, up to this number.
         case list(Int)
         case count
         case remove
@@ -253,34 +254,34 @@ struct DiskScan: Sendable {
 
     let selection: DiskSelection
     let purpose: Purpose
-    /// It goes on behind this number.
+    /// The number after which it continues.
     var after: Int64 = 0
-    /// Entries with larger numbers came after its begin, and are not meant; `nil` before the first
-    /// step.
+    /// Excludes entries with larger numbers, which were added after it began; `nil` before the
+    /// first step.
     var upTo: Int64?
 
-    /// Rows that one step looks at: a few milliseconds.
+    /// The number of rows per step: a few milliseconds.
     static let rowsPerStep = 1_024
 
-    /// Whether it removes an entry, or has removed it.
+    /// Returns whether it removes an entry, or has removed it.
     func removes(_ text: String, _ row: IndexRow) -> Bool {
         row.number <= upTo ?? .max
             && selection.matches(text, row.stored, tags: row.metadata.tags)
     }
 }
 
-/// What one step of a scan found.
+/// The result of one scan step.
 struct DiskScanStep: Sendable {
     var entries: [EntryDescription] = []
-    /// Those that were listed, counted or removed.
+    /// The entries listed, counted or removed.
     var count = EntryCount()
-    /// Where the next step goes on; `nil`: that was the last one.
+    /// Where the next step continues; `nil` after the last one.
     var next: Int64?
     var upTo: Int64
 }
 
 extension DiskScanStep {
-    /// Only these were removed: the next step goes on behind them.
+    /// Limits the step to the removed entries: the next one continues after them.
     fileprivate mutating func cut(behind removed: [IndexVictim]) {
         next = removed.last?.number
         count = EntryCount()
@@ -288,7 +289,7 @@ extension DiskScanStep {
     }
 }
 
-/// An entry as a scan sees it.
+/// An entry in a scan.
 struct ScannedRow {
     let victim: IndexVictim
     let key: String
@@ -297,7 +298,7 @@ struct ScannedRow {
 }
 
 extension DiskTier {
-    /// One step; `nil` where the disk cannot.
+    /// Performs one step; returns `nil` if the disk failed.
     func scan(_ scan: DiskScan, _ now: UnixTime) -> DiskScanStep? {
         attempt(now) { (index) throws(DiskError) in
             let upTo = scan.upTo ?? (nextNumber - 1)
@@ -343,7 +344,8 @@ extension DiskTier {
         return step
     }
 
-    /// What is still taken in from files and an older index is not to bring removed entries back.
+    /// Prevents files and an older index that are still being imported from restoring removed
+    /// entries.
     private func keepOut(_ selection: DiskSelection) {
         guard chores.isSweeping || salvaging != nil, !chores.noteRemoved(selection) else { return }
         salvaging = nil

@@ -4,18 +4,18 @@ internal import SQLite
 
 /// One entry of the index, without its bytes.
 struct IndexRow: Hashable, Sendable {
-    /// Names the entry, and its file.
+    /// Identifies the entry and its file.
     var number: Int64
     var bodyLength: Int
     var checksum: UInt64
-    /// Where the body begins in its file; `nil` where it lies in the index itself.
+    /// The offset of the body in its file; `nil` if it is stored in the index.
     var fileOffset: Int?
     var created: UnixTime
     var stored: UnixTime
     var accessed: UnixTime
     var metadata: StoredMetadata
 
-    /// The date that counts.
+    /// Returns the relevant date.
     func date(_ type: ExpireType) -> UnixTime {
         switch type {
         case .access: accessed
@@ -25,61 +25,61 @@ struct IndexRow: Hashable, Sendable {
     }
 }
 
-/// An entry that is to go: what must be known to remove it.
+/// An entry to be removed, with the data needed for that.
 struct IndexVictim: Hashable, Sendable {
     var number: Int64
     var hasFile: Bool
-    /// What its removal gives back, bytes.
+    /// The space freed by its removal, in bytes.
     var charge: Int
 }
 
-/// What the disk tier takes.
+/// The space used by the disk tier.
 public struct DiskUsage: Hashable, Sendable {
-    /// Entries.
+    /// The number of entries.
     public var entries: Int
-    /// Bytes: bodies and headers rounded up to blocks, and rows of the index.
+    /// The size of the entries in bytes: bodies and headers rounded up to blocks, and rows of the
+    /// index.
     public var bytes: Int
-    /// Bytes of what is beside the entries: the log of the index, and indexes that were set aside.
+    /// The size of everything else in bytes: the index's log, and set-aside indexes.
     public var overhead = 0
 
-    /// All of it, bytes.
+    /// The total size in bytes.
     public var total: Int { bytes + overhead }
 }
 
-/// What the index has under a key.
+/// The result of looking a key up in the index.
 enum IndexFinding {
     case nothing
     case entry(IndexRow)
-    /// A row that says what cannot be; it is of this number.
+    /// An invalid row with this number.
     case damaged(Int64)
 }
 
 extension IndexRow {
-    /// The columns of `entries` that `init` reads, in its order; those of `partNames` and the
-    /// number come behind them.
+    /// The columns of `entries` read by `init`, in order, followed by `partNames` and the number.
     static let columnNames = [
         "body_length", "checksum", "file_offset", "created", "stored", "accessed", "format",
         "width", "height", "pages", "has_alpha", "content_type", "etag", "last_modified",
         "cache_control", "still_of", "samples", "expiry",
     ]
     static let columns = columnNames.joined(separator: ", ")
-    /// What else it reads, in its order: of `extras`, and of `tags`.
+    /// The columns of `extras` and `tags` read by `init`, in order.
     static let partNames = ["digest", "media_type", "extended", "tags"]
     /// The tags of an entry in one text.
     static let tagsColumn =
         "(SELECT group_concat(tag, ' ') FROM tags WHERE tags.number = entries.number) AS tags"
-    /// How many columns come before the number.
+    /// The number of columns before the entry's number.
     static let columnCount = columnNames.count + partNames.count
 
-    /// Numbers of entries, and so names of files, end here; far from where adding one overflows.
+    /// The maximum number of an entry or file, far from overflow.
     static let numberMax: Int64 = 1 << 62
-    /// An index, or a file, whose numbers have come further than this is not gone on with: so many
-    /// entries nobody stores.
+    /// An index or file with a larger number is rejected, because no cache stores that many
+    /// entries.
     static let foundNumberMax: Int64 = 1 << 61
-    /// No body is longer: sums of lengths do not overflow.
+    /// The maximum length of a body, so that sums of lengths can't overflow.
     static let bodyBytesMax: Int64 = 1 << 48
 
-    /// Reads a row; `nil` where a column has what this program never writes there.
+    /// Parses a row; `nil` if a column has a value that this program never writes.
     init?(_ row: borrowing Row) {
         guard let number = row.storedInt64(Self.columnCount), (1...Self.numberMax).contains(number),
             let bodyLength = row.storedInt64(0), (0...Self.bodyBytesMax).contains(bodyLength),
@@ -130,7 +130,7 @@ extension IndexRow {
         return metadata
     }
 
-    /// The digest of the bytes, or that it is not known; `nil` for what is neither.
+    /// Returns the digest or its absence; `nil` for an invalid value.
     private static func digest(
         _ row: borrowing Row, _ column: Int
     ) -> (value: ContentDigest?, Void)? {
@@ -139,7 +139,7 @@ extension IndexRow {
         return ContentDigest(bytes(row, column)).map { ($0, ()) }
     }
 
-    /// A media type and bytes, or neither; `nil` for anything else.
+    /// Returns a media type and bytes, or their absence; `nil` for anything else.
     private static func extended(
         _ row: borrowing Row, _ column: Int
     ) -> (value: ExtendedData?, Void)? {
@@ -150,7 +150,7 @@ extension IndexRow {
         return (ExtendedData(bytes(row, column + 1), mediaType: type), ())
     }
 
-    /// `nil` for what are no tags.
+    /// Returns `nil` for invalid tags.
     private static func tags(_ row: borrowing Row, _ column: Int) -> [String]? {
         if row.isNull(column) { return [] }
         return row.storedText(column).flatMap { StoredMetadata.tags(inText: $0) }
@@ -160,7 +160,7 @@ extension IndexRow {
         row.blob(column).withUnsafeBytes { Array($0) }
     }
 
-    /// What the origin says of caching, or that it is not known; `nil` for what is neither.
+    /// Returns the origin's caching information or its absence; `nil` for an invalid value.
     private static func caching(
         _ row: borrowing Row, _ column: Int, control: String?
     ) -> (value: OriginCaching?, Void)? {
@@ -171,7 +171,7 @@ extension IndexRow {
         return (caching, ())
     }
 
-    /// A text of the origin, or that there is none; `nil` for what is neither.
+    /// Returns an origin's text or its absence; `nil` for an invalid value.
     private static func text(_ row: borrowing Row, _ column: Int) -> (value: String?, Void)? {
         if row.isNull(column) { return (nil, ()) }
         guard let text = row.storedText(column), StoredMetadata.mayBeHeader(text) else {
@@ -182,7 +182,8 @@ extension IndexRow {
 }
 
 extension ImageInfo {
-    /// What was stored of an image; `nil` for what no image is. `stillOf` is 0 for no still.
+    /// Creates an image from stored properties; `nil` if they are invalid. `stillOf` is 0 if it
+    /// isn't a still.
     init?(
         format: ImageFormat, storedWidth: Int64, height: Int64, pages: Int64, alpha: Int64,
         stillOf: Int64, samples: Int64
@@ -200,17 +201,17 @@ extension ImageInfo {
 }
 
 extension StoredMetadata {
-    /// Whether a message may carry this text as a header of the origin.
+    /// Returns whether a message can carry this text as a header of the origin.
     static func mayBeHeader(_ text: String) -> Bool {
         text.utf8.count <= MessageLimits.originHeaderBytesMax && !text.utf8.contains(0)
     }
 }
 
 extension StoredMetadata {
-    /// The tags as they are stored, in one text; `nil` for none.
+    /// The tags in their stored form, one text; `nil` if there are none.
     var tagsText: String? { tags.isEmpty ? nil : tags.joined(separator: " ") }
 
-    /// Reads such a text; `nil` for what are no tags, or too many.
+    /// Parses stored tags; `nil` if they are invalid or too many.
     static func tags(inText text: String) -> [String]? {
         guard text.utf8.count <= tagsBytesMax else { return nil }
         let tags = text.split(separator: " ", omittingEmptySubsequences: false).map { String($0) }
@@ -220,11 +221,11 @@ extension StoredMetadata {
         return tags
     }
 
-    /// No such text is longer.
+    /// The maximum length of stored tags.
     static let tagsBytesMax = CacheTag.entryMax * (CacheTag.bytesMax + 1)
 
-    /// What tags and extended data take beside the rest of an entry, about: bytes. A tag stands in
-    /// two orders of the index.
+    /// The approximate size of tags and extended data in bytes, in addition to the rest of an
+    /// entry. A tag is stored in two indexes.
     var partBytes: Int {
         let tagBytes = tags.reduce(0) { $0 + 2 * ($1.utf8.count + 16) }
         return tagBytes + (extendedData.map { $0.bytes.count + $0.mediaType.utf8.count } ?? 0)
@@ -232,10 +233,10 @@ extension StoredMetadata {
 }
 
 extension IndexVictim {
-    /// More no entry takes, bytes: sums of charges do not overflow.
+    /// The maximum charge of an entry in bytes, so that sums of charges can't overflow.
     private static let chargeMax: Int64 = 1 << 50
 
-    /// Reads number, whether there is a file, and charge; `nil` for what cannot be.
+    /// Parses number, presence of a file, and charge; `nil` for invalid values.
     init?(_ row: borrowing Row) {
         guard let charge = row.storedInt64(2), (0...Self.chargeMax).contains(charge) else {
             return nil
@@ -245,13 +246,13 @@ extension IndexVictim {
 }
 
 extension ScannedRow {
-    /// The columns that it reads, in its order.
+    /// The columns that it reads, in order.
     static let columns = [
         "entries.number", "file_offset IS NOT NULL", "charge", "key", "body_length", "stored",
         "accessed", "format", "width", "height",
     ].joined(separator: ", ")
 
-    /// Reads a row of a scan; `nil` where a column has what this program never writes there.
+    /// Parses a row of a scan; `nil` if a column has a value that this program never writes.
     init?(_ row: borrowing Row) {
         guard let victim = IndexVictim(row), let key = row.storedText(3),
             let length = row.storedInt64(4).flatMap({ UInt64(exactly: $0) }),
@@ -273,7 +274,7 @@ extension ScannedRow {
 }
 
 extension DiskUsage {
-    /// Takes an account; `nil` for what cannot be.
+    /// Creates a usage from stored totals; `nil` for invalid values.
     init?(entries: Int64?, bytes: Int64?) {
         guard let entries, let bytes, (0...IndexRow.numberMax).contains(entries),
             (0...(1 << 60)).contains(bytes), entries <= bytes / Int64(DiskTier.rowCharge)
@@ -282,8 +283,8 @@ extension DiskUsage {
     }
 }
 
-/// The samples of an image as a number of a byte: their bits, 0 for the usual 8, and the highest
-/// bit for a high dynamic range.
+/// The sample format of an image in one byte: the bit depth, 0 for the usual 8, and the highest bit
+/// for high dynamic range.
 struct StoredSamples {
     let bits: Int
     let isHDR: Bool
@@ -292,7 +293,7 @@ struct StoredSamples {
 
     init(_ info: ImageInfo) { (bits, isHDR) = (info.bits, info.isHDR) }
 
-    /// `nil` for what is none.
+    /// Returns `nil` for an invalid number.
     init?(_ number: Int64) {
         guard (0...0xFF).contains(number) else { return nil }
         let bits = Int(number) & ~Self.highRange
@@ -301,8 +302,8 @@ struct StoredSamples {
         isHDR = Int(number) & Self.highRange != 0
     }
 
-    /// What a column of both says: the samples in its lowest byte, above them the revision of the
-    /// pipeline. `nil` for what this program never writes.
+    /// Splits a column into the samples in its lowest byte and the revision of the pipeline above.
+    /// Returns `nil` for a value that this program never writes.
     static func parts(of column: Int64) -> (samples: Int64, revision: UInt16)? {
         guard column >= 0, let revision = UInt16(exactly: column >> 8),
             PipelineRevision.range.contains(revision)
@@ -310,7 +311,7 @@ struct StoredSamples {
         return (column & 0xFF, revision)
     }
 
-    /// The column of both.
+    /// Returns the column with both.
     func column(_ revision: UInt16) -> Int64 { Int64(number) | Int64(revision) << 8 }
 
     var number: UInt8 {
@@ -318,16 +319,16 @@ struct StoredSamples {
     }
 }
 
-/// What is stored of an origin's words beside its `Cache-Control`: when the age of its response was
-/// 0, in milliseconds since 1970, the seconds that `Expires` lets it live, and a star for
-/// `Vary: *`, as in `1700000000000 60` and `1700000000000 - *`.
+/// The stored form of an origin's caching information besides `Cache-Control`: the time at which
+/// the age of the response was 0, in milliseconds since 1970, the lifetime in seconds according to
+/// `Expires`, and a star for `Vary: *`, as in `1700000000000 60` and `1700000000000 - *`.
 extension OriginCaching {
     var storedText: String {
         let lifetime = age.expiresInSeconds.map { String($0) } ?? "-"
         return "\(age.bornMilliseconds) \(lifetime)" + (variesOnEverything ? " *" : "")
     }
 
-    /// Reads what was stored beside this `Cache-Control`; `nil` for what no version ever wrote.
+    /// Parses the text stored alongside this `Cache-Control`; `nil` if no version ever wrote it.
     init?(storedText text: String, control field: String?) {
         guard text.utf8.count <= Self.storedBytesMax else { return nil }
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
@@ -349,9 +350,9 @@ extension OriginCaching {
         guard storedText == text else { return nil }
     }
 
-    /// Earlier versions stored times that were computed for one cache: when its age was 0, for how
-    /// long it was fresh, and how long after that it might be served while its origin was asked and
-    /// where that failed, in milliseconds.
+    /// Parses the form of earlier versions, which stored times computed for one cache, in
+    /// milliseconds: when its age was 0, how long it was fresh, and how long after that it could be
+    /// served during revalidation and after errors.
     private init?(times: [Int64], _ field: String?) {
         guard times.count == 4, HTTPExpiry.bornRange.contains(times[0]),
             times[1...].allSatisfy(HTTPExpiry.timeRange.contains)
@@ -365,6 +366,6 @@ extension OriginCaching {
         self.init(control, ResponseAge(bornMilliseconds: times[0]))
     }
 
-    /// No stored text is longer.
+    /// The maximum length of a stored text.
     static let storedBytesMax = 80
 }

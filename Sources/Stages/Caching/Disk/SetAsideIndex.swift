@@ -2,12 +2,12 @@ internal import Messages
 internal import SQLite
 internal import XXHash
 
-/// An index that was set aside, read for the bodies that lie in it alone: large ones have files.
+/// An index that was set aside, read for the bodies stored only in it; large ones have files.
 ///
-/// It may be of another version, or damaged: what it says is believed as far as it is sound, and
-/// where reading fails, that was all.
+/// It may have another version or be damaged: its contents are validated, and reading ends at the
+/// first error.
 final class SetAsideIndex {
-    /// A body that was saved.
+    /// A recovered body.
     struct Saved {
         let key: String
         let row: IndexRow
@@ -15,16 +15,17 @@ final class SetAsideIndex {
     }
 
     let name: String
-    /// Whether it was set aside for its version alone, as far as is known yet.
+    /// Whether it was set aside only because of its version, as far as is known.
     private(set) var isWhole = true
     private var select: Statement
     private var last: Int64 = 0
-    /// Its files are reached through it, the last time when the connection ends.
+    /// Keeps the directory open, through which the connection accesses its files until it is
+    /// closed.
     private let directory: CacheDirectory
-    /// Bodies in one step.
+    /// The number of bodies per step.
     private static let batch = 32
 
-    /// `nil` where it cannot be read, or has no entries.
+    /// Returns `nil` if it can't be read or has no entries.
     init?(name: String, in directory: CacheDirectory) {
         self.directory = directory
         do {
@@ -45,7 +46,7 @@ final class SetAsideIndex {
         self.name = name
     }
 
-    /// The next bodies, those that are damaged left out; `nil` at the end.
+    /// Returns the next bodies without damaged ones; `nil` at the end.
     func next() -> [Saved]? {
         var saved: [Saved] = []
         var count = 0
@@ -76,7 +77,8 @@ final class SetAsideIndex {
         return Saved(key: key, row: entry, body: body)
     }
 
-    /// The columns of an entry; what the version does not have, as far as it can be done without.
+    /// Returns the columns of an entry, with substitutes for optional columns that the version
+    /// doesn't have.
     static func columns(_ connection: borrowing Connection) throws(SQLiteError) -> String {
         let there = try columns(of: "entries", connection)
         let extras = try columns(of: "extras", connection)
@@ -91,13 +93,13 @@ final class SetAsideIndex {
         return (own + parts).joined(separator: ", ")
     }
 
-    /// The tables of these columns.
+    /// Returns the tables of these columns.
     static func tables(_ connection: borrowing Connection) throws(SQLiteError) -> String {
         let hasExtras = try columns(of: "extras", connection).contains("number")
         return hasExtras ? "entries LEFT JOIN extras ON extras.number = entries.number" : "entries"
     }
 
-    /// The columns of a table; none where there is no such table.
+    /// Returns the columns of a table; empty if the table doesn't exist.
     private static func columns(
         of table: String, _ connection: borrowing Connection
     ) throws(SQLiteError) -> Set<String> {
@@ -117,13 +119,13 @@ final class SetAsideIndex {
 }
 
 extension DiskTier {
-    /// Takes a few bodies of the index that was set aside into the new one; false where there are
-    /// no more.
+    /// Imports some bodies of the set-aside index into the new one; returns false if there are no
+    /// more.
     func salvage(_ now: UnixTime, _ index: DiskIndex) throws(DiskError) -> Bool {
         guard let source = salvaging else { return false }
         guard let bodies = source.next() else {
             salvaging = nil
-            // Of a damaged one somebody may want to find out more.
+            // A damaged index is kept for analysis.
             if source.isWhole || isTooLarge(source.name) { try removeIndex(source.name) }
             return true
         }
@@ -133,13 +135,14 @@ extension DiskTier {
         return true
     }
 
-    /// Whether an index that was set aside would keep the entries from much of their space.
+    /// Returns whether a set-aside index would take too much of the entries' space.
     func isTooLarge(_ name: String) -> Bool {
         policy.bytesMax > 0
             && directory.bytes(of: name) + directory.bytes(of: name + "-wal") > policy.bytesMax / 16
     }
 
-    /// What is newer, was removed meanwhile or does not fit is left where it is.
+    /// Imports a body unless the key has a newer entry or was removed meanwhile, or the body
+    /// doesn't fit.
     private func takeIn(_ saved: SetAsideIndex.Saved, _ index: DiskIndex) throws(DiskError) {
         guard
             !chores.wasRemoved(saved.key, saved.row.stored, tags: saved.row.metadata.tags),

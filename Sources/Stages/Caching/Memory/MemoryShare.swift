@@ -1,53 +1,53 @@
 internal import ImageModel
 
-/// What one named cache may take of a tier besides what all caches may together; 0 is no limit.
+/// The limits of one named cache in a tier, in addition to those of the whole tier; 0 is unlimited.
 public struct ShareLimits: Sendable, Hashable {
-    /// Bytes.
+    /// The maximum size in bytes.
     public var bytesMax: Int
-    /// Entries.
+    /// The maximum number of entries.
     public var countMax: Int
 
-    /// Limits; none unless told otherwise.
+    /// Creates limits; unlimited by default.
     public init(bytesMax: Int = 0, countMax: Int = 0) {
         (self.bytesMax, self.countMax) = (max(0, bytesMax), max(0, countMax))
     }
 
-    /// Whether there is none.
+    /// Whether there are no limits.
     var isNone: Bool { bytesMax == 0 && countMax == 0 }
 }
 
-/// What one named cache has in the memory tier. Where it has limits of its own it has an order of
-/// its own as well, so that it makes room among its own entries.
+/// The share of one named cache in the memory tier. If it has its own limits, it also has its own
+/// eviction order, so that it evicts among its own entries.
 struct MemoryShare: Sendable {
     let name: String
     private(set) var limits = ShareLimits()
-    /// What its entries take, bytes.
+    /// The size of its entries in bytes.
     private(set) var cost = 0
     private(set) var count = 0
-    /// Entries that left.
+    /// The number of evicted entries.
     private(set) var evictions: UInt64 = 0
     private var order: WorthQueue?
-    /// The slots of the tier, by those of the order.
+    /// The slots in the tier, by slot in the order.
     private var slots: [Int32] = []
 
     init(name: String) { self.name = name }
 
-    /// Whether an entry of such a cost may be in it at all.
+    /// Returns whether an entry of this cost can fit at all.
     func mayHold(_ cost: Int) -> Bool { limits.bytesMax == 0 || cost <= limits.bytesMax }
 
-    /// Whether one more entry of such a cost is too much.
+    /// Returns whether one more entry of this cost exceeds the limits.
     func isFull(for cost: Int) -> Bool {
         limits.bytesMax > 0 && self.cost + cost > limits.bytesMax
             || limits.countMax > 0 && count >= limits.countMax
     }
 
-    /// Whether what is there is too much.
+    /// Whether the current entries exceed the limits.
     var isOver: Bool {
         limits.bytesMax > 0 && cost > limits.bytesMax
             || limits.countMax > 0 && count > limits.countMax
     }
 
-    /// Holds to other limits from now on; true where its entries are to be put in order.
+    /// Applies new limits; returns true if its entries must be ranked.
     mutating func limit(_ limits: ShareLimits) -> Bool {
         let hadOrder = order != nil
         self.limits = limits
@@ -62,17 +62,18 @@ struct MemoryShare: Sendable {
         return !hadOrder && order != nil
     }
 
-    /// By what the order measures what is new where only entries are limited.
+    /// The size that determines which entries are new in the order if only the number of entries is
+    /// limited.
     private static let orderBytes = 256 << 20
 
-    /// Takes an entry in; its slot in the order, or -1 where there is none.
+    /// Adds an entry; returns its slot in the order, or -1 if there is no order.
     mutating func add(_ item: EvictionItem, at slot: Int32) -> Int32 {
         cost += item.bytes
         count += 1
         return rank(item, at: slot)
     }
 
-    /// Puts an entry that is there into the order.
+    /// Adds an existing entry to the order.
     mutating func rank(_ item: EvictionItem, at slot: Int32) -> Int32 {
         guard let place = order?.insert(item) else { return -1 }
         if Int(place) == slots.count { slots.append(slot) } else { slots[Int(place)] = slot }
@@ -88,22 +89,22 @@ struct MemoryShare: Sendable {
         if place >= 0 { order?.remove(place, asVictim: asVictim) }
     }
 
-    /// The slot in the tier of the entry that is worth least.
+    /// Returns the slot in the tier of the next entry to evict.
     mutating func victim() -> Int32? { order?.victim().map { slots[Int($0)] } }
 }
 
-/// What a named cache has in a tier.
+/// The usage of a tier by one named cache.
 public struct ShareUsage: Sendable, Hashable {
-    /// Entries.
+    /// The number of entries.
     public var entries: Int
-    /// What they take, bytes.
+    /// Their size in bytes.
     public var bytes: Int
 }
 
-// Named caches with limits of their own (SEMANTICS §5.17).
+// Named caches with their own limits (SEMANTICS §5.17).
 extension MemoryTier {
-    /// Holds named caches to these limits from now on, and the others to none of their own. What
-    /// does not fit any more leaves.
+    /// Applies limits to named caches, and removes those of others. Entries that no longer fit are
+    /// evicted.
     public mutating func limit(shares limits: [String: ShareLimits]) -> Departures {
         for name in limits.keys { _ = share(named: name) }
         var gone = Departures()
@@ -118,7 +119,7 @@ extension MemoryTier {
         return gone
     }
 
-    /// What named caches have; those that have something.
+    /// The usage of named caches that have entries.
     public var usage: [String: ShareUsage] {
         var usage: [String: ShareUsage] = [:]
         for share in shares where share.count > 0 {
@@ -127,20 +128,21 @@ extension MemoryTier {
         return usage
     }
 
-    /// Entries that left named caches; those that any left.
+    /// The evictions of named caches that have any.
     public var evictions: [String: UInt64] {
         var evictions: [String: UInt64] = [:]
         for share in shares where share.evictions > 0 { evictions[share.name] = share.evictions }
         return evictions
     }
 
-    /// Whether an entry of a key may be here at all; `cost` as by `cost(key:blockBytes:)`.
+    /// Returns whether an entry of a key can fit at all; `cost` as returned by
+    /// `cost(key:blockBytes:)`.
     public func mayHold(_ key: String?, cost: Int) -> Bool {
         guard cost <= costMax else { return false }
         return share(of: key).map { shares[$0].mayHold(cost) } ?? true
     }
 
-    /// Evicts entries of the key's own cache until one more fits there.
+    /// Evicts entries of the key's cache until one more fits there.
     mutating func makeRoom(in key: String?, for cost: Int) -> Departures {
         var gone = Departures()
         guard let index = share(of: key), shares[index].mayHold(cost) else { return gone }
@@ -150,13 +152,13 @@ extension MemoryTier {
         return gone
     }
 
-    /// The share of a key that has one already.
+    /// Returns the index of a key's share, if it exists.
     private func share(of key: String?) -> Int? {
         guard let key, !shares.isEmpty else { return nil }
         return shareIndex[CacheKey.cache(inStored: key)]
     }
 
-    /// The place of a share, which is made where there is none.
+    /// Returns the index of a share, creating it if necessary.
     mutating func share(named name: String) -> Int {
         if let index = shareIndex[name] { return index }
         shareIndex[name] = shares.count
@@ -164,7 +166,7 @@ extension MemoryTier {
         return shares.count - 1
     }
 
-    /// Older ones first: their blocks have the smaller numbers.
+    /// Ranks older entries first: their blocks have smaller numbers.
     private mutating func rankAll(of index: Int) {
         let slots = seats.indices.filter { seats[$0].share == index }.sorted {
             item(at: $0).block < item(at: $1).block

@@ -3,50 +3,50 @@ public import Linux
 public import Messages
 internal import XXHash
 
-/// The account of `results/`: which block holds what, and which go first when room is needed.
+/// The accounting of `results/`: the contents of each block and the eviction order.
 ///
-/// Pure bookkeeping; the bytes belong to others. What is used most for its bytes stays
-/// (`WorthQueue`). Use may be reported late and in batches (SEMANTICS §5.4).
+/// Pure bookkeeping without the bytes. Entries that are used most relative to their size stay
+/// (`WorthQueue`). Uses may be reported late and in batches (SEMANTICS §5.4).
 ///
-/// Whether somebody still reads an entry that leaves is the coordinator's to know: it hears of
-/// every large one (`Departures.evicted`) and answers with its release (SEMANTICS §14.6).
+/// The coordinator knows whether an evicted entry is still being read: it is notified of every
+/// large one (`Departures.evicted`) and answers with its release (SEMANTICS §14.6).
 public struct MemoryTier: Sendable {
-    /// Bytes of bookkeeping charged to each entry: slot, table entries, metadata.
+    /// The bookkeeping overhead charged per entry in bytes: slot, table entries, metadata.
     public static let overhead = 512
 
-    /// The limit of `cost`, bytes.
+    /// The limit of `cost` in bytes.
     public private(set) var costMax: Int
-    /// The limit of `count`; 0 is none.
+    /// The limit of `count`; 0 is unlimited.
     public private(set) var countMax: Int
-    /// What all entries take, bytes.
+    /// The total size of all entries in bytes.
     public private(set) var cost = 0
 
     private var queue: WorthQueue
-    /// By the slots of the queue.
+    /// The entries, by slot of the queue.
     private var held: [MemoryEntry?] = []
-    /// Where each of them is in the share of its cache.
+    /// The location of each entry in its cache's share.
     var seats: [Seat] = []
-    /// What named caches have, and where each of them is.
+    /// The shares of named caches, and their indexes by name.
     var shares: [MemoryShare] = []
     var shareIndex: [String: Int] = [:]
     private var slotOfKey: [String: Int32] = [:]
     private var slotOfBlock: [BlockID: Int32] = [:]
 
-    /// A place in the share of a named cache; `share` is -1 for an entry of no named cache, `place`
-    /// where the share has no order.
+    /// The location of an entry in the share of a named cache; `share` is -1 for the default cache,
+    /// `place` is -1 if the share has no order.
     struct Seat {
         var share = -1
         var place: Int32 = -1
     }
 
-    /// An empty tier of at most `costMax` bytes.
+    /// Creates an empty tier with a limit of `costMax` bytes.
     public init(costMax: Int, countMax: Int = 0) {
         self.costMax = max(0, costMax)
         self.countMax = max(0, countMax)
         queue = WorthQueue(bytesMax: self.costMax)
     }
 
-    /// Holds to other limits from now on; what does not fit any more leaves.
+    /// Applies new limits and evicts what exceeds them.
     public mutating func limit(costMax: Int, countMax: Int) -> Departures {
         (self.costMax, self.countMax) = (max(0, costMax), max(0, countMax))
         queue.limit(bytesMax: self.costMax)
@@ -54,7 +54,7 @@ public struct MemoryTier: Sendable {
         return evict { $0.cost <= $0.costMax && $0.count <= countMax }
     }
 
-    /// Goes down to so many percent of its limit of bytes.
+    /// Shrinks to a percentage of its byte limit.
     public mutating func shrink(toPercent percent: Int) -> Departures {
         let target = costMax / 100 * percent + costMax % 100 * percent / 100
         return evict { $0.cost <= target }
@@ -66,22 +66,22 @@ public struct MemoryTier: Sendable {
         return gone
     }
 
-    /// How many entries there are, delivered ones included.
+    /// The number of entries, including those that are only delivered.
     public var count: Int { slotOfBlock.count }
 
-    /// How many of them have a key.
+    /// The number of entries with a key.
     public var keyedCount: Int { slotOfKey.count }
 
-    /// What an entry takes: its block, its key, `overhead`, and `partBytes` of tags and extended
-    /// data.
+    /// Returns the cost of an entry: its block, its key, `overhead`, and `partBytes` of tags and
+    /// extended data.
     public static func cost(key: String?, blockBytes: Int, partBytes: Int = 0) -> Int {
         blockBytes + (key?.utf8.count ?? 0) + overhead + partBytes
     }
 
-    // MARK: - Room
+    // MARK: - Eviction
 
-    /// Evicts until `cost` more bytes fit, in the key's own cache and in the tier; `nil`, with
-    /// nothing evicted, where that cannot be.
+    /// Evicts until `cost` more bytes fit in the key's cache and in the tier; returns `nil` without
+    /// evicting if that is impossible.
     public mutating func makeRoom(for cost: Int, of key: String? = nil) -> Departures? {
         guard cost <= costMax else { return nil }
         var gone = makeRoom(in: key, for: cost)
@@ -92,7 +92,7 @@ public struct MemoryTier: Sendable {
         return gone
     }
 
-    /// Evicts the entry that is worth least; `nil` where there is none.
+    /// Evicts the entry with the lowest worth; `nil` if there are none.
     public mutating func evictOne() -> Departures? {
         guard let slot = queue.victim() else { return nil }
         return take(out: slot, asVictim: true)
@@ -100,7 +100,7 @@ public struct MemoryTier: Sendable {
 
     // MARK: - Entries
 
-    /// Takes an entry in; one of the same key leaves. The caller has made room.
+    /// Inserts an entry, replacing one with the same key. The caller must have made room.
     public mutating func insert(_ entry: MemoryEntry) -> Departures {
         precondition(slotOfBlock[entry.block] == nil, "block ids are never reused")
         let gone = entry.key.map { remove(key: $0) } ?? Departures()
@@ -111,7 +111,7 @@ public struct MemoryTier: Sendable {
         return gone
     }
 
-    /// The entry of a key, marked as used; one that has expired leaves instead.
+    /// Returns the entry of a key and marks it as used; an expired entry is removed instead.
     public mutating func lookup(_ key: String, now: UnixTime) -> (MemoryEntry?, Departures) {
         guard let slot = slotOfKey[key] else { return (nil, Departures()) }
         if let expires = held[Int(slot)]?.expires, expires <= now {
@@ -121,13 +121,14 @@ public struct MemoryTier: Sendable {
         return (held[Int(slot)], Departures())
     }
 
-    /// Whether a key has an entry that has not expired; does not count as use.
+    /// Returns whether a key has an entry that has not expired; doesn't count as use.
     public func contains(_ key: String, now: UnixTime) -> Bool {
         guard let slot = slotOfKey[key] else { return false }
         return held[Int(slot)]?.expires.map { $0 > now } ?? true
     }
 
-    /// Marks a block as used and answers its key; `nil` for blocks that left or have none.
+    /// Marks a block as used and returns its key; `nil` for blocks that were evicted or have no
+    /// key.
     public mutating func touch(_ block: BlockID) -> String? {
         guard let slot = slotOfBlock[block] else { return nil }
         use(slot)
@@ -140,7 +141,7 @@ public struct MemoryTier: Sendable {
         if seat.share >= 0 { shares[seat.share].use(seat.place) }
     }
 
-    /// Removes the entry of a key, if there is one.
+    /// Removes the entry of a key, if it exists.
     public mutating func remove(key: String) -> Departures {
         slotOfKey[key].map { take(out: $0) } ?? Departures()
     }
@@ -152,7 +153,7 @@ public struct MemoryTier: Sendable {
         return gone
     }
 
-    /// Removes what was only delivered.
+    /// Removes entries that are only delivered.
     public mutating func removeKeyless() -> Departures {
         var gone = Departures()
         for case let entry? in held where entry.key == nil {
@@ -161,17 +162,17 @@ public struct MemoryTier: Sendable {
         return gone
     }
 
-    /// Every entry with a key that has not expired, in no order.
+    /// Returns every entry with a key that has not expired, in no particular order.
     public func entries(now: UnixTime) -> [MemoryEntry] {
         held.compactMap { $0 }.filter { $0.key != nil && ($0.expires.map { $0 > now } ?? true) }
     }
 
-    /// What the origin says of caching holds for the entry of a key, if that is of the same bytes.
+    /// Updates the caching information of a key's entry, if its bytes are the same.
     mutating func renew(_ key: String, _ renewal: Validity) {
         if let slot = slotOfKey[key] { held[Int(slot)]?.metadata.renew(renewal) }
     }
 
-    /// Gives every entry so much more or less time.
+    /// Shifts the expiry of every entry.
     mutating func moveExpiries(by milliseconds: Int64) {
         for slot in slotOfKey.values {
             let expires = held[Int(slot)]?.expires?.adding(milliseconds: milliseconds)
@@ -201,12 +202,12 @@ public struct MemoryTier: Sendable {
     }
 
     private static func item(_ entry: MemoryEntry) -> EvictionItem {
-        // What has no key is never asked for again: no other has the hash of its block.
+        // An entry without a key is never requested again; the block ID serves as a unique hash.
         let hash = entry.key.map { XXH3.hash64(Array($0.utf8).span.bytes) } ?? entry.block.value
         return EvictionItem(hash: hash, bytes: entry.cost)
     }
 
-    /// The entry of a slot that is in use.
+    /// Returns the entry of a used slot.
     func item(at slot: Int) -> (block: UInt64, item: EvictionItem) {
         guard let entry = held[slot] else { preconditionFailure("a slot with a seat is in use") }
         return (entry.block.value, Self.item(entry))
@@ -231,22 +232,22 @@ public struct MemoryTier: Sendable {
     }
 }
 
-/// Bytes in `results/` that the memory tier keeps account of.
+/// An entry in the accounting of `results/`.
 public struct MemoryEntry: Sendable, Hashable {
     /// The text of the cache key; `nil` for a result that is only delivered.
     public var key: String?
-    /// Where the bytes are; its block is the entry's name.
+    /// The location of the bytes; its block identifies the entry.
     public var reference: BlockReference
-    /// What was stored with them.
+    /// The metadata stored with the bytes.
     public var metadata: StoredMetadata
-    /// Bytes that it takes: the block, the key, `MemoryTier.overhead`, tags and extended data.
+    /// The cost in bytes: the block, the key, `MemoryTier.overhead`, tags and extended data.
     public var cost: Int
-    /// From then on it is not used any more; `nil` for never.
+    /// When it expires; `nil` for never.
     public var expires: UnixTime?
-    /// When its bytes were stored; `nil` for what is only delivered.
+    /// When its bytes were stored; `nil` for a result that is only delivered.
     public var stored: UnixTime?
 
-    /// Describes an entry; `blockBytes` is what the block takes, not only what is filled.
+    /// Creates an entry; `blockBytes` is the size of the whole block, not only of the payload.
     public init(
         key: String?, reference: BlockReference, metadata: StoredMetadata, blockBytes: Int,
         expires: UnixTime? = nil, stored: UnixTime? = nil
@@ -260,52 +261,51 @@ public struct MemoryEntry: Sendable, Hashable {
         self.expires = expires
     }
 
-    /// Its receivers may have mapped it (SEMANTICS §14.6).
+    /// Whether its receivers may have mapped it (SEMANTICS §14.6).
     public var isLarge: Bool { reference.length >= UInt64(CacheStage.largeBytes) }
 
-    /// Its name.
+    /// The block, which identifies the entry.
     public var block: BlockID { reference.block }
 }
 
 /// Blocks that left the memory tier.
 public struct Departures: Sendable, Hashable {
-    /// They hold their keys no longer, or were large: the coordinator must hear of it.
+    /// Blocks that lost their keys or were large, which must be reported to the coordinator.
     public var evicted: [BlockID] = []
-    /// The memory tier has no claim to their bytes any more.
+    /// Blocks whose bytes the memory tier no longer uses.
     public var freed: [BlockID] = []
 
-    /// None.
+    /// Creates an empty set.
     public init() {}
 
-    /// Nothing left.
+    /// Whether no blocks left.
     public var isEmpty: Bool { evicted.isEmpty && freed.isEmpty }
 
-    /// Takes in what else left.
+    /// Adds other departures.
     public mutating func append(_ other: Departures) {
         evicted += other.evicted
         freed += other.freed
     }
 }
 
-/// Whether memory is so short that the memory tier has to shrink. A decision over what the kernel
-/// says; whoever asks reads that.
+/// Decides whether memory is so short that the memory tier must shrink, based on kernel data that
+/// the caller reads.
 public struct MemoryShortage: Sendable {
-    /// The part of its limit that a group may use before the tier shrinks, percent.
+    /// The percentage of a group's limit above which the tier shrinks.
     public static let usedPercentMax = 90
-    /// From so many percent of waiting on, the tier shrinks.
+    /// The percentage of memory stall time from which the tier shrinks.
     public static let stallPercentMax = 10.0
-    /// Below so many percent of the machine's memory that are available, the tier shrinks.
+    /// The percentage of available system memory below which the tier shrinks.
     public static let availablePercentMin = 5
-    /// How long the tier is left alone after it shrank, milliseconds: the averages of the kernel
-    /// look back ten seconds.
+    /// The pause after shrinking in milliseconds: the kernel averages over ten seconds.
     public static let pause: Int64 = 10_000
 
     private var shrankAt: UnixTime?
 
-    /// Nothing was shrunk yet.
+    /// Creates the initial state, without a recent shrink.
     public init() {}
 
-    /// Why the tier has to shrink now; `nil` where it need not, or did a moment ago.
+    /// Returns why the tier must shrink now; `nil` if it need not, or did so recently.
     public mutating func reason(_ supply: MemorySupply, now: UnixTime) -> String? {
         if let shrankAt, now >= shrankAt, now < shrankAt.adding(milliseconds: Self.pause) {
             return nil

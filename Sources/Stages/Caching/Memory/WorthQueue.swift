@@ -1,13 +1,13 @@
-/// What the order of leaving may depend on.
+/// The properties of an entry on which the eviction order may depend.
 package struct EvictionItem: Sendable, Hashable {
-    /// Of its key: the same for every entry of one key.
+    /// The hash of its key: the same for every entry of one key.
     package let hash: UInt64
-    /// What it takes, bytes.
+    /// Its size in bytes.
     package let bytes: Int
-    /// What it costs to make again, in any unit.
+    /// The cost of producing it again, in any unit.
     package let work: Double
 
-    /// Describes an entry.
+    /// Creates an item.
     package init(hash: UInt64, bytes: Int, work: Double = 1) {
         self.hash = hash
         self.bytes = bytes
@@ -15,58 +15,59 @@ package struct EvictionItem: Sendable, Hashable {
     }
 }
 
-/// The order in which the entries of a tier leave it: slots, and nothing of what lies in them.
-/// Whoever holds the entries asks for a victim and takes it out.
+/// The eviction order of a tier: manages slots, not their contents. The owner of the entries asks
+/// for a victim and removes it.
 package protocol EvictionQueue: Sendable {
-    /// An empty queue for a tier of so many bytes.
+    /// Creates an empty queue for a tier of this size in bytes.
     init(bytesMax: Int)
 
-    /// Entries.
+    /// The number of entries.
     var count: Int { get }
 
-    /// Takes an entry in, and answers the slot that names it until it is removed. Numbers of slots
-    /// are small, and used again.
+    /// Inserts an entry and returns its slot, which identifies it until it is removed. Slots are
+    /// small numbers and are reused.
     mutating func insert(_ item: EvictionItem) -> Int32
 
-    /// The entry was used.
+    /// Records a use of the entry.
     mutating func use(_ slot: Int32)
 
-    /// The entry leaves, as a victim or for another reason.
+    /// Removes an entry, as a victim or for another reason.
     mutating func remove(_ slot: Int32, asVictim: Bool)
 
-    /// The next one to go; `nil` where there is none.
+    /// Returns the next entry to evict; `nil` if there are none.
     mutating func victim() -> Int32?
 }
 
-/// What is used most for its bytes stays: GreedyDual-Size-Frequency (Cherkasova, 1998) with three
-/// additions.
+/// GreedyDual-Size-Frequency eviction (Cherkasova, 1998), which keeps entries with the most uses
+/// per byte, with three additions.
 ///
-/// An entry is worth its uses divided by its bytes, on top of what the last victim was worth when
-/// it went: so whatever is not used any more ages. Where nobody used it yet, that counts as a tenth
-/// of a use, and as a whole one where its key was let go lately: what is asked for once goes soon.
-/// Uses count up to 15, so that no fame lasts. And what is new is not compared at all until a
-/// thirty-second of the limit came after it: a result that is being delivered is still there when
-/// its receiver copies it, however large it is.
+/// The worth of an entry is its number of uses divided by its size, plus the worth of the last
+/// victim at that time, so unused entries age. An unused entry counts as a tenth of a use, or as a
+/// full use if its key was evicted recently, so one-time entries leave soon. Uses are capped at 15,
+/// so that past popularity fades. New entries are not ranked until a thirty-second of the limit was
+/// inserted after them, so that a result being delivered is still present when its receiver copies
+/// it, however large it is.
 ///
-/// Worths are rounded to lanes, two for each power of two. In a lane the oldest is worth least, so
-/// a victim is found by a look at each lane; everything else touches one slot and its neighbours.
+/// Worths are rounded to lanes, two per power of two. Within a lane the oldest entry comes first,
+/// so finding a victim takes one look at each lane; every other operation touches one slot and its
+/// neighbors.
 package struct WorthQueue: EvictionQueue {
     private static let none: Int32 = -1
     private static let usesMax: UInt8 = 15
-    /// Of what is not compared yet; the others are those of worths.
+    /// The lane of new, unranked entries; the other lanes are those of worths.
     private static let window = 0
     private static let laneCount = 129
-    /// The scale of worths: of a use for each so many bytes.
+    /// The scale of worths, which are uses per byte.
     private static let scale = 0x1p50
     private static let firstUse = 0.1
     private static let windowPart = 32
-    /// The bytes by which it is measured how many keys are remembered.
+    /// The assumed entry size from which the number of remembered keys is computed.
     private static let typicalBytes = 16_384
 
     private struct Slot {
         var hash: UInt64
         var bytes: Int
-        /// What the last victim was worth when this was put into its lane.
+        /// The worth of the last victim when this entry was put into its lane.
         var age = 0.0
         var uses: UInt8 = 0
         var lane: UInt8 = 0
@@ -87,19 +88,19 @@ package struct WorthQueue: EvictionQueue {
     private var letGo: RecentKeys
     private var age = 0.0
     private var windowBytesMax: Int
-    /// Entries.
+    /// The number of entries.
     package private(set) var count = 0
 
-    /// An empty queue for a tier of so many bytes.
+    /// Creates an empty queue for a tier of this size in bytes.
     package init(bytesMax: Int) {
         windowBytesMax = bytesMax / Self.windowPart
         letGo = RecentKeys(capacity: min(bytesMax / Self.typicalBytes, 1 << 20))
     }
 
-    /// The tier has another limit from now on.
+    /// Applies a new limit of the tier.
     package mutating func limit(bytesMax: Int) { windowBytesMax = bytesMax / Self.windowPart }
 
-    /// Takes an entry in, which is not compared with others for a while.
+    /// Inserts an entry, which is not ranked for a while.
     package mutating func insert(_ item: EvictionItem) -> Int32 {
         var slot = Slot(hash: item.hash, bytes: max(1, item.bytes))
         if letGo.contains(item.hash) { slot.uses = 1 }
@@ -112,13 +113,13 @@ package struct WorthQueue: EvictionQueue {
         return index
     }
 
-    /// The entry was used.
+    /// Records a use of the entry.
     package mutating func use(_ index: Int32) {
         if slots[Int(index)].uses < Self.usesMax { slots[Int(index)].uses += 1 }
         if slots[Int(index)].lane != Self.window { value(index) }
     }
 
-    /// The entry leaves, as a victim or for another reason.
+    /// Removes an entry, as a victim or for another reason.
     package mutating func remove(_ index: Int32, asVictim: Bool) {
         let slot = slots[Int(index)]
         if asVictim {
@@ -130,7 +131,7 @@ package struct WorthQueue: EvictionQueue {
         count -= 1
     }
 
-    /// The one that is worth least; the oldest where all are new.
+    /// Returns the entry with the lowest worth; the oldest if all are new.
     package mutating func victim() -> Int32? {
         var found = Self.none
         var least = Double.infinity
@@ -144,7 +145,7 @@ package struct WorthQueue: EvictionQueue {
 
     // MARK: - Worth
 
-    /// Puts an entry into the lane of what it is worth now.
+    /// Moves an entry into the lane of its current worth.
     private mutating func value(_ index: Int32) {
         unlink(index)
         let slot = slots[Int(index)]
@@ -153,7 +154,7 @@ package struct WorthQueue: EvictionQueue {
         append(index, to: Self.lane(of: uses / Double(slot.bytes)))
     }
 
-    /// Powers of two, and the middles between them.
+    /// Returns the lane of a worth: powers of two and the midpoints between them.
     private static func lane(of worth: Double) -> Int {
         let scaled = UInt64(min(max(worth * scale, 2), 0x1p62))
         let power = UInt64.bitWidth - 1 - scaled.leadingZeroBitCount
@@ -209,9 +210,9 @@ package struct WorthQueue: EvictionQueue {
     }
 }
 
-/// Which keys were seen lately: two Bloom filters, of which the older is emptied when the newer has
-/// as many keys as it was made for. So between one and two times that many are known, and of a
-/// hundred others two or three are taken for one of them.
+/// Recently seen keys: two Bloom filters, of which the older is cleared when the newer has reached
+/// its capacity. So between one and two times the capacity is remembered, with a false-positive
+/// rate of two to three percent.
 package struct RecentKeys: Sendable {
     private var newer: [UInt64]
     private var older: [UInt64]
@@ -221,7 +222,7 @@ package struct RecentKeys: Sendable {
     private static let bitsForEach = 8
     private static let probes: UInt64 = 4
 
-    /// Knows nothing yet. Takes two bytes for each key of `capacity`, rounded up to a power of two.
+    /// Creates an empty set. Takes two bytes per key of `capacity`, rounded up to a power of two.
     package init(capacity: Int) {
         self.capacity = max(64, capacity)
         var words = 1
@@ -230,12 +231,12 @@ package struct RecentKeys: Sendable {
         older = newer
     }
 
-    /// Whether a key was noted lately.
+    /// Returns whether a key was recorded recently.
     package func contains(_ hash: UInt64) -> Bool {
         has(hash, in: newer) || has(hash, in: older)
     }
 
-    /// Notes a key, and answers whether it was noted before.
+    /// Records a key and returns whether it was recorded before.
     @discardableResult
     package mutating func note(_ hash: UInt64) -> Bool {
         guard !has(hash, in: newer) else { return true }
@@ -262,7 +263,7 @@ package struct RecentKeys: Sendable {
     }
 
     private func place(_ hash: UInt64, _ probe: UInt64) -> (word: Int, bit: UInt64) {
-        // Two halves of one hash make as many as are wanted (Kirsch and Mitzenmacher, 2006).
+        // Derives any number of hashes from the two halves of one (Kirsch and Mitzenmacher, 2006).
         let mixed = (hash & 0xFFFF_FFFF) &+ probe &* (hash >> 32 | 1)
         let place = Int(truncatingIfNeeded: mixed) & (newer.count * UInt64.bitWidth - 1)
         return (place / UInt64.bitWidth, 1 << UInt64(place % UInt64.bitWidth))

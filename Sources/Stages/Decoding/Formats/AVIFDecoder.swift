@@ -6,7 +6,7 @@ import Synchronization
 import Vips
 import Zimg
 
-/// AVIF, by libavif: of a sequence the first frame, of any other file the primary image.
+/// AVIF with libavif: the first frame of a sequence, or the primary image of other files.
 struct AVIFDecoder: FormatDecoder {
     let format = ImageFormat.avif
     let loaders: [VipsLoader] = []
@@ -26,7 +26,7 @@ struct AVIFDecoder: FormatDecoder {
         AVIFFrame(of: .still(of: bytes), 0, CancellationFlag())
     }
 
-    /// Those that AV1 has coded.
+    /// Returns the planes coded by AV1.
     func planes(
         of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
     ) -> (any PlanarImage & ~Copyable)? {
@@ -34,8 +34,8 @@ struct AVIFDecoder: FormatDecoder {
     }
 }
 
-/// HEIC and other images of the HEIF family, by libheif: the primary image of the file. Those that
-/// are an AVIF, whatever their major brand is, are decoded as such.
+/// HEIC and other HEIF images with libheif: the primary image of the file. Files that contain AVIF,
+/// regardless of their major brand, are decoded as such.
 struct HEIFDecoder: LoaderDecoder {
     let format: ImageFormat
     let loader = VipsLoader.heif
@@ -53,14 +53,14 @@ struct HEIFDecoder: LoaderDecoder {
         return try .load(bytes, by: loader)
     }
 
-    /// Nil for what libavif does not read, such as an image of HEVC.
+    /// Returns nil for files that libavif can't read, such as HEVC images.
     private func avif(_ bytes: UnsafeRawBufferPointer) -> AVIFDecoder? {
         guard HeaderBytes(Span(_unsafeBytes: bytes)).hasAVIFBrand else { return nil }
         let decoder = AVIFDecoder()
         return (try? decoder.header(bytes)) == nil ? nil : decoder
     }
 
-    /// libheif, as Debian has it, gives none: it converts each image to RGB.
+    /// Returns nil, because Debian's libheif converts each image to RGB.
     func planes(
         of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
     ) -> (any PlanarImage & ~Copyable)? {
@@ -69,8 +69,8 @@ struct HEIFDecoder: LoaderDecoder {
     }
 }
 
-/// Opens what is displayed of an AVIF, or one of its frames, as other decoders open an image, so
-/// its colours are converted as those of any other. Its file is the whole one.
+/// Opens the displayed image of an AVIF file, or one of its frames, like other decoders, so that
+/// its colors are converted in the same way. Its file is the complete one.
 struct AVIFFrame: FormatDecoder {
     let format = ImageFormat.avif
     let loaders: [VipsLoader] = []
@@ -109,13 +109,13 @@ struct AVIFFrame: FormatDecoder {
 }
 
 extension AVIFPicture {
-    /// How it is turned, once it is cut.
+    /// The rotation and mirroring after cropping.
     var orientation: Orientation {
         Orientation.upright.turned(quarters: quarterTurns).flipped(
             horizontally: mirroring == .horizontal, vertically: mirroring == .vertical)
     }
 
-    /// What is left of the picture; a part that cannot be is damage.
+    /// The displayed area; an impossible one is an error.
     fileprivate var displayedPart: Part {
         get throws(VipsError) {
             guard isCropped else { return whole }
@@ -126,7 +126,7 @@ extension AVIFPicture {
         }
     }
 
-    /// Cropped, then turned, then mirrored (AV1 Image File Format, 2.3.2; MIAF, 7.3.6.7).
+    /// Cropped, then rotated, then mirrored (AV1 Image File Format, 2.3.2; MIAF, 7.3.6.7).
     fileprivate var displayedSize: PixelSize {
         get throws(VipsError) {
             let part = try displayedPart
@@ -138,7 +138,7 @@ extension AVIFPicture {
 extension VipsImage {
     private static let (codedWidth, codedHeight) = ("coded-width", "coded-height")
 
-    /// What is decoded of an image that is cropped, as far as its decoder says so.
+    /// The decoded size of a cropped image, if the decoder provides it.
     var codedSize: PixelSize? {
         guard let width = number(Self.codedWidth), let height = number(Self.codedHeight) else {
             return nil
@@ -156,27 +156,27 @@ extension VipsImage {
     }
 }
 
-/// What is displayed of one AVIF: the frames of a sequence, in any order, or the primary image as
-/// one frame. The reader is kept between two of them: it has what the next one is made of.
+/// The displayed images of an AVIF file: the frames of a sequence with random access, or the
+/// primary image as one frame. The reader is kept between frames, because frames depend on others.
 final class AVIFFrames: Sendable {
-    /// What is known of a frame before its pixels.
+    /// The properties that are known before decoding.
     struct Header {
-        /// Its form, and colors by number where there is no profile.
+        /// The picture's format, and numeric color information if there is no profile.
         let picture: AVIFPicture
-        /// The ICC profile, EXIF and XMP; empty where there are none.
+        /// The ICC profile, EXIF and XMP; empty if absent.
         let profile, exif, xmp: [UInt8]
     }
 
-    /// Of each frame as it is coded.
+    /// The coded size of each frame.
     let size: PixelSize
-    /// Whether the time that libavif takes for the header is bounded.
+    /// Whether libavif's time for the header is bounded.
     private let hasFewItems: Bool
     private let source: AVIFReader.Source
     private let patches: [AVIFReader.Patch]
     private let reader = Mutex<AVIFReader?>(nil)
 
-    /// What a still image of that file shows: of a sequence its first frame, unless libavif knows
-    /// none and there is a primary image.
+    /// Returns the still representation of a file: the first frame of a sequence, unless libavif
+    /// finds no frames and there is a primary image.
     static func still(of file: UnsafeRawBufferPointer) -> AVIFFrames {
         let header = HeaderBytes(Span(_unsafeBytes: file))
         guard header.hasPrimaryItem else { return AVIFFrames(of: file) }
@@ -185,7 +185,7 @@ final class AVIFFrames: Sendable {
         return isKnown ? frames : AVIFFrames(of: file, .image)
     }
 
-    /// Of that file, which is read later.
+    /// Creates frames for a file without reading it yet.
     init(of file: UnsafeRawBufferPointer, _ source: AVIFReader.Source = .sequence) {
         let header = HeaderBytes(Span(_unsafeBytes: file))
         self.source = source
@@ -196,7 +196,7 @@ final class AVIFFrames: Sendable {
         }
     }
 
-    /// Of all of them.
+    /// Returns the header, which applies to all frames.
     func header(in file: UnsafeRawBufferPointer) throws(VipsError) -> Header {
         try withReader(file) { reader throws(AVIFError) in
             Header(
@@ -205,11 +205,11 @@ final class AVIFFrames: Sendable {
         }
     }
 
-    /// The pixels of one, as `AVIFReader` writes them.
+    /// Returns the pixels of a frame, as written by `AVIFReader`.
     ///
     /// - Parameters:
-    ///   - file: the same bytes as before.
-    ///   - header: what was said of all.
+    ///   - file: The same bytes as in previous calls.
+    ///   - header: The header of the file.
     func pixels(
         of index: Int, _ header: Header, in file: UnsafeRawBufferPointer,
         _ cancellation: CancellationFlag
@@ -227,14 +227,15 @@ final class AVIFFrames: Sendable {
         }
     }
 
-    /// The reader, for the caller alone; its first frame is not decoded yet.
+    /// Opens a reader for exclusive use; no frame is decoded yet.
     func open(_ file: UnsafeRawBufferPointer) throws(AVIFError) -> AVIFReader {
         try AVIFReader(
             file, source, patches: patches, pixelsMax: AVIFReader.pixelsMost,
             framesMax: ImageLimits.ofWorkers.pagesMax)
     }
 
-    /// One that threw is not asked again: what it keeps may be damaged.
+    /// Calls `body` with the reader. After an error the reader is discarded, because its state may
+    /// be damaged.
     private func withReader<Value>(
         _ file: UnsafeRawBufferPointer,
         _ body: (inout AVIFReader) throws(AVIFError) -> Value
@@ -267,13 +268,13 @@ final class AVIFFrames: Sendable {
 }
 
 extension AVIFPicture {
-    /// Of RGB, with alpha where there is some.
+    /// RGB, with alpha if present.
     var bands: Int { hasAlpha ? 4 : 3 }
 
-    /// Of a sample of RGB.
+    /// The size of an RGB sample.
     var sampleBytes: Int { depth > 8 ? 2 : 1 }
 
-    /// Whether a frame has the form that was said of all.
+    /// Returns whether a frame has the format stated in the header.
     fileprivate func isLike(_ stated: AVIFPicture) -> Bool {
         (width, height, depth, hasAlpha)
             == (stated.width, stated.height, stated.depth, stated.hasAlpha)
@@ -294,15 +295,16 @@ extension VipsError {
     }
 }
 
-/// A decoded AVIF whose planes mean sRGB.
+/// A decoded AVIF with planes that represent sRGB.
 struct AVIFPlanes: ~Copyable, PlanarImage {
     private let reader: AVIFReader
     private let layout: PixelLayout
-    /// What makes the layout's planes of those of the file; nil where they are the same.
+    /// The conversion of the file's planes to the layout's; nil if they are identical.
     private let conversion: ZimgConversion?
     private let byteCount: Int
 
-    /// Nil for what planes cannot say, and for what is damaged: the decoder of pixels says what.
+    /// Returns nil for images that planes can't represent and for damaged ones: the pixel decoder
+    /// reports the error.
     init?(_ source: SourceImage, limits: ImageLimits) {
         guard !source.needsProfile, source.header.bands == 3, source.header.bytesPerBand == 1,
             var reader = try? AVIFFrames.still(of: source.bytes).open(source.bytes)
@@ -346,7 +348,7 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
         to block: UnsafeMutableRawBufferPointer, _ cancellation: CancellationFlag
     ) throws(ImageError) {
         guard let conversion else { return try copy(to: block) }
-        // The samples behind odd columns and rows are read, and change nothing that is displayed.
+        // Samples beyond odd columns and rows are read but don't affect the displayed image.
         let stored = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 64)
         defer { stored.deallocate() }
         stored.initializeMemory(as: UInt8.self, repeating: 0)
@@ -375,7 +377,7 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
         }
     }
 
-    /// Where each plane lies in memory that is as large as all of them.
+    /// Returns the location of each plane in memory for all of them.
     private borrowing func parts(
         of memory: UnsafeMutableRawBufferPointer
     ) -> [(memory: UnsafeMutableRawBufferPointer, stride: Int)] {
@@ -385,7 +387,7 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
         }
     }
 
-    /// Half of an odd column is half a sample of colour.
+    /// Half of an odd number of columns includes half a chroma sample.
     private static func plane(
         _ index: Int, of picture: AVIFPicture, at offset: Int
     ) -> PixelPlane {
@@ -399,19 +401,19 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
             activeHeight: Double(picture.height) / Double(1 << down))
     }
 
-    /// zimg takes even numbers of rows where colours have half of them.
+    /// zimg requires even numbers of rows if chroma is subsampled vertically.
     private static func paddedRows(_ index: Int, of picture: AVIFPicture) -> Int {
         let rows = picture.size(ofPlane: index).height
         return index == 0 && picture.chroma.verticalLog2 == 1 ? rows + rows % 2 : rows
     }
 }
 
-/// What the planes of an AVIF mean, where that is sRGB and can be made planes of JFIF.
+/// The color encoding of an AVIF's planes, if it is sRGB and can be converted to JFIF planes.
 struct AVIFColours {
     private let matrix: ZimgFormat.Matrix
 
-    /// Nil for alpha, grey, more than 8 bits, and for colours that planes of JFIF do not have. What
-    /// the file does not say is BT.601 and sRGB.
+    /// Returns nil for alpha, gray, more than 8 bits, and colors that JFIF planes can't represent.
+    /// Unspecified values default to BT.601 and sRGB.
     init?(_ picture: AVIFPicture) {
         guard picture.depth == 8, !picture.hasAlpha, picture.chroma != .grey,
             picture.hasProfile || Self.isSRGB(picture)
@@ -423,13 +425,13 @@ struct AVIFColours {
         }
     }
 
-    /// BT.709 has the primaries of sRGB, and what BT.709 and BT.601 call their transfer is shown
-    /// as that of sRGB by everyone (ITU-T H.273, tables 2 and 3).
+    /// BT.709 has the primaries of sRGB, and the transfer functions of BT.709 and BT.601 are
+    /// displayed as sRGB in practice (ITU-T H.273, tables 2 and 3).
     private static func isSRGB(_ picture: AVIFPicture) -> Bool {
         [1, 2].contains(picture.primaries) && [1, 2, 6, 13].contains(picture.transfer)
     }
 
-    /// To BT.601 in full range, colours in the middle of their pixels; nil where it is that.
+    /// Returns the conversion to full-range BT.601 with centered chroma; nil if it isn't needed.
     func conversion(of picture: AVIFPicture) -> ZimgConversion? {
         let (across, down) = (picture.chroma.horizontalLog2, picture.chroma.verticalLog2)
         let target = ZimgFormat(
@@ -445,7 +447,7 @@ struct AVIFColours {
             ? nil : ZimgConversion(from: source, to: target, filter: .bilinear)
     }
 
-    /// What says nothing is in the middle for everyone who displays it.
+    /// Unspecified siting is displayed as centered in practice.
     private func siting(of picture: AVIFPicture) -> ZimgSubsampling.Siting {
         guard picture.chroma != .yuv444 else { return .centre }
         return switch picture.siting {

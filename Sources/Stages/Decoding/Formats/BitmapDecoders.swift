@@ -4,7 +4,7 @@ import Messages
 import Pixbuf
 import Vips
 
-/// BMP. libvips has no loader of it; gdk-pixbuf reads run lengths.
+/// BMP. libvips has no loader for it; gdk-pixbuf decodes run-length encoding.
 struct BMPDecoder: FormatDecoder {
     let format = ImageFormat.bmp
     let loaders: [VipsLoader] = []
@@ -43,7 +43,7 @@ struct BMPDecoder: FormatDecoder {
 }
 
 extension VipsError {
-    /// Of a bitmap.
+    /// The error for an unknown bitmap encoding.
     static var unknownCoding: VipsError {
         VipsError(
             kind: .unsupported, operation: "bitmap",
@@ -52,12 +52,12 @@ extension VipsError {
 }
 
 extension BitmapHeader {
-    /// Of what is made of it. Without a mask the fourth byte of a pixel says nothing.
+    /// The bands of the output. Without a mask, the fourth byte of a pixel is ignored.
     fileprivate var bands: Int { hasAlpha ? 4 : 3 }
 }
 
 extension VipsImage {
-    /// All pixels of an image as gdk-pixbuf makes them, of the size that its header says.
+    /// Decodes all pixels with gdk-pixbuf, at the size stated in the header.
     static func pixbuf(
         _ bytes: UnsafeRawBufferPointer, by loader: PixbufLoader, _ size: PixelSize, bands: Int
     ) throws(VipsError) -> VipsImage {
@@ -74,7 +74,7 @@ extension VipsImage {
             bands: bands, owner: pixels)
     }
 
-    /// Refuses an image for whose pixels no memory is to be taken.
+    /// Rejects an image whose pixels would take too much memory.
     static func checkArea(of size: PixelSize) throws(VipsError) {
         guard let area = size.area, area <= ImageLimits.ofWorkers.pixelsMax else {
             throw VipsError(kind: .tooLarge, operation: "bitmap", text: "an image of \(size)")
@@ -82,7 +82,7 @@ extension VipsImage {
     }
 }
 
-/// Icons and cursors of Windows: the largest and deepest image of the file. It is a PNG, or a
+/// Windows icons and cursors: the largest and deepest image of the file, which is a PNG, or a
 /// bitmap with a mask.
 struct ICODecoder: FormatDecoder {
     let format = ImageFormat.ico
@@ -125,19 +125,18 @@ struct ICODecoder: FormatDecoder {
     }
 }
 
-/// Reads the pixels of a bitmap that is not compressed: a BMP, or an image of an icon. Anyone may
-/// have written it: what lies behind the end of the file is damage, a color behind the end of the
-/// palette is black.
+/// Reads the pixels of an uncompressed bitmap: a BMP, or an image of an icon. The file is
+/// untrusted: a truncated bitmap is an error, and a color beyond the palette is black.
 struct BitmapPixels {
     private let bitmap: BitmapHeader
     private let size: PixelSize
     private let bands: Int
-    /// Red, green and blue of each color.
+    /// The red, green and blue values of each color.
     private let palette: [UInt8]
     private let channels: [Channel]
 
     /// - Parameters:
-    ///   - size: of the image; in an icon, half of the rows.
+    ///   - size: The size of the image; in an icon, half the number of rows.
     ///   - bands: 3, or 4 with alpha.
     init(
         _ bitmap: BitmapHeader, _ size: PixelSize, bands: Int, in file: UnsafeRawBufferPointer
@@ -152,7 +151,7 @@ struct BitmapPixels {
         channels = bitmap.masks.map { Channel(mask: $0) }
     }
 
-    /// The pixels, from the top. Alpha that is 0 everywhere says nothing.
+    /// Returns the pixels from top to bottom. Alpha that is 0 everywhere is ignored.
     func read(_ file: UnsafeRawBufferPointer) throws(VipsError) -> ZeroedBytes {
         guard bitmap.pixels <= file.count,
             bitmap.storedBytes(rows: size.height) <= file.count - bitmap.pixels
@@ -178,8 +177,8 @@ struct BitmapPixels {
         return pixels
     }
 
-    /// Makes transparent what the mask of an icon says, whose rows lie behind those of the pixels.
-    /// An image with alpha of its own needs none, and one without a whole mask has none.
+    /// Makes pixels transparent according to an icon's mask, whose rows follow those of the pixels.
+    /// Not applied if the image has its own alpha, or if the mask is incomplete.
     func applyMask(to pixels: ZeroedBytes, _ file: UnsafeRawBufferPointer) {
         let start = bitmap.pixels + size.height * bitmap.rowBytes
         let rowBytes = (size.width + 31) / 32 * 4
@@ -235,7 +234,7 @@ struct BitmapPixels {
     }
 }
 
-/// The bits of a color in a pixel.
+/// The bits of a color channel in a pixel.
 private struct Channel {
     private let mask: Int
     private let shift: Int
@@ -247,15 +246,15 @@ private struct Channel {
         most = mask >> shift
     }
 
-    /// In 8 bits, rounded; `nil` without a mask.
+    /// Returns the value in 8 bits, rounded; `nil` without a mask.
     func sample(_ word: Int) -> UInt8? {
         mask == 0 ? nil : UInt8((((word & mask) >> shift) * 255 + most / 2) / most)
     }
 }
 
-/// Memory for pixels, zeros at first, which goes with its last owner.
+/// Zero-initialized memory for pixels, owned by reference.
 ///
-/// The kernel's pages are zeros already: of a large image no byte is touched before it is written.
+/// Uses zero pages of the kernel: no byte of a large image is touched before it is written.
 final class ZeroedBytes {
     let bytes: UnsafeMutableRawBufferPointer
 

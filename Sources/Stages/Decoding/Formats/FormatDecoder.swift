@@ -5,46 +5,47 @@ import RSVG
 import StageContract
 import Vips
 
-/// How images of one format are opened: a file for each. What the format is, and the scales at
-/// which it is decoded, its row says (`FormatTraits`).
+/// The decoder of one format, in its own file. The properties of the format and its decoding scales
+/// are in its row (`FormatTraits`).
 protocol FormatDecoder: Sendable {
     var format: ImageFormat { get }
 
-    /// What opens it, as far as that is libvips. Nothing else of libvips can be reached by bytes.
+    /// The libvips loaders that it uses. All other loaders of libvips are blocked.
     var loaders: [VipsLoader] { get }
 
-    /// Loads what it would load late, since a sandbox may close in between. Returns false where
-    /// this machine lacks something that all images of the format need.
+    /// Loads components that would otherwise be loaded lazily, because a sandbox may block that
+    /// later. Returns false if the system lacks something that all images of the format need.
     func prepare() -> Bool
 
-    /// Whether its pixels come turned as they are displayed: what EXIF and XMP say is done then.
+    /// Whether it already applies the orientation of EXIF and XMP to its pixels.
     var turnsPixels: Bool { get }
 
-    /// The image at its own size, nothing but its header read: it need not have its pixels.
+    /// Returns the image at its full size after reading only its header; the pixels need not exist.
     func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage
 
-    /// The image, its pixels made at one of the format's scales. Of an animation it is the first
-    /// frame, with the number of all in the header.
+    /// Opens the image with pixels at one of the format's scales. For an animation, returns the
+    /// first frame with the number of frames in the header.
     func open(
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage
 
-    /// The columns and rows of an image that was opened at that scale, turned as it is displayed.
+    /// Returns the columns and rows of an image opened at that scale, in the displayed orientation.
     func sides(
         of made: VipsHeader, _ source: SourceImage, at scale: DecodeScale
     ) -> (columns: ReducedSide, rows: ReducedSide)
 
-    /// The image in planes, where the file has such that mean sRGB, and within the limits.
+    /// Returns the image as planes if the file has planes that represent sRGB and are within the
+    /// limits.
     func planes(
         of source: SourceImage, at scale: DecodeScale, limits: ImageLimits
     ) -> (any PlanarImage & ~Copyable)?
 
-    /// Bytes that are kept of the whole image while fewer pixels are made of it, besides those.
+    /// Returns the number of bytes kept of the whole image while a reduced one is decoded, in
+    /// addition to the latter.
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int
 
-    /// What decodes a file of the format of which but the first bytes are there. The pixels of such
-    /// a decoder are made as it opens a file, so it looks at the flag itself, and says then whether
-    /// some are missing.
+    /// Returns a decoder for files of which only the beginning exists. It decodes pixels when it
+    /// opens a file, so it checks the flag itself, and notes missing pixels.
     func ofBeginnings(
         _ cancellation: CancellationFlag, _ missing: MissingPixels
     ) -> any FormatDecoder
@@ -55,12 +56,12 @@ extension FormatDecoder {
 
     var turnsPixels: Bool { false }
 
-    /// Of an image whose pixels are made as they are asked for.
+    /// The default for decoders that decode pixels on demand.
     func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
         try open(bytes, at: .whole)
     }
 
-    /// The whole of each side is in whole columns and rows.
+    /// The default for decoders that map each side to whole columns and rows.
     func sides(
         of made: VipsHeader, _ source: SourceImage, at scale: DecodeScale
     ) -> (columns: ReducedSide, rows: ReducedSide) {
@@ -80,7 +81,7 @@ extension FormatDecoder {
     }
 }
 
-/// One that leaves a format to a loader of libvips.
+/// A decoder that uses a loader of libvips.
 protocol LoaderDecoder: FormatDecoder {
     var loader: VipsLoader { get }
 }
@@ -88,7 +89,7 @@ protocol LoaderDecoder: FormatDecoder {
 extension LoaderDecoder {
     var loaders: [VipsLoader] { [loader] }
 
-    /// As its loader makes it, at its own size.
+    /// The default for loaders without scaling.
     func open(
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
@@ -96,8 +97,8 @@ extension LoaderDecoder {
     }
 }
 
-/// The formats that one process decodes. No process decodes those of two families: what a drawing
-/// does to its decoder is no matter for a photograph.
+/// The formats that one process decodes. Families are separated by process, so that a compromised
+/// decoder of drawings can't affect photographs.
 struct FormatDecoders {
     let family: FormatFamily
     let all: [any FormatDecoder]
@@ -119,10 +120,10 @@ struct FormatDecoders {
         }
     }
 
-    /// What libvips may open.
+    /// The permitted libvips loaders.
     var loaders: [VipsLoader] { all.flatMap(\.loaders) }
 
-    /// The decoder of what the first bytes say, never of what a server said.
+    /// Returns the decoder determined by the first bytes, never by the content type of a server.
     func decoder(of bytes: UnsafeRawBufferPointer) throws(ImageError) -> any FormatDecoder {
         let format = ImageFormat(file: bytes.bindMemory(to: UInt8.self).span)
         if let decoder = all.first(where: { $0.format == format }) {
@@ -141,7 +142,7 @@ struct FormatDecoders {
     }
 }
 
-/// TIFF, the first page of it.
+/// TIFF, its first page.
 struct TIFFDecoder: LoaderDecoder {
     let format = ImageFormat.tiff
     let loader = VipsLoader.tiff
@@ -150,7 +151,7 @@ struct TIFFDecoder: LoaderDecoder {
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
         let image = try VipsImage.load(bytes, by: loader, options: ["page": 0, "n": 1])
-        // libvips takes Y, Cb and Cr for red, green and blue.
+        // libvips misinterprets YCbCr as RGB.
         switch HeaderBytes(Span(_unsafeBytes: bytes)).tiffYCbCr {
         case nil: return image
         case .whole where image.header.bands == 3 && image.header.bytesPerBand == 1:
@@ -163,13 +164,13 @@ struct TIFFDecoder: LoaderDecoder {
     }
 }
 
-/// JPEG XL. Of an animation libvips 8.14 makes the last frame, and counts none.
+/// JPEG XL. For an animation, libvips 8.14 returns the last frame and doesn't count frames.
 struct JXLDecoder: LoaderDecoder {
     let format = ImageFormat.jxl
     let loader = VipsLoader.jxl
     let turnsPixels = true
 
-    /// libvips 8.14 leaves colours multiplied by alpha where they are stored so.
+    /// libvips 8.14 doesn't unpremultiply colors that are stored premultiplied by alpha.
     func open(
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
@@ -180,8 +181,8 @@ struct JXLDecoder: LoaderDecoder {
     }
 }
 
-/// PDF, the first page of it on white, drawn as large as it is needed. Its own size is that of its
-/// points, 72 to the inch.
+/// PDF, its first page on white, rendered at the required size. Its own size is measured in points,
+/// 72 per inch.
 struct PDFDecoder: LoaderDecoder {
     let format = ImageFormat.pdf
     let loader = VipsLoader.pdf
@@ -189,21 +190,21 @@ struct PDFDecoder: LoaderDecoder {
     func open(
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
-        // White is paper: nothing is transparent, though the loader has a band for it.
+        // Paper is white: nothing is transparent, although the loader adds a band for it.
         try .pdf(bytes, scale: scale.value).firstBands(3)
     }
 }
 
-/// SVG, drawn as large as it is needed. It is read from memory and has no address: what it names
-/// outside of itself is not there.
+/// SVG, rendered at the required size. It is read from memory and has no base URL, so external
+/// references are not resolved.
 struct SVGDecoder: FormatDecoder {
     let format = ImageFormat.svg
     let loaders: [VipsLoader] = []
 
-    /// Without fonts texts are left out.
+    /// Without fonts, texts are omitted.
     func prepare() -> Bool { SVGFonts.load() }
 
-    /// Its own size is that of CSS pixels, 96 to the inch.
+    /// Its own size is measured in CSS pixels, 96 per inch.
     func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
         let size = try Self.size(of: Self.read(bytes))
         return try .blank(width: size.width, height: size.height, bands: 4)
@@ -250,14 +251,14 @@ struct SVGDecoder: FormatDecoder {
     }
 }
 
-/// An SVG that nobody draws here: what is known of it is in its first element. One that came
-/// compressed (`.svgz`) is inflated.
+/// An SVG that isn't rendered: its properties come from its first element. A compressed one
+/// (`.svgz`) is inflated.
 struct UndrawnSVG {
-    /// The document where it came compressed; `nil`: it is the source itself.
+    /// The document if it was compressed; `nil` if it is the source itself.
     let inflated: [UInt8]?
     let info: ImageInfo
 
-    /// `nil` for what is no SVG.
+    /// Returns `nil` if the bytes aren't SVG.
     init?(_ bytes: UnsafeRawBufferPointer, _ limits: ImageLimits) {
         inflated = GzipDecompressor.inflated(bytes, atMost: Int(DecodeWork.inflatedBytesMax))
         let size: PixelSize?

@@ -3,7 +3,7 @@ import ImageModel
 import StageContract
 import Vips
 
-/// GIF, the first frame of it.
+/// GIF, its first frame.
 struct GIFDecoder: LoaderDecoder {
     let format = ImageFormat.gif
     let loader = VipsLoader.gif
@@ -22,14 +22,14 @@ struct GIFDecoder: LoaderDecoder {
 }
 
 extension VipsImage {
-    /// The first frame of that GIF at its place on the screen of the file, which is transparent
-    /// where the frame does not lie. libnsgif leaves black there, and takes a screen of more than
-    /// 2,048 columns or rows for a mistake: it makes one as large as the frames.
+    /// Returns the first frame at its position on the screen, which is transparent elsewhere.
+    /// libnsgif fills it with black, and treats a screen of more than 2,048 columns or rows as an
+    /// error and replaces it by one of the frames' size.
     func onScreen(of file: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
         let bytes = file.bindMemory(to: UInt8.self).span
         guard let map = AnimationMap(bytes, framesMax: 1) else { return self }
         let (made, screen) = (header, map.canvas)
-        // A frame that sticks out makes the screen larger.
+        // A frame that extends beyond the screen enlarges it.
         let columns = max(made.width, screen.width)
         let rows = max(made.height, screen.height)
         let all = PixelRect(x: 0, y: 0, size: PixelSize(width: made.width, height: made.height))
@@ -47,8 +47,8 @@ extension VipsImage {
     }
 }
 
-/// The beginning of a GIF: of the first frame the rows that have arrived, of an interlaced one its
-/// passes, each of which fills the area. The rest is transparent, or black.
+/// The beginning of a GIF: the rows of the first frame that have arrived, or the passes of an
+/// interlaced one, each of which fills the area. The rest is transparent, or black.
 struct PartialGIF: FormatDecoder {
     let missing: MissingPixels
     private let whole = GIFDecoder()
@@ -78,24 +78,24 @@ struct PartialGIF: FormatDecoder {
     }
 }
 
-/// A GIF of the first frame alone, made of the bytes of it that have arrived: its blocks end here,
-/// though its pixels may not.
+/// A GIF of only the first frame, created from the bytes that have arrived: its blocks end here,
+/// although its pixels may be incomplete.
 private struct FirstGIFFrame {
     let file: ZeroedBytes
-    /// Whether there is any byte of them.
+    /// Whether there is any byte of pixel data.
     private(set) var hasPixels = false
-    /// Where it lies on the screen.
+    /// The frame's position and size on the screen.
     let (left, top, columns, rows): (Int, Int, Int, Int)
     let isInterlaced: Bool
     private let codes: GIFCodes
 
     private static let screenBytes = 13
-    /// Of an image, without its colours: they come first.
+    /// The size of an image descriptor before its color table.
     private static let descriptorBytes = 10
-    /// An end of blocks, and an end of file.
+    /// A block terminator and a trailer.
     private static let end: [UInt8] = [0, 0x3B]
 
-    /// - Throws: `corrupt` where no image begins yet.
+    /// - Throws: `corrupt` if no image has begun.
     init(_ bytes: UnsafeRawBufferPointer) throws(VipsError) {
         guard let (descriptor, start) = Self.image(of: bytes) else {
             throw VipsError(kind: .corrupt, operation: "gif", text: "no frame begins yet")
@@ -116,16 +116,16 @@ private struct FirstGIFFrame {
         file = ZeroedBytes(count: offset + Self.end.count)
         file.bytes.copyBytes(from: bytes[..<offset])
         UnsafeMutableRawBufferPointer(rebasing: file.bytes[offset...]).copyBytes(from: Self.end)
-        // The last block has fewer bytes than it says; where it has none, it is the end of blocks.
+        // The last block is shorter than declared; an empty one becomes the block terminator.
         if let cut { file.bytes[cut] = UInt8(offset - cut - 1) }
     }
 
-    /// How many of its rows are there as a whole, in the order of the file.
+    /// The number of complete rows, in file order.
     var arrivedRows: Int {
         columns > 0 ? codes.pixels(atMost: columns * rows) / columns : rows
     }
 
-    /// Where the descriptor of the first image and its first block of pixels begin, or will.
+    /// Returns the offsets of the first image's descriptor and of its first block of pixels.
     private static func image(
         of bytes: UnsafeRawBufferPointer
     ) -> (descriptor: Int, blocks: Int)? {
@@ -141,7 +141,7 @@ private struct FirstGIFFrame {
                 offset += 1
             case 0x2C:
                 guard let flags = file.byte(offset + descriptorBytes - 1) else { return nil }
-                // The fewest bits of a code stand in front of the blocks.
+                // The minimum code size precedes the blocks.
                 let start = offset + descriptorBytes + tableBytes(flags) + 1
                 return start <= bytes.count ? (offset, start) : nil
             default: return nil
@@ -150,15 +150,15 @@ private struct FirstGIFFrame {
         return nil
     }
 
-    /// A table of colours follows where the highest bit is set, of a power of two.
+    /// Returns the size of the color table, which exists if the highest bit is set; a power of two.
     private static func tableBytes(_ flags: UInt8) -> Int {
         flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1)
     }
 }
 
 extension VipsImage {
-    /// The same with the rows of an interlaced frame that are missing: each is the nearest one
-    /// above that came in an earlier pass (GIF89a, appendix E), as browsers show it.
+    /// Fills the missing rows of an interlaced frame: each is copied from the nearest row above
+    /// that came in an earlier pass (GIF89a, appendix E), as in browsers.
     fileprivate func filling(_ frame: FirstGIFFrame, arrived: Int) throws(VipsError) -> VipsImage {
         let (header, stride) = (header, header.width * header.bands)
         let memory = ZeroedBytes(count: header.height * stride)
@@ -183,11 +183,10 @@ extension VipsImage {
     }
 }
 
-/// The compressed pixels of an image of a GIF (GIF89a, appendix F): how many there are, without
-/// making them.
+/// Counts the compressed pixels of a GIF image (GIF89a, appendix F) without decoding them.
 struct GIFCodes {
     private let bytes: UnsafeRawBufferPointer
-    /// Of the block that is read.
+    /// The position in the current block.
     private var place: Int
     private var blockEnd: Int
     private var bits: UInt32 = 0
@@ -196,18 +195,18 @@ struct GIFCodes {
     private static let codesMax = 4_096
     private static let leastBits = 1...11
 
-    /// `start` is where the first block begins, behind the number of bits of the first code.
+    /// `start` is the offset of the first block, after the minimum code size.
     init(_ bytes: UnsafeRawBufferPointer, from start: Int) {
         (self.bytes, place, blockEnd) = (bytes, start, start)
     }
 
-    /// How many pixels they make, up to a code that cannot be, and at most so many.
+    /// Returns the number of pixels up to an invalid code, at most `most`.
     func pixels(atMost most: Int) -> Int {
         var (codes, left) = (self, most)
         let least = Int(bytes[place - 1])
         guard Self.leastBits.contains(least) else { return 0 }
         let (clear, end) = (1 << least, 1 << least + 1)
-        // How many pixels each code makes.
+        // The number of pixels of each code.
         let first = [Int](repeating: 1, count: clear) + [0, 0]
         var (lengths, width, last) = (first, least + 1, 0)
         while left > 0 {
@@ -226,7 +225,7 @@ struct GIFCodes {
         return most - max(0, left)
     }
 
-    /// The next code; `nil` where the bytes end, or the blocks.
+    /// Returns the next code; `nil` at the end of the bytes or blocks.
     private mutating func next(_ width: Int) -> Int? {
         while bitCount < width {
             guard let byte = nextByte() else { return nil }

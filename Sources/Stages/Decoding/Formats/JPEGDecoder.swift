@@ -4,7 +4,7 @@ import Messages
 import StageContract
 import Vips
 
-/// JPEG: made smaller block by block as it is decoded, and in the planes that it has.
+/// JPEG: reduced per block during decoding, and available as planes.
 struct JPEGDecoder: LoaderDecoder {
     let format = ImageFormat.jpeg
     let loader = VipsLoader.jpeg
@@ -15,7 +15,7 @@ struct JPEGDecoder: LoaderDecoder {
         try .jpeg(bytes, shrink: scale.denominator)
     }
 
-    /// libvips leaves out the column and the row of which there is a part.
+    /// libvips omits partial columns and rows.
     func sides(
         of made: VipsHeader, _ source: SourceImage, at scale: DecodeScale
     ) -> (columns: ReducedSide, rows: ReducedSide) {
@@ -36,7 +36,7 @@ struct JPEGDecoder: LoaderDecoder {
         JPEGPlanes(source, reducedBy: scale.denominator, limits: limits)
     }
 
-    /// The coefficients of a file with several scans, whatever the scale.
+    /// The coefficients of a multi-scan file, regardless of scale.
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
         guard source.header.isInterlaced else { return 0 }
         return (try? JPEGHeader(source.bytes))?.coefficientBytes ?? .max
@@ -49,29 +49,30 @@ struct JPEGDecoder: LoaderDecoder {
     }
 }
 
-/// An image on its way to planes: brightness and colours stay apart, as the file has them, which
-/// saves converting them where another image of that kind is made of them.
+/// An image that can be written as planes: luma and chroma stay separate, as in the file, which
+/// avoids conversions if the output is planar as well.
 protocol PlanarImage: ~Copyable {
-    /// Writes the planes into a block of `output`, what is kept behind them.
+    /// Writes the planes into a block of `output`, followed by kept metadata.
     consuming func write(
         to output: some OutputSpace, with kept: KeptBytes, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame
 }
 
 extension PixelPlane {
-    /// Bytes from one row of a plane to the next: each begins where vector code wants it.
+    /// Returns the row stride of a plane in bytes, aligned for vector code.
     static func stride(_ columns: Int) -> Int { (columns + 63) / 64 * 64 }
 }
 
-/// A JPEG on its way to planes.
+/// A JPEG to be written as planes.
 struct JPEGPlanes: ~Copyable, PlanarImage {
     private let decoder: JPEGPlaneDecoder
     private let layout: PixelLayout
-    /// Bytes of all that is decoded; more than those of the layout, since whole blocks are.
+    /// The size of the decoded data in bytes; larger than the layout, because whole blocks are
+    /// decoded.
     private let byteCount: Int
 
-    /// Nil for what does not come in planes that mean sRGB: CMYK, 12 bits, colours that a profile
-    /// explains; and where whole blocks are over the limit though pixels are not.
+    /// Returns nil if there are no planes that represent sRGB (CMYK, 12 bits, colors with a
+    /// profile), or if whole blocks exceed the limit although the pixels don't.
     init?(_ source: SourceImage, reducedBy reduction: Int, limits: ImageLimits) {
         guard !source.needsProfile,
             let decoder = try? JPEGPlaneDecoder(
@@ -123,11 +124,10 @@ extension PixelPlane {
     }
 }
 
-/// The beginning of a JPEG: the rows that have arrived, or of one with several scans all rows of
-/// the scans that have. The rest is grey.
+/// The beginning of a JPEG: the rows that have arrived, or all rows of the scans that have arrived.
+/// The rest is gray.
 ///
-/// libvips' loader gives up at the hundredth warning, and of a file with restarts each interval
-/// that has not arrived is one.
+/// libvips' loader fails at the hundredth warning, and each missing restart interval causes one.
 struct PartialJPEG: FormatDecoder {
     let cancellation: CancellationFlag
     let missing: MissingPixels
@@ -144,7 +144,7 @@ struct PartialJPEG: FormatDecoder {
         try whole.header(bytes)
     }
 
-    /// As many columns and rows as the loader of whole files makes.
+    /// Returns as many columns and rows as the loader for whole files.
     func open(
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {

@@ -3,7 +3,7 @@ import PNG
 import StageContract
 import Vips
 
-/// PNG; of an animated one the default image.
+/// PNG; the default image of an animation.
 struct PNGDecoder: LoaderDecoder {
     let format = ImageFormat.png
     let loader = VipsLoader.png
@@ -22,7 +22,8 @@ struct PNGDecoder: LoaderDecoder {
 }
 
 extension VipsImage {
-    /// A PNG whose chunks lie in the file: libvips' reader takes memory for what they say.
+    /// Checks that all chunks are within the file, because libvips' reader allocates memory for
+    /// their declared sizes.
     static func checkedPNG(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
         guard HeaderBytes(Span(_unsafeBytes: bytes)).pngChunkBeyondEnd == nil else {
             throw VipsError(kind: .corrupt, operation: "png", text: "a chunk beyond the end")
@@ -32,8 +33,8 @@ extension VipsImage {
     }
 }
 
-/// The beginning of a PNG: the rows that have arrived, of an interlaced one its passes, each of
-/// which fills the area. The rest is transparent, or black. An animation has its default image.
+/// The beginning of a PNG: the rows that have arrived, or the passes of an interlaced image, each
+/// of which fills the area. The rest is transparent, or black. For an animation, the default image.
 struct PartialPNG: FormatDecoder {
     let cancellation: CancellationFlag
     let missing: MissingPixels
@@ -46,7 +47,7 @@ struct PartialPNG: FormatDecoder {
     var format: ImageFormat { whole.format }
     var loaders: [VipsLoader] { whole.loaders }
 
-    /// A chunk of which a part is missing is left out: libvips' reader takes memory for all of it.
+    /// Omits an incomplete chunk, because libvips' reader allocates memory for all of it.
     func header(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
         InflatedBytes.permit(bytes)
         let end = HeaderBytes(Span(_unsafeBytes: bytes)).pngChunkBeyondEnd

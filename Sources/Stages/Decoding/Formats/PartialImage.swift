@@ -5,23 +5,23 @@ import StageContract
 import Synchronization
 import Vips
 
-/// What can be shown of a file of which the first bytes are there (SEMANTICS §11.33).
+/// The displayable part of a file of which only the beginning exists (SEMANTICS §11.33).
 ///
-/// It goes the way of a whole file with another decoder of the format, the one of beginnings.
-/// Nothing is kept for the next one.
+/// Processed like a whole file, but with the format's partial decoder. No state is kept for the
+/// next job.
 struct PartialImage {
     private let work: DecodeWork
     private let limits: ImageLimits
     private let cancellation: CancellationFlag
-    /// Of whole files: a frame that is there is one.
+    /// The decoder of whole files, for frames that are complete.
     private let decoder: any FormatDecoder
     private let source: SourceImage
     private let map: AnimationMap?
 
     /// Reads the header and checks its limits.
     ///
-    /// - Throws: `badImageData` where the header is not there as a whole; `limitExceeded`;
-    ///   `internalError` for work that cannot be.
+    /// - Throws: `badImageData` if the header is incomplete; `limitExceeded`; `internalError` for
+    ///   invalid work.
     init(
         _ work: DecodeWork, of bytes: UnsafeRawBufferPointer, by decoder: any FormatDecoder,
         _ limits: ImageLimits, _ cancellation: CancellationFlag
@@ -31,7 +31,7 @@ struct PartialImage {
         }
         (self.work, self.limits, self.cancellation) = (work, limits, cancellation)
         self.decoder = decoder
-        // What is missing may still arrive.
+        // Missing data may still arrive.
         let missing = MissingPixels(arePermitted: true)
         let stated = try SourceImage(bytes, by: decoder.ofBeginnings(cancellation, missing))
         map = AnimationMap(
@@ -39,16 +39,16 @@ struct PartialImage {
             framesMax: limits.pagesMax == .max ? .max : limits.pagesMax + 1)
         let isOfFrames = decoder.format.traits.input?.pages == .frames
         source = isOfFrames ? stated.with(pages: max(1, map?.wholeFrames ?? 1)) : stated
-        // What the file says of its frames counts, though they are not there yet.
+        // The limits apply to the declared frames, even if they have not arrived yet.
         for source in [stated, source] {
             try limits.check(source, at: source.scale(for: work.need))
         }
     }
 
-    /// The header, and a frame where something can be shown.
+    /// Returns the header, and a frame if anything can be shown.
     ///
-    /// - Throws: `limitExceeded`, `cancelled`, what `output` throws. Pixels that cannot be made yet
-    ///   are no error.
+    /// - Throws: `limitExceeded`, `cancelled`, and the errors of `output`. Pixels that can't be
+    ///   decoded yet aren't an error.
     func decode(to output: some OutputSpace) throws(ImageError) -> DecodedImage {
         let headerAlone = DecodedImage(info: source.info, frames: [])
         guard work.need != .header else { return headerAlone }
@@ -76,13 +76,13 @@ struct PartialImage {
         ).write(to: output, with: kept)
     }
 
-    /// A frame that is there as a whole, as it is shown; none where that takes more than it may:
-    /// the image itself may be reduced.
+    /// Returns a complete frame as displayed; nil if it exceeds the limits, since the image itself
+    /// may be reduced.
     private func composed(
         _ index: Int, to output: some OutputSpace
     ) throws(ImageError) -> DecodedImage.Frame? {
         guard var reader = try reader(framesMax: index + 1) else { return nil }
-        // Their profile has been applied.
+        // Without the profile, which has been applied.
         let kept = try KeptBytes(of: source, work.keeps.intersection([.rights, .metadata]))
         let pixels = try reader.pixels(
             of: index, in: source.bytes, limits: limits, cancellation: cancellation)
@@ -100,10 +100,10 @@ struct PartialImage {
     }
 }
 
-/// Whether a file lacks pixels that it should have, as the decoders of beginnings find it. A file
-/// that ends behind its last pixel lacks none.
+/// Records whether a partial decoder found that pixels are missing. None are missing if a file ends
+/// after its last pixel.
 final class MissingPixels: Sendable {
-    /// Whether what is there is shown all the same.
+    /// Whether the existing pixels are shown anyway.
     private let arePermitted: Bool
     private let found = Atomic(false)
 
@@ -112,9 +112,9 @@ final class MissingPixels: Sendable {
     /// Whether any were missing so far.
     var wereFound: Bool { found.load(ordering: .relaxed) }
 
-    /// Some are missing.
+    /// Records missing pixels.
     ///
-    /// - Throws: `corrupt` where nothing is to be shown then.
+    /// - Throws: `corrupt` if a partial image must not be shown.
     func note() throws(VipsError) {
         guard arePermitted else {
             throw VipsError(kind: .corrupt, operation: "decode", text: "pixels are missing")
@@ -122,18 +122,18 @@ final class MissingPixels: Sendable {
         found.store(true, ordering: .relaxed)
     }
 
-    /// A whole frame is missing.
+    /// Records a missing frame.
     func noteFrame() throws(ImageError) {
         try ImageError.mapping { () throws(VipsError) in try note() }
     }
 }
 
-/// How much of an image its bytes have.
+/// How much of an image has arrived.
 enum ArrivedPixels {
     case nothing, part, whole
 }
 
-/// The beginning of a file of a format whose pixels are made of the whole file only.
+/// The beginning of a file in a format that can only be decoded as a whole.
 struct HeaderAlone: FormatDecoder {
     let whole: any FormatDecoder
 
@@ -151,21 +151,21 @@ struct HeaderAlone: FormatDecoder {
 }
 
 extension VipsError {
-    /// Of a file of which nothing can be shown yet.
+    /// The error for a file of which nothing can be shown yet.
     static func nothingToShow(_ format: ImageFormat) -> VipsError {
         VipsError(kind: .corrupt, operation: format.name, text: "nothing to show yet")
     }
 }
 
 extension VipsImage {
-    /// An image whose first rows are made at once: of those that are missing, and of what a pixel
-    /// that is not opaque hides, every sample is 0.
+    /// Creates an image whose first rows are decoded immediately: the samples of missing pixels,
+    /// and of the color hidden by transparency, are 0.
     ///
     /// - Parameters:
-    ///   - made: an image of that size, those bands and that profile.
-    ///   - missing: is told where some pixels are.
-    ///   - write: writes rows without padding; answers how much there was.
-    /// - Throws: `nothingToShow`, what `missing` and `write` throw.
+    ///   - made: An image with the size, bands and profile.
+    ///   - missing: Notified if pixels are missing.
+    ///   - write: Writes rows without padding and returns how much has arrived.
+    /// - Throws: `nothingToShow`, and the errors of `missing` and `write`.
     static func partial(
         like made: VipsImage, noting missing: MissingPixels,
         _ write: (UnsafeMutableRawBufferPointer) throws(VipsError) -> ArrivedPixels

@@ -3,7 +3,7 @@ import StageContract
 import Vips
 import WebP
 
-/// WebP, the first frame of it: made smaller as it is decoded.
+/// WebP, its first frame: reduced during decoding.
 struct WebPDecoder: LoaderDecoder {
     let format = ImageFormat.webp
     let loader = VipsLoader.webp
@@ -14,8 +14,8 @@ struct WebPDecoder: LoaderDecoder {
         try .webp(bytes, scale: scale.value)
     }
 
-    /// An image without loss is decoded whole before it is made smaller; of one with loss this is
-    /// more than there is.
+    /// A lossless image is decoded completely before it is reduced; for a lossy one this is an
+    /// upper bound.
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
         scale == .whole ? 0 : 4 * source.storedSize.width * source.storedSize.height
     }
@@ -27,11 +27,11 @@ struct WebPDecoder: LoaderDecoder {
     }
 }
 
-/// The beginning of a WebP: the rows that have arrived, the rest transparent or black. An animation
-/// has a header here and no pixels: a frame is made once all of it is there.
+/// The beginning of a WebP: the rows that have arrived, the rest transparent or black. For an
+/// animation only the header: a frame is decoded once it is complete.
 ///
-/// libvips' loader takes whole files only. What turns the picture stands behind its pixels, and is
-/// not known yet.
+/// libvips' loader only accepts whole files. The orientation is stored after the pixels, so it
+/// isn't known yet.
 struct PartialWebP: FormatDecoder {
     let cancellation: CancellationFlag
     let missing: MissingPixels
@@ -85,11 +85,11 @@ struct PartialWebP: FormatDecoder {
         }
     }
 
-    /// Chunks in front of the pixels at most.
+    /// The maximum number of chunks before the pixels.
     private static let chunksMax = 16
 
-    /// It stands between the header and the pixels, where the header says that there is one
-    /// (RFC 9649, 2.7.1.4).
+    /// The profile is between the header and the pixels, if the header declares it (RFC 9649,
+    /// 2.7.1.4).
     private static func profile(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> [UInt8] {
         let file = HeaderBytes(Span(_unsafeBytes: bytes))
         guard file.has("VP8X", at: 12), let flags = file.byte(20), flags & 0x20 != 0 else {

@@ -2,23 +2,23 @@ import ImageModel
 import Messages
 import Vips
 
-/// What goes into a result beside its pixels. Strangers wrote it, and nothing here reads more of it
-/// than its first bytes.
+/// The metadata embedded in a result besides its pixels. Untrusted; only its first bytes are parsed
+/// here.
 struct EnclosedParts {
     private(set) var profile: [UInt8] = []
     private(set) var exif: [UInt8] = []
     private(set) var xmp: [UInt8] = []
     private(set) var iptc: [UInt8] = []
-    /// Which samples the profile explains; `nil` without one.
+    /// The color space of the profile; `nil` without one.
     private(set) var space: ProfileSpace?
 
-    /// Nothing.
+    /// Creates an empty set.
     init() {}
 
-    /// Copies of what lies beside pixels: who wrote them may write on.
+    /// Copies the metadata after the pixels, because its writer may still change the original.
     ///
-    /// - Throws: `internalError` for what lies elsewhere, is larger than it may be, or is not what
-    ///   it is said to be.
+    /// - Throws: `internalError` for parts that are outside of the block, too large, or not of the
+    ///   declared kind.
     init(_ layout: PixelLayout, in bytes: UnsafeRawBufferPointer) throws(ImageError) {
         guard let count = layout.byteCount, count <= bytes.count else { throw Self.unfit }
         for enclosure in layout.enclosures {
@@ -36,7 +36,7 @@ struct EnclosedParts {
 
     var isEmpty: Bool { profile.isEmpty && exif.isEmpty && xmp.isEmpty && iptc.isEmpty }
 
-    /// The same beside pixels of that sort: a profile of grey explains no colours.
+    /// Returns the parts that fit pixels of that sort: a gray profile doesn't apply to colors.
     func beside(isGrey: Bool) -> EnclosedParts {
         guard space == .grey, !isGrey else { return self }
         var parts = self
@@ -44,10 +44,10 @@ struct EnclosedParts {
         return parts
     }
 
-    /// The same with a small JPEG in EXIF.
+    /// Adds a small JPEG to EXIF.
     ///
-    /// - Throws: `limitExceeded` where both have no room in a segment; `internalError` for EXIF
-    ///   without a first directory.
+    /// - Throws: `limitExceeded` if both don't fit into a segment; `internalError` for EXIF without
+    ///   a first directory.
     func with(thumbnail: [UInt8]) throws(ImageError) -> EnclosedParts {
         var parts = self
         guard let block = ExifThumbnail.added(thumbnail, to: exif) else { throw Self.unfit }
@@ -77,18 +77,18 @@ struct EnclosedParts {
     }
 }
 
-/// A small JPEG of a result, which goes into its EXIF (SEMANTICS §11.27).
+/// The thumbnail of a result, a small JPEG in its EXIF (SEMANTICS §11.27).
 enum EmbeddedThumbnail {
-    /// Pixels on a side at most, as cameras have it (EXIF 2.32, DCF 2.0).
+    /// The maximum side lengths, as in cameras (EXIF 2.32, DCF 2.0).
     private static let box = PixelSize(width: 160, height: 160)
     private static let quality = 75
 
-    /// That of an image of so many pixels.
+    /// Returns the thumbnail's size for an image of this size.
     static func size(of image: PixelSize) -> PixelSize {
         ResizeGeometry(source: image, box: box, mode: .fit, enlarges: false).output
     }
 
-    /// Baseline, and nothing but the image: of pixels without alpha.
+    /// Encodes pixels without alpha as baseline JPEG without metadata.
     static func jpeg(of image: VipsImage) throws(VipsError) -> [UInt8] {
         var bytes: [UInt8] = []
         try image.save(.jpeg(quality: quality, subsampling: .quarter)) {
@@ -99,12 +99,12 @@ enum EmbeddedThumbnail {
     }
 }
 
-/// EXIF with a small JPEG in its second directory (EXIF 2.32, 4.5.5 and 4.6.3).
+/// Adds a thumbnail in the second directory of EXIF (EXIF 2.32, 4.5.5 and 4.6.3).
 struct ExifThumbnail {
     private var block: TIFFBytes
 
-    /// The block with the thumbnail; that of another one is no longer found. An empty block is made
-    /// anew. Nil where the block has no first directory.
+    /// Returns the block with the thumbnail, which replaces an existing one. An empty block is
+    /// replaced by a new one. Returns nil if the block has no first directory.
     static func added(_ jpeg: [UInt8], to block: [UInt8]) -> [UInt8]? {
         var exif = ExifThumbnail(block)
         if block.isEmpty { exif.appendMain() }
@@ -130,14 +130,14 @@ struct ExifThumbnail {
 
     private var count: Int { block.bytes.count }
 
-    /// Where the first directory says where the next one is.
+    /// The position of the first directory's link to the next one.
     private var link: Int? {
         guard count >= 8 else { return nil }
         let start = block.number(4, 4)
         return block.entryCount(ofDirectory: start).map { start + 2 + TIFFBytes.entryBytes * $0 }
     }
 
-    /// What EXIF wants of every file: upright, 72 pixels an inch, colours in the middle.
+    /// Appends the mandatory entries of EXIF: upright, 72 pixels per inch, centered chroma.
     private mutating func appendMain() {
         let data = count + 2 + 5 * TIFFBytes.entryBytes + 4
         append(5, 2)
@@ -151,7 +151,7 @@ struct ExifThumbnail {
     private mutating func append(_ jpeg: [UInt8]) {
         let data = count + 2 + 6 * TIFFBytes.entryBytes + 4
         append(6, 2)
-        // A JPEG.
+        // JPEG compression.
         appendEntry(0x0103, .short, 6)
         appendResolution(data)
         appendEntry(0x0201, .long, data + 8)
@@ -172,7 +172,7 @@ struct ExifThumbnail {
         append(1, 4)
     }
 
-    /// One value, or where it is.
+    /// Appends an entry with one value, or with its offset.
     private mutating func appendEntry(_ tag: Int, _ kind: Kind, _ value: Int) {
         append(tag, 2)
         append(kind.rawValue, 2)

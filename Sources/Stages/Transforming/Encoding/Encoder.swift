@@ -4,12 +4,12 @@ import Messages
 import StageContract
 import Vips
 
-/// Encodes the finished image, the last thing a job does.
+/// Encodes the finished image, the last part of a job.
 struct Encoder {
     private let form: any FormatEncoder
     private let order: EncodingOrder
 
-    /// In the format that the work says.
+    /// Creates an encoder for the output format of the work.
     init(
         _ work: TransformWork, hasAlpha: Bool, beside enclosed: EnclosedParts,
         cancellation: CancellationFlag
@@ -25,7 +25,7 @@ struct Encoder {
             samples: form.format.samples(of: samples, work.output), enclosed: enclosed)
     }
 
-    /// Of what is painted.
+    /// Creates an encoder for an image of one color.
     init(_ work: PaintWork, cancellation: CancellationFlag) throws(ImageError) {
         form = try FormatEncoders.encoder(of: work.resultFormat)
         order = EncodingOrder(
@@ -33,9 +33,9 @@ struct Encoder {
             samples: form.format.samples(of: .usual, work.output))
     }
 
-    /// Whether these planes become this format without being joined.
+    /// Returns whether these planes can be encoded in this format without joining them.
     func takes(_ lane: PlanarLane) -> Bool {
-        // Planes have 8 bits, and a profile of colours wants these.
+        // Planes have 8 bits, and a color profile requires color planes.
         guard !order.samples.isDeep else { return false }
         guard !lane.isGrey || order.enclosed.space != .rgb else { return false }
         let isOfPlanes = form.format.traits.output?.takesPlanes(
@@ -43,7 +43,7 @@ struct Encoder {
         return isOfPlanes == true && form.takesPlanes(order.options)
     }
 
-    /// The planes of the lane, which are taken.
+    /// Encodes the planes of the lane, which must be supported.
     func encode(
         _ lane: PlanarLane, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
@@ -61,7 +61,7 @@ struct Encoder {
         return encoded
     }
 
-    /// Any image.
+    /// Encodes any image.
     func encode(
         _ whole: StepImage, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
@@ -84,7 +84,7 @@ struct Encoder {
         }
     }
 
-    /// All frames of an animation.
+    /// Encodes all frames of an animation.
     func encode(
         _ frames: StepFrames, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
@@ -103,7 +103,7 @@ struct Encoder {
             && OutputSetting.embedThumbnail.row.formats.contains(form.format)
     }
 
-    /// The order with a small image beside the pixels, where one is asked for.
+    /// Returns the order with a thumbnail, if one is requested.
     private func order(
         _ order: EncodingOrder, thumbnail: () throws -> StepImage
     ) throws(ImageError) -> EncodingOrder {
@@ -117,12 +117,12 @@ struct Encoder {
         return try order.with(thumbnail: jpeg)
     }
 
-    /// A profile of greys goes with pixels that are written as such.
+    /// Returns the order with a gray profile only if the pixels are written as gray.
     private func order(besideGrey isGrey: Bool) -> EncodingOrder {
         order.beside(isGrey: isGrey && OutputSetting.greyHolders.contains(form.format))
     }
 
-    /// What is encoded, in memory where that may be done more than once.
+    /// Returns the pixels to encode, computed into memory if they may be encoded several times.
     private func pixels(of current: StepImage) throws -> VipsImage {
         let deep = try current.image.with(order.samples)
         let flat = try flattened(deep)
@@ -133,7 +133,8 @@ struct Encoder {
         return copy
     }
 
-    /// Hands what `body` writes to the outcome; it answers whether that has alpha.
+    /// Writes the output of `body` to a block for the outcome; `body` returns whether the output
+    /// has alpha.
     private func write<Space: OutputSpace>(
         _ size: PixelSize, bands: Int, _ order: EncodingOrder, frames: Int = 1, to output: Space,
         _ body: @escaping (EncodingOrder, BlockWriter<Space>) throws -> Bool
@@ -158,7 +159,7 @@ struct Encoder {
         }
     }
 
-    /// Frames of what was written: encoders join those that are the same.
+    /// Returns the number of written frames: encoders merge identical ones.
     private static func frames(in bytes: UnsafeRawBufferPointer, of most: Int) -> Int {
         guard most > 1 else { return 1 }
         let map = AnimationMap(bytes.bindMemory(to: UInt8.self).span, framesMax: most)
@@ -169,7 +170,7 @@ struct Encoder {
         form.format.traits.output?.losesSomething(order.options) == true
     }
 
-    /// Refuses what the format has no numbers for.
+    /// Rejects sizes that the format can't represent.
     private func check(_ size: PixelSize) throws(ImageError) {
         let (name, limits) = (form.format.name, form.format.traits.output)
         let (sideMax, pixelsMax) = (limits?.sideMax ?? 0, limits?.pixelsMax ?? 0)
@@ -184,7 +185,8 @@ struct Encoder {
         }
     }
 
-    /// A colour shows where a format without alpha meets transparent pixels (SEMANTICS §11.11).
+    /// Flattens onto a background color if the format has no alpha and pixels are transparent
+    /// (SEMANTICS §11.11).
     private func flattened(_ image: VipsImage) throws(VipsError) -> VipsImage {
         guard !form.format.carriesAlpha, image.header.hasAlpha else { return image }
         let colour = order.options.background
@@ -195,8 +197,8 @@ struct Encoder {
 }
 
 extension ImageFormat {
-    /// What is written of samples: as many bits as are asked for; of a high dynamic range as many
-    /// as there are, as far as the format has them.
+    /// Returns the sample format to write: the requested bit depth; for high dynamic range the
+    /// source's, as far as the format supports it.
     func samples(of samples: SampleForm, _ options: OutputOptions) -> SampleForm {
         let wanted = options.depth ?? (samples.hdr == nil ? 8 : samples.bits)
         let bits = traits.output?.depth(for: options.colours == nil ? wanted : 8) ?? 8
@@ -205,7 +207,7 @@ extension ImageFormat {
 }
 
 extension VipsImage {
-    /// The same in samples of as many bytes.
+    /// Converts to samples of the same number of bytes.
     func with(_ samples: SampleForm) throws(VipsError) -> VipsImage {
         switch (header.bytesPerBand, samples.bytes) {
         case (1, 2): try widened(whole: 255)
@@ -215,23 +217,23 @@ extension VipsImage {
     }
 }
 
-/// Encodes one image, again at lower qualities where it is to have only so many bytes.
+/// Encodes one image, repeatedly with lower quality if the output has a size limit.
 struct EncodingAttempts<Space: OutputSpace> {
     let order: EncodingOrder
-    /// Whether quality says how large a file is.
+    /// Whether the file size depends on the quality.
     let losesSomething: Bool
-    /// Writes the image; answers whether that has alpha.
+    /// Writes the image and returns whether the output has alpha.
     let body: (EncodingOrder, BlockWriter<Space>) throws -> Bool
 
-    /// What became of the attempts.
+    /// The result of the attempts.
     struct Outcome {
         let hasAlpha: Bool
         let count: Int
-        /// That of the image, where a limit of bytes had it looked for.
+        /// The quality of the image, if a size limit determined it.
         var quality: Int?
     }
 
-    /// Leaves in the writer the best image that has few enough bytes; where none has, the smallest.
+    /// Leaves the best image within the size limit in the writer; if none fits, the smallest.
     func run(_ writer: BlockWriter<Space>) throws -> Outcome {
         let hasAlpha = try body(order, writer)
         guard losesSomething, let limit = order.options.maxBytes else {
@@ -252,8 +254,8 @@ struct EncodingAttempts<Space: OutputSpace> {
 
     private typealias Attempt = (bytes: [UInt8], hasAlpha: Bool, quality: Int)
 
-    /// The best of those that fit, else the smallest. The first one and `QualitySearch` are
-    /// `triesMax` attempts.
+    /// Returns the best attempt that fits, else the smallest. The first one and those of
+    /// `QualitySearch` are at most `triesMax` attempts.
     private func best(
         atMost limit: Int, after first: Attempt, _ writer: BlockWriter<Space>, _ count: inout Int
     ) throws -> Attempt {
@@ -275,19 +277,19 @@ struct EncodingAttempts<Space: OutputSpace> {
     }
 }
 
-/// Looks for the best quality below one at which a result was too large: by halves, over every
-/// second quality from 0 on, so that few of them are tried. Pure.
+/// Finds the best quality below one that was too large, by binary search over every second quality
+/// starting at 0, to limit the number of attempts. Pure.
 struct QualitySearch {
-    /// Of the qualities 0, 2, 4, …: so many first ones fit, and those from `unfit` on do not.
+    /// Among the qualities 0, 2, 4, …, the first `fit` ones fit, and those from `unfit` on don't.
     private var (fit, unfit) = (0, 0)
 
-    /// All of them below `asked`, which does not fit.
+    /// Searches all of them below `asked`, which doesn't fit.
     init(below asked: Int) { unfit = (asked + 1) / 2 }
 
-    /// What to try; nil where the last one that fitted is the best, or none does.
+    /// The next quality to try; nil if the search is complete.
     var next: Int? { fit < unfit ? 2 * middle : nil }
 
-    /// Whether `next` fitted.
+    /// Records whether `next` fits.
     mutating func found(fits: Bool) {
         if fits { fit = middle + 1 } else { unfit = middle }
     }
@@ -295,24 +297,24 @@ struct QualitySearch {
     private var middle: Int { (fit + unfit) / 2 }
 }
 
-/// Collects bytes in a block that grows as they come.
+/// Collects bytes in a growing block.
 final class BlockWriter<Space: OutputSpace> {
     private let space: Space
     private var block: OutputBlock
     private var count = 0
-    /// Bytes that `next` has given, from the first on.
+    /// The size of the memory returned by `next`, including the bytes before it.
     private var handedOut = 0
 
-    /// Why `append` answered false.
+    /// Why `append` returned false.
     private(set) var failure: ImageError?
 
-    /// - Parameter estimate: bytes expected; a wrong guess costs a copy.
+    /// - Parameter estimate: The expected size; a wrong estimate costs a copy.
     init(_ space: Space, estimate: Int) throws(ImageError) {
         self.space = space
         block = try space.reserve(max(4096, estimate))
     }
 
-    /// Adds bytes; false where there is no space for them.
+    /// Appends bytes; returns false if there is no space for them.
     func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard grow(by: bytes.count) else { return false }
         UnsafeMutableRawBufferPointer(rebasing: block.bytes[count...]).copyMemory(from: bytes)
@@ -320,7 +322,7 @@ final class BlockWriter<Space: OutputSpace> {
         return true
     }
 
-    /// Adds bytes before those from `place` on; false where there is no space for them.
+    /// Inserts bytes at `place`; returns false if there is no space for them.
     func insert(_ bytes: [UInt8], at place: Int) -> Bool {
         guard grow(by: bytes.count) else { return false }
         let behind = UnsafeMutableRawBufferPointer(rebasing: block.bytes[(place + bytes.count)...])
@@ -330,8 +332,8 @@ final class BlockWriter<Space: OutputSpace> {
         return true
     }
 
-    /// Memory for at least so many bytes more, which count as written once it is asked again; nil
-    /// where there is no space for them.
+    /// Returns memory for at least `minimum` more bytes, which count as written at the next call;
+    /// nil if there is no space.
     func next(_ minimum: Int) -> UnsafeMutableRawBufferPointer? {
         count = handedOut
         guard grow(by: minimum) else { return nil }
@@ -339,7 +341,7 @@ final class BlockWriter<Space: OutputSpace> {
         return UnsafeMutableRawBufferPointer(rebasing: block.bytes[count...])
     }
 
-    /// Of all that `next` gave, the first so many bytes count as written.
+    /// Sets how many bytes of the memory returned by `next` count as written.
     func written(_ count: Int) {
         self.count = count
         handedOut = count
@@ -350,15 +352,15 @@ final class BlockWriter<Space: OutputSpace> {
         UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(block.bytes)[..<count])
     }
 
-    /// Forgets all bytes so far; the space stays.
+    /// Discards all bytes so far; the space stays allocated.
     func restart() { (count, handedOut) = (0, 0) }
 
-    /// A reference to the bytes; the block is the outcome's from now on.
+    /// Returns a reference to the bytes; the block then belongs to the outcome.
     func finish() -> BlockReference {
         block.reference(length: count)
     }
 
-    /// Gives the block back.
+    /// Frees the block.
     func discard() {
         space.discard(block)
     }

@@ -2,36 +2,36 @@ import ImageModel
 import StageContract
 import Vips
 
-/// How images are written in one format: a file for each. What the format is, and what it costs,
-/// its row says (`FormatTraits`).
+/// The encoder of one format, in its own file. The properties and costs of the format are in its
+/// row (`FormatTraits`).
 protocol FormatEncoder: Sendable {
     var format: ImageFormat { get }
 
-    /// Bytes that usually suffice.
+    /// Returns a number of bytes that is usually sufficient.
     func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int
 
-    /// Whether planes need not be joined for these options, where the row says that the format
-    /// takes planes at all.
+    /// Returns whether planes need not be joined for these options. Only called if the row states
+    /// that the format supports planes.
     func takesPlanes(_ options: OutputOptions) -> Bool
 
-    /// Writes planes; only where the row says that the format takes such.
+    /// Writes planes; only called if the row states that the format supports them.
     func encode(
         _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws
 
-    /// Writes pixels, sRGB or grey (or what the samples of the order are) of as many bytes as those
-    /// have, without alpha where the format has none; answers whether what is written has alpha.
+    /// Writes pixels, sRGB or gray (or in the sample format of the order, with its number of
+    /// bytes), without alpha if the format has none; returns whether the output has alpha.
     func encode(
         _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool
 
-    /// Writes frames; only where the row says that the format holds such. Answers whether what is
-    /// written has alpha.
+    /// Writes frames; only called if the row states that the format supports them. Returns whether
+    /// the output has alpha.
     func encode(
         _ frames: StepFrames, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool
 
-    /// Puts these into what was written, unless `encode` has done so.
+    /// Embeds these parts in the output, unless `encode` has done so.
     func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws
 }
 
@@ -58,68 +58,67 @@ extension FormatEncoder {
     }
 }
 
-/// How an image is to be written.
+/// How an image is to be encoded.
 struct EncodingOrder {
     private(set) var options: OutputOptions
-    /// Filtered rows save bytes of a photograph; drawings become larger by them (measured on the
-    /// test images).
+    /// Row filters make photographs smaller but drawings larger (measured with the test images).
     let isPhotograph: Bool
     let cancellation: CancellationFlag
-    /// What samples are written.
+    /// The sample format to write.
     private(set) var samples = SampleForm.usual
-    /// What is written beside the pixels.
+    /// The metadata to embed.
     private(set) var enclosed = EnclosedParts()
 
-    /// Quality 0 to 100 of the request, else `OutputOptions.defaultQuality`.
+    /// The requested quality from 0 to 100, else `OutputOptions.defaultQuality`.
     var quality: Int {
         min(100, max(0, options.quality ?? OutputOptions.defaultQuality))
     }
 
-    /// The same of samples of 8 bits in sRGB.
+    /// The same order with 8-bit sRGB samples.
     var withUsualSamples: EncodingOrder {
         var order = self
         order.samples = .usual
         return order
     }
 
-    /// The same at another quality.
+    /// The same order with another quality.
     func with(quality: Int) -> EncodingOrder {
         var order = self
         order.options.quality = quality
         return order
     }
 
-    /// The same for pixels of that sort.
+    /// The same order for gray or color pixels.
     func beside(isGrey: Bool) -> EncodingOrder {
         var order = self
         order.enclosed = enclosed.beside(isGrey: isGrey)
         return order
     }
 
-    /// The same with a small JPEG in EXIF.
+    /// The same order with a thumbnail in EXIF.
     func with(thumbnail: [UInt8]) throws(ImageError) -> EncodingOrder {
         var order = self
         order.enclosed = try enclosed.with(thumbnail: thumbnail)
         return order
     }
 
-    /// The effort of the request, else the usual one of the format; 0 where it has none.
+    /// Returns the requested effort, else the format's default; 0 if it has none.
     func effort(_ format: ImageFormat) -> Int {
         format.traits.output?.efforts?.taken(options.effort) ?? 0
     }
 }
 
-/// All formats that are encoded.
+/// All output formats.
 enum FormatEncoders {
     static let all: [any FormatEncoder] = [
         JPEGFormatEncoder(), PNGFormatEncoder(), GIFFormatEncoder(), TIFFFormatEncoder(),
         WebPFormatEncoder(), AVIFFormatEncoder(), JXLFormatEncoder(), PAMFormatEncoder(),
     ]
 
-    /// What libvips may open: what was written as WebP is read again.
+    /// The permitted libvips loaders: WebP output is read back.
     static let loaders = [VipsLoader.webp]
 
-    /// What it may write besides, of what it does not trust itself.
+    /// The permitted libvips savers besides those that libvips itself considers trusted.
     static let savers = [VipsSaver.jxl]
 
     static func encoder(of format: ImageFormat) throws(ImageError) -> any FormatEncoder {
@@ -130,12 +129,12 @@ enum FormatEncoders {
     }
 }
 
-/// GIF, by libvips: frames of at most 256 colours each, in which a pixel is transparent or not.
+/// GIF with libvips: frames of at most 256 colors each, with binary transparency.
 struct GIFFormatEncoder: FormatEncoder {
     let format = ImageFormat.gif
-    /// What libvips takes for opaque.
+    /// The minimum alpha that libvips treats as opaque.
     private let leastOfOpaque: UInt8 = 128
-    /// Once, and as many repetitions as 16 bits hold.
+    /// One play and as many repetitions as 16 bits allow.
     private static let playsMax = 1 + Int(UInt16.max)
 
     func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int {
@@ -145,12 +144,13 @@ struct GIFFormatEncoder: FormatEncoder {
     func encode(
         _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        // With alpha libvips writes a transparent colour, whether a pixel is of it or not.
+        // For pixels with alpha, libvips always writes a transparent color, whether it is used or
+        // not.
         try save(image.withoutAlpha(whereAllIsAtLeast: leastOfOpaque), order, to: writer)
         return GIFBlocks.haveTransparency(writer.bytes)
     }
 
-    /// libvips takes frames as one image: they are in memory together.
+    /// libvips takes all frames as one image in memory.
     func encode(
         _ frames: StepFrames, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
@@ -171,7 +171,7 @@ struct GIFFormatEncoder: FormatEncoder {
         }
         let image = try stack.image(order.cancellation)
             .withoutAlpha(whereAllIsAtLeast: leastOfOpaque)
-        // Less than 20 ms many readers take for nothing.
+        // Many viewers ignore durations below 20 ms.
         let hundredths = frames.times.durations(in: 10_000, within: 2...65_535)
         let plays = frames.times.plays(atMost: Self.playsMax)
         try save(
@@ -192,15 +192,15 @@ struct GIFFormatEncoder: FormatEncoder {
         ) { writer.append($0) }
     }
 
-    /// Of the largest power of two that is no more colours.
+    /// Returns the largest bit depth with at most this many colors.
     private func bits(_ colours: Int) -> Int {
         (1...8).last { 1 << $0 <= colours } ?? 1
     }
 }
 
-/// What the blocks of a GIF say that was just written (GIF89a).
+/// Parses the blocks of a GIF that was just written (GIF89a).
 enum GIFBlocks {
-    /// Whether one of its colours is none: its graphic control extension says so (GIF89a, 23).
+    /// Returns whether a graphic control extension declares a transparent color (GIF89a, 23).
     static func haveTransparency(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count > 13 else { return false }
         var offset = 13 + paletteBytes(bytes[10])
@@ -216,17 +216,17 @@ enum GIFBlocks {
     private static let extensionMark: UInt8 = 0x21
     private static let graphicControl: UInt8 = 0xF9
 
-    /// Of the table of colours that the flags of the screen announce.
+    /// Returns the size of the color table declared by the screen's flags.
     private static func paletteBytes(_ flags: UInt8) -> Int {
         flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1)
     }
 }
 
-/// JPEG XL, by libvips, which writes a profile and no metadata.
+/// JPEG XL with libvips, which writes a profile but no other metadata.
 struct JXLFormatEncoder: FormatEncoder {
     let format = ImageFormat.jxl
 
-    /// Below, libjxl has no distance for what libvips makes of a quality.
+    /// For lower qualities, libjxl has no distance that corresponds to libvips' mapping.
     private static let qualityMin = 5
 
     func encode(
@@ -240,7 +240,7 @@ struct JXLFormatEncoder: FormatEncoder {
         } catch {
             guard error.kind == .internal, !profile.isEmpty else { throw error }
         }
-        // libjxl has no words for some profiles: the colours are converted as usual.
+        // libjxl doesn't support some profiles: the colors are then converted as usual.
         writer.restart()
         let isPerceptual = profile.withUnsafeBytes {
             SampleProfile($0, for: order.enclosed.space)?.isPerceptualOnly ?? false
@@ -263,8 +263,8 @@ struct JXLFormatEncoder: FormatEncoder {
     }
 }
 
-/// TIFF, by libvips: one page, deflated, every sample as it is. libvips writes no EXIF, and of
-/// IPTC a quarter, so none is handed to it.
+/// TIFF with libvips: one page, deflate, unchanged samples. No metadata is passed, since libvips
+/// writes no EXIF and only a quarter of IPTC.
 struct TIFFFormatEncoder: FormatEncoder {
     let format = ImageFormat.tiff
 
@@ -283,7 +283,7 @@ struct TIFFFormatEncoder: FormatEncoder {
     }
 }
 
-/// Pixels as they are, behind a header of text: computed straight to where clients map them.
+/// Raw pixels after a text header, computed directly into memory that clients map.
 struct PAMFormatEncoder: FormatEncoder {
     let format = ImageFormat.pam
 

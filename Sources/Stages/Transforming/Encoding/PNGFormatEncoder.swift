@@ -4,8 +4,8 @@ import PNGFilters
 import StageContract
 import Vips
 
-/// PNG: by libdeflate, which is several times as fast as zlib, but compresses all at once and
-/// cannot be stopped; so images for which that takes long are left to libvips.
+/// PNG with libdeflate, which is several times as fast as zlib but compresses everything in one
+/// call that can't be canceled; images that would take long are encoded by libvips.
 struct PNGFormatEncoder: FormatEncoder {
     let format = ImageFormat.png
 
@@ -22,7 +22,7 @@ struct PNGFormatEncoder: FormatEncoder {
         let isPlain = palette == nil && !order.options.isProgressive
         let bytes = header.width * header.height * header.bands * header.bytesPerBand
         guard isPlain, bytes <= Self.bytesAtOnce(level) else {
-            // Indexes of a palette are no tones: there is nothing to filter.
+            // Palette indexes aren't continuous, so filters don't help.
             let isFiltered = order.isPhotograph && palette == nil
             try image.save(
                 .png(
@@ -44,7 +44,7 @@ struct PNGFormatEncoder: FormatEncoder {
         return header.hasAlpha
     }
 
-    /// The numbers of a high dynamic range.
+    /// Adds the color information of high dynamic range.
     private func addColours(
         _ samples: SampleForm, to writer: BlockWriter<some OutputSpace>
     ) throws {
@@ -61,7 +61,7 @@ struct PNGFormatEncoder: FormatEncoder {
         }
     }
 
-    /// At most so many colours as are asked for, of which a PNG has 2, 4, 16 or 256.
+    /// Returns a palette with at most the requested number of colors; PNG supports 2, 4, 16 or 256.
     private func palette(_ options: OutputOptions) -> VipsEncoding.Palette? {
         guard let colours = options.colours else { return nil }
         let bits = [8, 4, 2, 1].first { 1 << $0 <= colours } ?? 1
@@ -69,7 +69,8 @@ struct PNGFormatEncoder: FormatEncoder {
             bits: bits, quality: options.quality ?? 100, dither: Double(options.dither) / 100)
     }
 
-    /// Bytes of pixels that take 40 ms, or of the highest levels 150 ms.
+    /// Returns the number of pixel bytes that take 40 ms to compress, or 150 ms at the highest
+    /// levels.
     static func bytesAtOnce(_ level: Int) -> Int {
         switch level {
         case ...3: 8 << 20
@@ -79,9 +80,10 @@ struct PNGFormatEncoder: FormatEncoder {
     }
 }
 
-/// What the chunks of a PNG say that was just written (PNG 1.2, chapter 3).
+/// Parses the chunks of a PNG that was just written (PNG 1.2, chapter 3).
 enum PNGChunks {
-    /// Whether its palette has a colour that is not opaque: the encoder leaves alpha out otherwise.
+    /// Returns whether its palette has a color that isn't opaque; otherwise the encoder omits
+    /// alpha.
     static func haveTransparency(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let header = 8
         var offset = header
@@ -99,12 +101,12 @@ enum PNGChunks {
 /// Writes a PNG (PNG 1.2): one IHDR, one IDAT, one IEND.
 struct PNGWriter {
     let size: PixelSize
-    /// 1 grey, 2 grey and alpha, 3 sRGB, 4 sRGB and alpha.
+    /// 1 for gray, 2 for gray and alpha, 3 for sRGB, 4 for sRGB and alpha.
     let bands: Int
-    /// 1, or 2 in the machine's order.
+    /// 1, or 2 in native byte order.
     let bytesPerBand: Int
     let filter: PNGFilter
-    /// libdeflate's, 1 to 12.
+    /// The libdeflate level, 1 to 12.
     let level: Int
     let cancellation: CancellationFlag
 
@@ -151,7 +153,7 @@ struct PNGWriter {
             + [UInt8(8 * bytesPerBand), colourType[bands - 1], 0, 0, 0]
     }
 
-    /// A copy, the more significant byte of each sample first.
+    /// Returns a copy with big-endian samples.
     private static func bigEndianSamples(
         of pixels: UnsafeRawBufferPointer
     ) -> UnsafeMutableRawBufferPointer {
@@ -170,15 +172,15 @@ struct PNGWriter {
     }
 }
 
-/// Chunks of a PNG in a piece of memory.
+/// Writes PNG chunks to memory.
 struct PNGChunkWriter {
-    /// Length, type and check sum of a chunk.
+    /// The size of a chunk's length, type and checksum.
     static let overhead = 12
 
     private let memory: UnsafeMutableRawBufferPointer
     private(set) var count = 0
 
-    /// Room for all that will be written.
+    /// `memory` must have space for everything that will be written.
     init(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 
     mutating func append(_ bytes: [UInt8]) {
@@ -193,7 +195,7 @@ struct PNGChunkWriter {
         sign(from: start)
     }
 
-    /// A chunk whose data `body` writes; it answers how many bytes those are.
+    /// Writes a chunk; `body` writes its data and returns the number of bytes.
     mutating func chunk(
         _ type: String, _ body: (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws {
@@ -212,8 +214,8 @@ struct PNGChunkWriter {
     }
 }
 
-/// Animated PNG (PNG specification, third edition, 4.9): RGBA of 8 bits, and of each frame what
-/// changed.
+/// Animated PNG (PNG specification, third edition, 4.9): 8-bit RGBA, and for each frame only the
+/// changed area.
 extension PNGFormatEncoder {
     func encode(
         _ frames: StepFrames, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
@@ -248,7 +250,7 @@ extension PNGFormatEncoder {
 private struct AnimatedPNGWriter<Space: OutputSpace> {
     let frames: StepFrames
     let filter: PNGFilter
-    /// libdeflate's, 1 to 12.
+    /// The libdeflate level, 1 to 12.
     let level: Int
     let writer: BlockWriter<Space>
     private var sequence = 0
@@ -269,7 +271,7 @@ private struct AnimatedPNGWriter<Space: OutputSpace> {
         }
     }
 
-    /// A frame: its area in place of what was there.
+    /// Adds a frame whose area replaces the previous contents.
     mutating func add(_ pixels: UnsafeRawBufferPointer, _ area: PixelRect, at index: Int) throws {
         let row = StepFrames.bands * area.size.width
         let filtered = UnsafeMutableRawBufferPointer.allocate(
@@ -301,7 +303,7 @@ private struct AnimatedPNGWriter<Space: OutputSpace> {
 
     mutating func end() throws { try append(16) { $0.chunk("IEND", []) } }
 
-    /// Size, place, duration; the area stays, and its pixels replace what was there.
+    /// Size, position and duration; the area replaces the previous contents and isn't disposed.
     private func control(_ area: PixelRect, _ index: Int) -> [UInt8] {
         let (numerator, denominator) = frames.times.fraction(index)
         let numbers = [sequence, area.size.width, area.size.height, area.x, area.y]
@@ -319,7 +321,7 @@ private struct AnimatedPNGWriter<Space: OutputSpace> {
         writer.written(written)
     }
 
-    /// A frame cannot be stopped while it is compressed: a large one is compressed less.
+    /// Compressing a frame can't be canceled, so a large one uses a lower level.
     private static func level(_ level: Int, _ bytes: Int) -> Int {
         [level, 6, 1].first { $0 <= level && bytes <= PNGFormatEncoder.bytesAtOnce($0) } ?? 1
     }
@@ -327,10 +329,10 @@ private struct AnimatedPNGWriter<Space: OutputSpace> {
     private static func big(_ number: Int) -> [UInt8] { PNGWriter.bigEndian(number) }
 }
 
-/// Where a frame differs from the one before it.
+/// The area in which a frame differs from the previous one.
 enum ChangedArea {
-    /// The smallest area that has all changes, of one pixel at least; all of it where nothing was
-    /// before. Both are RGBA, rows without gaps.
+    /// Returns the smallest area with all changes, at least one pixel; the whole image if there is
+    /// no previous one. Both images are RGBA with rows without padding.
     static func of(
         _ pixels: UnsafeRawBufferPointer, before: UnsafeRawBufferPointer, _ size: PixelSize
     ) -> PixelRect {
@@ -356,10 +358,10 @@ enum ChangedArea {
     }
 }
 
-/// Profile and metadata as chunks of a PNG (PNG 1.2 and its third edition, 11.3). It has no chunk
-/// for IPTC.
+/// Profile and metadata as PNG chunks (PNG 1.2 and its third edition, 11.3). There is no chunk for
+/// IPTC.
 enum PNGEnclosures {
-    /// Behind the signature and IHDR, before all others.
+    /// After the signature and IHDR, before all other chunks.
     static let place = 33
 
     static func of(_ parts: EnclosedParts) throws -> [UInt8] {
@@ -375,7 +377,7 @@ enum PNGEnclosures {
         return chunks
     }
 
-    /// Red, green and blue in full range, by the numbers of ITU-T H.273 (third edition, 11.3.2.6).
+    /// Returns full-range RGB with the codes of ITU-T H.273 (third edition, 11.3.2.6).
     static func of(_ hdr: HDRColours) -> [UInt8] {
         chunk("cICP", [hdr.primaries.rawValue, hdr.transfer.rawValue, 0, 1])
     }

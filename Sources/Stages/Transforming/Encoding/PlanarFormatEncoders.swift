@@ -5,7 +5,7 @@ import StageContract
 import Vips
 import WebP
 
-/// JPEG: planes by libjpeg-turbo, which are never joined; pixels by libvips.
+/// JPEG: planes with libjpeg-turbo, without joining them; pixels with libvips.
 struct JPEGFormatEncoder: FormatEncoder {
     let format = ImageFormat.jpeg
 
@@ -52,7 +52,7 @@ struct JPEGFormatEncoder: FormatEncoder {
 
     private func quality(_ order: EncodingOrder) -> Int { max(1, order.quality) }
 
-    /// Half of the colours suffices below quality 90, as libvips and others have it.
+    /// Below quality 90, chroma is subsampled, as in libvips and other encoders.
     private func subsampling(
         _ lane: PlanarLane, _ order: EncodingOrder
     ) -> JPEGEncoding.Subsampling {
@@ -65,14 +65,14 @@ struct JPEGFormatEncoder: FormatEncoder {
     }
 }
 
-/// Profile and metadata as segments of a JPEG (ITU-T T.81, B.2.4.6).
+/// Profile and metadata as JPEG segments (ITU-T T.81, B.2.4.6).
 enum JPEGSegments {
     private static let bytesMax = MetadataSegments.bytesMax
 
-    /// Bytes of EXIF that its segment holds.
+    /// The maximum size of EXIF in its segment.
     static let exifBytesMax = MetadataSegments.exifBytesMax
 
-    /// Behind the start of the image and the segment of JFIF, where there is one.
+    /// Returns the position after the start of the image and an optional JFIF segment.
     static func place(in file: UnsafeRawBufferPointer) -> Int {
         let start = 2
         guard file.count > start + 4, file[start] == 0xFF, file[start + 1] == 0xE0 else {
@@ -86,7 +86,7 @@ enum JPEGSegments {
             + profile(parts.profile)
     }
 
-    /// The file without segments of applications and comments at its beginning.
+    /// Returns the file without application and comment segments at its beginning.
     static func bare(_ file: [UInt8]) -> [UInt8] {
         var place = 2
         while place + 4 <= file.count, file[place] == 0xFF,
@@ -97,7 +97,7 @@ enum JPEGSegments {
         return Array(file.prefix(2) + file.dropFirst(place))
     }
 
-    /// In as many segments as it takes (ICC.1:2022, B.4).
+    /// Splits a profile into as many segments as necessary (ICC.1:2022, B.4).
     private static func profile(_ profile: [UInt8]) -> [UInt8] {
         let head = Array("ICC_PROFILE\0".utf8)
         let step = bytesMax - head.count - 2
@@ -110,11 +110,11 @@ enum JPEGSegments {
     }
 }
 
-/// WebP, by libwebp: of planes, in the range and with the colours that it stores, or of pixels.
+/// WebP with libwebp: from planes in its own range and subsampling, or from pixels.
 struct WebPFormatEncoder: FormatEncoder {
     let format = ImageFormat.webp
 
-    /// How sharp colours are is for whoever reduces them: libwebp, which has to have all of them.
+    /// Sharp chroma subsampling is done by libwebp, which needs full-resolution chroma.
     func takesPlanes(_ options: OutputOptions) -> Bool { !options.sharpensChroma }
 
     func encode(
@@ -166,7 +166,7 @@ struct WebPFormatEncoder: FormatEncoder {
         return try hasAlpha(writer.bytes)
     }
 
-    /// It has no chunk for IPTC.
+    /// There is no chunk for IPTC.
     func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {
         guard !parts.profile.isEmpty || !parts.exif.isEmpty || !parts.xmp.isEmpty else { return }
         try WebPContainer.enclose(
@@ -177,7 +177,7 @@ struct WebPFormatEncoder: FormatEncoder {
         }
     }
 
-    /// The encoder leaves alpha out where every pixel is opaque.
+    /// The encoder omits alpha if every pixel is opaque.
     private func hasAlpha(_ written: UnsafeRawBufferPointer) throws(VipsError) -> Bool {
         try VipsImage.webp(written).header.hasAlpha
     }
@@ -192,7 +192,7 @@ struct WebPFormatEncoder: FormatEncoder {
     }
 }
 
-/// AVIF, by libavif and libaom: of planes where they lie, or of pixels.
+/// AVIF with libavif and libaom: from planes in place, or from pixels.
 struct AVIFFormatEncoder: FormatEncoder {
     let format = ImageFormat.avif
 
@@ -229,7 +229,7 @@ struct AVIFFormatEncoder: FormatEncoder {
         }.get()
     }
 
-    /// As of a JPEG: half of the colours suffices below quality 90.
+    /// Chroma is subsampled below quality 90, as in JPEG.
     private func chroma(_ order: EncodingOrder) -> AVIFEncoding.Chroma {
         switch order.options.subsampling {
         case .auto: order.quality < 90 ? .yuv420 : .yuv444

@@ -33,7 +33,7 @@ struct Extend: ImageStep {
         }
     }
 
-    /// Its pixels are used again and again.
+    /// Computes the pixels first, because they are read several times.
     private func repeated(
         _ settled: StepImage, over target: PixelSize, by edge: VipsImage.Edge
     ) throws -> StepImage {
@@ -44,7 +44,7 @@ struct Extend: ImageStep {
                 by: edge))
     }
 
-    /// Planes have no margins.
+    /// Planes don't support margins.
     func fold(into plan: inout PlanarPlan) -> Bool { margins == Margins() }
 }
 
@@ -52,13 +52,13 @@ extension ExtendStep: PixelStep {
     var imageSteps: [any ImageStep] { [Extend(margins: margins, fill: fill)] }
 }
 
-/// Puts the image on a canvas, where that is larger; of an odd rest in the middle the greater half
-/// is at the right and the bottom.
+/// Places the image on a canvas if that is larger; when centered, the larger half of an odd
+/// remainder is at the right and the bottom.
 struct Pad: ImageStep {
     var gravity = Gravity.center
     var colour = Colour.clear
     var name = "resize"
-    /// The canvas of an image, which has no side shorter than it.
+    /// Returns the canvas size for an image, at least as large as the image.
     let canvas: @Sendable (PixelSize) -> PixelSize
 
     func size(after source: PixelSize) throws(ImageError) -> PixelSize { canvas(source) }
@@ -81,14 +81,14 @@ struct Pad: ImageStep {
         return settled.replaced(by: padded, isOpaque: settled.isOpaque && canvas.isOpaque)
     }
 
-    /// Planes have no transparency.
+    /// Planes don't support transparency.
     func fold(into plan: inout PlanarPlan) -> Bool {
         canvas(plan.size) == plan.size
     }
 }
 
 extension PixelSize {
-    /// A canvas at least as large as this and as the image.
+    /// Returns a canvas of at least this size and that of the image.
     func atLeast(_ image: PixelSize) -> PixelSize {
         PixelSize(width: max(image.width, width), height: max(image.height, height))
     }
@@ -110,7 +110,7 @@ extension PadRatioStep: PixelStep {
     }
 }
 
-/// Lays the image over a colour.
+/// Composites the image over a color.
 struct Flatten: ImageStep {
     let colour: Colour
 
@@ -126,7 +126,7 @@ struct Flatten: ImageStep {
         return current.recoloured(flat, isOpaque: true)
     }
 
-    /// Planes have no transparency.
+    /// Planes don't have transparency, so there is nothing to do.
     func fold(into plan: inout PlanarPlan) -> Bool { true }
 }
 
@@ -134,7 +134,7 @@ extension FlattenStep: PixelStep {
     var imageSteps: [any ImageStep] { [Flatten(colour: colour)] }
 }
 
-/// A colour that is seen around an image.
+/// The color around an image.
 struct CanvasColour {
     private let colour: Colour
 
@@ -142,20 +142,20 @@ struct CanvasColour {
 
     var isOpaque: Bool { colour.alpha == UInt8.max }
 
-    /// The image in bands that have room for the colour.
+    /// Returns the image with the bands that the color needs.
     func prepared(_ image: VipsImage) throws(VipsError) -> VipsImage {
         let coloured = try colour.isGrey ? image : image.coloured()
         return try isOpaque || coloured.header.hasAlpha ? coloured : coloured.withAlpha()
     }
 
-    /// The colour in the bands of such an image.
+    /// Returns the color in the bands of such an image.
     func samples(bands: Int) -> [Double] {
         let colours = [colour.red, colour.green, colour.blue].prefix(bands < 3 ? 1 : 3)
         return (colours + (bands % 2 == 0 ? [colour.alpha] : [])).map { Double($0) }
     }
 }
 
-/// Turns about the centre.
+/// Rotates about the center.
 struct Rotate: ImageStep {
     let rotation: Rotation
 
@@ -174,7 +174,7 @@ struct Rotate: ImageStep {
         if quarters % 2 == 0 || rotation.fitsSize {
             return try current.computed().turned(quarters: quarters)
         }
-        // The canvas stays: what sticks out is cut off, the rest is transparent.
+        // The canvas size stays: protruding parts are cut off, and uncovered ones are transparent.
         let settled = try current.settled()
         let turned = try settled.computed().turned(quarters: quarters)
         let common = PixelSize(
@@ -185,7 +185,7 @@ struct Rotate: ImageStep {
         return try Pad { [size = settled.size] in size.atLeast($0) }.apply(to: cut)
     }
 
-    /// By any angle: the rest of the canvas is transparent.
+    /// Rotates by any angle; the rest of the canvas is transparent.
     private func turned(_ current: StepImage) throws -> StepImage {
         let settled = try current.settled()
         let size = try size(after: settled.size)
@@ -195,7 +195,7 @@ struct Rotate: ImageStep {
         return settled.replaced(by: turned, isOpaque: false)
     }
 
-    /// On a canvas that stays, quarters of a turn leave transparent edges.
+    /// With a fixed canvas, quarter turns leave transparent edges.
     func fold(into plan: inout PlanarPlan) -> Bool {
         guard let quarters = rotation.quarterTurnsClockwise,
             quarters % 2 == 0 || rotation.fitsSize
@@ -206,7 +206,7 @@ struct Rotate: ImageStep {
 }
 
 extension StepImage {
-    /// Turned clockwise by 1, 2 or 3 quarters; pixels that are not image turn as well.
+    /// Rotates clockwise by 1, 2 or 3 quarter turns, including areas without content.
     func turned(quarters: Int) throws -> StepImage {
         let header = image.header
         let (right, bottom) = (
@@ -246,7 +246,7 @@ struct Flip: ImageStep {
     func size(after source: PixelSize) throws(ImageError) -> PixelSize { source }
 
     func apply(to current: StepImage) throws -> StepImage {
-        // Rows come from the last to the first: they must be there already.
+        // Rows are read from last to first, so they must be computed before.
         let current = vertical ? try current.computed() : current
         let header = current.image.header
         var active = current.active

@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import Vips
 
-/// Lays another image over this one; what lies outside is left out. Grey becomes colour. An image
-/// without transparency stays so, unless the mode takes something away.
+/// Composites an overlay over the image; parts outside of the image are ignored. Gray becomes
+/// color. An opaque image stays opaque, unless the blend mode removes something.
 struct Composite: ImageStep {
     let overlay: Overlay
     let source: PixelSource
@@ -20,20 +20,20 @@ struct Composite: ImageStep {
         return try isPlain ? laid(layer, over: base) : blended(layer, over: base)
     }
 
-    /// Once, as it is.
+    /// Composites the layer once, without blend mode.
     private func laid(_ layer: StepImage, over base: StepImage) throws -> StepImage {
         let origin = overlay.origin(of: layer.size, on: base.size)
         let covered = PixelRect(x: -origin.x, y: -origin.y, size: base.size)
         guard let part = covered.intersection(with: layer.size) else { return base }
         let seen = try layer.image.extracted(
             left: part.x, top: part.y, width: part.size.width, height: part.size.height)
-        // Layers are computed in squares, for which rows must be there already.
+        // Layers are computed in tiles, which need the rows to be computed before.
         let image = try base.computed().image.overlaid(
             by: seen, left: max(0, origin.x), top: max(0, origin.y), opacity: overlay.opacity)
         return base.replaced(by: image)
     }
 
-    /// Pixel by pixel.
+    /// Blends pixel by pixel.
     private func blended(_ layer: StepImage, over base: StepImage) throws -> StepImage {
         let tiles = try OverlayTiles(
             layer, at: overlay.origin(of: layer.size, on: base.size), on: base.size, overlay)
@@ -52,10 +52,10 @@ struct Composite: ImageStep {
         }
     }
 
-    /// Planes have no layers.
+    /// Planes don't support layers.
     func fold(into plan: inout PlanarPlan) -> Bool { false }
 
-    /// Whatever the decoder made of it, as it is displayed.
+    /// Returns an overlay of any layout in its displayed form.
     private static func stepImage(_ source: PixelSource, sampler: PlaneSampler) throws -> StepImage
     {
         guard PlanarLane.takes(source.layout) else {
@@ -66,10 +66,9 @@ struct Composite: ImageStep {
     }
 }
 
-/// The pixels of an image that is laid over another one, once or side by side, where they are on
-/// that one.
+/// The pixels of an overlay, once or tiled, in the coordinates of the image below.
 struct OverlayTiles {
-    /// Columns and rows of the image below that it covers.
+    /// The columns and rows of the image below that it covers.
     let columns: Range<Int>
     let rows: Range<Int>
     private let pixels: InterleavedPixels
@@ -93,7 +92,7 @@ struct OverlayTiles {
         }
     }
 
-    /// What lies over a pixel of the image below.
+    /// Returns the overlay's pixel for a pixel of the image below.
     func pixel(_ x: Int, _ y: Int) -> BlendPixel {
         let column = Self.place(x - origin.x, pixels.size.width)
         let row = Self.place(y - origin.y, pixels.size.height)
@@ -101,7 +100,7 @@ struct OverlayTiles {
         return BlendPixel(pixels.mutableBytes, at: start, header) * opacity
     }
 
-    /// Within the first of all tiles.
+    /// Maps a coordinate to the first tile.
     private static func place(_ distance: Int, _ side: Int) -> Int {
         let rest = distance % side
         return rest < 0 ? rest + side : rest
@@ -109,14 +108,14 @@ struct OverlayTiles {
 }
 
 extension BlendMode {
-    /// Whether an opaque pixel stays so, whatever is laid over it.
+    /// Whether an opaque pixel stays opaque under any overlay.
     var keepsOpaque: Bool {
         let opaque = BlendPixel(repeating: 1)
         return blend(.zero, over: opaque).w == 1 && blend(opaque, over: opaque).w == 1
     }
 }
 
-/// Red, green, blue and alpha from 0 to 1, the colours multiplied by alpha.
+/// Red, green, blue and alpha from 0 to 1, premultiplied.
 typealias BlendPixel = SIMD4<Float>
 
 extension BlendPixel {
@@ -126,7 +125,7 @@ extension BlendPixel {
                 Float(colour.red), Float(colour.green), Float(colour.blue), Float(colour.alpha)))
     }
 
-    /// Of samples of 1 to 4 bands.
+    /// Reads samples of 1 to 4 bands.
     init(_ samples: UnsafeMutableRawBufferPointer, at start: Int, _ header: VipsHeader) {
         let isGrey = header.bands < 3
         let red = Float(samples[start])
@@ -136,14 +135,14 @@ extension BlendPixel {
         self.init(straight: SIMD4(red, green, blue, alpha))
     }
 
-    /// From 0 to 255, not multiplied.
+    /// Converts values from 0 to 255 that aren't premultiplied.
     private init(straight: SIMD4<Float>) {
         let alpha = straight.w / 255
         self = straight / 255 * alpha
         w = alpha
     }
 
-    /// Of grey the first colour is written.
+    /// Writes samples; for gray the first color.
     func write(
         to samples: UnsafeMutableRawBufferPointer, at start: Int, _ header: VipsHeader
     ) {
@@ -155,7 +154,7 @@ extension BlendPixel {
         }
     }
 
-    /// The colours without alpha, which is 1; nothing has no colour.
+    /// The colors without premultiplication and with alpha 1; black if fully transparent.
     fileprivate var straight: SIMD4<Float> {
         guard w > 0 else { return SIMD4(0, 0, 0, 1) }
         return (self / w).clamped(lowerBound: .zero, upperBound: .one)
@@ -163,7 +162,7 @@ extension BlendPixel {
 }
 
 extension BlendMode {
-    /// A pixel laid over another one.
+    /// Blends a pixel over another one.
     func blend(_ source: BlendPixel, over base: BlendPixel) -> BlendPixel {
         let (above, below) = (source.w, base.w)
         return switch self {
@@ -186,7 +185,7 @@ extension BlendMode {
         }
     }
 
-    /// Of opaque colours: the functions of PDF (ISO 32000-1, 11.3.5).
+    /// Mixes opaque colors with the functions of PDF (ISO 32000-1, 11.3.5).
     private func mixed(_ source: SIMD4<Float>, _ base: SIMD4<Float>) -> SIMD4<Float> {
         var mixed: SIMD4<Float> =
             switch self {
@@ -238,7 +237,7 @@ extension BlendMode {
     }
 }
 
-/// Light and saturation of an opaque colour, as PDF has them.
+/// Luminosity and saturation of an opaque color as in PDF.
 extension SIMD4<Float> {
     fileprivate var light: Float { 0.3 * x + 0.59 * y + 0.11 * z }
 
@@ -247,13 +246,13 @@ extension SIMD4<Float> {
 
     fileprivate var saturation: Float { most - least }
 
-    /// The same order of the colours from 0 to `saturation`.
+    /// Returns the color with its components scaled to the range from 0 to `saturation`.
     fileprivate func with(saturation: Float) -> SIMD4<Float> {
         let range = most - least
         return range > 0 ? (self - least) * (saturation / range) : .zero
     }
 
-    /// Moved to that light, and drawn towards it as far as a colour would not be one.
+    /// Returns the color with another luminosity, clipped toward it if a component is out of range.
     fileprivate func with(light: Float) -> SIMD4<Float> {
         var moved = self + (light - self.light)
         let (least, most) = (moved.least, moved.most)

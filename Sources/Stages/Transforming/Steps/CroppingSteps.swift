@@ -2,7 +2,7 @@ import ImageModel
 import StageContract
 import Vips
 
-/// Cuts a rectangle out; the part of it that lies outside the image is left out.
+/// Crops to a rectangle; parts outside of the image are ignored.
 struct Crop: ImageStep {
     let rect: PixelRect
 
@@ -31,11 +31,11 @@ extension CropStep: PixelStep {
     var imageSteps: [any ImageStep] { [Crop(rect: rect)] }
 }
 
-/// Cuts a part of a size out, where the image counts most.
+/// Crops to a size, at the most important area of the image.
 struct CropTo: ImageStep {
     let name: String
     let gravity: Gravity
-    /// The size of the part of an image.
+    /// Returns the target size for an image.
     let target: @Sendable (PixelSize) -> PixelSize
 
     func size(after source: PixelSize) throws(ImageError) -> PixelSize { target(source) }
@@ -59,7 +59,8 @@ struct CropTo: ImageStep {
 }
 
 extension StepImage {
-    /// The part of that size of this settled image which its pixels say counts most.
+    /// Crops this image, which must have its nominal size, to the area of that size that is most
+    /// important according to its pixels.
     func cut(_ size: PixelSize, by gravity: Gravity) throws -> StepImage {
         guard size != self.size else { return self }
         let computed = try computed()
@@ -81,8 +82,8 @@ extension CropRatioStep: PixelStep {
     }
 }
 
-/// Cuts off what has a colour, that of the top left corner if there is none. An image of which
-/// nothing is left stays.
+/// Trims borders of one color, by default that of the top left corner. An image of only that color
+/// is left unchanged.
 struct Trim: ImageStep {
     let tolerance: Double
     var colour: Colour?
@@ -105,29 +106,29 @@ struct Trim: ImageStep {
         return try part.map { try settled.cut($0) } ?? settled
     }
 
-    /// The image in bands that have room for the colour.
+    /// Returns the image with the bands that the color needs.
     private func hasRoom(_ image: VipsImage) throws -> VipsImage {
         guard let colour, !colour.isGrey || colour.alpha < UInt8.max else { return image }
         return try CanvasColour(colour).prepared(image).copiedToMemory()
     }
 
-    /// Planes are not looked at.
+    /// Planes are not analyzed.
     func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
 
-/// Which pixels are like one colour.
+/// Finds the border of pixels similar to one color.
 private struct Border {
     let pixels: UnsafeRawBufferPointer
     let size: PixelSize
     let bands: Int
     let hasAlpha: Bool
     let tolerance: Double
-    /// Ends the search at once, with any part.
+    /// Ends the search immediately, with an arbitrary result.
     let cancellation: CancellationFlag
-    /// What is cut off, as far as it is seen, by band.
+    /// The border color, premultiplied, by band.
     private let edge: [Double]
 
-    /// Without a colour it is that of the top left corner.
+    /// Without a color, uses that of the top left corner.
     init(
         pixels: UnsafeRawBufferPointer, size: PixelSize, bands: Int, hasAlpha: Bool,
         tolerance: Double, colour: Colour?, cancellation: CancellationFlag
@@ -142,7 +143,7 @@ private struct Border {
         }
     }
 
-    /// What is left; `nil` where that is nothing.
+    /// The area inside of the border; `nil` if it is empty.
     var inside: PixelRect? {
         let rows = 0..<size.height
         guard let top = rows.first(where: { !isRow($0) }),
@@ -164,7 +165,7 @@ private struct Border {
         !cancellation.isCancelled && rows.allSatisfy { isLike(x, $0) }
     }
 
-    /// What is transparent has no colour: samples are compared as far as they are seen.
+    /// Compares premultiplied samples, since transparent pixels have no color.
     private func isLike(_ x: Int, _ y: Int) -> Bool {
         let start = (y * size.width + x) * bands
         let alpha = Double(pixels[start + bands - 1])

@@ -2,7 +2,7 @@ import Glibc
 import ImageModel
 import Vips
 
-/// Leaves brightness: the first plane of three, of pixels the same sum.
+/// Converts to gray: keeps the first of three planes, or computes the same sum from pixels.
 struct Grayscale: ImageStep {
     var name: String { "grayscale" }
 
@@ -20,7 +20,7 @@ struct Grayscale: ImageStep {
 }
 
 extension StepImage {
-    /// The same geometry in other colours.
+    /// Returns an image of the same geometry with other colors.
     func recoloured(_ image: VipsImage, isOpaque: Bool? = nil) -> StepImage {
         StepImage(
             image, size: size, active: active, isOpaque: isOpaque ?? self.isOpaque,
@@ -32,9 +32,9 @@ extension GrayscaleStep: PixelStep {
     var imageSteps: [any ImageStep] { [Grayscale()] }
 }
 
-/// What of red, green and blue each colour becomes.
+/// The weights of red, green and blue in each output color.
 struct ColourMatrix {
-    /// Of red, green and blue in brightness (BT.601), as in the first plane of a JPEG.
+    /// The weights of red, green and blue in luma (BT.601), as in the first plane of a JPEG.
     static let light = [0.299, 0.587, 0.114]
 
     let rows: [[Double]]
@@ -44,7 +44,7 @@ struct ColourMatrix {
     }
 }
 
-/// As the CSS filter has it.
+/// Defined as the CSS filter.
 extension SepiaStep: PixelStep {
     var imageSteps: [any ImageStep] {
         let rows = [[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]]
@@ -52,7 +52,7 @@ extension SepiaStep: PixelStep {
     }
 }
 
-/// Between grey of the same brightness and the image, or beyond it.
+/// Interpolates or extrapolates between the gray image of the same luma and the image.
 extension SaturationStep: PixelStep {
     var imageSteps: [any ImageStep] {
         let share = 1 + number / 100
@@ -63,11 +63,11 @@ extension SaturationStep: PixelStep {
     }
 }
 
-/// What each sample of a colour becomes, whatever is beside it.
+/// A lookup table for each color sample, independent of the others.
 struct ToneCurve {
     let samples: [UInt8]
 
-    /// From and to the range of 0 to 1.
+    /// `tone` maps 0 to 1 to 0 to 1.
     init(_ tone: (Double) -> Double) {
         samples = (0...255).map { sample in
             let value = tone(Double(sample) / 255)
@@ -80,7 +80,7 @@ struct ToneCurve {
     }
 }
 
-/// Of light, as Core Image has it: white less what the sample stands for (IEC 61966-2-1).
+/// In linear light as in Core Image: white minus the sample's light (IEC 61966-2-1).
 extension InvertStep: PixelStep {
     var imageSteps: [any ImageStep] {
         [ToneCurve { Self.sample(1 - Self.light($0)) }.step(name)]
@@ -99,7 +99,8 @@ extension BrightnessStep: PixelStep {
     var imageSteps: [any ImageStep] { [ToneCurve { $0 + number / 100 }.step(name)] }
 }
 
-/// At -100 all is the middle; at 100 nothing is between dark and light but a thousandth.
+/// At -100 everything is mid-gray; at 100 only a thousandth of the range lies between dark and
+/// light.
 extension ContrastStep: PixelStep {
     var imageSteps: [any ImageStep] {
         let slope = (100 + number) / max(0.1, 100 - number)
@@ -112,7 +113,7 @@ extension GammaStep: PixelStep {
     var imageSteps: [any ImageStep] { [ToneCurve { pow($0, 1 / number) }.step(name)] }
 }
 
-/// Lays a colour over every pixel.
+/// Blends a color over every pixel.
 struct Tint: ImageStep {
     let colour: Colour
     let mode: BlendMode
@@ -124,7 +125,7 @@ struct Tint: ImageStep {
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
         let source = BlendPixel(colour)
-        // Of an opaque pixel, whatever its colour.
+        // Whether an opaque pixel stays opaque, whatever its color.
         let isOpaque = settled.isOpaque && mode.blend(source, over: .init(repeating: 1)).w == 1
         let coloured = try colour.isGrey ? settled.image : settled.image.coloured()
         let image =
@@ -138,7 +139,7 @@ struct Tint: ImageStep {
         }
     }
 
-    /// Planes have no transparency, and their colours stand for several pixels.
+    /// Planes have no transparency, and each chroma sample stands for several pixels.
     func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
 
@@ -148,7 +149,7 @@ extension TintStep: PixelStep {
     }
 }
 
-/// Darkens by the square of the distance from the centre, of which the corners have all.
+/// Darkens by the squared distance from the center, normalized to 1 in the corners.
 struct Vignette: ImageStep {
     let amount: Double
 
@@ -173,12 +174,12 @@ struct Vignette: ImageStep {
         }
     }
 
-    /// From the centre to the middle of a pixel, in halves of the side.
+    /// Returns the distance from the center to the middle of a pixel, in half sides.
     private static func distance(_ place: Int, _ side: Int) -> Double {
         (2 * Double(place) + 1) / Double(side) - 1
     }
 
-    /// Colours of planes stand for several pixels.
+    /// Each chroma sample of planes stands for several pixels.
     func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
 
@@ -186,7 +187,7 @@ extension VignetteStep: PixelStep {
     var imageSteps: [any ImageStep] { [Vignette(amount: number)] }
 }
 
-/// A step that leaves the size and sees every pixel of the image, in memory.
+/// A step that keeps the size and processes all pixels of the image in memory.
 struct WholeImage: ImageStep {
     let name: String
     let change: (VipsImage) throws -> VipsImage
@@ -198,12 +199,12 @@ struct WholeImage: ImageStep {
         return settled.replaced(by: try change(settled.image))
     }
 
-    /// Planes are not looked at.
+    /// Planes are not analyzed.
     func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
 
 extension VipsImage {
-    /// Three colours, of grey as well; an alpha band stays.
+    /// Returns three color bands, even for gray; an alpha band is kept.
     func coloured() throws(VipsError) -> VipsImage {
         try header.bands < 3 ? convertedToSRGB(isDeep: header.bytesPerBand == 2) : self
     }

@@ -2,14 +2,13 @@ import ImageModel
 import Messages
 import Vips
 
-/// The order of work on one image.
+/// The sequence of operations on one image.
 struct Pipeline {
     let steps: [any ImageStep]
-    /// How many of them were there when each step of the request had its own.
+    /// The number of operations up to and including each step of the request.
     private let ends: [Int]
 
-    /// `overlays` are what its steps lay over the image, in their order; throws where there are
-    /// more or fewer.
+    /// `overlays` are the overlay images of its steps, in order; throws if their number is wrong.
     init(_ steps: [TransformStep], overlays: [PixelSource] = []) throws(ImageError) {
         guard steps.count(where: { $0.overlay != nil }) == overlays.count else {
             throw ImageError(.internalError, "a job has other overlays than its steps")
@@ -29,8 +28,8 @@ struct Pipeline {
         self.steps = pipeline + [ApplyScale()]
     }
 
-    /// Adds to the plan what it can say, and answers the steps that are left, from the first one on
-    /// that it cannot; none left where the last ones do nothing more.
+    /// Adds as many operations to the plan as it supports, and returns the remaining ones, starting
+    /// with the first unsupported one; empty if the last ones have no further effect.
     func fold(
         into plan: inout PlanarPlan, limits: ImageLimits
     ) throws(ImageError) -> [any ImageStep] {
@@ -40,12 +39,12 @@ struct Pipeline {
         return []
     }
 
-    /// How many steps of the request are done when these are left.
+    /// Returns the number of completed steps of the request when these operations are left.
     func steps(before left: [any ImageStep]) -> Int {
         ends.count { $0 <= steps.count - left.count }
     }
 
-    /// Throws where no worker of this kind does the step.
+    /// Throws if no worker of this kind implements the step.
     private static func steps(_ step: TransformStep) throws(ImageError) -> [any ImageStep] {
         if case .custom(let custom) = step { throw custom.notGranted }
         guard let known = step.form as? any PixelStep else {
@@ -55,31 +54,31 @@ struct Pipeline {
     }
 }
 
-/// One step of a pipeline.
+/// One operation of a pipeline.
 protocol ImageStep {
-    /// What errors and logs call it.
+    /// The name in errors and logs.
     var name: String { get }
 
-    /// The size of what `apply` makes of an image of `source`, or will have to make on the way
-    /// where that is larger. Throws `stepFailed` where it makes nothing of it.
+    /// Returns the size after `apply` for an image of size `source`, or that of an intermediate
+    /// image if that is larger. Throws `stepFailed` if the step isn't applicable.
     func size(after source: PixelSize) throws(ImageError) -> PixelSize
 
-    /// The image after the step; `size` did not throw for it.
+    /// Returns the image after the operation; `size` has not thrown for it.
     func apply(to current: StepImage) throws -> StepImage
 
-    /// Adds the step to a plan for which `size` did not throw; false, and the plan as it was, where
-    /// that cannot say what the step does.
+    /// Adds the operation to a plan for which `size` did not throw; returns false without a change
+    /// if the plan can't represent it.
     func fold(into plan: inout PlanarPlan) -> Bool
 }
 
-/// A step whose pixels are made here: a file for each. What else is known of it is its `StepForm`.
+/// A step that is implemented here, in its own file. Its other properties are in its `StepForm`.
 protocol PixelStep: StepForm {
-    /// What is done, in order.
+    /// The operations of the step, in order.
     var imageSteps: [any ImageStep] { get }
 }
 
 extension ImageStep {
-    /// The step, after its result was found to be within the limits.
+    /// Runs the operation after checking the limits of its result.
     func run(on current: StepImage, limits: ImageLimits) throws(ImageError) -> StepImage {
         let bytes = current.image.header.bytesPerBand
         try check(size(after: current.size), of: current.size, limits, bytesPerBand: bytes)
@@ -90,7 +89,7 @@ extension ImageStep {
         }
     }
 
-    /// The step as a part of a plan, after its result was found to be within the limits.
+    /// Adds the operation to a plan after checking the limits of its result.
     func fold(into plan: inout PlanarPlan, limits: ImageLimits) throws(ImageError) -> Bool {
         try check(size(after: plan.size), of: plan.size, limits)
         return fold(into: &plan)
@@ -98,9 +97,9 @@ extension ImageStep {
 }
 
 extension ImageStep {
-    /// Refuses what the step makes of an image of `source`. One that leaves the size, or turns it,
-    /// is not asked: the image may have fewer pixels than it counts, and so be within the limits.
-    /// At the end it has as many as it counts.
+    /// Rejects results that exceed the limits. Not checked for operations that keep or transpose
+    /// the size: the image may have fewer pixels than its nominal size and so be within the limits.
+    /// At the end it has its nominal size.
     private func check(
         _ size: PixelSize, of source: PixelSize, _ limits: ImageLimits, bytesPerBand: Int = 1
     ) throws(ImageError) {
@@ -112,7 +111,7 @@ extension ImageStep {
 }
 
 extension ImageLimits {
-    /// Four samples a pixel are assumed, since a step may add an alpha band.
+    /// Assumes four samples per pixel, since a step may add an alpha band.
     func check(
         _ size: PixelSize, step: String, bytesPerBand: Int = 1
     ) throws(ImageError) {

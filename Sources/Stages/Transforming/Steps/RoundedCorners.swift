@@ -2,8 +2,8 @@ import Glibc
 import ImageModel
 import Vips
 
-/// Cuts corners off and draws a border, as upstream does: the image lies in a rectangle that is
-/// smaller by the border, which is drawn over it half a pixel further in.
+/// Rounds corners and draws a border like SDWebImage: the image is clipped to a rectangle inset by
+/// the border, which is drawn over it half a pixel further in.
 struct Round: ImageStep {
     let step: RoundStep
 
@@ -53,14 +53,14 @@ struct Round: ImageStep {
     func fold(into plan: inout PlanarPlan) -> Bool { false }
 }
 
-/// What is drawn along the edge, between two rectangles.
+/// The border, an area between two rectangles.
 private struct Line {
     let colour: [Double]
     let inner: RoundedRect
     private let opacity: Double
     private let outer: RoundedRect
 
-    /// `nil` where nothing is drawn.
+    /// Returns `nil` if nothing is drawn.
     init?(_ step: RoundStep, _ size: PixelSize) {
         guard let colour = step.colour, step.border > 0 else { return nil }
         let middle = RoundedRect(
@@ -82,13 +82,13 @@ extension RoundStep: PixelStep {
     }
 }
 
-/// A rectangle with round corners: how much of each pixel lies in it, reckoned exactly.
+/// A rectangle with rounded corners and exact pixel coverage.
 struct RoundedRect {
     private var left, top, right, bottom: Double
-    /// Of the corners top left, top right, bottom left and bottom right.
+    /// The radii of the corners top left, top right, bottom left and bottom right.
     private var radii: SIMD4<Double>
 
-    /// All of an image but so many pixels at each edge; a radius is half the shorter side at most.
+    /// Creates a rectangle with an inset at each edge; radii are limited to half the shorter side.
     init(in size: PixelSize, inset: Double, radius: Double, corners: Corners) {
         (left, top) = (inset, inset)
         (right, bottom) = (Double(size.width) - inset, Double(size.height) - inset)
@@ -100,7 +100,7 @@ struct RoundedRect {
             corners.contains(.bottomRight) ? radius : 0)
     }
 
-    /// Moved outwards by so much; sharp corners stay sharp.
+    /// Returns the rectangle expanded by a distance; sharp corners stay sharp.
     func grown(by distance: Double) -> RoundedRect {
         var grown = self
         grown.left -= distance
@@ -113,7 +113,7 @@ struct RoundedRect {
         return grown
     }
 
-    /// Columns of a row whose pixels lie in it as a whole; those beside them may.
+    /// Returns the columns of a row that are fully covered; others may be covered partly.
     func wholeColumns(_ y: Int) -> Range<Int> {
         let row = Double(y)
         guard row >= top, row + 1 <= bottom else { return 0..<0 }
@@ -127,7 +127,7 @@ struct RoundedRect {
         return start..<max(start, Int((right - margins[1]).rounded(.down)))
     }
 
-    /// From 0 to 1.
+    /// Returns the coverage of a pixel from 0 to 1.
     func coverage(_ x: Int, _ y: Int) -> Double {
         let (column, row) = (Double(x), Double(y))
         let across = min(right, column + 1) - max(left, column)
@@ -138,7 +138,7 @@ struct RoundedRect {
             let radius = radii[corner]
             let isLeft = corner % 2 == 0
             let isTop = corner < 2
-            // From the centre of the circle outwards.
+            // Distances from the center of the circle outwards.
             let near = isLeft ? left + radius - column - 1 : column - (right - radius)
             let high = isTop ? top + radius - row - 1 : row - (bottom - radius)
             area -= Self.missing(near, high, radius)
@@ -146,8 +146,8 @@ struct RoundedRect {
         return min(max(0, area), 1)
     }
 
-    /// What a quarter of a circle leaves out of its square within a pixel at this distance from the
-    /// centre.
+    /// Returns the area of a pixel outside of the quarter circle, at this distance from the center
+    /// but within its bounding square.
     private static func missing(_ x: Double, _ y: Double, _ radius: Double) -> Double {
         let columns = (from: min(max(0, x), radius), to: min(max(0, x + 1), radius))
         let rows = (from: min(max(0, y), radius), to: min(max(0, y + 1), radius))
@@ -158,15 +158,15 @@ struct RoundedRect {
         return (columns.to - columns.from) * (rows.to - rows.from) - inside
     }
 
-    /// The area of a disc about the origin between the axes and a point, which is not beyond it in
-    /// both directions.
+    /// Returns the area of a disc about the origin between the axes and a point, which must not be
+    /// beyond the disc in both directions.
     private static func disc(_ x: Double, _ y: Double, _ radius: Double) -> Double {
         guard x * x + y * y > radius * radius else { return x * y }
         let start = (radius * radius - y * y).squareRoot()
         return start * y + below(x, radius) - below(start, radius)
     }
 
-    /// The integral of the circle from 0 on.
+    /// The integral of the circle's upper half, starting at 0.
     private static func below(_ x: Double, _ radius: Double) -> Double {
         let height = max(0, radius * radius - x * x).squareRoot()
         return (x * height + radius * radius * asin(min(1, x / radius))) / 2

@@ -1,8 +1,8 @@
 import ImageModel
 import Vips
 
-/// Scales to a box: inside it, around it, or to just its size (SEMANTICS §11.8). The margins of a
-/// letterbox are a step of their own (`Pad`); `Fill` scales and cuts at once.
+/// Scales to a box: inside it, around it, or exactly to its size (SEMANTICS §11.8). The margins of
+/// a letterbox are a separate operation (`Pad`); `Fill` scales and crops at once.
 struct Scale: ImageStep {
     let step: ResizeStep
 
@@ -37,7 +37,7 @@ extension ResizeStep: PixelStep {
     }
 }
 
-/// Scales to what a limit of bytes leaves of the image as it is then.
+/// Scales the image, at its current size, down to a limit of pixel bytes.
 struct ScaleDown: ImageStep {
     let step: ScaleDownStep
 
@@ -60,9 +60,8 @@ extension ScaleDownStep: PixelStep {
     var imageSteps: [any ImageStep] { [ScaleDown(step: self)] }
 }
 
-/// Fills a box: the part of the image that the box shows is scaled, so that a long strip needs no
-/// more memory than its result. Of an odd rest the greater half is cut off at the right and the
-/// bottom.
+/// Fills a box: only the visible area is scaled, so that a long strip needs no more memory than its
+/// result. Of an odd remainder the larger half is cut off at the right and the bottom.
 struct Fill: ImageStep {
     let step: ResizeStep
 
@@ -89,7 +88,7 @@ struct Fill: ImageStep {
     }
 }
 
-/// Scales to a box that may be a part of the image, and cuts what a fill has too much.
+/// Scales to a box that may depend on the image, and crops the excess of a fill.
 struct ResizeTo: ImageStep {
     let step: ResizeToStep
 
@@ -127,7 +126,8 @@ extension ResizeToStep: PixelStep {
     var imageSteps: [any ImageStep] { [ResizeTo(step: self)] }
 }
 
-/// The last step: what the decoder made smaller and no resize used becomes as large as it counts.
+/// The last operation: scales an image that the decoder reduced, and that no resize has consumed,
+/// to its nominal size.
 struct ApplyScale: ImageStep {
     var name: String { "settle" }
 
@@ -135,6 +135,6 @@ struct ApplyScale: ImageStep {
 
     func apply(to current: StepImage) throws -> StepImage { try current.settled() }
 
-    /// A plan always says how large the image becomes.
+    /// A plan always has the size of the result.
     func fold(into plan: inout PlanarPlan) -> Bool { true }
 }
