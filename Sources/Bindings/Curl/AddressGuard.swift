@@ -1,17 +1,18 @@
 internal import Glibc
 
-/// Decides on the address of every connection, after names were resolved and at every redirect:
-/// a name that points inside, or comes to point there later, is caught like a literal address.
+/// Decides whether a connection to an address is allowed. It runs for every connection, after name
+/// resolution and on every redirect, so a name that resolves (or is rebound) to an internal address
+/// is caught like a literal address.
 public struct AddressGuard: Hashable, Sendable {
     /// Whether loopback, private and link-local addresses may be connected to.
     public let allowsLocal: Bool
-    /// Addresses with port that may be connected to whatever their scope.
+    /// Address and port pairs that may be connected to regardless of their scope.
     public let allowed: Set<SocketAddress>
 
-    /// Addresses that are never connected to, whatever allows them.
+    /// Addresses that are never connected to. Takes precedence over all permissions.
     public let denied: [AddressRange]
 
-    /// Without arguments: the public internet only.
+    /// Creates a guard. The defaults permit only the public internet.
     public init(
         allowsLocal: Bool = false, allowed: Set<SocketAddress> = [], denied: [AddressRange] = []
     ) {
@@ -20,7 +21,7 @@ public struct AddressGuard: Hashable, Sendable {
         self.allowed = Set(allowed.map(Self.unmapped))
     }
 
-    /// The same with more addresses that may be connected to; denied ones stay denied.
+    /// Returns a guard that additionally permits the given addresses. Denied addresses stay denied.
     public func allowing(_ more: Set<SocketAddress>) -> AddressGuard {
         guard !more.isEmpty else { return self }
         return AddressGuard(
@@ -50,15 +51,15 @@ public struct AddressGuard: Hashable, Sendable {
     }
 }
 
-/// All addresses that begin with the same bits.
+/// A CIDR range: all addresses that share a prefix.
 public struct AddressRange: Hashable, Sendable {
     let first: IPAddress
     let last: IPAddress
-    /// How many bits are the same.
+    /// The prefix length in bits.
     let bits: Int
 
-    /// `10.0.0.0/8`, `fc00::/7`, or one address alone; nil for anything else, and where a bit is
-    /// set behind those that are the same.
+    /// Parses `10.0.0.0/8`, `fc00::/7` or a single address. Returns `nil` for anything else, and if
+    /// a bit beyond the prefix is set.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard let first = parts.first.flatMap({ IPAddress(String($0)) }),
@@ -72,7 +73,7 @@ public struct AddressRange: Hashable, Sendable {
         (self.first, self.last, self.bits) = (first, last, bits)
     }
 
-    /// The same of IPv4, where it is a range of IPv4-mapped addresses.
+    /// The same range as IPv4 if it's a range of IPv4-mapped addresses.
     var unmapped: AddressRange {
         guard case .v6(0, let low) = first, low >> 32 == 0xFFFF, bits >= 96 else { return self }
         return AddressRange(first: first.unmapped, last: last.unmapped, bits: bits - 96)
@@ -88,7 +89,7 @@ public struct AddressRange: Hashable, Sendable {
         }
     }
 
-    /// Whether the address begins with these bits.
+    /// Whether the address has this range's prefix.
     public func contains(_ address: IPAddress) -> Bool {
         address.cleared(after: bits) == first
     }
@@ -102,7 +103,8 @@ extension IPAddress {
         }
     }
 
-    /// The same with zeros behind its first bits; nil where it has not so many.
+    /// Returns the address with all bits after the prefix cleared, or `nil` if the prefix is longer
+    /// than the address.
     func cleared(after bits: Int) -> IPAddress? {
         switch self {
         case .v4(let value) where bits <= 32: .v4(value & ~(UInt32.max >> bits))
@@ -112,7 +114,8 @@ extension IPAddress {
         }
     }
 
-    /// The same with ones behind its first bits; nil where it has not so many.
+    /// Returns the address with all bits after the prefix set, or `nil` if the prefix is longer
+    /// than the address.
     func filled(after bits: Int) -> IPAddress? {
         switch self {
         case .v4(let value) where bits <= 32: .v4(value | UInt32.max >> bits)
@@ -123,20 +126,21 @@ extension IPAddress {
     }
 }
 
-/// An IP address and a port: what a connection goes to.
+/// An IP address and port: the target of a connection.
 public struct SocketAddress: Hashable, Sendable {
-    /// The address.
+    /// The IP address.
     public let address: IPAddress
     /// The TCP port.
     public let port: UInt16
 
-    /// Takes both.
+    /// Creates a socket address.
     public init(address: IPAddress, port: UInt16) {
         self.address = address
         self.port = port
     }
 
-    /// `127.0.0.1:8080` or `[::1]:8080`; nil for anything else, names included.
+    /// Parses `127.0.0.1:8080` or `[::1]:8080`. Returns `nil` for anything else, including host
+    /// names.
     public init?(_ text: String) {
         guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
             let port = UInt16(text[text.index(after: colon)...]),
@@ -153,7 +157,8 @@ public struct SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// From a `sockaddr` of `byteCount` bytes; nil where it is neither IPv4 nor IPv6, or short.
+    /// Reads a `sockaddr` of `byteCount` bytes. Returns `nil` if it's truncated or neither IPv4 nor
+    /// IPv6.
     init?(_ sockaddr: UnsafeRawPointer, byteCount: Int) {
         guard byteCount >= MemoryLayout<sa_family_t>.size else { return nil }
         let bytes = UnsafeRawBufferPointer(start: sockaddr, count: byteCount)
@@ -170,14 +175,14 @@ public struct SocketAddress: Hashable, Sendable {
     }
 }
 
-/// An IPv4 or IPv6 address as numbers.
+/// An IPv4 or IPv6 address in numeric form.
 public enum IPAddress: Hashable, Sendable {
-    /// Four bytes in host order: 127.0.0.1 is `0x7F00_0001`.
+    /// The four bytes in host order: 127.0.0.1 is `0x7F00_0001`.
     case v4(UInt32)
-    /// The first and the last eight bytes in host order.
+    /// The upper and lower eight bytes in host order.
     case v6(high: UInt64, low: UInt64)
 
-    /// `127.0.0.1` or `::1`; nil for anything else.
+    /// Parses `127.0.0.1` or `::1`. Returns `nil` for anything else.
     public init?(_ text: String) {
         let family = text.utf8.contains(UInt8(ascii: ":")) ? AF_INET6 : AF_INET
         var bytes = [UInt8](repeating: 0, count: family == AF_INET6 ? 16 : 4)
@@ -185,8 +190,8 @@ public enum IPAddress: Hashable, Sendable {
         self.init(networkBytes: bytes)
     }
 
-    /// The address that a host of a URL is, where it is no name: brackets around IPv6, and all
-    /// spellings of IPv4 that resolvers take, such as `127.1` and `0x7f000001` (inet_aton(3)).
+    /// Parses the host of a URL if it's an IP literal rather than a name: IPv6 in brackets, and
+    /// every IPv4 spelling that resolvers accept, such as `127.1` and `0x7f000001` (inet_aton(3)).
     public init?(host: String) {
         if host.hasPrefix("["), host.hasSuffix("]") {
             let inner = host.dropFirst().dropLast().prefix { $0 != "%" }
@@ -199,7 +204,7 @@ public enum IPAddress: Hashable, Sendable {
         self = .v4(UInt32(bigEndian: address.s_addr))
     }
 
-    /// From the four or sixteen bytes of network order; nil for another count.
+    /// Reads 4 or 16 bytes in network order. Returns `nil` for any other count.
     public init?(networkBytes bytes: some Collection<UInt8>) {
         func number(_ part: some Sequence<UInt8>) -> UInt64 {
             part.reduce(0) { $0 << 8 | UInt64($1) }
@@ -211,9 +216,9 @@ public enum IPAddress: Hashable, Sendable {
         }
     }
 
-    /// The IPv4 address that packets to this address really go to, where that is written in it:
-    /// IPv4-mapped `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2), NAT64 `64:ff9b::a.b.c.d` (RFC 6052) and
-    /// 6to4 `2002:aabb:ccdd::` (RFC 3056). Nil for all others.
+    /// The embedded IPv4 address that packets to this IPv6 address actually reach: IPv4-mapped
+    /// `::ffff:a.b.c.d` (RFC 4291 §2.5.5.2), NAT64 `64:ff9b::a.b.c.d` (RFC 6052) or 6to4
+    /// `2002:aabb:ccdd::` (RFC 3056). `nil` for all other addresses.
     public var embeddedIPv4: IPAddress? {
         guard case .v6(let high, let low) = self else { return nil }
         let lastFour = UInt32(truncatingIfNeeded: low)
@@ -250,21 +255,20 @@ public enum IPAddress: Hashable, Sendable {
     }
 }
 
-/// How far an address reaches, which decides who may be asked for a URL of a stranger.
+/// How far an address reaches. Decides whether an untrusted URL may make us connect to it.
 public enum AddressScope: Hashable, Sendable {
     /// A host of the public internet.
     case global
-    /// This machine, a private network, a link, a carrier's or a cloud's inside: reachable from
-    /// here, and not from where the URL came from.
+    /// This machine, a private network, a link, or the internal network of a carrier or cloud:
+    /// reachable from here but not from where the URL came from.
     case local
-    /// No single host: unspecified, multicast, broadcast, documentation, reserved, or whichever
-    /// host of a service is nearest.
+    /// Not a single host: unspecified, multicast, broadcast, documentation, reserved or anycast.
     case unusable
 }
 
 extension IPAddress {
-    /// By the table of special addresses. An address that embeds an IPv4 address has the scope of
-    /// that one.
+    /// The scope according to `SpecialAddresses`. An address that embeds an IPv4 address has the
+    /// scope of that IPv4 address.
     public var scope: AddressScope {
         if let embedded = embeddedIPv4 { return embedded.scope }
         let own = SpecialAddresses.scope(of: self) ?? .global
@@ -282,15 +286,15 @@ extension IPAddress {
     }
 }
 
-/// Addresses that are not a host of the public internet, one row for each range of the IANA
-/// registries for special purposes (RFC 6890, as of 2025) and for what clouds keep for themselves.
+/// Addresses that aren't hosts of the public internet: one row for each range of the IANA
+/// special-purpose registries (RFC 6890, as of 2025) and for ranges that clouds reserve.
 ///
-/// Where ranges lie within one another the narrowest counts. Addresses that hold an IPv4 address
-/// are judged by that one before this table is asked.
+/// If ranges are nested, the narrowest applies. Addresses that embed an IPv4 address are judged by
+/// that address before this table is consulted.
 enum SpecialAddresses {
     static let ranges: [SpecialRange] = ipv4 + ipv6
 
-    /// What the narrowest range that holds the address says of it; nil where none does.
+    /// Returns the scope of the narrowest range that contains the address, or `nil` if none does.
     static func scope(of address: IPAddress) -> AddressScope? {
         ranges.filter { $0.range.contains(address) }.max { $0.range.bits < $1.range.bits }?.scope
     }
@@ -303,36 +307,36 @@ enum SpecialAddresses {
         SpecialRange("127.0.0.0/8", .local),  // loopback, RFC 1122
         // Link-local, RFC 3927. Metadata of most clouds: 169.254.169.254, 169.254.170.2 and more.
         SpecialRange("169.254.0.0/16", .local),
-        SpecialRange("168.63.129.16/32", .local),  // Azure: metadata, DNS and DHCP of its hosts
+        SpecialRange("168.63.129.16/32", .local),  // Azure: metadata, DNS and DHCP on its hosts
         SpecialRange("172.16.0.0/12", .local),  // private, RFC 1918
-        // Protocol assignments, RFC 6890; with DS-Lite, PCP, TURN and 192.0.0.192, Oracle's
-        // metadata.
+        // Protocol assignments, RFC 6890; includes DS-Lite, PCP, TURN and Oracle's metadata service
+        // at 192.0.0.192.
         SpecialRange("192.0.0.0/24", .unusable),
         SpecialRange("192.0.2.0/24", .unusable),  // documentation, RFC 5737
-        SpecialRange("192.31.196.0/24", .unusable),  // AS112, RFC 7535: whichever is nearest
-        SpecialRange("192.52.193.0/24", .unusable),  // AMT, RFC 7450: whichever is nearest
+        SpecialRange("192.31.196.0/24", .unusable),  // AS112, RFC 7535: anycast
+        SpecialRange("192.52.193.0/24", .unusable),  // AMT, RFC 7450: anycast
         SpecialRange("192.88.99.0/24", .unusable),  // relays of 6to4 and 6a44, RFC 7526, RFC 6751
         SpecialRange("192.168.0.0/16", .local),  // private, RFC 1918
-        SpecialRange("192.175.48.0/24", .unusable),  // AS112, RFC 7534: whichever is nearest
-        SpecialRange("198.18.0.0/15", .local),  // benchmarks, RFC 2544
+        SpecialRange("192.175.48.0/24", .unusable),  // AS112, RFC 7534: anycast
+        SpecialRange("198.18.0.0/15", .local),  // benchmarking, RFC 2544
         SpecialRange("198.51.100.0/24", .unusable),  // documentation, RFC 5737
         SpecialRange("203.0.113.0/24", .unusable),  // documentation, RFC 5737
         SpecialRange("224.0.0.0/4", .unusable),  // multicast, RFC 5771
         SpecialRange("240.0.0.0/4", .unusable),  // reserved, RFC 1112; broadcast, RFC 8190
     ]
 
-    /// All that IANA has not given out is unusable; within 2000::/3 there are exceptions.
+    /// Everything unassigned by IANA is unusable; 2000::/3 is global with exceptions.
     private static let ipv6: [SpecialRange] = [
-        SpecialRange("::/0", .unusable),  // not given out, RFC 4291; with ::, IPv4-compatible
+        SpecialRange("::/0", .unusable),  // unassigned, RFC 4291; includes ::, IPv4-compatible
         SpecialRange("::1/128", .local),  // loopback, RFC 4291
         SpecialRange("64:ff9b:1::/48", .local),  // NAT64 of a local network, RFC 8215
-        SpecialRange("100::/64", .unusable),  // discarded, RFC 6666
+        SpecialRange("100::/64", .unusable),  // discard-only, RFC 6666
         SpecialRange("100:0:0:1::/64", .unusable),  // dummy, RFC 9780
-        SpecialRange("2000::/3", .global),  // what IANA gives out, RFC 4291
-        // Protocol assignments, RFC 2928: Teredo, benchmarks, AMT, AS112, ORCHID, drones.
+        SpecialRange("2000::/3", .global),  // global unicast assigned by IANA, RFC 4291
+        // Protocol assignments, RFC 2928: Teredo, benchmarking, AMT, AS112, ORCHID, drones.
         SpecialRange("2001::/23", .unusable),
         SpecialRange("2001:db8::/32", .unusable),  // documentation, RFC 3849
-        SpecialRange("2620:4f:8000::/48", .unusable),  // AS112, RFC 7534: whichever is nearest
+        SpecialRange("2620:4f:8000::/48", .unusable),  // AS112, RFC 7534: anycast
         SpecialRange("3fff::/20", .unusable),  // documentation, RFC 9637
         SpecialRange("5f00::/16", .unusable),  // segment routing, RFC 9602
         // Unique local, RFC 4193. Metadata: Amazon fd00:ec2::254, Google fd20:ce::254.
@@ -343,12 +347,12 @@ enum SpecialAddresses {
     ]
 }
 
-/// A range, and how far its addresses reach.
+/// An address range and its scope.
 struct SpecialRange: Hashable, Sendable {
     let range: AddressRange
     let scope: AddressScope
 
-    /// The text is one of this library's own.
+    /// `text` is a literal in this module: an invalid range is a programming error.
     init(_ text: String, _ scope: AddressScope) {
         guard let range = AddressRange(text) else {
             preconditionFailure("'\(text)' is no range of addresses")

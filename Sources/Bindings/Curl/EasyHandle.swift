@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
 
-/// One `CURL *` with what must live as long: its error buffer and its header list.
+/// Owns one `CURL *` together with its error buffer and header list, which must live as long.
 struct EasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
     private let errorBuffer: UnsafeMutablePointer<CChar>
@@ -13,18 +13,18 @@ struct EasyHandle: ~Copyable {
         self.pointer = pointer
         errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
         errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        // Cannot fail; and a noncopyable value that is complete cannot throw from its init.
+        // Can't fail. A fully initialized noncopyable value can't throw from its initializer.
         _ = ccurl_set_pointer(pointer, CURLOPT_ERRORBUFFER, errorBuffer)
     }
 
     deinit {
-        // In this order: cleaning up may still write a text and read the list.
+        // The order matters: cleanup may still write the error text and read the list.
         curl_easy_cleanup(pointer)
         curl_slist_free_all(headers)
         errorBuffer.deallocate()
     }
 
-    /// The text of the newest failure, empty where libcurl wrote none.
+    /// The text of the most recent error; empty if libcurl wrote none.
     var errorText: String { String(cString: errorBuffer) }
 
     func set(_ option: LongOption, _ value: Int) throws(CurlError) {
@@ -39,7 +39,7 @@ struct EasyHandle: ~Copyable {
         try check(ccurl_set_string(pointer, option.raw, value))
     }
 
-    /// Takes back what the library was built with.
+    /// Resets the option to the default compiled into the library.
     func clear(_ option: StringOption) throws(CurlError) {
         try check(ccurl_set_string(pointer, option.raw, nil))
     }
@@ -48,7 +48,7 @@ struct EasyHandle: ~Copyable {
         try check(ccurl_set_pointer(pointer, option.raw, value))
     }
 
-    /// Sets the request's header lines. A second call replaces them.
+    /// Sets the request's header lines, replacing any set before.
     mutating func setHeaders(_ lines: [String]) throws(CurlError) {
         curl_slist_free_all(headers)
         headers = nil
@@ -61,18 +61,20 @@ struct EasyHandle: ~Copyable {
         try check(ccurl_set_list(pointer, CURLOPT_HTTPHEADER, headers))
     }
 
-    /// Takes part in a jar of cookies, which is emptied where it has too many.
+    /// Attaches the handle to a cookie jar. A jar that exceeds its limits is emptied first.
     mutating func share(_ jar: CookieJar) throws(CurlError) {
         try check(ccurl_set_pointer(pointer, CURLOPT_SHARE, jar.pointer))
         self.jar = jar
-        // Without it the handle neither sends nor takes cookies; no file has this name.
+        // Enables the cookie engine: without it the handle neither sends nor stores cookies. No
+        // file has the empty name.
         try set(.cookieFile, "")
         let held = cookies()
         guard held.count > CookieJar.cookiesMax || held.bytes > CookieJar.bytesMax else { return }
         try set(.cookies, "ALL")
     }
 
-    /// How many cookies the jar has, and bytes of them, each as a line of a cookie file.
+    /// The number of cookies in the jar and their total size in bytes, each counted as a line of a
+    /// cookie file.
     private func cookies() -> (count: Int, bytes: Int) {
         var list: UnsafeMutablePointer<curl_slist>?
         guard ccurl_get_list(pointer, CURLINFO_COOKIELIST, &list) == CURLE_OK else {
@@ -170,21 +172,21 @@ struct PointerOption: Sendable {
     static let beforeRequestData = PointerOption(raw: CURLOPT_PREREQDATA)
 }
 
-/// The proof that libcurl is initialised; every handle asks for one.
+/// Proof that libcurl has been initialized; required to create a handle.
 public struct CurlLibrary: Sendable {
     private init() {}
 
-    /// `curl_global_init` must run once, before any other call of the library; a `static let` is
-    /// what the language guarantees to run once, whichever thread comes first.
+    /// `curl_global_init` must run exactly once, before any other libcurl call. Swift guarantees
+    /// that for a `static let`, whichever thread accesses it first.
     private static let code = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 
-    /// Initialises the library at the first call. Throws what `curl_global_init` answered.
+    /// Initializes the library on the first call. Throws the error of `curl_global_init`.
     public static func start() throws(CurlError) -> CurlLibrary {
         guard code == CURLE_OK else { throw CurlError(code) }
         return CurlLibrary()
     }
 
-    /// `7.88.1 OpenSSL/3.0.19`: version of libcurl and of its TLS library.
+    /// The versions of libcurl and its TLS library, such as `7.88.1 OpenSSL/3.0.19`.
     public var version: String {
         guard let info = curl_version_info(CURLVERSION_TENTH) else { return "unknown" }
         let tls = info.pointee.ssl_version.map { " " + String(cString: $0) } ?? ""
@@ -192,17 +194,17 @@ public struct CurlLibrary: Sendable {
     }
 }
 
-/// What libcurl answered, with its text.
+/// An error reported by libcurl, with its text.
 public struct CurlError: Error, Hashable, Sendable {
-    /// The kind of failure, for decisions.
+    /// The kind of failure; use it for decisions.
     public let code: Code
-    /// The number that libcurl gave: a `CURLcode`, or a `CURLMcode` where `isSetError`.
+    /// libcurl's error number: a `CURLMcode` if `isSetError`, otherwise a `CURLcode`.
     public let number: Int32
-    /// True where the set of transfers failed, not one transfer.
+    /// Whether the whole set of transfers failed rather than one transfer.
     public let isSetError: Bool
-    /// libcurl's own words about this failure; may name addresses and hosts.
+    /// libcurl's description of this failure. May contain addresses and host names.
     public let text: String
-    /// `errno` of the failing system call, 0 where there was none.
+    /// The `errno` of the failed system call, or 0 if there was none.
     public let osError: Int32
 
     init(_ code: CURLcode, text: String = "", osError: Int32 = 0) {
@@ -223,7 +225,7 @@ public struct CurlError: Error, Hashable, Sendable {
 }
 
 extension CurlError: CustomStringConvertible {
-    /// `curl 28: Connection timed out (errno 110)`
+    /// A description for logs, such as `curl 28: Connection timed out (errno 110)`.
     public var description: String {
         let name = isSetError ? "curl multi" : "curl"
         return "\(name) \(number): \(text)" + (osError == 0 ? "" : " (errno \(osError))")
@@ -231,44 +233,44 @@ extension CurlError: CustomStringConvertible {
 }
 
 extension CurlError {
-    /// Whether the peer's certificate was not believed, or is of another host.
+    /// Whether the peer's certificate is untrusted or issued for another host.
     public var isPeerUnverified: Bool {
         code == .tlsFailed && UInt32(bitPattern: number) == CURLE_PEER_FAILED_VERIFICATION.rawValue
     }
 
-    /// The failures that callers tell apart (libcurl-errors(3)).
+    /// The failures that callers distinguish (libcurl-errors(3)).
     public enum Code: Hashable, Sendable, CaseIterable {
-        /// Not http or https, at first or after a redirect.
+        /// The scheme isn't http or https, initially or after a redirect.
         case unsupportedProtocol
         /// The URL cannot be parsed.
         case malformedURL
-        /// The host name has no address.
+        /// The host name couldn't be resolved.
         case nameNotResolved
-        /// No address of the host took the connection, or all were refused by the guard.
+        /// No address of the host accepted the connection, or the guard refused all of them.
         case couldNotConnect
-        /// Connecting, the whole transfer, or its speed was over a limit of time.
+        /// The connect timeout, the total timeout or the low-speed limit was exceeded.
         case timedOut
-        /// TLS could not be set up, or the peer could not be verified.
+        /// TLS couldn't be set up, or the peer couldn't be verified.
         case tlsFailed
-        /// A certificate, key or list of authorities here cannot be read; no peer was asked.
+        /// A local certificate, key or CA file can't be read; the peer wasn't contacted.
         case ownFileFailed
-        /// The body ended before its announced length.
+        /// The body ended before the announced length.
         case partialFile
-        /// The connection closed without an answer.
+        /// The connection was closed without a response.
         case gotNothing
         /// The connection broke while sending or receiving.
         case connectionBroken
         /// More redirects than permitted.
         case tooManyRedirects
-        /// The announced length is over the limit.
+        /// The announced length exceeds the limit.
         case fileSizeExceeded
-        /// The answer is no HTTP, or breaks HTTP/2.
+        /// The response isn't valid HTTP or violates HTTP/2.
         case protocolBroken
-        /// A callback of ours refused to go on.
+        /// One of our callbacks ended the transfer.
         case refusedByReceiver
-        /// No memory.
+        /// Out of memory.
         case outOfMemory
-        /// Anything else: `number` and `text` say more.
+        /// Anything else; see `number` and `text`.
         case other
 
         init(_ code: CURLcode) {
@@ -305,12 +307,12 @@ extension CurlError {
             (CURLE_GOT_NOTHING, .gotNothing),
             (CURLE_SEND_ERROR, .connectionBroken),
             (CURLE_RECV_ERROR, .connectionBroken),
-            // One of the streams of a connection was ended by the origin.
+            // The origin reset one stream of a connection.
             (CURLE_HTTP2_STREAM, .connectionBroken),
             (CURLE_TOO_MANY_REDIRECTS, .tooManyRedirects),
             (CURLE_FILESIZE_EXCEEDED, .fileSizeExceeded),
             (CURLE_WEIRD_SERVER_REPLY, .protocolBroken),
-            // More transfer codings than libcurl counts.
+            // More transfer codings than libcurl accepts.
             (CURLE_BAD_CONTENT_ENCODING, .protocolBroken),
             (CURLE_HTTP2, .protocolBroken),
             (CURLE_WRITE_ERROR, .refusedByReceiver),

@@ -1,30 +1,30 @@
 internal import CCurl
 
-/// One GET.
+/// A GET request.
 public struct TransferRequest {
-    /// Absolute http or https URL; user info in it becomes basic authentication.
+    /// An absolute http or https URL. User info in it is sent as basic authentication.
     public var url: String
-    /// Header fields that are added, or that replace a default of the same name. Names and values
-    /// must not hold line breaks.
+    /// Header fields to add, or to use instead of a default field of the same name. Names and
+    /// values must not contain line breaks.
     public var headers: [(name: String, value: String)]
-    /// Names of headers that are not sent, though they would be by themselves.
+    /// Names of default header fields to suppress.
     public var removedHeaders: [String] = []
-    /// Who asks.
+    /// Credentials.
     public var authentication = TransferAuthentication()
-    /// Bytes of the body at most, counted as they come: content codings are not undone.
+    /// The largest number of body bytes, counted before content codings are decoded.
     public var bodyBytesMax: Int64
-    /// Milliseconds for everything, redirects included.
+    /// The timeout for the whole transfer, including redirects, in milliseconds.
     public var timeoutMilliseconds: Int
-    /// Whether libcurl goes on to where a redirect leads; else the redirect is the response.
+    /// Whether libcurl follows redirects; if not, the redirect is the response.
     public var followsRedirects: Bool
-    /// Whether the certificate of the origin is verified, and its name.
+    /// Whether to verify the origin's certificate and host name.
     public var verifiesTLS = true
-    /// How it is signed; `nil`: it is not.
+    /// How to sign the request, or `nil` to leave it unsigned.
     public var signing: TransferSigning?
-    /// Addresses with port that this request may be sent to besides those of the policy.
+    /// Address and port pairs this request may connect to in addition to those the policy permits.
     public var allowedAddresses: Set<SocketAddress> = []
 
-    /// Describes a GET.
+    /// Creates a GET request.
     public init(
         url: String, headers: [(name: String, value: String)] = [], bodyBytesMax: Int64,
         timeoutMilliseconds: Int, followsRedirects: Bool = true
@@ -38,8 +38,8 @@ public struct TransferRequest {
 
     var isSecure: Bool { url.prefix(8).lowercased() == "https://" }
 
-    /// The lines that libcurl wants: `Name: value`, and `Name;` for an empty value. Nil where a
-    /// line break would let a value forge a field of its own.
+    /// The lines in libcurl's format: `Name: value`, or `Name;` for an empty value. `nil` if a line
+    /// break would let a value inject another header field.
     var headerLines: [String]? {
         let given = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
         guard given.allSatisfy({ !$0.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 } }) else {
@@ -49,53 +49,53 @@ public struct TransferRequest {
         let names = Set(headers.map { $0.name.lowercased() }).union(removed)
         // libcurl 7.88 signs "accept-encoding" before "accept", which no server does.
         if signing != nil { return given }
-        // A name without a value takes back what libcurl would add.
+        // A name without a value removes a field that libcurl would add.
         return Self.defaults.filter { !names.contains($0.name) }.map(\.line) + given
             + removed.sorted().map { "\($0):" }
     }
 
-    /// Source bytes are stored, so they are asked for as they are.
+    /// The origin's bytes are stored unchanged, so no content coding is requested.
     private static let defaults = [
         (name: "accept", line: "Accept: image/*,*/*;q=0.8"),
         (name: "accept-encoding", line: "Accept-Encoding: identity"),
     ]
 }
 
-/// How a transfer says who asks, besides its headers.
+/// The credentials of a transfer, apart from its header fields.
 public struct TransferAuthentication {
-    /// How a name and a password are told.
+    /// How user name and password are sent.
     public enum Method: Sendable {
-        /// At once, as they are (RFC 7617).
+        /// Preemptively and in plain text (RFC 7617).
         case basic
-        /// As a digest, once the origin has asked for that (RFC 7616).
+        /// As a digest, once the origin has challenged for it (RFC 7616).
         case digest
     }
 
-    /// With a name and a password.
+    /// User name and password.
     public var password: (method: Method, user: String, password: String)?
-    /// Paths of a certificate and of its key, in PEM.
+    /// The paths of a client certificate and its private key, in PEM format.
     public var certificate: (path: String, keyPath: String)?
-    /// Where cookies come from, and go.
+    /// The jar that cookies are read from and stored in.
     public var cookies: CookieJar?
 
-    /// Says nothing.
+    /// Creates empty credentials.
     public init() {}
 
-    /// Whether the first answer may be a question that libcurl answers by itself.
+    /// Whether the first response may be a challenge that libcurl answers itself.
     var answersDigest: Bool { password?.method == .digest }
 }
 
-/// How a request is signed with a secret key that does not travel: Amazon's Signature Version 4,
-/// which S3 servers ask for (`CURLOPT_AWS_SIGV4`).
+/// The key that signs a request without being transmitted: AWS Signature Version 4, which S3
+/// servers require (`CURLOPT_AWS_SIGV4`).
 public struct TransferSigning: Sendable {
-    /// Of the signature, such as `eu-central-1`.
+    /// The region of the signature, such as `eu-central-1`.
     public var region: String
-    /// The name of the key.
+    /// The access key ID.
     public var accessKeyID: String
-    /// The key.
+    /// The secret access key.
     public var secretAccessKey: String
 
-    /// Signs requests to S3.
+    /// Creates a signing configuration for S3.
     public init(region: String, accessKeyID: String, secretAccessKey: String) {
         self.region = region
         self.accessKeyID = accessKeyID
@@ -105,30 +105,30 @@ public struct TransferSigning: Sendable {
     var provider: String { "aws:amz:\(region):s3" }
 }
 
-/// What holds for every transfer of a set.
+/// Settings shared by all transfers of a set.
 public struct TransferPolicy: Hashable, Sendable {
-    /// Which addresses may be connected to. It holds for the whole set, since transfers share
-    /// connections.
+    /// Decides which addresses may be connected to. It applies to the whole set because transfers
+    /// share connections.
     public var addressGuard: AddressGuard
-    /// The URL of the proxy through which all goes: `http://HOST:PORT` or `socks5h://HOST:PORT`. It
-    /// resolves names, so the guard is asked of addresses that stand in URLs alone.
+    /// The URL of the proxy for all traffic: `http://HOST:PORT` or `socks5h://HOST:PORT`. The proxy
+    /// resolves names, so the guard only sees IP literals in URLs.
     public var proxy: String?
-    /// A file of certificates in PEM that are trusted in place of the system's.
+    /// A PEM file of certificates that are trusted instead of the system's.
     public var certificatesFile: String?
-    /// `User-Agent`, unless a request brings its own.
+    /// The `User-Agent`, unless a request sets its own.
     public var userAgent: String
-    /// Milliseconds for resolving a name and connecting, TLS included.
+    /// The timeout for name resolution and connecting, including TLS, in milliseconds.
     public var connectTimeoutMilliseconds: Int
-    /// A transfer slower than this many bytes a second …
+    /// A transfer slower than this rate, in bytes per second, …
     public var lowSpeedBytesPerSecond: Int
-    /// … for this many seconds ends as timed out.
+    /// … for this many seconds times out.
     public var lowSpeedSeconds: Int
-    /// Redirects followed at most.
+    /// The largest number of redirects to follow.
     public var redirectsMax: Int
-    /// Idle connections kept for later transfers.
+    /// The number of idle connections to keep for later transfers.
     public var idleConnectionsMax: Int
 
-    /// The defaults suit images from the public internet.
+    /// Creates a policy. The defaults suit images from the public internet.
     public init(
         addressGuard: AddressGuard = AddressGuard(), proxy: String? = nil,
         certificatesFile: String? = nil,
@@ -147,23 +147,25 @@ public struct TransferPolicy: Hashable, Sendable {
         self.idleConnectionsMax = idleConnectionsMax
     }
 
-    /// Bytes of all heads of a transfer at most, redirects included.
+    /// The largest total size in bytes of all response heads of a transfer, including redirects.
     static let headBytesMax = 128 * 1024
-    /// Bytes that libcurl reads at once and hands to the sink.
+    /// The largest number of bytes that libcurl reads and hands to the sink at a time.
     static let bufferBytes = 64 * 1024
 }
 
-/// Cookies of transfers that take part in it: in memory, on the thread that drives them
-/// (RFC 6265). Each goes to the hosts only that its origin may set it for.
+/// An in-memory cookie store shared by transfers (RFC 6265). Belongs to the thread that drives
+/// them. A cookie is only sent to hosts that its origin may set it for.
 public final class CookieJar {
     let pointer: UnsafeMutableRawPointer
 
-    /// Cookies at most; a jar that has more is emptied when the next transfer begins.
+    /// The largest number of cookies. A jar that exceeds it is emptied when the next transfer
+    /// starts.
     public static let cookiesMax = 256
-    /// The same for bytes of them: one cookie may have 4 KiB.
+    /// The largest total size of the cookies in bytes, enforced like `cookiesMax`. One cookie may
+    /// have 4 KiB.
     public static let bytesMax = 64 << 10
 
-    /// An empty jar. Throws where there is no memory.
+    /// Creates an empty jar. Throws `outOfMemory` if allocation fails.
     public init(_ library: CurlLibrary) throws(CurlError) {
         guard let pointer = curl_share_init() else { throw CurlError(CURLE_OUT_OF_MEMORY) }
         guard ccurl_share_cookies(pointer) == CURLSHE_OK else {
@@ -174,35 +176,36 @@ public final class CookieJar {
     }
 
     deinit {
-        // Every handle that took part held it, and is gone.
+        // Every handle attached to the jar retained it, so all of them are gone.
         curl_share_cleanup(pointer)
     }
 }
 
-/// Status and header fields of a response.
+/// The status code and header fields of a response.
 public struct ResponseHead: Hashable, Sendable {
     /// The status code.
     public let status: Int
-    /// The fields in their order.
+    /// The header fields in the order received.
     public private(set) var fields: [Field] = []
 
     /// One header field.
     public struct Field: Hashable, Sendable {
-        /// In lower case.
+        /// The name in lower case.
         public let name: String
-        /// Without white space around it; bytes that are no UTF-8 are replaced.
+        /// The value without surrounding white space. Invalid UTF-8 is replaced.
         public let value: String
 
-        /// A field of a response, as it is to be taken.
+        /// Creates a field; the name is converted to lower case.
         public init(name: String, value: String) {
             (self.name, self.value) = (name.lowercased(), value)
         }
     }
 
-    /// A head as somebody wants it to be taken.
+    /// Creates a head with the given status and fields.
     public init(status: Int, fields: [Field]) { (self.status, self.fields) = (status, fields) }
 
-    /// From a status line, `HTTP/1.1 200 OK` or `HTTP/2 200`; nil for any other line.
+    /// Parses a status line such as `HTTP/1.1 200 OK` or `HTTP/2 200`. Returns `nil` for any other
+    /// line.
     init?(statusLine line: UnsafeRawBufferPointer) {
         guard line.starts(with: "HTTP/".utf8) else { return nil }
         let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
@@ -211,7 +214,7 @@ public struct ResponseHead: Hashable, Sendable {
         status = Int(String(decoding: digits, as: UTF8.self)) ?? 0
     }
 
-    /// Adds the field of a line; a line without a colon adds nothing.
+    /// Appends the header field on a line. A line without a colon is ignored.
     mutating func append(line: UnsafeRawBufferPointer) {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
         let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
@@ -223,13 +226,13 @@ public struct ResponseHead: Hashable, Sendable {
         return String(decoding: Array(inner), as: UTF8.self)
     }
 
-    /// The first value of a field. The name is in lower case.
+    /// Returns the first value of a field, or `nil` if it's absent. The name must be in lower case.
     public func value(_ name: String) -> String? {
         fields.first { $0.name == name }?.value
     }
 
-    /// The elements of a field that is a list, of all its lines, in lower case and without empty
-    /// ones (RFC 9110 §5.6.1). The name is in lower case.
+    /// Returns the elements of a list field in lower case, combined from all its lines, without
+    /// empty elements (RFC 9110 §5.6.1). The name must be in lower case.
     public func elements(_ name: String) -> [String] {
         fields.filter { $0.name == name }
             .flatMap { $0.value.split(separator: ",") }
@@ -237,24 +240,24 @@ public struct ResponseHead: Hashable, Sendable {
             .filter { !$0.isEmpty }
     }
 
-    /// Whether the body is sent as it is or chunked, once: the one transfer coding that every
-    /// recipient has to know and the only one that was asked for (RFC 9112 §7).
+    /// Whether the body is sent unencoded or chunked once: the only transfer coding that every
+    /// recipient must support, and the only one requested (RFC 9112 §7).
     var hasPlainFraming: Bool {
         value("transfer-encoding") == nil || elements("transfer-encoding") == ["chunked"]
     }
 
-    /// What the origin says the body has, before any content coding is undone; a hint, never
-    /// to be trusted. Nil where it says nothing, or nonsense.
+    /// The body length announced by the origin, before content codings are decoded. A hint that
+    /// must not be trusted. `nil` if absent or invalid.
     public var contentLength: Int? {
         value("content-length").flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// Whether the image is said to be at another location, which is named.
+    /// Whether the response is a redirect with a location.
     public var isRedirect: Bool {
         (300..<400).contains(status) && !(value("location") ?? "").isEmpty
     }
 
-    /// Whether a name and a password are asked for, as a digest (RFC 7616 §3.3).
+    /// Whether the response is a digest authentication challenge (RFC 7616 §3.3).
     var asksForDigest: Bool {
         status == 401
             && fields.contains {
@@ -270,11 +273,11 @@ public struct ResponseHead: Hashable, Sendable {
     }
 }
 
-/// Where a redirect or a transfer leads: URLs taken apart and put together as libcurl does it
-/// (RFC 3986 §5).
+/// URL resolution and parsing exactly as libcurl does it for redirects and transfers (RFC 3986 §5).
 public enum Location {
-    /// The absolute URL that `reference` means in a response to `base`, with the user info of
-    /// `base` only where the reference names no host. `nil` where one of them is no URL.
+    /// Resolves `reference`, found in a response to `base`, to an absolute URL. The user info of
+    /// `base` is only kept if the reference doesn't name a host. Returns `nil` if either isn't a
+    /// valid URL.
     public static func resolve(_ reference: String, against base: String) -> String? {
         guard let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }
@@ -287,8 +290,8 @@ public enum Location {
         return part(CURLUPART_URL, of: handle)
     }
 
-    /// The host that a transfer of `url` asks for, without percent signs: `127%2e0.0.1` is
-    /// `127.0.0.1`. `nil` for what is no URL.
+    /// Returns the host that a transfer of `url` would contact, percent-decoded: `127%2e0.0.1` is
+    /// `127.0.0.1`. Returns `nil` if it isn't a valid URL.
     public static func host(of url: String) -> String? {
         guard let handle = curl_url() else { return nil }
         defer { curl_url_cleanup(handle) }

@@ -1,15 +1,15 @@
 internal import CCurl
 internal import Glibc
 
-/// One transfer of a set: made by `TransferSet.start`, alive as long as somebody holds it.
+/// One transfer of a set, created by `TransferSet.start`. Alive as long as it's referenced.
 ///
-/// A class for its identity; it belongs to the thread that drives the set.
+/// It's a class because it has identity. Belongs to the thread that drives the set.
 public final class Transfer {
     var easy: EasyHandle
     private let context: TransferContext
-    /// Whether its connection may be that of others at the same time: of HTTP/2, which TLS brings.
+    /// Whether it may share a connection with concurrent transfers: TLS may negotiate HTTP/2.
     public let mayShareConnection: Bool
-    /// The URL of the proxy through which it goes.
+    /// The URL of the proxy in use, or `nil`.
     public let proxy: String?
 
     init(
@@ -33,26 +33,26 @@ public final class Transfer {
         try setCallbacks()
     }
 
-    /// The URL of the newest response, with any user info that was given.
+    /// The URL of the latest response, including any user info.
     public var effectiveURL: String { easy.string(CURLINFO_EFFECTIVE_URL) ?? "" }
 
-    /// Seconds after which the newest response that has a `Retry-After` wants to be asked again,
-    /// counted from its arrival (RFC 9110 §10.2.3); `nil` where it wants nothing, or at once.
+    /// The `Retry-After` delay of the latest response that has one, in seconds from its arrival
+    /// (RFC 9110 §10.2.3). `nil` if there was none or it was 0.
     public var retryAfterSeconds: Int64? {
         let seconds = easy.offset(CURLINFO_RETRY_AFTER)
         return seconds > 0 ? seconds : nil
     }
 
-    /// Whether it got a connection to ask through.
+    /// Whether it obtained a connection to send the request on.
     var hasAsked: Bool { easy.offset(CURLINFO_PRETRANSFER_TIME_T) > 0 }
 
-    /// Whether the name of its host was found, or its connection was there already.
+    /// Whether the host name was resolved or an existing connection was reused.
     public var hasFoundName: Bool { hasAsked || easy.offset(CURLINFO_NAMELOOKUP_TIME_T) > 0 }
 
-    /// Bytes of bodies that have come.
+    /// The number of body bytes received so far.
     public var receivedBytes: Int64 { easy.offset(CURLINFO_SIZE_DOWNLOAD_T) }
 
-    /// How it went, as far as it went; whole once the transfer has ended.
+    /// Timings and counters so far; final once the transfer has ended.
     public var figures: TransferFigures {
         TransferFigures(
             nameMicroseconds: easy.offset(CURLINFO_NAMELOOKUP_TIME_T),
@@ -78,13 +78,13 @@ public final class Transfer {
         }
     }
 
-    /// The status with which the proxy refused a tunnel to the origin; `nil` where it refused none.
+    /// The status with which the proxy refused a tunnel to the origin, or `nil` if it didn't.
     public var refusedTunnelStatus: Int? {
         let status = easy.long(CURLINFO_HTTP_CONNECTCODE)
         return status == 0 || (200..<300).contains(status) ? nil : status
     }
 
-    /// The address that the guard refused, where that is why nothing was connected.
+    /// The address that the guard refused, if that's why no connection was made.
     public var refusedAddress: SocketAddress? { context.refusedAddress }
 
     private func set(_ request: TransferRequest) throws(CurlError) {
@@ -96,10 +96,10 @@ public final class Transfer {
         try easy.setHeaders(lines)
         try easy.set(.followLocation, request.followsRedirects ? 1 : 0)
         try easy.set(.timeoutMilliseconds, max(1, request.timeoutMilliseconds))
-        // 0 would mean no limit; the counter of the context stops the first byte.
+        // 0 would mean no limit. The context's byte counter stops the transfer at the first byte.
         try easy.set(.fileBytesMax, max(1, request.bodyBytesMax))
         if !request.verifiesTLS {
-            // Connections are shared only by transfers that say the same of this.
+            // libcurl only shares connections among transfers with the same verification settings.
             try easy.set(.verifiesPeer, 0)
             try easy.set(.verifiesHost, 0)
         }
@@ -123,7 +123,7 @@ public final class Transfer {
         if let cookies = authentication.cookies { try easy.share(cookies) }
     }
 
-    /// It has ended: the sink hears of a head that was taken for a question.
+    /// Called when the transfer has ended: delivers a head that was held back as a challenge.
     func settle() { context.settle() }
 
     private func set(_ policy: TransferPolicy) throws(CurlError) {
@@ -132,39 +132,41 @@ public final class Transfer {
         try easy.set(.lowSpeedBytesPerSecond, policy.lowSpeedBytesPerSecond)
         try easy.set(.lowSpeedSeconds, policy.lowSpeedSeconds)
         try easy.set(.redirectsMax, policy.redirectsMax)
-        // None of the environment: the guard must see every address. A proxy of the operator's is
-        // used for all hosts.
+        // Ignores proxy environment variables, since the guard must see every address. A configured
+        // proxy applies to all hosts.
         try easy.set(.proxy, policy.proxy ?? "")
         try easy.set(.noProxy, "")
-        // What it says of a tunnel is no answer of the origin.
+        // The proxy's response to CONNECT isn't a response of the origin.
         try easy.set(.hidesProxyAnswers, 1)
         guard let file = policy.certificatesFile else { return }
         try easy.set(.certificatesFile, file)
-        // libcurl would trust the folder of the system as well.
+        // libcurl would trust the system's certificate directory as well.
         try easy.clear(.certificatesFolder)
     }
 
     private func setFixedOptions(_ request: TransferRequest) throws(CurlError) {
         try easy.set(.noSignal, 1)
-        // Ending a transfer while its name is being resolved would else wait for the resolver
-        // (measured with a silent name server: 8 s, now under 1 ms), and no other transfer would
-        // move meanwhile. The resolver's thread frees what it holds when it ends.
+        // Otherwise, ending a transfer during name resolution would block on the resolver (8 s with
+        // an unresponsive name server, under 1 ms now) and stall all other transfers. The resolver
+        // thread frees its memory when it finishes.
         try easy.set(.quickExit, 1)
         try easy.set(.unrestrictedAuth, 0)
         try easy.set(.protocols, "http,https")
         try easy.set(.redirectProtocols, "http,https")
         try easy.set(.httpVersion, Int(CURL_HTTP_VERSION_2TLS))
-        // Where TLS may bring HTTP/2, others of a host wait until it is known, and share the
-        // connection then. Without TLS they would wait for the first answer.
+        // With TLS, which may negotiate HTTP/2, further transfers to a host wait until the protocol
+        // is known and then share the connection. Without TLS they would wait for the first
+        // response.
         try easy.set(.waitsForStreams, request.isSecure ? 1 : 0)
         try easy.set(.bufferBytes, TransferPolicy.bufferBytes)
-        // What an origin encodes is undone by who receives it, within limits: libcurl undoes up to
-        // five codings, each of them a thousand times as long as the one before.
+        // Receivers decode content codings themselves, with limits. libcurl would decode up to five
+        // nested codings, each of which can expand the data a thousandfold.
         try easy.set(.decodesContent, 0)
     }
 
     private func setCallbacks() throws(CurlError) {
-        // Unretained: `context` lives as long as `easy`, and only the driving thread calls.
+        // Unretained: `context` lives as long as `easy`, and only the driving thread invokes
+        // callbacks.
         let pointer = Unmanaged.passUnretained(context).toOpaque()
         try easy.set(.writeData, pointer)
         try easy.set(.headerData, pointer)
@@ -177,13 +179,14 @@ public final class Transfer {
         try easy.check(ccurl_set_before_request(easy.pointer, beforeRequest))
     }
 
-    /// Whether bytes of a response came, and not the end of its head. libcurl has a limit for a
-    /// line, beyond which it says that memory has run out.
+    /// Whether response bytes arrived but not the end of the head. If a line exceeds libcurl's
+    /// length limit, libcurl reports that it's out of memory.
     private var isInsideHead: Bool {
         !context.hasHead && easy.offset(CURLINFO_STARTTRANSFER_TIME_T) > 0
     }
 
-    /// The error of an ended transfer, with our own reason where a callback of ours ended it.
+    /// The error of an ended transfer. If one of our callbacks ended it, the error has our own
+    /// reason.
     func error(_ code: CURLcode) -> CurlError? {
         guard code != CURLE_OK else { return nil }
         let osError = Int32(truncatingIfNeeded: easy.long(CURLINFO_OS_ERRNO))
@@ -205,7 +208,7 @@ public final class Transfer {
         case nil where code == CURLE_OUT_OF_MEMORY && isInsideHead:
             return CurlError(
                 CURLE_WEIRD_SERVER_REPLY, text: "a line of the head is over its limit")
-        // libcurl gives a status line that it cannot read the code of an unknown scheme.
+        // libcurl reports an unreadable status line as an unsupported protocol.
         case nil where code == CURLE_UNSUPPORTED_PROTOCOL && effectiveURL.hasPrefix("http"):
             return CurlError(CURLE_WEIRD_SERVER_REPLY, text: easy.errorText)
         case nil:
@@ -214,71 +217,72 @@ public final class Transfer {
     }
 }
 
-/// How one transfer went (`curl_easy_getinfo(3)`). Times are counted from its begin.
+/// Timings and counters of one transfer (`curl_easy_getinfo(3)`). Times are relative to its start.
 public struct TransferFigures: Hashable, Sendable {
-    /// The name had addresses; 0 where the connection was there before.
+    /// When name resolution finished; 0 if the connection was reused.
     public let nameMicroseconds: Int64
-    /// The connection was there; 0 where it was there before.
+    /// When the connection was established; 0 if it was reused.
     public let connectMicroseconds: Int64
-    /// TLS was there; 0 without, and where it was there before.
+    /// When the TLS handshake finished; 0 without TLS, and if the connection was reused.
     public let tlsMicroseconds: Int64
-    /// The first byte came.
+    /// When the first byte arrived.
     public let firstByteMicroseconds: Int64
-    /// Of the body, content codings not undone.
+    /// The number of body bytes, before content codings are decoded.
     public let bytes: Int64
-    /// `1.0`, `1.1` or `2`; empty where there was no answer.
+    /// `1.0`, `1.1` or `2`; empty if there was no response.
     public let httpVersion: String
-    /// `127.0.0.1:80` or `[::1]:80`; empty where nothing was connected.
+    /// `127.0.0.1:80` or `[::1]:80`; empty if no connection was made.
     public let address: String
-    /// Whether the connection was there before.
+    /// Whether an existing connection was reused.
     public let isReused: Bool
 }
 
-/// Takes what a transfer receives. Called on the thread that drives the set.
+/// Receives the response of a transfer. Called on the thread that drives the set.
 ///
-/// It cannot throw, since libcurl is between: it keeps its error itself and refuses, which ends the
-/// transfer with `CurlError.Code.refusedByReceiver`.
+/// Its methods can't throw because libcurl calls them. A sink stores its own error and refuses,
+/// which ends the transfer with `CurlError.Code.refusedByReceiver`.
 public protocol TransferSink: AnyObject {
-    /// The head of the final response, not of interim answers or of redirects that are followed.
-    /// False refuses it.
+    /// Receives the head of the final response; heads of interim responses and followed redirects
+    /// are skipped. Returns `false` to refuse it.
     func receive(_ head: ResponseHead) -> Bool
 
-    /// The next bytes of the body; they are libcurl's and valid during the call only. Transfer
-    /// codings were undone, content codings were not.
+    /// Receives the next bytes of the body, which belong to libcurl and are only valid during the
+    /// call. Transfer codings have been decoded, content codings haven't.
     func receive(_ bytes: RawSpan) -> Reception
 }
 
-/// What a sink did with bytes of a body.
+/// How a sink handled bytes of a body.
 public enum Reception: Hashable, Sendable {
-    /// It took all of them.
+    /// All bytes were consumed.
     case taken
-    /// It took none of them now. The transfer waits until `TransferSet.resume`, which brings the
-    /// same bytes again.
+    /// No bytes were consumed. The transfer is paused until `TransferSet.resume`, which delivers
+    /// the same bytes again.
     case postponed
-    /// It wants nothing more of this transfer.
+    /// The sink wants no more of this transfer.
     case refused
 }
 
-/// What the callbacks of one transfer work on: its sink, its counters, and why it was ended.
+/// The state of one transfer's callbacks: its sink, its counters, and the reason if a callback
+/// ended it.
 final class TransferContext {
     private let sink: any TransferSink
-    /// Nil where all connections are to a proxy.
+    /// `nil` if all connections go to a proxy.
     private let addressGuard: AddressGuard?
     private let bodyBytesMax: Int64
     private let followsRedirects: Bool
-    /// Whether libcurl answers the next question of who asks.
+    /// Whether libcurl answers the next authentication challenge.
     private var answersDigest: Bool
-    /// A head that asked who asks, until it is known whether libcurl answers it.
+    /// A challenge's head, held back until it's known whether libcurl answers it.
     private var question: ResponseHead?
     private var head: ResponseHead?
     private var headBytes = 0
     private var bodyBytes: Int64 = 0
-    /// Why a callback ended the transfer, where it was not the sink.
+    /// Why a callback ended the transfer, if the sink didn't.
     private(set) var violation: Violation?
-    /// The address that the guard refused last, with no permitted one after it.
+    /// The last address that the guard refused, if it permitted none after that.
     private(set) var refusedAddress: SocketAddress?
 
-    /// Whether the head of the final response was whole.
+    /// Whether the final response's head was received completely.
     private(set) var hasHead = false
 
     enum Violation {
@@ -305,7 +309,7 @@ final class TransferContext {
             violation = .headTooLarge
             return false
         }
-        // Within a head such a line is a field, as for libcurl: what was said before it holds.
+        // Within a head such a line is a header field, as in libcurl, and the head stays as it is.
         if head == nil, let started = ResponseHead(statusLine: line) {
             head = started
             return true
@@ -314,13 +318,13 @@ final class TransferContext {
             head?.append(line: line)
             return true
         }
-        // An empty line ends the head. Lines that follow the body are trailers: nobody asks.
+        // An empty line ends the head. Lines after the body are trailers, which are ignored.
         guard let ended = head.take() else { return true }
         return receive(ended)
     }
 
     private func receive(_ ended: ResponseHead) -> Bool {
-        // libcurl would undo any codings that it knows, one upon the other and without a limit.
+        // libcurl would decode any codings it supports, nested and without a limit.
         guard ended.hasPlainFraming else {
             violation = .transferCoding
             return false
@@ -335,7 +339,8 @@ final class TransferContext {
         return sink.receive(ended)
     }
 
-    /// A question that libcurl did not answer is the response. False: the sink refused it.
+    /// Delivers a challenge that libcurl didn't answer as the response. Returns `false` if the sink
+    /// refused it.
     @discardableResult
     func settle() -> Bool {
         guard let question = question.take() else { return true }
@@ -344,7 +349,7 @@ final class TransferContext {
     }
 
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Reception {
-        // libcurl keeps the body of a question to itself.
+        // libcurl doesn't pass on the body of a challenge that it answers.
         guard settle() else { return .refused }
         guard bodyBytes + Int64(bytes.count) <= bodyBytesMax else {
             violation = .bodyTooLarge
@@ -355,8 +360,8 @@ final class TransferContext {
         return reception
     }
 
-    /// Whether a request may go over a connection to this address. Connections are shared, and one
-    /// transfer may have addresses that another one may not.
+    /// Whether a request may be sent on a connection to this address. Connections are shared, and
+    /// transfers may differ in the addresses they permit.
     func mayAsk(_ address: String, port: Int32) -> Bool {
         guard let addressGuard else { return true }
         let host = String(address.prefix { $0 != "%" })
@@ -371,7 +376,8 @@ final class TransferContext {
         return false
     }
 
-    /// A socket for the address, or nil where the guard refuses it or the system has none.
+    /// Returns a socket for the address, or `nil` if the guard refuses it or the system has none
+    /// left.
     func openSocket(_ target: SocketAddress, family: Int32, kind: Int32, protocol: Int32) -> Int32?
     {
         guard addressGuard?.permits(target) ?? true else {
@@ -389,8 +395,8 @@ final class TransferContext {
     }
 }
 
-// What libcurl calls, on the thread that drives the set. Each finds the context of its transfer
-// and answers in libcurl's way; no Swift error passes through C.
+// The callbacks, called by libcurl on the thread that drives the set. Each looks up the context of
+// its transfer and follows libcurl's conventions; Swift errors never cross C.
 
 func receiveBody(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
@@ -430,12 +436,12 @@ func openSocket(
     return descriptor
 }
 
-/// The transfer that opened it may be gone.
+/// The transfer that opened the socket may no longer exist.
 func closeSocket(_ userData: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t) -> Int32 {
     TurnBudget.close(descriptor)
 }
 
-/// Also of a connection that another transfer opened, to an address that this one may not have.
+/// Also called for a connection that another transfer opened to an address this one may not use.
 func beforeRequest(
     _ userData: UnsafeMutableRawPointer?, _ address: UnsafeMutablePointer<CChar>?,
     _ ownAddress: UnsafeMutablePointer<CChar>?, _ port: Int32, _ ownPort: Int32
@@ -446,7 +452,7 @@ func beforeRequest(
     return CURL_PREREQFUNC_OK
 }
 
-/// Any other number than `total` ends the transfer, except the one that means pause.
+/// Any return value other than `total` ends the transfer, except the one that pauses it.
 private func refusal(of total: Int) -> Int {
     total == 0 ? 1 : 0
 }
