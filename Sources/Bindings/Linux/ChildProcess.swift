@@ -1,30 +1,31 @@
 import CLinux
 import Glibc
 
-/// A child that this process started; it is reaped here and nowhere else.
+/// A child started by this process. It's reaped here and nowhere else.
 ///
-/// When the last reference goes while the child runs, the child is killed and reaped; one that
-/// waits in the kernel for a disk that does not answer is waited for a second. A class, because a
-/// supervisor keeps its children in tables. Belongs to one thread.
+/// If the last reference goes away while the child runs, the child is killed and reaped; a child
+/// stuck in uninterruptible disk I/O is waited for at most one second. It's a class so that a
+/// supervisor can keep its children in tables. Belongs to one thread.
 public final class ChildProcess {
-    /// Its number; not reused before it is reaped.
+    /// The process ID; not reused before the child is reaped.
     public let processID: ProcessID
     /// Readable once the child has ended.
     public let descriptor: ProcessDescriptor
-    /// How it ended; nil until `poll()` or `wait()` has seen it.
+    /// How the child ended; `nil` until `poll()` or `wait()` has observed it.
     public private(set) var status: ChildStatus?
 
-    /// Starts a child: no signal blocked, all at their defaults, no descriptor but those named.
+    /// Starts a child with no blocked signals, default signal actions, and only the listed
+    /// descriptors.
     ///
-    /// Throws the kernel's error when the executable cannot be started, and EINVAL for a zero byte
-    /// in a path, an argument or the environment.
+    /// Throws the kernel's error if the executable can't be started, and EINVAL if a path, an
+    /// argument or the environment contains a zero byte.
     public init(_ command: ChildCommand) throws(Errno) {
         let started = try command.spawn()
         processID = started
         do {
             descriptor = try ProcessDescriptor(started)
         } catch {
-            // Out of descriptors: no child without its pidfd.
+            // Out of descriptors: without a pidfd the child can't be supervised, so it's killed.
             _ = clinux_kill(started, Signal.kill.rawValue)
             var raw = clinux_exit()
             _ = try? syscall { clinux_wait(started, true, &raw) }
@@ -38,25 +39,26 @@ public final class ChildProcess {
         _ = try? wait(milliseconds: 1_000)
     }
 
-    /// Sends a signal; nothing happens once the child has been reaped.
+    /// Sends a signal. No effect once the child has been reaped.
     public func send(_ signal: Signal) throws(Errno) {
         if status != nil { return }
         try descriptor.send(signal)
     }
 
-    /// Kills whoever is in the process group of the child, which it leads, before it is reaped.
+    /// Kills all processes of the child's group, which the child leads. Only works before the child
+    /// is reaped.
     public func killGroup() {
         if status == nil { _ = clinux_kill(-processID, Signal.kill.rawValue) }
     }
 
-    /// Reaps the child if it has ended; nil while it runs.
+    /// Reaps the child if it has ended; returns `nil` while it runs.
     @discardableResult
     public func poll() throws(Errno) -> ChildStatus? {
         try reap(blocking: false)
         return status
     }
 
-    /// Waits for the child without limit, and reaps it.
+    /// Waits for the child without a timeout and reaps it.
     @discardableResult
     public func wait() throws(Errno) -> ChildStatus {
         while true {
@@ -65,7 +67,7 @@ public final class ChildProcess {
         }
     }
 
-    /// Waits for the child and reaps it; nil when the time is over.
+    /// Waits for the child and reaps it. Returns `nil` on timeout.
     public func wait(milliseconds: Int) throws(Errno) -> ChildStatus? {
         if status == nil, try !descriptor.waitForEnd(milliseconds: milliseconds) { return nil }
         return try poll()
@@ -81,9 +83,9 @@ public final class ChildProcess {
 
 /// How a child ended.
 public enum ChildStatus: Hashable, Sendable, CustomStringConvertible {
-    /// By itself, with this code (0...255).
+    /// It exited with this code (0...255).
     case exited(Int32)
-    /// By a signal.
+    /// It was terminated by a signal.
     case signalled(Signal, dumpedCore: Bool)
 
     init(_ raw: clinux_exit) {
@@ -93,12 +95,12 @@ public enum ChildStatus: Hashable, Sendable, CustomStringConvertible {
             : .signalled(Signal(rawValue: raw.value), dumpedCore: raw.dumped)
     }
 
-    /// Whether it ended by itself with code 0.
+    /// Whether it exited with code 0.
     public var isSuccess: Bool {
         self == .exited(0)
     }
 
-    /// For the log, for example `exit 3` or `SIGKILL`.
+    /// A description for logs, such as `exit 3` or `SIGKILL`.
     public var description: String {
         switch self {
         case .exited(let code): "exit \(code)"
@@ -107,32 +109,33 @@ public enum ChildStatus: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a child runs, and all that it inherits: nothing that is not written here.
+/// The program that a child runs and everything it inherits; nothing else is passed on.
 public struct ChildCommand: Sendable {
-    /// What a child finds at one of its descriptor numbers.
+    /// The source of one of the child's descriptors.
     public enum Stream: Hashable, Sendable {
         /// `/dev/null`.
         case null
-        /// What this process has at the same number.
+        /// This process's descriptor of the same number.
         case inherited
-        /// A descriptor of this process; it stays open here, and is not close-on-exec there.
+        /// A descriptor of this process. It stays open here and isn't close-on-exec in the child.
         case descriptor(Int32)
     }
 
     /// The path of the executable; `PATH` is not searched.
     public var executable: String
-    /// The arguments after the name of the program.
+    /// The arguments without the program name.
     public var arguments: [String]
-    /// The whole environment.
+    /// The complete environment.
     public var environment: [String: String]
-    /// Descriptors by the child's number; 0 defaults to `/dev/null`, 1 and 2 to inherited.
+    /// The child's descriptors by number. By default 0 is `/dev/null`, 1 and 2 are inherited.
     public var descriptors: [Int32: Stream] = [0: .null, 1: .inherited, 2: .inherited]
-    /// The child's working directory; nil is ours.
+    /// The child's working directory; `nil` means this process's.
     public var workingDirectory: String?
-    /// Whether the child leads a process group of its own: a Ctrl-C at the terminal misses it.
+    /// Whether the child leads its own process group, so that Ctrl-C at the terminal doesn't reach
+    /// it.
     public var leadsGroup = false
 
-    /// A command with this process' environment unless told otherwise.
+    /// Creates a command. The environment defaults to that of this process.
     public init(
         _ executable: String, _ arguments: [String] = [],
         environment: [String: String] = CurrentProcess.environment
@@ -144,7 +147,7 @@ public struct ChildCommand: Sendable {
 }
 
 extension ChildCommand {
-    /// Starts the child (posix_spawn) and returns its number.
+    /// Starts the child with posix_spawn and returns its process ID.
     func spawn() throws(Errno) -> ProcessID {
         let path = try checked(path: executable)
         let directory = try workingDirectory.map { (text) throws(Errno) in try checked(path: text) }
@@ -162,14 +165,14 @@ extension ChildCommand {
     }
 }
 
-/// What to do with each descriptor number of the child.
+/// The actions that set up the child's descriptors.
 private final class DescriptorPlan {
     private(set) var actions: [clinux_descriptor] = []
     let closeFrom: Int32
     private var copies: [Int32] = []
 
-    /// Sources are copied above all targets first, so that no target overwrites a source that is
-    /// still needed (child 3 from 4 while child 4 comes from 3).
+    /// All sources are duplicated above the target numbers first, so that no target overwrites a
+    /// source that's still needed (child's 3 from 4 while child's 4 comes from 3).
     init(_ descriptors: [Int32: ChildCommand.Stream]) throws(Errno) {
         if descriptors.keys.contains(where: { $0 < 0 }) { throw .badDescriptor }
         closeFrom = max(2, descriptors.keys.max() ?? 2) + 1
@@ -196,11 +199,11 @@ private final class DescriptorPlan {
     }
 }
 
-/// Children that this process never started: whoever is process 1 inherits what others leave
-/// behind, and nobody else reaps it.
+/// Reaps orphans: process 1 inherits children whose parents have exited, and no other process can
+/// reap them.
 public enum EndedStrangers {
-    /// Reaps those that have ended, at most `countMax`, and returns how many; never one of `own`,
-    /// which its `ChildProcess` reaps.
+    /// Reaps at most `countMax` ended orphans and returns their number. Skips processes in `own`,
+    /// which their `ChildProcess` reaps.
     @discardableResult
     public static func reap(
         except own: Set<ProcessID>, countMax: Int = 256
@@ -209,7 +212,7 @@ public enum EndedStrangers {
         while count < countMax {
             do throws(Errno) {
                 let ended = try syscall { clinux_wait_peek() }
-                // Others are found once it is reaped.
+                // Further children only show up once this one has been reaped.
                 guard ended > 0, !own.contains(ended) else { return count }
                 var raw = clinux_exit()
                 try syscall { clinux_wait(ended, false, &raw) }
@@ -222,26 +225,28 @@ public enum EndedStrangers {
     }
 }
 
-/// The end of a process together with its parent.
+/// Ends a process together with its parent.
 public enum ParentDeath {
-    /// Asks the kernel to send `signal` to this process when the *thread* that started it ends.
+    /// Asks the kernel to send `signal` to this process when the parent *thread* that started it
+    /// ends.
     ///
-    /// Returns false when the parent is not `expected` any more: it died before the request, so the
-    /// signal would never come, and the caller ends itself.
+    /// Returns `false` if the parent is no longer `expected`: it died before the request, so the
+    /// signal will never arrive and the caller must exit.
     public static func arm(_ signal: Signal, expected: ProcessID) throws(Errno) -> Bool {
         try syscall { clinux_parent_death_signal(signal.rawValue) }
         return getppid() == expected
     }
 }
 
-/// A stable reference to one process (pidfd): never to another one that got the same number.
+/// A stable reference to one process (pidfd), which never refers to another process that reuses the
+/// number.
 public struct ProcessDescriptor: ~Copyable, Sendable {
     /// Readable once the process has ended.
     public let descriptor: FileDescriptor
 
-    /// Opens a reference; throws `Errno.noSuchProcess` when there is no such process.
+    /// Opens a reference. Throws `Errno.noSuchProcess` if there is no such process.
     ///
-    /// Sound for a child of ours that is not reaped yet: its number cannot be reused.
+    /// Free of races for a child that hasn't been reaped yet, since its number can't be reused.
     public init(_ process: ProcessID) throws(Errno) {
         descriptor = FileDescriptor(owning: try syscall { clinux_pidfd_open(process) })
     }
@@ -252,7 +257,7 @@ public struct ProcessDescriptor: ~Copyable, Sendable {
         try syscall { clinux_pidfd_signal(number, signal.rawValue) }
     }
 
-    /// Waits for the end of the process; false when the time is over, nil waits without limit.
+    /// Waits for the process to end. Returns `false` on timeout; `nil` waits without a timeout.
     public borrowing func waitForEnd(milliseconds: Int?) throws(Errno) -> Bool {
         try descriptor.wait(for: .readable, milliseconds: milliseconds)
     }

@@ -1,20 +1,20 @@
 import CLinux
 import Glibc
 
-/// What this process is.
+/// Properties of this process and operations on it.
 public enum CurrentProcess {
-    /// Its number.
+    /// The process ID.
     public static var processID: ProcessID { getpid() }
-    /// Its parent's number; that of a reaper once the parent has died.
+    /// The parent's process ID; that of a reaper once the parent has died.
     public static var parentID: ProcessID { getppid() }
-    /// Its effective user.
+    /// The effective user ID.
     public static var userID: UInt32 { geteuid() }
-    /// Its effective group.
+    /// The effective group ID.
     public static var groupID: UInt32 { getegid() }
 
-    /// Has `malloc` map blocks of so many bytes and more on their own, so that the kernel gets them
-    /// back when they are freed. Else glibc takes more and more of them, up to 32 MiB each, from
-    /// its heap, where a small block behind them keeps them.
+    /// Makes `malloc` map blocks of at least `bytes` separately, so that freeing them returns the
+    /// memory to the kernel. Otherwise glibc raises its threshold up to 32 MiB and allocates such
+    /// blocks on the heap, where a small block behind them keeps them from being returned.
     public static func mapBlocks(ofBytes bytes: Int) throws(Errno) {
         try syscall { clinux_map_blocks(bytes) }
     }
@@ -29,12 +29,12 @@ public enum CurrentProcess {
         try readLink { clinux_readlink("/proc/self/cwd", $0.baseAddress, $0.count) }
     }
 
-    /// One variable of the environment; nil when it is not set.
+    /// Returns an environment variable, or `nil` if it isn't set.
     public static func environment(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }
 
-    /// The whole environment. Nothing in this process ever changes it.
+    /// The complete environment, which this process never changes.
     public static var environment: [String: String] {
         var variables: [String: String] = [:]
         var next = environ
@@ -47,28 +47,29 @@ public enum CurrentProcess {
         return variables
     }
 
-    /// How many processors this process may use (sched_getaffinity); at least 1.
+    /// The number of processors this process may use (sched_getaffinity); at least 1.
     public static var processorCount: Int { max(1, Int(clinux_processor_count())) }
 }
 
 extension CurrentProcess {
-    /// What the program was started with, without its own name.
+    /// The command-line arguments without the program name.
     public static var arguments: [String] { Array(CommandLine.arguments.dropFirst()) }
 
-    /// Ends the process with this status, after the exit handlers of the C library.
+    /// Exits with this status after running the C library's exit handlers.
     public static func end(_ status: Int32) -> Never { exit(status) }
 
-    /// Writes what `print` said and the C library holds back, but for where another thread is at
-    /// that and may stay there.
+    /// Flushes `print` output buffered by the C library. Skips a stream if another thread holds its
+    /// lock and may never release it.
     public static func flushOutput() { clinux_flush_output() }
 
-    /// Ends the process with this status and nothing else: for where other threads still run.
+    /// Exits with this status immediately, without exit handlers, for use while other threads still
+    /// run.
     public static func endAtOnce(_ status: Int32) -> Never { _exit(status) }
 }
 
 extension CurrentProcess {
-    /// Goes on as another program with the same environment (execv). Returns only where that
-    /// fails, and says why.
+    /// Replaces this program with another one, keeping the environment (execv). Only returns, with
+    /// the error, if that fails.
     public static func become(_ executable: String, _ arguments: [String]) -> Errno {
         do throws(Errno) {
             let list = try CStringList([executable] + arguments)
@@ -83,26 +84,27 @@ extension CurrentProcess {
 }
 
 extension CurrentProcess {
-    /// From now on no program that this process becomes gains a right that it has not: no set-uid,
-    /// no file capabilities (`PR_SET_NO_NEW_PRIVS`). Asked for by seccomp and Landlock.
+    /// Prevents this process and every program it executes from gaining privileges through set-uid
+    /// bits or file capabilities (`PR_SET_NO_NEW_PRIVS`). Required by seccomp and Landlock.
     public static func refuseNewPrivileges() throws(Errno) {
         try syscall { clinux_no_new_privileges() }
     }
 
-    /// How many threads there are (`/proc/self/task`).
+    /// Returns the number of threads (`/proc/self/task`).
     public static func threadCount() throws(Errno) -> Int {
-        // Each has a folder, and a folder has two links more than folders are in it.
+        // Each thread has a directory, and a directory's link count is its number of subdirectories
+        // plus two.
         try FileDescriptor.openDirectory("/proc/self/task").status().links - 2
     }
 
-    /// Whether this is a build with the address or the thread sanitizer, which opens files and
-    /// traces processes at the end.
+    /// Whether this build has the address or thread sanitizer, which open files and trace processes
+    /// on exit.
     public static var hasSanitizer: Bool { clinux_has_sanitizer() }
 }
 
-/// A resource that the kernel limits for one process.
+/// A resource that the kernel limits per process.
 public enum LimitedResource: Sendable {
-    /// Open descriptors (RLIMIT_NOFILE); libzmq aborts the process when it runs out of them.
+    /// Open descriptors (RLIMIT_NOFILE). libzmq aborts the process when they run out.
     case descriptors
     /// Bytes of address space (RLIMIT_AS).
     case addressSpace
@@ -110,11 +112,13 @@ public enum LimitedResource: Sendable {
     case data
     /// Bytes of a core file (RLIMIT_CORE).
     case coreFile
-    /// Bytes of any file that is written (RLIMIT_FSIZE): EFBIG, and SIGXFSZ where not ignored.
+    /// Bytes of any file written (RLIMIT_FSIZE). Exceeding it raises SIGXFSZ; if that's ignored,
+    /// the write fails with EFBIG.
     case fileSize
     /// Seconds of processor time (RLIMIT_CPU).
     case processorSeconds
-    /// Processes and threads of this process' user (RLIMIT_NPROC): all of them, not only its own.
+    /// Processes and threads of this process's user (RLIMIT_NPROC), counted across all its
+    /// processes.
     case threadsOfUser
 
     var number: Int32 {
@@ -132,33 +136,33 @@ public enum LimitedResource: Sendable {
 
 /// A limit of this process (getrlimit, setrlimit).
 public struct ResourceLimit: Hashable, Sendable {
-    /// `soft` or `hard` with this value means: no limit.
+    /// The value of `soft` or `hard` that means no limit.
     public static let unlimited = UInt64.max
 
-    /// What holds now.
+    /// The limit in effect.
     public var soft: UInt64
-    /// How far `soft` may be raised; an ordinary user may only lower it.
+    /// The ceiling for `soft`; an unprivileged user can only lower it.
     public var hard: UInt64
 
-    /// A limit of these values, not set anywhere yet.
+    /// Creates a limit without applying it.
     public init(soft: UInt64, hard: UInt64) {
         self.soft = soft
         self.hard = hard
     }
 
-    /// What holds for this process.
+    /// Returns the current limit of this process.
     public static func current(_ resource: LimitedResource) throws(Errno) -> ResourceLimit {
         var limit = ResourceLimit(soft: 0, hard: 0)
         try syscall { clinux_limit_get(resource.number, &limit.soft, &limit.hard) }
         return limit
     }
 
-    /// Makes this the limit of the process and of its future children.
+    /// Applies the limit to this process and its future children.
     public func apply(to resource: LimitedResource) throws(Errno) {
         try syscall { clinux_limit_set(resource.number, soft, hard) }
     }
 
-    /// Lowers the limit to `wanted` for good; one that is lower already stays.
+    /// Lowers the limit permanently to `wanted`; no effect if it's already lower.
     public static func lower(
         _ resource: LimitedResource, to wanted: UInt64
     ) throws(Errno) {
@@ -167,7 +171,8 @@ public struct ResourceLimit: Hashable, Sendable {
             .apply(to: resource)
     }
 
-    /// Raises the soft limit to `wanted`, or as far as the hard limit goes; returns what holds.
+    /// Raises the soft limit to `wanted`, or as far as the hard limit permits. Returns the
+    /// resulting limit.
     @discardableResult
     public static func raise(
         _ resource: LimitedResource, to wanted: UInt64
@@ -180,18 +185,19 @@ public struct ResourceLimit: Hashable, Sendable {
     }
 }
 
-/// Which files and directories this thread may open from now on, and the threads that it starts.
+/// Restricts the files and directories that this thread, and threads it starts, may open from now
+/// on.
 ///
-/// Everything that the kernel's version can forbid is forbidden but for what `allow` permits:
-/// files and directories from version 1 on, TCP from 4, abstract sockets and signals to processes
-/// outside from 6. What is open already stays open.
+/// Everything that the kernel's Landlock version can forbid is forbidden unless `allow` permits it:
+/// files and directories from version 1, TCP from version 4, abstract sockets and signals to
+/// outside processes from version 6. Descriptors that are already open stay usable.
 public struct LandlockRuleset: ~Copyable {
-    /// The version of the kernel's Landlock: 1 and more.
+    /// The kernel's Landlock version, at least 1.
     public let version: Int
     private let descriptor: FileDescriptor
 
-    /// A ruleset that permits nothing. Throws ENOSYS and EOPNOTSUPP where the kernel has no
-    /// Landlock, EPERM where a container engine keeps it from its containers.
+    /// Creates a ruleset that permits nothing. Throws ENOSYS or EOPNOTSUPP if the kernel has no
+    /// Landlock, EPERM if a container engine blocks it.
     public init() throws(Errno) {
         let version = Int(try syscall { clinux_landlock_version() })
         let files = LandlockAccess.all(version: version).rawValue
@@ -202,7 +208,7 @@ public struct LandlockRuleset: ~Copyable {
         self.version = version
     }
 
-    /// Permits `access` to all that lies below an open directory, now or later.
+    /// Permits `access` to everything below an open directory, including files created later.
     public borrowing func allow(
         _ access: LandlockAccess, below directory: borrowing FileDescriptor
     ) throws(Errno) {
@@ -211,8 +217,8 @@ public struct LandlockRuleset: ~Copyable {
         try syscall { clinux_landlock_allow(ruleset, beneath, bits) }
     }
 
-    /// From now on the rules hold for the calling thread; there is no way back. Other threads that
-    /// run already are not restricted: call it where there are none. Needs `no_new_privs`.
+    /// Applies the rules irrevocably to the calling thread. Other running threads aren't
+    /// restricted, so call this while there are none. Requires `no_new_privs`.
     public consuming func restrict() throws(Errno) {
         let ruleset = descriptor.number
         try syscall { clinux_landlock_restrict(ruleset) }
@@ -224,12 +230,12 @@ public struct LandlockRuleset: ~Copyable {
     private static let signals: UInt64 = 1 << 1
 }
 
-/// What may be done with files and directories, as Landlock counts it (landlock(7)).
+/// File and directory access rights as defined by Landlock (landlock(7)).
 public struct LandlockAccess: OptionSet, Sendable {
-    /// The bits as in `<linux/landlock.h>`.
+    /// The bits defined in `<linux/landlock.h>`.
     public let rawValue: UInt64
 
-    /// Wraps bits as in `<linux/landlock.h>`.
+    /// Wraps bits defined in `<linux/landlock.h>`.
     public init(rawValue: UInt64) {
         self.rawValue = rawValue
     }
@@ -238,14 +244,14 @@ public struct LandlockAccess: OptionSet, Sendable {
     public static let writeFile = LandlockAccess(rawValue: 1 << 1)
     /// Open a file for reading.
     public static let readFile = LandlockAccess(rawValue: 1 << 2)
-    /// Open a directory, list it.
+    /// Open or list a directory.
     public static let readDirectory = LandlockAccess(rawValue: 1 << 3)
     /// Unlink a file.
     public static let removeFile = LandlockAccess(rawValue: 1 << 5)
-    /// Make a regular file.
+    /// Create a regular file.
     public static let makeFile = LandlockAccess(rawValue: 1 << 8)
 
-    /// Everything that a kernel with this version of Landlock can forbid.
+    /// Returns everything that a kernel with this Landlock version can forbid.
     static func all(version: Int) -> LandlockAccess {
         let bits =
             switch version {
@@ -258,23 +264,24 @@ public struct LandlockAccess: OptionSet, Sendable {
     }
 }
 
-/// Writes down why this process ends by a signal: from the handler, into memory that outlives it.
+/// Records why this process ends by a signal: the signal handler writes to memory that outlives the
+/// process.
 ///
-/// One per process. Whoever handled the signal before, such as a sanitizer, is called next; then
-/// it ends the process by its default action.
+/// There is one per process. Afterwards the previous handler, such as a sanitizer's, is called, or
+/// else the default action ends the process.
 public enum FaultRecorder {
-    /// Signals that a process brings upon itself.
+    /// Signals that a process raises by its own faults.
     public static let signals: [Signal] = [
         .segmentationFault, .busError, .illegalInstruction, .arithmeticFault, .abort, .trap,
         .badSystemCall,
     ]
 
-    /// Handles the signals, on a stack of its own for the calling thread and every `Thread` that
-    /// is started. When the first one comes, `count` words at `words` are copied to `copies`, or
-    /// zeros where another thread changes the first word meanwhile; then its number is written to
-    /// the word `signal`.
+    /// Installs signal handlers, with an alternate stack for the calling thread and every `Thread`
+    /// started later. On the first signal, `count` words at `words` are copied to `copies`, or
+    /// zeros if another thread changes the first word meanwhile. Then the signal number is stored
+    /// in `signal`.
     ///
-    /// The addresses must stay valid until `forget()`: a precondition of the caller.
+    /// The caller must keep the addresses valid until `forget()`.
     public static func install(
         copying count: Int, from words: UnsafeMutablePointer<UInt64>,
         to copies: UnsafeMutablePointer<UInt64>, signal: UnsafeMutablePointer<UInt64>
@@ -287,6 +294,6 @@ public enum FaultRecorder {
         try syscall { clinux_fault_handle(numbers, numbers.count) }
     }
 
-    /// The memory goes away: from now on nothing is written.
+    /// Stops recording, so that the memory may be freed.
     public static func forget() { clinux_fault_forget() }
 }

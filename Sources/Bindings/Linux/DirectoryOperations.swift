@@ -2,33 +2,34 @@ import CLinux
 import Glibc
 
 extension FileDescriptor {
-    /// Renames within this directory; replaces what has the new name, atomically.
+    /// Renames an entry within this directory. Atomically replaces an existing entry of the new
+    /// name.
     public borrowing func rename(_ name: String, to newName: String) throws(Errno) {
         try Self.rename(name, from: number, to: newName, in: number)
     }
 
-    /// Moves a name of this directory into another of the same file system, atomically.
+    /// Moves an entry of this directory to another directory of the same file system, atomically.
     public borrowing func rename(
         _ name: String, to newName: String, in target: borrowing FileDescriptor
     ) throws(Errno) {
         try Self.rename(name, from: number, to: newName, in: target.number)
     }
 
-    /// Removes a name that is not a directory.
+    /// Removes an entry that isn't a directory.
     public borrowing func unlink(_ name: String) throws(Errno) {
         let number = number
         let name = try checked(path: name)
         try syscall { clinux_unlinkat(number, name, false) }
     }
 
-    /// Removes an empty directory of this directory.
+    /// Removes an empty subdirectory.
     public borrowing func removeDirectory(_ name: String) throws(Errno) {
         let number = number
         let name = try checked(path: name)
         try syscall { clinux_unlinkat(number, name, true) }
     }
 
-    /// Makes a directory in this directory; `mode` less the umask.
+    /// Creates a subdirectory. The umask is subtracted from `mode`.
     public borrowing func makeDirectory(
         _ name: String, mode: UInt32 = 0o700
     ) throws(Errno) {
@@ -37,33 +38,33 @@ extension FileDescriptor {
         try syscall { clinux_mkdirat(number, name, mode) }
     }
 
-    /// Makes a directory at a path; `mode` less the umask.
+    /// Creates a directory at a path. The umask is subtracted from `mode`.
     public static func makeDirectory(path: String, mode: UInt32 = 0o700) throws(Errno) {
         let path = try checked(path: path)
         try syscall { clinux_mkdirat(AT_FDCWD, path, mode) }
     }
 
-    /// What a symbolic link in this directory says.
+    /// Returns the target of a symbolic link in this directory.
     public borrowing func target(of name: String) throws(Errno) -> String {
         let number = number
         let name = try checked(path: name)
         return try readLink { clinux_readlinkat(number, name, $0.baseAddress, $0.count) }
     }
 
-    /// Sets the permission bits of the open file, whatever the umask.
+    /// Sets the permission bits of the open file, regardless of the umask.
     public borrowing func setMode(_ mode: UInt32) throws(Errno) {
         let number = number
         try syscall { clinux_fchmod(number, mode) }
     }
 
-    /// Sets the permission bits of a name in this directory, for example of a socket.
+    /// Sets the permission bits of an entry in this directory, such as a socket.
     public borrowing func setMode(_ mode: UInt32, of name: String) throws(Errno) {
         let number = number
         let name = try checked(path: name)
         try syscall { clinux_fchmodat(number, name, mode) }
     }
 
-    /// Gives the open file to another user and group; only root may.
+    /// Changes the owner and group of the open file. Only root may do this.
     public borrowing func setOwner(userID: UInt32, groupID: UInt32) throws(Errno) {
         let number = number
         try syscall { clinux_fchown(number, userID, groupID) }
@@ -79,11 +80,11 @@ extension FileDescriptor {
 }
 
 extension FileDescriptor {
-    /// The names in this directory without `.` and `..`, in the file system's own order.
+    /// Returns the names in this directory except `.` and `..`, in file system order.
     ///
-    /// Moves the descriptor's offset, so that a second call goes on where the first ended: open the
-    /// directory anew to list it again. Throws `Errno.fileTooLarge` beyond `entriesMax` names.
-    /// Names that are not UTF-8 are left out: nothing here ever makes one.
+    /// Moves the descriptor's offset, so a second call continues where the first ended; reopen the
+    /// directory to list it again. Throws `Errno.fileTooLarge` for more than `entriesMax` names.
+    /// Names that aren't UTF-8 are skipped, since this project never creates any.
     public borrowing func entries(entriesMax: Int = 1_000_000) throws(Errno) -> [String] {
         let number = number
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 32_768, alignment: 8)
@@ -99,7 +100,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Reads `linux_dirent64` records: inode 8, offset 8, length 2, type 1, name up to a zero.
+    /// Parses `linux_dirent64` records: inode 8, offset 8, length 2, type 1, zero-terminated name.
     private static func appendNames(in records: UnsafeRawBufferPointer, _ names: inout [String]) {
         var start = 0
         while start + 19 < records.count {
@@ -113,13 +114,13 @@ extension FileDescriptor {
     }
 }
 
-/// What kind of thing a name stands for.
+/// The type of a directory entry.
 public enum FileType: Hashable, Sendable {
-    /// A file with bytes.
+    /// A regular file.
     case regular
     /// A directory.
     case directory
-    /// A symbolic link, itself.
+    /// A symbolic link itself, not its target.
     case symbolicLink
     /// A Unix socket.
     case socket
@@ -129,27 +130,27 @@ public enum FileType: Hashable, Sendable {
     case other
 }
 
-/// What the kernel says of one file (fstat).
+/// The metadata of a file (fstat).
 public struct FileStatus: Hashable, Sendable {
-    /// What kind of thing it is.
+    /// The file type.
     public let type: FileType
-    /// Permission bits only, for example 0o640.
+    /// The permission bits only, such as 0o640.
     public let mode: UInt32
-    /// The owner.
+    /// The owner's user ID.
     public let userID: UInt32
-    /// The group.
+    /// The group ID.
     public let groupID: UInt32
-    /// Bytes.
+    /// The size in bytes.
     public let size: Int
     /// The device that holds the file.
     public let device: UInt64
-    /// The inode; with `device` it names the file as long as the file exists.
+    /// The inode. Together with `device` it identifies the file as long as the file exists.
     public let inode: UInt64
-    /// How many names the file has; 0 once the last one is unlinked.
+    /// The number of hard links; 0 once the last name is unlinked.
     public let links: Int
-    /// When its bytes last changed, in seconds since 1970.
+    /// The last modification of its content, in seconds since 1970.
     public let modifiedSeconds: Int64
-    /// The fraction of that second; 0 on file systems that keep none.
+    /// The fraction of that second; 0 on file systems that don't store one.
     public let modifiedNanoseconds: UInt32
 
     init(_ raw: clinux_status) {
@@ -173,18 +174,18 @@ public struct FileStatus: Hashable, Sendable {
     }
 }
 
-/// What the kernel says of the file system that holds a file (fstatfs).
+/// The state of a file system (fstatfs).
 public struct FileSystemStatus: Hashable, Sendable {
-    /// Whether it lives in memory (tmpfs).
+    /// Whether it's in memory (tmpfs).
     public let isTemporary: Bool
-    /// Its size in bytes.
+    /// The total size in bytes.
     public let totalBytes: UInt64
-    /// What an ordinary user may still fill, in bytes.
+    /// The bytes available to an unprivileged user.
     public let availableBytes: UInt64
 }
 
 extension FileDescriptor {
-    /// Type, mode, owner, size and identity of the open file.
+    /// Returns type, mode, owner, size and identity of the open file.
     public borrowing func status() throws(Errno) -> FileStatus {
         let number = number
         var raw = clinux_status()
@@ -192,7 +193,7 @@ extension FileDescriptor {
         return FileStatus(raw)
     }
 
-    /// The same of a name in this directory; a symbolic link is not followed.
+    /// Returns the status of an entry in this directory without following a symbolic link.
     public borrowing func status(of name: String) throws(Errno) -> FileStatus {
         let number = number
         let name = try checked(path: name)
@@ -201,7 +202,7 @@ extension FileDescriptor {
         return FileStatus(raw)
     }
 
-    /// The same of a path; a symbolic link at its end is not followed.
+    /// Returns the status of a path without following a symbolic link at its end.
     public static func status(path: String) throws(Errno) -> FileStatus {
         let path = try checked(path: path)
         var raw = clinux_status()
@@ -209,7 +210,7 @@ extension FileDescriptor {
         return FileStatus(raw)
     }
 
-    /// Kind and size of the file system that holds the open file.
+    /// Returns type and size of the file system that holds the open file.
     public borrowing func fileSystemStatus() throws(Errno) -> FileSystemStatus {
         let number = number
         var raw = clinux_filesystem()
@@ -220,21 +221,23 @@ extension FileDescriptor {
     }
 }
 
-/// Why a directory may be another one tomorrow, or could not be opened.
+/// Why a directory can't be trusted to stay the same, or couldn't be opened.
 public enum UntrustedPath: Error, Hashable, Sendable {
-    /// What speaks against the directory or link of this path.
+    /// The directory or link at this path violates a rule. `isAbove` if it's a parent of the
+    /// requested directory.
     case fault(DirectoryRule.Fault, String, isAbove: Bool)
-    /// The kernel refused.
+    /// A system call failed.
     case system(Errno)
 }
 
 extension FileDescriptor {
-    /// Opens a directory in whose place nobody but root and this user can put another one, and in
-    /// which nobody else may write. Makes what is missing of its path (mode 0700).
+    /// Opens a directory that only root and this user can replace or write to. Creates missing
+    /// components of the path with mode 0700.
     ///
-    /// Every directory and link on the way belongs to root or this user. In none may others write,
-    /// unless it is sticky: then they cannot take away what is not theirs. Each is opened in the
-    /// one before, so that it is the one that was looked at.
+    /// Every directory and link along the path must belong to root or this user, and must not be
+    /// writable by others unless it's sticky, which keeps others from removing what they don't own.
+    /// Each component is opened relative to the one before, so that the checked directory is the
+    /// opened one.
     public static func openTrusted(_ path: String) throws(UntrustedPath) -> FileDescriptor {
         do {
             let start = path.hasPrefix("/") ? "" : try CurrentProcess.workingDirectory()
@@ -242,7 +245,7 @@ extension FileDescriptor {
                 along: "\(start)/\(path)", from: try .open("/", [.place, .directory]))
             try walk.check("/")
             while try walk.step() {}
-            // A way that ends in `..` has only looked at it as one on the way.
+            // A path that ends in `..` has only been checked as a parent so far.
             try walk.checkEnd()
             return try walk.directory.open(".", .directory)
         } catch let error as UntrustedPath {
@@ -255,17 +258,17 @@ extension FileDescriptor {
     }
 }
 
-/// The way from the root to a directory, name by name.
+/// Walks from the root to a directory, component by component.
 private struct TrustedWalk: ~Copyable {
-    /// Where it is: opened for what is in it alone (O_PATH).
+    /// The current directory, opened with O_PATH only to access its entries.
     private(set) var directory: FileDescriptor
-    /// Its path, without links.
+    /// The path of the current directory, with links resolved.
     private var path: [String] = []
-    /// Names to come, the next one last.
+    /// The remaining components, the next one last.
     private var left: [String]
     private var links = 0
 
-    /// As many as the kernel follows.
+    /// The kernel's own limit.
     private static let linksMax = 40
 
     init(along path: String, from root: consuming FileDescriptor) {
@@ -277,7 +280,7 @@ private struct TrustedWalk: ~Copyable {
         path.split(separator: "/").filter { $0 != "." }.map(String.init)
     }
 
-    /// Goes on by one name; false at the end.
+    /// Advances by one component. Returns `false` at the end.
     mutating func step() throws -> Bool {
         guard let name = left.popLast() else { return false }
         if name == ".." {
@@ -289,12 +292,12 @@ private struct TrustedWalk: ~Copyable {
         return true
     }
 
-    /// Of a name, which is made where it is missing.
+    /// Returns the status of an entry, which is created if it's missing.
     private borrowing func status(_ name: String) throws -> FileStatus {
         do throws(Errno) { return try directory.status(of: name) } catch .noSuchFile {}
         do throws(Errno) {
             try directory.makeDirectory(name)
-            // Whatever the umask says.
+            // Regardless of the umask.
             try directory.openDirectory(name).setMode(0o700)
         } catch .fileExists {}
         return try directory.status(of: name)
@@ -306,7 +309,7 @@ private struct TrustedWalk: ~Copyable {
         try check("/" + path.joined(separator: "/"))
     }
 
-    /// A link is as good as who made it: in a sticky directory that may be anybody.
+    /// A link is as trustworthy as its owner: in a sticky directory anyone can create one.
     private mutating func follow(_ name: String) throws {
         links += 1
         guard links <= Self.linksMax else { throw Errno.symbolicLink }
@@ -323,10 +326,10 @@ private struct TrustedWalk: ~Copyable {
         left += Self.names(target).reversed()
     }
 
-    /// Whether what was found may be trusted.
+    /// Throws unless the final directory is trusted.
     borrowing func checkEnd() throws { try check("/" + path.joined(separator: "/")) }
 
-    /// Whether it may be trusted, here or on the way.
+    /// Throws unless the current directory is trusted, as the end of the path or as a parent.
     borrowing func check(_ path: String) throws {
         let isAbove = !left.isEmpty
         switch DirectoryRule.above.fault(in: try directory.status()) {
@@ -337,50 +340,51 @@ private struct TrustedWalk: ~Copyable {
     }
 }
 
-/// Who may own a directory, and what its mode may not grant, for what lies in it to be believed.
+/// The permitted owners and modes of a directory whose content is to be trusted.
 public struct DirectoryRule: Hashable, Sendable {
-    /// nil: whoever it is.
+    /// The permitted owners; `nil` permits any.
     public let owners: Set<UInt32>?
-    /// None of these bits may be set.
+    /// Permission bits that must not be set.
     public let forbiddenModeBits: UInt32
-    /// Whether its group may write there, if nobody can remove what is somebody else's.
+    /// Whether the group may write if the directory is sticky.
     public let isShared: Bool
 
-    /// A rule of one's own.
+    /// Creates a custom rule.
     public init(owners: Set<UInt32>?, forbiddenModeBits: UInt32, isShared: Bool = false) {
         self.owners = owners
         self.forbiddenModeBits = forbiddenModeBits
         self.isShared = isShared
     }
 
-    /// Ours, and nobody else changes it.
+    /// Owned by this user and writable only by it.
     public static let own = DirectoryRule(
         owners: [CurrentProcess.userID], forbiddenModeBits: 0o022)
-    /// Ours, and nobody else even looks into it.
+    /// Owned by this user and accessible only to it.
     public static let secret = DirectoryRule(
         owners: [CurrentProcess.userID], forbiddenModeBits: 0o077)
-    /// Ours or an administrator's, who may have made it for us; nobody else changes it.
+    /// Owned by this user or by root, who may have created it for this user, and writable only by
+    /// the owner.
     public static let above = DirectoryRule(
         owners: [0, CurrentProcess.userID], forbiddenModeBits: 0o022)
-    /// Somebody else's, who alone changes it.
+    /// Owned by any user and writable only by its owner.
     public static let others = DirectoryRule(owners: nil, forbiddenModeBits: 0o022)
 
-    /// Of that user or ours, and written by its group.
+    /// Returns a rule for a directory owned by `owner` or this user and writable by its group.
     public static func shared(by owner: UInt32) -> DirectoryRule {
         DirectoryRule(
             owners: [owner, CurrentProcess.userID], forbiddenModeBits: 0o002, isShared: true)
     }
 
-    /// What speaks against a directory.
+    /// The reason a directory violates a rule.
     public enum Fault: Hashable, Sendable {
         case notDirectory
-        /// It belongs to this user.
+        /// It's owned by this user ID.
         case wrongOwner(UInt32)
-        /// Its mode, which grants too much.
+        /// Its mode grants too much.
         case wrongMode(UInt32)
     }
 
-    /// The first thing that speaks against the directory of this status; nil where nothing does.
+    /// Returns the first violation for a directory with this status, or `nil` if there is none.
     public func fault(in status: FileStatus) -> Fault? {
         if status.type != .directory { return .notDirectory }
         if owners?.contains(status.userID) == false { return .wrongOwner(status.userID) }
@@ -393,14 +397,14 @@ public struct DirectoryRule: Hashable, Sendable {
     }
 }
 
-/// A private directory of mode 0700 that goes with all its content when the value ends.
+/// A private directory with mode 0700, removed with its content when the value ends.
 public struct TemporaryDirectory: ~Copyable, Sendable {
-    /// Its path: short enough for a socket (107 bytes) where `parent` is.
+    /// The path; short enough for a socket (107 bytes) if `parent` is.
     public let path: String
 
-    /// Makes a directory in `parent` whose name is `prefix` and six random characters.
+    /// Creates a directory in `parent`, named `prefix` plus six random characters.
     public init(in parent: String = "/tmp", prefix: String = "ib-") throws(Errno) {
-        // What mkdtemp(3) replaces.
+        // The placeholder for mkdtemp(3).
         let places = String(repeating: "X", count: 6)
         var pattern = try checked(path: "\(parent)/\(prefix)\(places)").utf8CString
         let result = pattern.withUnsafeMutableBufferPointer { clinux_mkdtemp($0.baseAddress) }
@@ -409,13 +413,13 @@ public struct TemporaryDirectory: ~Copyable, Sendable {
     }
 
     deinit {
-        // What cannot be removed stays: there is nobody to tell.
+        // What can't be removed is left behind: a deinitializer can't report errors.
         try? FileDescriptor.removeTree(path: path)
     }
 }
 
 extension FileDescriptor {
-    /// Removes a directory with all that is in it; symbolic links are removed, not followed.
+    /// Removes a directory recursively. Symbolic links are removed, not followed.
     public static func removeTree(path: String) throws(Errno) {
         let cut = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let parent = cut.map { String(path[..<$0]) } ?? "."
@@ -423,7 +427,7 @@ extension FileDescriptor {
         try open(parent.isEmpty ? "/" : parent, .directory).removeTree(name)
     }
 
-    /// Removes a directory of this directory with all that is in it.
+    /// Removes a subdirectory recursively.
     public borrowing func removeTree(_ name: String) throws(Errno) {
         try openDirectory(name).removeContent()
         try removeDirectory(name)

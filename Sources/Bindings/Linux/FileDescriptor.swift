@@ -1,56 +1,57 @@
 import CLinux
 import Glibc
 
-/// The owner of one open descriptor: closed when the value ends, never by anybody else.
+/// The sole owner of an open descriptor, which is closed when the value ends.
 ///
-/// All descriptors of this module are close-on-exec. A value may move to another thread.
+/// All descriptors opened by this module are close-on-exec. A value may move to another thread.
 public struct FileDescriptor: ~Copyable, Sendable {
-    /// The descriptor's number; valid only while this value lives.
+    /// The descriptor number; only valid while this value lives.
     public let number: Int32
 
-    /// Takes over a descriptor that somebody else opened; from now on this value closes it.
+    /// Takes ownership of a descriptor opened elsewhere.
     public init(owning number: Int32) {
         self.number = number
     }
 
     deinit {
-        // A failed close reports an earlier write's error; who needs that calls `close()`.
+        // A failed close reports the error of an earlier write; call `close()` to receive it.
         _ = clinux_close(number)
     }
 
-    /// Gives the descriptor away without closing it; the caller closes it.
+    /// Gives up ownership without closing; the caller must close the descriptor.
     public consuming func relinquish() -> Int32 {
         let kept = number
         discard self
         return kept
     }
 
-    /// Closes now and reports what the kernel says, for example a failed write behind.
+    /// Closes the descriptor now and throws the kernel's error, such as a failed write-back.
     public consuming func close() throws(Errno) {
         let result = clinux_close(relinquish())
-        // EINTR has closed it already: Linux never wants a second close.
+        // After EINTR the descriptor is already closed: Linux must not be asked twice.
         if result < 0, result != -Errno.interrupted.rawValue { throw Errno(rawValue: -result) }
     }
 
-    /// A second owner of the same open file (F_DUPFD_CLOEXEC); offset and flock are shared.
+    /// Returns a second descriptor of the same open file (F_DUPFD_CLOEXEC), sharing offset and
+    /// flock.
     public borrowing func duplicate() throws(Errno) -> FileDescriptor {
         let original = number
         return FileDescriptor(owning: try syscall { clinux_duplicate(original, 0) })
     }
 
-    /// From now on reads and writes of the open file fail with EAGAIN instead of waiting.
+    /// Makes reads and writes of the open file fail with EAGAIN instead of blocking.
     public borrowing func setNonBlocking() throws(Errno) {
         let number = number
         try syscall { clinux_set_nonblocking(number) }
     }
 }
 
-/// How a file is opened; O_CLOEXEC is always added.
+/// Flags for opening a file; O_CLOEXEC is always added.
 public struct OpenOptions: OptionSet, Sendable {
-    /// The flags as in `<fcntl.h>`.
+    /// The flags defined in `<fcntl.h>`.
     public let rawValue: Int32
 
-    /// Wraps flags as in `<fcntl.h>`.
+    /// Wraps flags defined in `<fcntl.h>`.
     public init(rawValue: Int32) {
         self.rawValue = rawValue
     }
@@ -61,19 +62,19 @@ public struct OpenOptions: OptionSet, Sendable {
     public static let writeOnly = OpenOptions(rawValue: O_WRONLY)
     /// O_RDWR.
     public static let readWrite = OpenOptions(rawValue: O_RDWR)
-    /// O_CREAT: make the file if it is not there.
+    /// O_CREAT: create the file if it doesn't exist.
     public static let create = OpenOptions(rawValue: O_CREAT)
-    /// O_EXCL: with `create`, fail with EEXIST if the name is taken.
+    /// O_EXCL: with `create`, fail with EEXIST if the name exists.
     public static let exclusive = OpenOptions(rawValue: O_EXCL)
     /// O_APPEND: every write goes to the end.
     public static let append = OpenOptions(rawValue: O_APPEND)
-    /// O_TRUNC: drop what the file holds.
+    /// O_TRUNC: discard the file's content.
     public static let truncate = OpenOptions(rawValue: O_TRUNC)
-    /// O_DIRECTORY: fail with ENOTDIR unless it is a directory.
+    /// O_DIRECTORY: fail with ENOTDIR unless it's a directory.
     public static let directory = OpenOptions(rawValue: clinux_o_directory)
-    /// O_NOFOLLOW: fail with ELOOP if the last part of the path is a symbolic link.
+    /// O_NOFOLLOW: fail with ELOOP if the last component of the path is a symbolic link.
     public static let noFollow = OpenOptions(rawValue: clinux_o_nofollow)
-    /// O_PATH: for what is in it alone; needs no permission to read it.
+    /// O_PATH: only for accessing a directory's entries; needs no read permission.
     public static let place = OpenOptions(rawValue: clinux_o_path)
     /// O_NONBLOCK.
     public static let nonBlocking = OpenOptions(rawValue: O_NONBLOCK)
@@ -82,32 +83,32 @@ public struct OpenOptions: OptionSet, Sendable {
 extension FileDescriptor {
     /// Opens a path; relative paths start at the working directory.
     ///
-    /// `mode` holds for a file that is made now, less the umask. Throws the kernel's error, and
-    /// EINVAL for a path with a zero byte.
+    /// `mode`, less the umask, applies if the file is created. Throws the kernel's error, and
+    /// EINVAL for a path that contains a zero byte.
     public static func open(
         _ path: String, _ options: OpenOptions = .readOnly, mode: UInt32 = 0o600
     ) throws(Errno) -> FileDescriptor {
         try open(path, at: AT_FDCWD, options, mode: mode)
     }
 
-    /// Opens a directory itself, not a link to one (O_DIRECTORY | O_NOFOLLOW).
+    /// Opens a directory, but not through a symbolic link (O_DIRECTORY | O_NOFOLLOW).
     public static func openDirectory(_ path: String) throws(Errno) -> FileDescriptor {
         try open(path, [.directory, .noFollow])
     }
 
-    /// Opens a name in the directory that this descriptor stands for.
+    /// Opens an entry of this directory.
     public borrowing func open(
         _ name: String, _ options: OpenOptions = .readOnly, mode: UInt32 = 0o600
     ) throws(Errno) -> FileDescriptor {
         try Self.open(name, at: number, options, mode: mode)
     }
 
-    /// Opens a directory in this directory, not a link to one.
+    /// Opens a subdirectory, but not through a symbolic link.
     public borrowing func openDirectory(_ name: String) throws(Errno) -> FileDescriptor {
         try open(name, [.directory, .noFollow])
     }
 
-    /// Opens both ends of a pipe; both are close-on-exec.
+    /// Opens a pipe with both ends close-on-exec.
     public static func pipe() throws(Errno) -> Pipe {
         var ends: (Int32, Int32) = (-1, -1)
         let result = withUnsafeMutableBytes(of: &ends) {
@@ -127,23 +128,24 @@ extension FileDescriptor {
     }
 }
 
-/// The two ends of a pipe, each with its own owner.
+/// The two ends of a pipe, owned separately.
 @frozen public struct Pipe: ~Copyable, Sendable {
-    /// Where the bytes come out; at its end once every write end is closed.
+    /// The end to read from; at end of file once every write end is closed.
     public var readEnd: FileDescriptor
-    /// Where the bytes go in; EPIPE once every read end is closed.
+    /// The end to write to; fails with EPIPE once every read end is closed.
     public var writeEnd: FileDescriptor
 }
 
 extension FileDescriptor {
-    /// Opens a relative path below this directory (openat2, Linux 5.6) that nothing leads out of:
-    /// no `..`, no absolute link, no link of `/proc`.
+    /// Opens a relative path that can't escape this directory (openat2, Linux 5.6): no `..`, no
+    /// absolute links, no magic links of `/proc`.
     ///
-    /// Links within it are followed, unless `followsLinks` says that none is, wherever in the path.
+    /// Links within the directory are followed unless `followsLinks` is `false`, which forbids them
+    /// anywhere in the path.
     ///
-    /// Throws EXDEV for a path that would leave, ELOOP for too many links, or one, ENOSYS where the
-    /// kernel does not have the call, EAGAIN where a directory was renamed meanwhile, and EINVAL
-    /// for a path with a zero byte.
+    /// Throws EXDEV for a path that would escape, ELOOP for too many (or forbidden) links, ENOSYS
+    /// if the kernel lacks the call, EAGAIN if a directory was renamed meanwhile, and EINVAL for a
+    /// path that contains a zero byte.
     public borrowing func openBeneath(
         _ path: String, _ options: OpenOptions = .readOnly, followsLinks: Bool = true
     ) throws(Errno) -> FileDescriptor {
@@ -157,13 +159,13 @@ extension FileDescriptor {
 }
 
 extension FileDescriptor {
-    /// Reads what is there, at most the buffer; 0 at the end of the file.
+    /// Reads the available bytes, at most the size of the buffer. Returns 0 at end of file.
     public borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
         let number = number
         return Int(try syscall { clinux_read(number, buffer.baseAddress, buffer.count) })
     }
 
-    /// Reads until the buffer is full or the file ends; returns how many bytes were read.
+    /// Reads until the buffer is full or the file ends. Returns the number of bytes read.
     public borrowing func readFully(
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(Errno) -> Int {
@@ -176,7 +178,7 @@ extension FileDescriptor {
         return done
     }
 
-    /// Reads from `offset` on without moving the file's own offset; 0 at the end.
+    /// Reads at `offset` without moving the file's own offset. Returns 0 at end of file.
     public borrowing func read(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(Errno) -> Int {
@@ -187,32 +189,33 @@ extension FileDescriptor {
             })
     }
 
-    /// Reads from `offset` on until the buffer is full or the file ends; returns the count.
+    /// Reads at `offset` until the buffer is full or the file ends. Returns the number of bytes
+    /// read.
     public borrowing func readFully(
         into buffer: UnsafeMutableRawBufferPointer, at offset: Int
     ) throws(Errno) -> Int {
         try Self.readFully(number, into: buffer, at: offset)
     }
 
-    /// Writes some of the bytes; returns how many.
+    /// Writes some of the bytes. Returns the number written.
     public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int {
         let number = number
         return Int(try syscall { clinux_write(number, bytes.baseAddress, bytes.count) })
     }
 
-    /// Writes all of the bytes, in as many calls as it takes.
+    /// Writes all bytes, in as many calls as needed.
     public borrowing func writeAll(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
         try Self.writeAll(bytes, to: number)
     }
 
-    /// Writes all of the bytes from `offset` on without moving the file's own offset.
+    /// Writes all bytes at `offset` without moving the file's own offset.
     public borrowing func writeAll(
         _ bytes: UnsafeRawBufferPointer, at offset: Int
     ) throws(Errno) {
         try Self.writeAll(bytes, to: number, at: offset)
     }
 
-    /// Writes all of the bytes to a descriptor that nobody here owns, for example 2 for the log.
+    /// Writes all bytes to a descriptor that no value here owns, such as 2 for the log.
     public static func writeAll(
         _ bytes: UnsafeRawBufferPointer, to number: Int32
     ) throws(Errno) {
@@ -223,9 +226,9 @@ extension FileDescriptor {
         }
     }
 
-    /// Whether a write to a descriptor that nobody here owns would not wait now (poll): a pipe
-    /// takes at least `PIPE_BUF` bytes then, as long as nobody else writes in between. Files always
-    /// do; what is no descriptor never does.
+    /// Whether a write to a descriptor that no value here owns would not block now (poll). A pipe
+    /// then accepts at least `PIPE_BUF` bytes, provided that nothing else writes meanwhile. Always
+    /// `true` for files, always `false` for an invalid descriptor.
     public static func hasRoom(_ number: Int32) -> Bool {
         ((try? syscall { clinux_poll(number, true, 0) }) ?? 0) > 0
     }
@@ -259,9 +262,9 @@ extension FileDescriptor {
     }
 }
 
-// The same transfers for callers that hold spans and arrays instead of raw pointers.
+// The same operations for callers with spans and arrays instead of raw pointers.
 extension FileDescriptor {
-    /// Reads to the end; throws `Errno.fileTooLarge` when there are more than `bytesMax`.
+    /// Reads to the end of the file. Throws `Errno.fileTooLarge` beyond `bytesMax` bytes.
     public borrowing func readToEnd(bytesMax: Int) throws(Errno) -> [UInt8] {
         let chunk = UnsafeMutableRawBufferPointer.allocate(
             byteCount: min(bytesMax + 1, 65_536), alignment: 16)
@@ -275,29 +278,31 @@ extension FileDescriptor {
         }
     }
 
-    /// Reads into the span from `offset` on; returns the count, less than asked only at the end.
+    /// Reads into the span, starting at file offset `offset`. Returns the number of bytes read,
+    /// which is only short at end of file.
     public borrowing func readFully(
         into span: inout MutableRawSpan, at offset: Int
     ) throws(Errno) -> Int {
-        // A typed throw does not pass through the closure of a borrowed owner: go by the number.
+        // A typed throw can't pass through a closure that captures a borrowed owner, so use the
+        // number.
         let number = number
         return try span.withUnsafeMutableBytes { (buffer) throws(Errno) in
             try Self.readFully(number, into: buffer, at: offset)
         }
     }
 
-    /// Writes all of the bytes.
+    /// Writes all bytes.
     public borrowing func writeAll(_ bytes: RawSpan) throws(Errno) {
         let number = number
         try bytes.withUnsafeBytes { (raw) throws(Errno) in try Self.writeAll(raw, to: number) }
     }
 
-    /// Writes all of the bytes.
+    /// Writes all bytes.
     public borrowing func writeAll(_ bytes: [UInt8]) throws(Errno) {
         try writeAll(bytes.span.bytes)
     }
 
-    /// Writes all of the bytes from `offset` on without moving the file's own offset.
+    /// Writes all bytes at `offset` without moving the file's own offset.
     public borrowing func writeAll(_ bytes: RawSpan, at offset: Int) throws(Errno) {
         let number = number
         try bytes.withUnsafeBytes { (raw) throws(Errno) in
@@ -307,8 +312,8 @@ extension FileDescriptor {
 }
 
 extension FileDescriptor {
-    /// A file in memory that has these bytes for ever and no path (memfd, sealed). Each process
-    /// that inherits it reads them with `sealedBytes`.
+    /// Creates a sealed in-memory file (memfd) with these immutable bytes and no path. Processes
+    /// that inherit it read it with `sealedBytes`.
     public static func sealed(_ bytes: [UInt8], name: String) throws(Errno) -> FileDescriptor {
         let file = FileDescriptor(owning: try syscall { clinux_memory_file(name) })
         try file.writeAll(bytes)
@@ -317,7 +322,8 @@ extension FileDescriptor {
         return file
     }
 
-    /// The bytes of a sealed file, `bytesMax` at most; other owners of the file have them still.
+    /// Returns the bytes of a sealed file, at most `bytesMax`. The file stays usable for other
+    /// owners.
     public borrowing func sealedBytes(bytesMax: Int) throws(Errno) -> [UInt8] {
         let count = try status().size
         guard count <= bytesMax else { throw .fileTooLarge }
@@ -330,42 +336,43 @@ extension FileDescriptor {
 }
 
 extension FileDescriptor {
-    /// Reserves bytes 0 ..< `count`, so that a write through a mapping cannot fail later.
+    /// Allocates disk space for bytes 0 ..< `count`, so that a later write through a mapping can't
+    /// fail.
     ///
-    /// Throws `Errno.noSpace` on a full file system (a write to memory would be SIGBUS there),
-    /// `Errno.fileTooLarge` beyond RLIMIT_FSIZE. What was reserved before the failure may stay
-    /// with the file: unlink it.
+    /// Throws `Errno.noSpace` on a full file system (a write to the mapping would raise SIGBUS),
+    /// `Errno.fileTooLarge` beyond RLIMIT_FSIZE. Space allocated before the failure may stay with
+    /// the file, so unlink it.
     public borrowing func reserve(byteCount count: Int) throws(Errno) {
         let number = number
         try syscall { clinux_fallocate(number, 0, Int64(count)) }
     }
 
-    /// Bytes and metadata are on the disk when this returns.
+    /// Flushes the file's data and metadata to disk before returning.
     public borrowing func synchronize() throws(Errno) {
         let number = number
         try syscall { clinux_fsync(number) }
     }
 
-    /// Bytes, and what is needed to find them, are on the disk when this returns.
+    /// Flushes the file's data, and the metadata needed to read it, to disk before returning.
     public borrowing func synchronizeData() throws(Errno) {
         let number = number
         try syscall { clinux_fdatasync(number) }
     }
 }
 
-/// Who may hold the advisory lock of a file beside this one.
+/// Whether an advisory file lock can be shared.
 public enum LockKind: Sendable {
-    /// Others may share it.
+    /// Other shared locks are permitted.
     case shared
-    /// Nobody else.
+    /// No other locks are permitted.
     case exclusive
 }
 
 extension FileDescriptor {
-    /// Takes the file's advisory lock (flock) if nobody is in the way; false otherwise.
+    /// Tries to take the file's advisory lock (flock). Returns `false` if another lock conflicts.
     ///
-    /// The lock belongs to the open file: it ends with the last descriptor of it, so with the
-    /// process that dies as well.
+    /// The lock belongs to the open file: it's released with its last descriptor, and therefore
+    /// also when the process dies.
     public borrowing func tryLock(_ kind: LockKind) throws(Errno) -> Bool {
         do {
             try flock(kind, or: LOCK_NB)
@@ -375,12 +382,12 @@ extension FileDescriptor {
         }
     }
 
-    /// Takes the file's advisory lock, and waits for it without limit.
+    /// Takes the file's advisory lock, waiting without a timeout.
     public borrowing func lock(_ kind: LockKind) throws(Errno) {
         try flock(kind, or: 0)
     }
 
-    /// Gives the lock back.
+    /// Releases the lock.
     public borrowing func unlock() throws(Errno) {
         let number = number
         try syscall { clinux_flock(number, LOCK_UN) }
@@ -393,19 +400,19 @@ extension FileDescriptor {
     }
 }
 
-/// What one waits for on a descriptor.
+/// The event to wait for on a descriptor.
 public enum WaitDirection: Sendable {
-    /// Bytes, an end of file, an event.
+    /// Data, end of file or an event.
     case readable
-    /// Room for bytes.
+    /// Space for more data.
     case writable
 }
 
 extension FileDescriptor {
-    /// Waits for one descriptor (poll); false when the time is over.
+    /// Waits for one descriptor (poll). Returns `false` on timeout.
     ///
-    /// nil waits without limit. An interrupted wait starts anew with the full time: loops that
-    /// need exact deadlines use `ZeroMQ.PollSet`.
+    /// `nil` waits without a timeout. An interrupted wait restarts with the full timeout; loops
+    /// that need exact deadlines use `ZeroMQ.PollSet`.
     public borrowing func wait(
         for direction: WaitDirection, milliseconds: Int?
     ) throws(Errno) -> Bool {

@@ -2,16 +2,16 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// One option that a command line may have.
+/// An option that a command line may contain.
 public struct ScannedOption: Hashable, Sendable {
-    /// Without the dashes.
+    /// The long name without dashes.
     public let name: String
-    /// The letter of its short form, ASCII.
+    /// The letter of the short form, ASCII; `nil` if it has none.
     public let letter: Character?
-    /// Whether a value follows.
+    /// Whether the option takes a value.
     public let takesValue: Bool
 
-    /// Describes an option.
+    /// Creates an option description.
     public init(name: String, letter: Character? = nil, takesValue: Bool) {
         self.name = name
         self.letter = letter
@@ -19,31 +19,31 @@ public struct ScannedOption: Hashable, Sendable {
     }
 }
 
-/// Takes a command line apart with `getopt_long`, which knows all customs: `--name value`,
-/// `--name=value`, `-ovalue`, unambiguous beginnings of names, `--`. The order of everything is
-/// kept. Any thread.
+/// Parses a command line with `getopt_long`, which supports `--name value`, `--name=value`,
+/// `-ovalue`, unambiguous prefixes of names, and `--`. The order of all items is preserved. Usable
+/// from any thread.
 public enum OptionScanner {
-    /// What stands on a command line.
+    /// An item of a command line.
     public enum Item: Hashable, Sendable {
-        /// The option of that index; an empty value for a flag.
+        /// The option with this index; the value of a flag is empty.
         case option(Int, value: String)
-        /// Anything that is no option.
+        /// Anything that isn't an option.
         case operand(String)
     }
 
-    /// Why a command line cannot be read; each names the argument as it was given.
+    /// Why a command line can't be parsed; each case has the argument as given.
     public enum Failure: Error, Hashable, Sendable {
-        /// An option that needs a value is last.
+        /// The last option lacks its value.
         case missingValue(String)
-        /// Not known, ambiguous, or a flag with a value.
+        /// The option is unknown or ambiguous, or is a flag that was given a value.
         case refused(String)
     }
 
-    /// `getopt_long` keeps its place in global variables.
+    /// `getopt_long` keeps its state in global variables.
     private static let gate = Mutex(())
     private static let firstCode: Int32 = 1000
 
-    /// Reads the arguments behind the program's name; at most 192 options are known.
+    /// Parses the arguments that follow the program name; supports at most 192 options.
     public static func scan(
         _ arguments: [String], for options: [ScannedOption]
     ) throws(Failure) -> [Item] {
@@ -64,7 +64,8 @@ public enum OptionScanner {
                 name: names.pointers[$0], takes_value: options[$0].takesValue,
                 code: firstCode + Int32($0))
         }
-        // A leading `-` keeps operands in their place, `:` tells a missing value from the rest.
+        // A leading `-` keeps operands in order, `:` reports a missing value separately from other
+        // errors.
         let letters = "-:" + options.map(shortForm).joined()
         var items: [Item] = []
         var hit = clinux_option_hit()
@@ -103,7 +104,7 @@ public enum OptionScanner {
     }
 }
 
-/// C strings that live as long as this.
+/// Owns an array of C strings.
 private final class CStrings {
     let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     let count: Int

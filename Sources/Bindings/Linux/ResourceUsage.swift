@@ -1,12 +1,12 @@
 import Glibc
 
-/// What a process holds in memory, in bytes.
+/// Memory usage of processes, in bytes.
 public enum ProcessMemory {
-    /// Proportional shares of one process (`/proc/PID/smaps_rollup`).
+    /// Proportional set sizes of one process (`/proc/PID/smaps_rollup`).
     public struct Proportional: Hashable, Sendable {
-        /// All of it, each shared page divided by the number of processes that map it.
+        /// The total, with each shared page divided by the number of processes that map it.
         public let total: UInt64
-        /// The part of it in shared memory and tmpfs: segments of the arena.
+        /// The part in shared memory and tmpfs, such as arena segments.
         public let shared: UInt64
     }
 
@@ -19,14 +19,15 @@ public enum ProcessMemory {
         return pages * UInt64(getpagesize())
     }
 
-    /// The proportional shares of a process of the same user; of another one only for root.
+    /// Returns the proportional set sizes of a process of the same user, or of any process for
+    /// root.
     public static func proportional(of process: ProcessID) throws(Errno) -> Proportional {
         let file = try FileDescriptor.open("/proc/\(process)/smaps_rollup")
         return try Proportional(rollup: file.readToEnd(bytesMax: 16_384))
     }
 
-    /// The most that a process of the same user ever had in memory, shared memory included, since
-    /// it started or since `resetPeak` (`VmHWM` of `/proc/PID/status`).
+    /// Returns the peak resident set of a process of the same user, including shared memory, since
+    /// its start or since `resetPeak` (`VmHWM` in `/proc/PID/status`).
     public static func peakBytes(of process: ProcessID) throws(Errno) -> UInt64 {
         let file = try FileDescriptor.open("/proc/\(process)/status")
         let text = String(decoding: try file.readToEnd(bytesMax: 65_536), as: UTF8.self)
@@ -34,7 +35,7 @@ public enum ProcessMemory {
         return peak * 1_024
     }
 
-    /// Lets the peak of a process of the same user begin anew (`/proc/PID/clear_refs`).
+    /// Resets the peak of a process of the same user (`/proc/PID/clear_refs`).
     public static func resetPeak(of process: ProcessID) throws(Errno) {
         let file = try FileDescriptor.open("/proc/\(process)/clear_refs", .writeOnly)
         try file.writeAll(Array("5".utf8))
@@ -49,7 +50,7 @@ public enum ProcessMemory {
 }
 
 extension ProcessMemory.Proportional {
-    /// Reads what `smaps_rollup` says.
+    /// Parses `smaps_rollup`.
     init(rollup bytes: some Collection<UInt8>) throws(Errno) {
         let text = String(decoding: bytes, as: UTF8.self)
         guard let total = ProcessMemory.kilobytes("Pss:", in: text) else { throw .inputOutput }
@@ -58,8 +59,8 @@ extension ProcessMemory.Proportional {
     }
 }
 
-/// What this process holds in memory, read again and again: also after it closed the file system to
-/// itself, since the file is open.
+/// Repeatedly measures this process's memory usage. It keeps the file open, so it also works after
+/// the process has given up file system access.
 public struct ProcessMemoryGauge: ~Copyable, Sendable {
     private let rollup: FileDescriptor
 
@@ -68,7 +69,7 @@ public struct ProcessMemoryGauge: ~Copyable, Sendable {
         rollup = try FileDescriptor.open("/proc/self/smaps_rollup")
     }
 
-    /// The proportional shares now.
+    /// Returns the current proportional set sizes.
     public borrowing func proportional() throws(Errno) -> ProcessMemory.Proportional {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 16)
         defer { buffer.deallocate() }
@@ -77,25 +78,26 @@ public struct ProcessMemoryGauge: ~Copyable, Sendable {
     }
 }
 
-/// How much memory a process may still use, as the kernel says it: by its control group (cgroup v2)
-/// and for the machine. What the kernel does not say is `nil`.
+/// The memory a process may still use, according to the kernel, in its control group (cgroup v2)
+/// and on the machine. Unknown values are `nil`.
 public struct MemorySupply: Hashable, Sendable {
-    /// Bytes that the control group may use: the least of `memory.max` and `memory.high`, of it and
-    /// of those above it.
+    /// The bytes the control group may use: the smallest `memory.max` or `memory.high` of the group
+    /// and its ancestors.
     public var limitBytes: Int?
-    /// Bytes that it uses and that the kernel cannot take back by dropping files.
+    /// The bytes used by the group that the kernel can't reclaim by dropping page cache.
     public var usedBytes: Int?
-    /// Percent of the last ten seconds in which something in it waited for memory.
+    /// The percentage of the last ten seconds in which some task of the group stalled on memory.
     public var stallPercent: Double?
-    /// Bytes that the machine can still give.
+    /// The bytes available on the machine.
     public var availableBytes: Int?
-    /// Bytes of the machine.
+    /// The machine's memory in bytes.
     public var totalBytes: Int?
 
-    /// Knows nothing.
+    /// Creates a value in which everything is unknown.
     public init() {}
 
-    /// What the kernel says now. `groups` is where cgroup v2 is mounted, `process` is `/proc`.
+    /// Returns the kernel's current values. `groups` is the mount point of cgroup v2, `process`
+    /// that of procfs.
     public static func now(
         groups: String = "/sys/fs/cgroup", process: String = "/proc"
     ) -> MemorySupply {
@@ -124,8 +126,9 @@ public struct MemorySupply: Hashable, Sendable {
         totalBytes = Self.field("MemTotal:", in: machine).map { $0 << 10 }
     }
 
-    /// Bytes that the control group of a process may use, by cgroup v2 or v1: the least of its
-    /// limit and those above it; `nil` where there is none, or where it cannot be read.
+    /// Returns the number of bytes the control group of a process may use, with cgroup v2 or v1:
+    /// the smallest limit of the group and its ancestors. `nil` if there is none or it can't be
+    /// read.
     public static func groupLimit(
         of process: ProcessID, groups: String = "/sys/fs/cgroup", processes: String = "/proc"
     ) -> Int? {
@@ -145,11 +148,11 @@ public struct MemorySupply: Hashable, Sendable {
                 path = String(path[..<cut])
             }
         }
-        // No limit at all is the largest number of pages in cgroup v1.
+        // In cgroup v1, no limit is represented by the largest number of pages.
         return limits.min().flatMap { $0 < Int(Int64.max >> 1) ? $0 : nil }
     }
 
-    /// The path of the group in cgroup v2, without a slash at its end: `0::/path`.
+    /// Returns the path of the cgroup v2 group without a trailing slash, from `0::/path`.
     private static func ownGroup(_ process: String) -> String {
         let lines = text("\(process)/self/cgroup").split(separator: "\n")
         guard let line = lines.first(where: { $0.hasPrefix("0::/") }) else { return "" }
@@ -157,7 +160,7 @@ public struct MemorySupply: Hashable, Sendable {
         return path == "/" ? "" : String(path)
     }
 
-    /// `some avg10=1.25 avg60=…`
+    /// Parses `some avg10=1.25 avg60=…`.
     private static func stall(in text: String) -> Double? {
         for line in text.split(separator: "\n") where line.hasPrefix("some ") {
             for part in line.split(separator: " ") where part.hasPrefix("avg10=") {
@@ -175,7 +178,7 @@ public struct MemorySupply: Hashable, Sendable {
         return nil
     }
 
-    /// `max` is no number.
+    /// Reads a number; `nil` for `max`.
     private static func number(_ path: String) -> Int? {
         Int(text(path).prefix { $0 != "\n" })
     }
@@ -188,15 +191,15 @@ public struct MemorySupply: Hashable, Sendable {
     }
 }
 
-/// What processes have used of the processors.
+/// Processor time used by processes.
 public enum ProcessorTime {
-    /// Nanoseconds of all threads that a process has now, in user mode and in the kernel
-    /// (`/proc/PID/task/*/schedstat`). What threads used that have ended is not in it.
+    /// Returns the processor time of a process's current threads in nanoseconds, user and kernel
+    /// mode (`/proc/PID/task/*/schedstat`). Threads that have ended aren't included.
     public static func nanoseconds(of process: ProcessID) throws(Errno) -> UInt64 {
         let threads = try FileDescriptor.open("/proc/\(process)/task", .directory)
         var sum: UInt64 = 0
         for name in try threads.entries(entriesMax: 100_000) {
-            // A thread that has ended meanwhile.
+            // The thread has ended meanwhile.
             guard let file = try? threads.open("\(name)/schedstat") else { continue }
             guard let bytes = try? file.readToEnd(bytesMax: 4_096) else { continue }
             let text = String(decoding: bytes, as: UTF8.self)
@@ -209,24 +212,26 @@ public enum ProcessorTime {
     }
 }
 
-/// What the threads of a process have had of the processors, and whether they want more: the state
-/// of one moment (`/proc/PID/task/*/stat` and `schedstat`).
+/// A snapshot of the processor time that a process's threads received, and of whether they need
+/// more (`/proc/PID/task/*/stat` and `schedstat`).
 ///
-/// Both files are readable for everybody, except where `/proc` is mounted with `hidepid`: then for
-/// the own user, and not after a process made itself undumpable. A kernel without
-/// `CONFIG_SCHED_INFO` has no `schedstat`: then waits show only in threads that wait now.
+/// Both files are readable by everyone. If `/proc` is mounted with `hidepid`, only the same user
+/// can read them, and not after the process made itself undumpable. A kernel without
+/// `CONFIG_SCHED_INFO` has no `schedstat`; then only threads that wait at the moment of the
+/// snapshot count as waiting.
 public struct ProcessorTurns: Hashable, Sendable {
     /// One thread.
     public struct OfThread: Hashable, Sendable {
-        /// Nanoseconds that it ran, in user mode and in the kernel; in steps of 10 ms.
+        /// Processor time used in user and kernel mode, in nanoseconds with a resolution of 10 ms.
         public var ran: UInt64
-        /// Nanoseconds that it was ready to run and waited for a processor. A wait counts when it
-        /// is over.
+        /// Time spent runnable but waiting for a processor, in nanoseconds. A wait is counted when
+        /// it ends.
         public var waited: UInt64
-        /// It runs, or waits for a processor: it neither sleeps nor is it stopped.
+        /// Whether the thread is running or waiting for a processor, rather than sleeping or
+        /// stopped.
         public var wantsToRun: Bool
 
-        /// States what is known of a thread.
+        /// Creates a value.
         public init(ran: UInt64, waited: UInt64, wantsToRun: Bool) {
             self.ran = ran
             self.waited = waited
@@ -234,23 +239,23 @@ public struct ProcessorTurns: Hashable, Sendable {
         }
     }
 
-    /// When that was, in nanoseconds of the monotonic clock.
+    /// The time of the snapshot, in nanoseconds of the monotonic clock.
     public let takenAt: UInt64
-    /// The threads by their numbers.
+    /// The threads by thread ID.
     public let threads: [Int32: OfThread]
 
-    /// States what is known of threads.
+    /// Creates a snapshot from known values.
     public init(takenAt: UInt64, threads: [Int32: OfThread]) {
         self.takenAt = takenAt
         self.threads = threads
     }
 
-    /// Asks the kernel. Throws ENOENT or EPERM where the process is not there, or hidden.
+    /// Takes a snapshot. Throws ENOENT or EPERM if the process doesn't exist or is hidden.
     public init(of process: ProcessID) throws(Errno) {
         let folder = try FileDescriptor.open("/proc/\(process)/task", .directory)
         var threads: [Int32: OfThread] = [:]
         for name in try folder.entries(entriesMax: 100_000) {
-            // A thread that has ended meanwhile.
+            // The thread has ended meanwhile.
             guard let number = Int32(name), let line = try? Self.read("\(name)/stat", in: folder)
             else { continue }
             let waits = try? Self.read("\(name)/schedstat", in: folder)
@@ -266,11 +271,11 @@ public struct ProcessorTurns: Hashable, Sendable {
         String(decoding: try folder.open(name).readToEnd(bytesMax: 4_096), as: UTF8.self)
     }
 
-    /// Nanoseconds since `earlier` in which a thread of the process was ready and did not run; at
-    /// most the time that passed.
+    /// Returns the nanoseconds since `earlier` in which a thread of the process was runnable but
+    /// didn't run; at most the time elapsed.
     ///
-    /// The kernel counts a wait once it is over. Of a thread that wants to run now, all is a wait
-    /// that it did not run.
+    /// The kernel counts a wait only once it's over. For a thread that's runnable now, all time in
+    /// which it didn't run counts as waiting.
     public func waited(since earlier: ProcessorTurns) -> UInt64 {
         let passed = takenAt.minus(earlier.takenAt)
         var sum: UInt64 = 0
@@ -283,7 +288,8 @@ public struct ProcessorTurns: Hashable, Sendable {
         return min(sum, passed)
     }
 
-    /// The same by what the kernel has counted: for the process that asks, whose own thread runs.
+    /// Like `waited`, but only counts completed waits. For a process that measures itself, since
+    /// its own thread is running.
     public func waitedUntilItRan(since earlier: ProcessorTurns) -> UInt64 {
         let ended = threads.mapValues {
             OfThread(ran: $0.ran, waited: $0.waited, wantsToRun: false)
@@ -293,13 +299,13 @@ public struct ProcessorTurns: Hashable, Sendable {
 }
 
 extension ProcessorTurns.OfThread {
-    /// Fields of `stat` behind the name of the program, which may contain anything: the state, and
-    /// the ticks in user mode and in the kernel.
+    /// Fields of `stat` after the program name, which may contain anything: the state and the ticks
+    /// in user and kernel mode.
     private static let (stateField, userField, kernelField) = (0, 11, 12)
-    /// A tick of `stat`, the same on every machine (`USER_HZ`).
+    /// The length of a tick in `stat`, the same on all machines (`USER_HZ`).
     private static let tickNanoseconds: UInt64 = 10_000_000
 
-    /// Reads what the kernel says of a thread; nil for anything else.
+    /// Parses a thread's `stat` and `schedstat`. Returns `nil` if they are malformed.
     public init?(stat: String, schedstat: String?) {
         guard let bracket = stat.utf8.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = stat[stat.utf8.index(after: bracket)...].split(separator: " ")
@@ -315,6 +321,7 @@ extension ProcessorTurns.OfThread {
 }
 
 extension UInt64 {
-    /// 0 where the other is larger: counters of the kernel are read one after the other.
+    /// Saturating subtraction: the kernel's counters are read one after another, so `other` may be
+    /// larger.
     fileprivate func minus(_ other: UInt64) -> UInt64 { self > other ? self - other : 0 }
 }

@@ -1,28 +1,28 @@
 import CLinux
 
-/// A shared mapping of a file's bytes; unmapped when the value ends.
+/// A shared mapping of a file, unmapped when the value ends.
 ///
-/// The descriptor may be closed at once. The file must not shrink while it is mapped: touching a
-/// page that is gone is SIGBUS, which is why segments are reserved and never truncated
-/// (SEMANTICS §14.4).
+/// The descriptor may be closed right after mapping. The file must not shrink while it's mapped:
+/// accessing a page that's gone raises SIGBUS, which is why segments are allocated up front and
+/// never truncated (SEMANTICS §14.4).
 public struct MappedMemory: ~Copyable {
-    /// What may be done with the bytes.
+    /// The permitted kinds of access.
     public enum Access: Sendable {
-        /// Reading; a write is a fault.
+        /// Read-only; a write raises SIGSEGV.
         case readOnly
-        /// Reading and writing.
+        /// Read and write.
         case readWrite
     }
 
     private let base: UnsafeMutableRawPointer
-    /// The length in bytes, as asked for.
+    /// The requested length in bytes.
     public let count: Int
-    /// What may be done with the bytes.
+    /// The permitted access.
     public let access: Access
 
-    /// Maps `count` bytes from `offset` (a multiple of the page size) on.
+    /// Maps `count` bytes starting at `offset`, a multiple of the page size.
     ///
-    /// Throws EACCES when the descriptor does not allow `access`, EINVAL for no bytes at all.
+    /// Throws EACCES if the descriptor doesn't permit `access`, EINVAL if `count` is 0.
     public init(
         _ descriptor: borrowing FileDescriptor, offset: Int = 0, count: Int, access: Access
     ) throws(Errno) {
@@ -42,57 +42,59 @@ public struct MappedMemory: ~Copyable {
         _ = clinux_unmap(base, count)
     }
 
-    /// Touches every page now, so that no later access faults (MADV_POPULATE_READ, _WRITE).
+    /// Touches every page now, so that later accesses don't fault (MADV_POPULATE_READ, _WRITE).
     ///
-    /// Throws `Errno.noMemory`, or EFAULT where a write would have been SIGBUS.
+    /// Throws `Errno.noMemory`, or EFAULT if a write would have raised SIGBUS.
     public borrowing func populate() throws(Errno) {
         let (base, count, writing) = (base, count, access == .readWrite)
         try syscall { clinux_populate(base, count, writing) }
     }
 
-    /// The bytes; valid only while this value lives.
+    /// The bytes; only valid while this value lives.
     public var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: base, count: count)
     }
 
-    /// The bytes for writing; valid only while this value lives.
+    /// The bytes for writing; only valid while this value lives.
     ///
-    /// A precondition: the mapping is `readWrite`.
+    /// Precondition: the mapping is `readWrite`.
     public var mutableBytes: UnsafeMutableRawBufferPointer {
         precondition(access == .readWrite, "a read-only mapping has no mutable bytes")
         return UnsafeMutableRawBufferPointer(start: base, count: count)
     }
 }
 
-// The value is an address and a length that never change; who may touch the bytes when is settled
-// by the protocol on the bytes themselves, as it must be between processes.
+// Sendable: the value is an address and a length that never change. Access to the bytes is
+// synchronized by the protocol on the bytes themselves, as it must be between processes.
 extension MappedMemory: @unchecked Sendable {}
 
-/// Atomic access to 64-bit words in memory that other processes map too.
+/// Atomic access to 64-bit words in memory shared with other processes.
 ///
-/// Every address must be a multiple of 8 inside a live mapping: a precondition of the caller.
+/// Precondition: every address is a multiple of 8 inside a live mapping.
 public enum SharedAtomic {
-    /// Loads; what the writer did before its release store is seen after it.
+    /// Loads with acquire ordering: everything written before the matching release store is visible
+    /// afterwards.
     public static func loadAcquire(_ address: UnsafeRawPointer) -> UInt64 {
         clinux_load_acquire(address)
     }
 
-    /// Loads the word alone; orders nothing.
+    /// Loads without ordering other accesses.
     public static func loadRelaxed(_ address: UnsafeRawPointer) -> UInt64 {
         clinux_load_relaxed(address)
     }
 
-    /// Stores; what was done before is seen by who loads this value with acquire.
+    /// Stores with release ordering: everything written before is visible after an acquire load of
+    /// this value.
     public static func storeRelease(_ value: UInt64, to address: UnsafeMutableRawPointer) {
         clinux_store_release(address, value)
     }
 
-    /// Stores the word alone; orders nothing.
+    /// Stores without ordering other accesses.
     public static func storeRelaxed(_ value: UInt64, to address: UnsafeMutableRawPointer) {
         clinux_store_relaxed(address, value)
     }
 
-    /// Adds, and returns what was there before; orders nothing.
+    /// Adds and returns the previous value, without ordering other accesses.
     @discardableResult
     public static func addRelaxed(
         _ value: UInt64, to address: UnsafeMutableRawPointer
@@ -100,12 +102,12 @@ public enum SharedAtomic {
         clinux_fetch_add_relaxed(address, value)
     }
 
-    /// No later access moves before an earlier load.
+    /// Keeps later accesses from being reordered before earlier loads.
     public static func fenceAcquire() {
         clinux_fence_acquire()
     }
 
-    /// No earlier access moves behind a later store.
+    /// Keeps earlier accesses from being reordered after later stores.
     public static func fenceRelease() {
         clinux_fence_release()
     }

@@ -1,22 +1,22 @@
 import CLinux
 import Glibc
 
-/// A listening stream socket, of TCP or a Unix one. Another process may inherit it and accept:
-/// connections wait until then.
+/// A listening TCP or Unix stream socket. Another process may inherit it and accept; connections
+/// queue until then.
 public struct StreamListener: ~Copyable {
-    /// Readable when somebody has connected.
+    /// Readable when a connection is pending.
     public let descriptor: FileDescriptor
-    /// The port of TCP; `nil`: it is a Unix socket.
+    /// The TCP port, or `nil` for a Unix socket.
     public let port: UInt16?
 
-    /// Connections that wait to be accepted.
+    /// The default backlog of connections waiting to be accepted.
     public static let waitingMax = 1_024
 
-    /// Listens at an address in numbers; port 0 is one that the system chooses. `waitingMax`
-    /// connections wait to be accepted.
+    /// Listens on a numeric address. With port 0 the system chooses a port. `waitingMax` is the
+    /// backlog.
     ///
-    /// Throws EINVAL if it is not an address, EADDRINUSE if it is in use, EADDRNOTAVAIL if this
-    /// machine does not have it, and EACCES for a port reserved for root.
+    /// Throws EINVAL if the address is invalid, EADDRINUSE if it's in use, EADDRNOTAVAIL if this
+    /// machine doesn't have it, and EACCES for a privileged port.
     public init(
         address: String, port: UInt16, waitingMax: Int = StreamListener.waitingMax
     ) throws(Errno) {
@@ -27,10 +27,10 @@ public struct StreamListener: ~Copyable {
         try self.init(owning: made)
     }
 
-    /// Listens at a socket file of exactly this mode, regardless of the umask. The file outlives
-    /// the value; a stale one, at which no process listens, is replaced.
+    /// Listens on a socket file with exactly this mode, regardless of the umask. The file outlives
+    /// the value. A stale file on which no process listens is replaced.
     ///
-    /// Throws EADDRINUSE if a process listens there or the file is not a socket, and ENAMETOOLONG
+    /// Throws EADDRINUSE if a process listens there or the file isn't a socket, and ENAMETOOLONG
     /// for a path of more than 107 bytes.
     public init(
         socketPath path: String, mode: UInt32, waitingMax: Int = StreamListener.waitingMax
@@ -39,12 +39,12 @@ public struct StreamListener: ~Copyable {
         try Self.removeLeftover(path)
         let made = FileDescriptor(
             owning: try syscall { clinux_socket_listen(path, mode, Int32(clamping: waitingMax)) })
-        // The file that was bound has the mode less the umask.
+        // The umask was applied when the file was bound.
         try syscall { clinux_fchmodat(AT_FDCWD, path, mode) }
         try self.init(owning: made)
     }
 
-    /// Takes over a listening socket. Throws if it is neither of TCP nor a Unix one.
+    /// Takes ownership of a listening socket. Throws if it's neither a TCP nor a Unix socket.
     public init(owning descriptor: consuming FileDescriptor) throws(Errno) {
         let number = descriptor.number
         let port = try syscall { clinux_stream_port(number) }
@@ -52,10 +52,10 @@ public struct StreamListener: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Gives the socket away without closing it; the caller closes it.
+    /// Gives up ownership without closing; the caller must close the socket.
     public consuming func relinquish() -> Int32 { descriptor.relinquish() }
 
-    /// Removes the socket file of a process that has ended.
+    /// Removes the socket file left behind by a process that has ended.
     private static func removeLeftover(_ path: String) throws(Errno) {
         guard let status = try? FileDescriptor.status(path: path), status.type == .socket else {
             return
@@ -65,27 +65,27 @@ public struct StreamListener: ~Copyable {
         } catch .connectionRefused {
             try syscall { clinux_unlinkat(AT_FDCWD, path, false) }
         } catch {
-            // Somebody is there: the name is taken.
+            // A process listens there: the name is in use.
         }
     }
 }
 
-/// A Unix stream socket that others connect to. One thread.
+/// A listening Unix stream socket. Belongs to one thread.
 public struct UnixListener: ~Copyable {
-    /// Readable when somebody has connected.
+    /// Readable when a connection is pending.
     public let descriptor: FileDescriptor
 
-    /// Binds a socket file of this mode, less the umask, which stays when the value ends.
+    /// Binds a socket file with this mode, less the umask. The file stays when the value ends.
     ///
-    /// `waitingMax` connections wait to be accepted; more are refused with EAGAIN. Throws
-    /// EADDRINUSE where the name is taken and ENAMETOOLONG for a path of more than 107 bytes.
+    /// The backlog is `waitingMax`; further connections fail with EAGAIN. Throws EADDRINUSE if the
+    /// name is in use and ENAMETOOLONG for a path of more than 107 bytes.
     public init(path: String, mode: UInt32, waitingMax: Int = 16) throws(Errno) {
         let path = try checked(path: path)
         descriptor = FileDescriptor(
             owning: try syscall { clinux_socket_listen(path, mode, Int32(clamping: waitingMax)) })
     }
 
-    /// The next connection, which does not block; nil where nobody waits.
+    /// Returns the next connection, which is nonblocking, or `nil` if none is pending.
     public borrowing func accept() throws(Errno) -> FileDescriptor? {
         let number = descriptor.number
         do throws(Errno) {
@@ -97,32 +97,32 @@ public struct UnixListener: ~Copyable {
 }
 
 extension FileDescriptor {
-    /// Sends what a socket takes at once, and returns how many bytes that were; throws EPIPE where
-    /// the other side has gone, without the signal that a write would bring about.
+    /// Sends as many bytes as the socket accepts at once and returns their number. Throws EPIPE if
+    /// the peer has closed, without raising SIGPIPE as a write would.
     public borrowing func send(_ bytes: [UInt8]) throws(Errno) -> Int {
         let number = number
         return Int(try syscall { clinux_socket_send(number, bytes, bytes.count) })
     }
 
-    /// Connects to a Unix stream socket without waiting; reads and writes do not block.
+    /// Connects to a Unix stream socket without blocking; reads and writes are nonblocking.
     ///
-    /// Throws ECONNREFUSED where nobody listens any more, and EAGAIN where too many wait.
+    /// Throws ECONNREFUSED if no process listens there, and EAGAIN if the backlog is full.
     public static func connect(toSocket path: String) throws(Errno) -> FileDescriptor {
         let path = try checked(path: path)
         return FileDescriptor(owning: try syscall { clinux_socket_connect(path) })
     }
 }
 
-/// A connected Unix socket that somebody else in this process owns, such as libzmq.
+/// A connected Unix socket owned by other code in this process, such as libzmq.
 ///
-/// Its number is reused as soon as the owner closes it: the inode tells whether it still stands for
-/// the same socket.
+/// Its number is reused as soon as the owner closes it, so the inode is compared to detect whether
+/// the number still refers to the same socket.
 public struct ForeignSocket: Hashable, Sendable {
-    /// The number of the descriptor.
+    /// The descriptor number.
     public let number: Int32
     private let inode: UInt64
 
-    /// The socket that has this number now; throws `badDescriptor` where none has.
+    /// Refers to the socket that has this number now. Throws `badDescriptor` if there is none.
     public init(number: Int32) throws(Errno) {
         var status = clinux_status()
         try syscall { clinux_fstat(number, &status) }
@@ -130,10 +130,10 @@ public struct ForeignSocket: Hashable, Sendable {
         inode = status.inode
     }
 
-    /// Ends the connection in both directions, so that its owner sees an end and closes it; `false`
-    /// where the number stands for something else by now.
+    /// Shuts the connection down in both directions, so that its owner sees end of file and closes
+    /// it. Returns `false` if the number now refers to something else.
     public func shutDown() throws(Errno) -> Bool {
-        // A descriptor of our own: what it stands for cannot change between the look and the call.
+        // A duplicate can't change its target between the check and the call.
         guard let copy = try? Self.duplicate(number) else { return false }
         let status = try copy.status()
         guard status.type == .socket, status.inode == inode else { return false }
@@ -147,17 +147,17 @@ public struct ForeignSocket: Hashable, Sendable {
     }
 }
 
-/// Who is at the other end of a Unix socket, as the kernel recorded it at connect (SO_PEERCRED).
+/// The credentials of the peer of a Unix socket, recorded by the kernel at connect (SO_PEERCRED).
 public struct PeerCredentials: Hashable, Sendable {
-    /// The process.
+    /// The peer's process ID.
     public let processID: ProcessID
-    /// Its effective user.
+    /// The peer's effective user ID.
     public let userID: UInt32
-    /// Its effective group.
+    /// The peer's effective group ID.
     public let groupID: UInt32
 
-    /// Asks about a connected Unix socket by its number, for example the one that a message of
-    /// libzmq came from; throws `Errno.badDescriptor` when that is closed already.
+    /// Reads the credentials of a connected Unix socket by its number, such as the socket that a
+    /// libzmq message came from. Throws `Errno.badDescriptor` if it's already closed.
     public init(socket number: Int32) throws(Errno) {
         var raw = clinux_credentials()
         try syscall { clinux_peer(number, &raw) }

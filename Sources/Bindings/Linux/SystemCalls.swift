@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// The one way to the kernel: repeats `call` while a signal interrupts it.
+/// Performs a system call, repeating it while it's interrupted by a signal.
 ///
-/// `call` returns a value >= 0, or -errno (CLinux's convention).
+/// `call` returns a value >= 0, or -errno (the convention of CLinux).
 @discardableResult
 func syscall<Value: SignedInteger>(_ call: () -> Value) throws(Errno) -> Value {
     while true {
@@ -14,100 +14,100 @@ func syscall<Value: SignedInteger>(_ call: () -> Value) throws(Errno) -> Value {
     }
 }
 
-/// Hands a path to C; a path with a zero byte would name another file there.
+/// Validates a path before it's passed to C, where a zero byte would truncate it.
 ///
-/// Throws `Errno.invalidArgument` for a zero byte.
+/// Throws `Errno.invalidArgument` if there is one.
 func checked(path: String) throws(Errno) -> String {
     if path.utf8.contains(0) { throw .invalidArgument }
     return path
 }
 
-/// An error number of the kernel or of glibc; the one error type that this module throws.
+/// An error number of the kernel or glibc; the only error type that this module throws.
 ///
-/// Two numbers compare equal where the kernel's do; those that callers decide upon have names here.
+/// Equality is that of the numbers. The ones that callers handle have names here.
 public struct Errno: RawRepresentable, Error, Hashable, Sendable {
-    /// The number as in `<errno.h>`; positive.
+    /// The positive number defined in `<errno.h>`.
     public let rawValue: Int32
 
-    /// Wraps a number as in `<errno.h>`.
+    /// Wraps a number defined in `<errno.h>`.
     public init(rawValue: Int32) {
         self.rawValue = rawValue
     }
 }
 
 extension Errno {
-    /// EPERM: the caller may not do this.
+    /// EPERM: operation not permitted.
     public static let notPermitted = Errno(rawValue: EPERM)
-    /// ENOENT: no such file, directory or process file.
+    /// ENOENT: no such file, directory or procfs entry.
     public static let noSuchFile = Errno(rawValue: ENOENT)
     /// ESRCH: no such process.
     public static let noSuchProcess = Errno(rawValue: ESRCH)
-    /// EINTR: a signal came in between; never thrown, since every call here is repeated.
+    /// EINTR: interrupted by a signal. Never thrown, since calls are repeated.
     public static let interrupted = Errno(rawValue: EINTR)
-    /// EIO: the device failed, or a file of `/proc` did not have the form that is documented.
+    /// EIO: the device failed, or a file in `/proc` doesn't have the documented format.
     public static let inputOutput = Errno(rawValue: EIO)
     /// EBADF: not an open descriptor.
     public static let badDescriptor = Errno(rawValue: EBADF)
-    /// EAGAIN: nothing there now.
+    /// EAGAIN: the operation would block.
     public static let wouldBlock = Errno(rawValue: EAGAIN)
-    /// ENOMEM: out of memory, or of address space.
+    /// ENOMEM: out of memory or address space.
     public static let noMemory = Errno(rawValue: ENOMEM)
-    /// EACCES: the mode of the file or of a directory above it forbids it.
+    /// EACCES: denied by the mode of the file or of a parent directory.
     public static let accessDenied = Errno(rawValue: EACCES)
-    /// ENXIO: no device behind the name, or a pipe that nobody reads.
+    /// ENXIO: no such device, or a pipe without a reader.
     public static let noDevice = Errno(rawValue: ENXIO)
     /// EBUSY: in use.
     public static let deviceBusy = Errno(rawValue: EBUSY)
-    /// EEXIST: the name is taken.
+    /// EEXIST: the name exists already.
     public static let fileExists = Errno(rawValue: EEXIST)
-    /// ENOTDIR: a part of the path is not a directory.
+    /// ENOTDIR: a component of the path isn't a directory.
     public static let notDirectory = Errno(rawValue: ENOTDIR)
-    /// EISDIR: it is a directory.
+    /// EISDIR: it's a directory.
     public static let isDirectory = Errno(rawValue: EISDIR)
-    /// EINVAL: an argument that the call does not take; a path with a zero byte too.
+    /// EINVAL: an invalid argument; also a path that contains a zero byte.
     public static let invalidArgument = Errno(rawValue: EINVAL)
-    /// EMFILE: this process has as many descriptors open as it may.
+    /// EMFILE: the process has reached its limit of open descriptors.
     public static let tooManyDescriptors = Errno(rawValue: EMFILE)
-    /// EFBIG: beyond the limit for the size of a file (RLIMIT_FSIZE or the file system's own).
+    /// EFBIG: the file would exceed its size limit (RLIMIT_FSIZE or the file system's own).
     public static let fileTooLarge = Errno(rawValue: EFBIG)
     /// ENOSPC: the file system is full.
     public static let noSpace = Errno(rawValue: ENOSPC)
     /// EROFS: the file system is read-only.
     public static let readOnlyFileSystem = Errno(rawValue: EROFS)
-    /// EPIPE: nobody reads the other end.
+    /// EPIPE: the other end has no reader.
     public static let brokenPipe = Errno(rawValue: EPIPE)
-    /// ENAMETOOLONG: a path or a part of it is too long.
+    /// ENAMETOOLONG: a path or a component of it is too long.
     public static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
-    /// ENOTEMPTY: the directory has entries.
+    /// ENOTEMPTY: the directory isn't empty.
     public static let notEmpty = Errno(rawValue: ENOTEMPTY)
-    /// ELOOP: a symbolic link where none is followed, or too many of them.
+    /// ELOOP: a symbolic link that must not be followed, or too many links.
     public static let symbolicLink = Errno(rawValue: ELOOP)
-    /// EXDEV: another file system, or a path that leaves its directory.
+    /// EXDEV: on another file system, or a path that escapes its directory.
     public static let crossDevice = Errno(rawValue: EXDEV)
-    /// ENOSYS: a call that this kernel does not have.
+    /// ENOSYS: the kernel doesn't implement the call.
     public static let noFunction = Errno(rawValue: ENOSYS)
-    /// ECONNREFUSED: nobody listens.
+    /// ECONNREFUSED: no process listens there.
     public static let connectionRefused = Errno(rawValue: ECONNREFUSED)
     /// ECHILD: no such child.
     public static let noChild = Errno(rawValue: ECHILD)
-    /// EDQUOT: the user's quota of the file system is used up.
+    /// EDQUOT: the user's disk quota is exhausted.
     public static let quotaExceeded = Errno(rawValue: EDQUOT)
 }
 
 extension Errno: CustomStringConvertible {
-    /// The name as in `<errno.h>`, for example `ENOSPC`; `errno 4711` for a number without one.
+    /// The name in `<errno.h>`, such as `ENOSPC`; `errno 4711` if the number has none.
     public var name: String {
         clinux_errno_name(rawValue).map { String(cString: $0) } ?? "errno \(rawValue)"
     }
 
-    /// Name and explanation, for example `ENOSPC: No space left on device`.
+    /// The name and explanation, such as `ENOSPC: No space left on device`.
     public var description: String {
         guard let text = clinux_errno_description(rawValue) else { return name }
         return "\(name): \(String(cString: text))"
     }
 }
 
-/// The text of a symbolic link.
+/// Returns the target of a symbolic link.
 func readLink(
     _ call: (UnsafeMutableBufferPointer<CChar>) -> Int64
 ) throws(Errno) -> String {
@@ -117,7 +117,7 @@ func readLink(
     return String(decoding: UnsafeRawBufferPointer(buffer)[..<Int(count)], as: UTF8.self)
 }
 
-/// A zero-terminated array of C strings, as exec wants it.
+/// A null-terminated array of C strings, as required by exec.
 final class CStringList {
     let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     private let count: Int
@@ -138,9 +138,9 @@ final class CStringList {
     }
 }
 
-/// Random numbers of the kernel, fit for tokens and secrets (getrandom).
+/// Random numbers of the kernel, suitable for tokens and secrets (getrandom).
 public enum Random {
-    /// Fills the buffer.
+    /// Fills the buffer with random bytes.
     public static func fill(_ buffer: UnsafeMutableRawBufferPointer) {
         var done = 0
         while done < buffer.count {
@@ -151,7 +151,7 @@ public enum Random {
         }
     }
 
-    /// So many random bytes.
+    /// Returns `count` random bytes.
     public static func bytes(count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             fill(UnsafeMutableRawBufferPointer(buffer))
@@ -159,7 +159,7 @@ public enum Random {
         }
     }
 
-    /// Sixty-four random bits.
+    /// Returns 64 random bits.
     public static func uint64() -> UInt64 {
         var value: UInt64 = 0
         withUnsafeMutableBytes(of: &value) { fill($0) }
@@ -167,9 +167,10 @@ public enum Random {
     }
 }
 
-/// The clock for deadlines and durations: never set back, the same in all processes of the machine.
+/// The monotonic clock for deadlines and durations: never set back, and the same in all processes
+/// of the machine.
 public enum MonotonicClock {
-    /// Nanoseconds since an arbitrary point in the past (CLOCK_MONOTONIC).
+    /// Returns the nanoseconds since an arbitrary point in the past (CLOCK_MONOTONIC).
     public static func now() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -177,14 +178,14 @@ public enum MonotonicClock {
     }
 }
 
-/// The clock for people and for expiry times of HTTP; may jump.
+/// The wall clock, for display and HTTP expiry times; may jump.
 public enum WallClock {
-    /// Seconds since 1970-01-01 00:00 UTC.
+    /// Returns the seconds since 1970-01-01 00:00 UTC.
     public static func seconds() -> Int64 {
         nanoseconds() / 1_000_000_000
     }
 
-    /// Nanoseconds since 1970-01-01 00:00 UTC.
+    /// Returns the nanoseconds since 1970-01-01 00:00 UTC.
     public static func nanoseconds() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -192,9 +193,9 @@ public enum WallClock {
     }
 }
 
-/// What this process used of the processors.
+/// The processor time used by this process.
 public enum ProcessorClock {
-    /// Nanoseconds of all its threads so far, in user mode and in the kernel
+    /// Returns the processor time of all its threads so far in nanoseconds, user and kernel mode
     /// (CLOCK_PROCESS_CPUTIME_ID).
     public static func now() -> UInt64 {
         var time = timespec()

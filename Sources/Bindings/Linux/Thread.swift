@@ -1,13 +1,13 @@
 import CLinux
 
-/// A thread of the kernel that runs one closure; detached when the value ends without `join()`.
+/// A kernel thread that runs one closure. It's detached when the value ends without `join()`.
 public struct Thread: ~Copyable, Sendable {
     private let handle: UInt64
 
     /// Starts a thread.
     ///
-    /// The name, of which 15 bytes count, shows in `top -H`. `stackBytes` 0 is the system's default
-    /// (8 MiB of address space). Throws EAGAIN when the system has no more threads.
+    /// The name shows in `top -H`, truncated to 15 bytes. A `stackBytes` of 0 is the system's
+    /// default (8 MiB of address space). Throws EAGAIN if the system has no more threads.
     public init(
         name: String, stackBytes: Int = 0, _ body: sending @escaping () -> Void
     ) throws(Errno) {
@@ -21,23 +21,23 @@ public struct Thread: ~Copyable, Sendable {
         handle = started
     }
 
-    /// A number of the calling thread, which stays the same and no other one has: how many threads
-    /// of the process had asked for theirs before. For what is parted among threads.
+    /// A permanent, unique number of the calling thread: the count of threads of this process that
+    /// asked for theirs before. Used to distribute data among threads.
     public static var ordinal: Int { clinux_thread_ordinal() }
 
-    /// Has the calling thread, and those that it starts from now on, stand back behind others of
-    /// the machine: a nice value from 0 to 19. Throws EPERM where a system call filter forbids it,
-    /// and for a value below the one that holds.
+    /// Lowers the priority of the calling thread, and of threads that it starts later, to a nice
+    /// value from 0 to 19. Throws EPERM if a system call filter forbids it, and for a value below
+    /// the current one.
     public static func standBack(by nice: Int32) throws(Errno) {
         _ = try syscall { clinux_thread_nice(nice) }
     }
 
     deinit {
-        // Fails only for a thread that was joined or detached before.
+        // Fails only for a thread that was already joined or detached.
         _ = clinux_thread_detach(handle)
     }
 
-    /// Waits until the closure has returned.
+    /// Waits for the closure to return.
     public consuming func join() {
         let joined = handle
         discard self
@@ -59,7 +59,8 @@ private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRa
     guard let argument else { return nil }
     let body = Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue()
     clinux_thread_name(body.name)
-    // Without it a fault on a full stack leaves no record, but ends the process as well.
+    // Without an alternate stack, a fault on a full stack still ends the process but leaves no
+    // record.
     _ = clinux_fault_stack()
     body.run()
     return nil

@@ -1,30 +1,30 @@
 import CZMQ
 import Glibc
 
-/// What a wait ended with.
+/// The result of a wait.
 public enum PollOutcome: Hashable, Sendable {
-    /// So many entries are ready.
+    /// This many entries are ready.
     case ready(Int)
-    /// The time is over.
+    /// The timeout has elapsed.
     case timedOut
-    /// A signal came in between; compute the timeout anew.
+    /// Interrupted by a signal; compute the remaining timeout and wait again.
     case interrupted
 }
 
-/// Sockets and descriptors that one wait watches: level-triggered, two reused arrays.
+/// The sockets and descriptors watched by one wait: level-triggered, with two reused arrays.
 ///
-/// `zmq_poll` asks every socket for its state before and after each wait, a system call each. This
-/// asks only those that may have changed: whose own descriptor is readable, or on which something
-/// was called since (libzmq may have read the news within that call).
+/// `zmq_poll` queries every socket before and after each wait, with a system call each. This only
+/// queries sockets that may have changed: those whose own descriptor is readable, and those used
+/// since the last query (libzmq may have consumed the descriptor's event within that use).
 public struct PollSet: ~Copyable {
     private let entries: UnsafeMutablePointer<PollEntry>
     private let polled: UnsafeMutablePointer<pollfd>
-    /// How many entries it may have.
+    /// The largest number of entries.
     public let capacity: Int
-    /// Entries below this index are, or once were, in use.
+    /// All entries at or above this index have never been used.
     private var highWater = 0
 
-    /// Makes a set for at most so many entries.
+    /// Creates a set with the given capacity.
     public init(capacity: Int) {
         self.capacity = capacity
         entries = .allocate(capacity: capacity)
@@ -39,31 +39,32 @@ public struct PollSet: ~Copyable {
         polled.deallocate()
     }
 
-    /// Adds a socket for reading; it must live as long as it is in the set.
+    /// Adds a socket for reading. It must live as long as it's in the set.
     ///
-    /// Returns its index, which stays the same until it is removed. A precondition: there is room.
+    /// Returns its index, which is stable until it's removed. Precondition: the set isn't full.
     @discardableResult
     public mutating func add(_ socket: borrowing Socket) -> Int {
         socket.handle.stir()
         return place(PollEntry(.socket(socket.handle, descriptor: socket.descriptor)))
     }
 
-    /// Adds a descriptor for reading; it must stay open as long as it is in the set.
+    /// Adds a descriptor for reading. It must stay open as long as it's in the set.
     ///
-    /// Returns its index, which stays the same until it is removed. A precondition: there is room.
+    /// Returns its index, which is stable until it's removed. Precondition: the set isn't full.
     @discardableResult
     public mutating func add(descriptor number: Int32) -> Int {
         precondition(number >= 0, "a descriptor is not negative")
         return place(PollEntry(.descriptor(number)))
     }
 
-    /// Removes an entry; its index may be given to the next that is added.
+    /// Removes an entry. Its index may be reused for the next added entry.
     public mutating func remove(at index: Int) {
         check(index)
         put(.vacant, at: index)
     }
 
-    /// Chooses what an entry waits for; one that waits for nothing stays, and reports nothing.
+    /// Sets the events that an entry waits for. An entry without any stays in the set but reports
+    /// nothing.
     public mutating func setInterest(at index: Int, readable: Bool, writable: Bool) {
         check(index)
         var entry = entries[index]
@@ -72,10 +73,10 @@ public struct PollSet: ~Copyable {
         put(entry, at: index)
     }
 
-    /// Waits until an entry is ready; nil milliseconds waits without limit, 0 only looks.
+    /// Waits until an entry is ready. `nil` milliseconds waits without a timeout, 0 only polls.
     ///
-    /// Throws `terminated` after a shutdown of the context, and `notSocket` for a socket that was
-    /// closed. A descriptor that was closed is readable: its read tells.
+    /// Throws `terminated` after a shutdown of the context, and `notSocket` for a closed socket. A
+    /// closed descriptor counts as readable: reading it fails.
     public mutating func wait(milliseconds: Int?) throws(ZMQError) -> PollOutcome {
         precondition(highWater > 0, "a wait for nothing would never end")
         var left = milliseconds.map { max($0, 0) }
@@ -89,27 +90,27 @@ public struct PollSet: ~Copyable {
             let ready = count > 0 ? try lookAtPolled() : known
             if ready > 0 { return .ready(ready) }
             if count == 0 { return .timedOut }
-            // libzmq had something to do for itself.
+            // The event was internal to libzmq.
             guard let start, let whole = milliseconds else { continue }
             left = max(0, whole - (Self.milliseconds() - start))
         }
     }
 
-    /// Whether the last wait found something to read, or an error that a read will tell.
+    /// Whether the last wait found data to read, or an error that a read will report.
     public func isReadable(at index: Int) -> Bool {
         checkBounds(index)
         return entries[index].found.isReadable
     }
 
-    /// Whether the last wait found room to write.
+    /// Whether the last wait found space to write.
     public func isWritable(at index: Int) -> Bool {
         checkBounds(index)
         return entries[index].found.isWritable
     }
 
-    // MARK: - Looking
+    // MARK: - Polling
 
-    /// Asks the sockets that may be ready without their descriptors saying so.
+    /// Queries the sockets that may be ready without their descriptors being readable.
     private func lookAtStirred() throws(ZMQError) -> Int {
         var ready = 0
         for index in 0..<highWater {
@@ -122,7 +123,8 @@ public struct PollSet: ~Copyable {
         return ready
     }
 
-    /// Takes what poll(2) found; returns how many entries are ready, those found before too.
+    /// Evaluates the result of poll(2). Returns the number of ready entries, including those found
+    /// before.
     private func lookAtPolled() throws(ZMQError) -> Int {
         var ready = 0
         for index in 0..<highWater {
@@ -138,8 +140,8 @@ public struct PollSet: ~Copyable {
         return ready
     }
 
-    /// Asks one socket; whether it is ready. One that is will be asked again: it may not be read
-    /// to its end.
+    /// Queries one socket and returns whether it's ready. A ready socket is queried again next
+    /// time, since it may not be read completely.
     private func look(at index: Int, _ handle: SocketHandle) throws(ZMQError) -> Bool {
         let state = try handle.readiness()
         let interest = entries[index].interest
@@ -182,14 +184,14 @@ public struct PollSet: ~Copyable {
     }
 }
 
-/// What an entry waits for, or was found to be.
+/// The events that an entry waits for or that were found.
 struct PollReadiness: Hashable {
     var isReadable = false
     var isWritable = false
 
     var isEmpty: Bool { !isReadable && !isWritable }
 
-    /// Whether something is in both.
+    /// Whether both have an event in common.
     func overlaps(_ other: PollReadiness) -> Bool {
         isReadable && other.isReadable || isWritable && other.isWritable
     }
@@ -197,11 +199,12 @@ struct PollReadiness: Hashable {
 
 /// One socket or descriptor of a `PollSet`.
 struct PollEntry {
-    /// What is watched.
+    /// The watched object.
     enum Source {
         case vacant
         case descriptor(Int32)
-        /// With the descriptor that libzmq signals on: an edge, spent by any call on the socket.
+        /// A socket with the descriptor on which libzmq signals: edge-triggered, consumed by any
+        /// use of the socket.
         case socket(SocketHandle, descriptor: Int32)
     }
 
@@ -215,8 +218,8 @@ struct PollEntry {
 
     var isVacant: Bool { if case .vacant = source { true } else { false } }
 
-    /// As poll(2) takes it, which passes over a negative descriptor. A muted descriptor would still
-    /// report a hang-up: its number is hidden.
+    /// The entry for poll(2), which skips negative descriptors. A descriptor without events would
+    /// still report a hang-up, so its number is hidden.
     var polled: pollfd {
         let hidden = pollfd(fd: -1, events: 0, revents: 0)
         guard !interest.isEmpty else { return hidden }
@@ -231,7 +234,7 @@ struct PollEntry {
         }
     }
 
-    /// What poll(2) says of a descriptor; an error is readable, since a read will tell it.
+    /// Records the result of poll(2). An error counts as readable, since a read will report it.
     mutating func find(_ events: Int16) {
         found = PollReadiness(
             isReadable: interest.isReadable && events & ~Int16(POLLOUT) != 0,

@@ -2,19 +2,20 @@ import CZMQ
 import Glibc
 import Synchronization
 
-/// One libzmq instance with its I/O threads.
+/// A libzmq instance with its I/O threads.
 ///
-/// It ends (`zmq_ctx_term`) when the last reference goes; each `Socket` holds one, so all sockets
-/// are closed by then, and since every socket has a finite linger, the end comes promptly. May be
-/// shared between threads; sockets may not.
+/// It's terminated (`zmq_ctx_term`) when its last reference goes away. Each `Socket` holds one, so
+/// all sockets are closed by then, and since every socket has a finite linger, termination is
+/// prompt. May be shared between threads; sockets may not.
 public final class Context {
     let pointer: UnsafeMutableRawPointer
     private let monitors = Atomic<UInt64>(0)
 
-    /// Starts an instance.
+    /// Creates an instance.
     ///
-    /// `socketsMax` bounds the sockets open at once (libzmq's default is 1,023). Throws `noMemory`
-    /// or `tooManySockets` when the system has nothing left, EINVAL for a bad option.
+    /// `socketsMax` limits the number of open sockets (libzmq's default is 1,023). Throws
+    /// `noMemory` or `tooManySockets` if the system is out of resources, EINVAL for an invalid
+    /// option.
     public init(ioThreads: Int = 1, socketsMax: Int = 1_023) throws(ZMQError) {
         guard let pointer = zmq_ctx_new() else { throw ZMQError(rawValue: zmq_errno()) }
         self.pointer = pointer
@@ -26,19 +27,19 @@ public final class Context {
         while czmq_ctx_term(pointer) == -EINTR {}
     }
 
-    /// Wakes every wait in every thread: from now on all calls on its sockets throw `terminated`.
+    /// Wakes every wait in every thread. From now on all calls on its sockets throw `terminated`.
     public func shutdown() {
-        // Fails only for a context that has ended, which no reference can name.
+        // Fails only for a terminated context, to which no reference can exist.
         _ = czmq_ctx_shutdown(pointer)
     }
 
-    /// A name for one more monitor. Never used again: libzmq frees a name only some time after the
-    /// monitor has ended.
+    /// Returns a name for a new monitor. Names are never reused, since libzmq releases a name only
+    /// some time after the monitor has ended.
     func nextMonitorName() -> String {
         "inproc://monitor-\(monitors.add(1, ordering: .relaxed).newValue)"
     }
 
-    /// The version of the library that runs, for example `4.3.4`.
+    /// The version of the library in use, such as `4.3.4`.
     public static var libraryVersion: String {
         var (major, minor, patch): (Int32, Int32, Int32) = (0, 0, 0)
         zmq_version(&major, &minor, &patch)
@@ -46,52 +47,52 @@ public final class Context {
     }
 }
 
-// libzmq documents contexts as safe to use from several threads; the pointer never changes.
+// Sendable: libzmq documents contexts as thread-safe; the pointer never changes.
 extension Context: @unchecked Sendable {}
 
-/// An error number of libzmq: the system's own numbers, and a few that only libzmq has.
+/// An error number of libzmq: a system error number or one specific to libzmq.
 public struct ZMQError: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
-    /// The number as `zmq_errno` gives it; positive.
+    /// The positive number returned by `zmq_errno`.
     public let rawValue: Int32
 
-    /// Wraps a number as `zmq_errno` gives it.
+    /// Wraps a number returned by `zmq_errno`.
     public init(rawValue: Int32) {
         self.rawValue = rawValue
     }
 
-    /// EAGAIN: nothing to receive, or no room to send. Seen by callers as nil or `.wouldBlock`.
+    /// EAGAIN: nothing to receive, or the send queue is full. Callers see `nil` or `.wouldBlock`.
     public static let wouldBlock = ZMQError(rawValue: EAGAIN)
-    /// EINTR: a signal came in between.
+    /// EINTR: interrupted by a signal.
     public static let interrupted = ZMQError(rawValue: EINTR)
-    /// EHOSTUNREACH: a ROUTER has no peer of this routing id.
+    /// EHOSTUNREACH: a ROUTER has no peer with this routing ID.
     public static let hostUnreachable = ZMQError(rawValue: EHOSTUNREACH)
     /// ETERM: the context was shut down.
     public static let terminated = ZMQError(rawValue: ETERM)
-    /// EFSM: the socket is not in a state for this call.
+    /// EFSM: the socket's state doesn't permit this call.
     public static let wrongState = ZMQError(rawValue: EFSM)
-    /// ENOTSOCK: not a live socket.
+    /// ENOTSOCK: not an open socket.
     public static let notSocket = ZMQError(rawValue: ENOTSOCK)
-    /// EADDRINUSE: somebody has bound the endpoint.
+    /// EADDRINUSE: the endpoint is already bound.
     public static let addressInUse = ZMQError(rawValue: EADDRINUSE)
-    /// ENOENT: the endpoint is not bound or connected here; for ipc, its directory is not there.
+    /// ENOENT: the endpoint isn't bound or connected here; for ipc, its directory doesn't exist.
     public static let noEndpoint = ZMQError(rawValue: ENOENT)
-    /// EINVAL: an option, an endpoint or a size that libzmq does not take.
+    /// EINVAL: an invalid option, endpoint or size.
     public static let invalidArgument = ZMQError(rawValue: EINVAL)
-    /// EMFILE: as many sockets as the context allows, or no descriptor left.
+    /// EMFILE: the context's socket limit is reached, or no descriptors are left.
     public static let tooManySockets = ZMQError(rawValue: EMFILE)
     /// ENOMEM: out of memory.
     public static let noMemory = ZMQError(rawValue: ENOMEM)
-    /// EACCES: the mode of the ipc socket or of a directory above it forbids it.
+    /// EACCES: denied by the mode of the ipc socket or of a parent directory.
     public static let accessDenied = ZMQError(rawValue: EACCES)
 
-    /// libzmq's own text.
+    /// libzmq's description.
     public var description: String {
         guard let text = zmq_strerror(rawValue) else { return "libzmq error \(rawValue)" }
         return String(cString: text)
     }
 }
 
-/// Calls libzmq and turns -errno into a thrown error; repeats while a signal interrupts.
+/// Calls libzmq and throws -errno results as errors; repeats the call while it's interrupted.
 @discardableResult
 func zmq(_ call: () -> Int32) throws(ZMQError) -> Int32 {
     while true {
@@ -101,24 +102,25 @@ func zmq(_ call: () -> Int32) throws(ZMQError) -> Int32 {
     }
 }
 
-/// Where sockets meet: a Unix socket, or a name within one context.
+/// A socket address: a Unix socket, or a name within one context.
 public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
-    /// Why a text is no endpoint.
+    /// Why a text isn't a valid endpoint.
     public enum Failure: Error, Hashable, Sendable {
-        /// The path of a Unix socket may have 107 bytes (`sun_path` less its zero).
+        /// The path of a Unix socket is limited to 107 bytes (`sun_path` without its terminator).
         case pathTooLong(bytes: Int)
-        /// No path or name, or one with a zero byte; `*` and `@` would be wildcard and abstract.
+        /// The path or name is empty or contains a zero byte, or starts with `*` (wildcard) or `@`
+        /// (abstract).
         case badName
-        /// Neither `ipc://` nor `inproc://`.
+        /// The transport is neither `ipc://` nor `inproc://`.
         case unknownTransport
     }
 
-    /// How many bytes the path of a Unix socket may have.
+    /// The largest number of bytes in the path of a Unix socket.
     public static let pathBytesMax = 107
 
-    /// As libzmq takes it, for example `ipc:///run/imagebus/front/front.sock`.
+    /// The endpoint in libzmq's notation, such as `ipc:///run/imagebus/front/front.sock`.
     public let description: String
-    /// The path of the Unix socket; nil within a process.
+    /// The path of the Unix socket; `nil` for an in-process endpoint.
     public let path: String?
 
     private init(description: String, path: String?) {
@@ -126,7 +128,7 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         self.path = path
     }
 
-    /// A Unix socket at this path; its directory must exist when it is bound.
+    /// Returns the Unix socket at this path. Its directory must exist when it's bound.
     public static func ipc(path: String) throws(Failure) -> Endpoint {
         let count = path.utf8.count
         if count > pathBytesMax { throw .pathTooLong(bytes: count) }
@@ -136,13 +138,13 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
         return Endpoint(description: "ipc://" + path, path: path)
     }
 
-    /// A name within one `Context`, at most 255 bytes; bind before connect.
+    /// Returns a name within one `Context`, at most 255 bytes. Bind it before connecting.
     public static func inproc(name: String) throws(Failure) -> Endpoint {
         if name.isEmpty || name.utf8.count > 255 || name.utf8.contains(0) { throw .badName }
         return Endpoint(description: "inproc://" + name, path: nil)
     }
 
-    /// Reads `ipc://PATH` or `inproc://NAME`.
+    /// Parses `ipc://PATH` or `inproc://NAME`.
     public init(parsing text: String) throws(Failure) {
         if text.hasPrefix("ipc://") {
             self = try .ipc(path: String(text.dropFirst(6)))
@@ -156,11 +158,11 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
 
 /// The socket types that the bus uses.
 public enum SocketKind: Hashable, Sendable {
-    /// The side that binds: prefixes what it receives with the peer's routing id, and sends to it.
+    /// The binding side: received messages start with the peer's routing ID, sent ones must.
     case router
-    /// The side that connects.
+    /// The connecting side.
     case dealer
-    /// Exactly two ends, within a process.
+    /// One of exactly two in-process ends.
     case pair
 
     var number: Int32 {
@@ -172,28 +174,28 @@ public enum SocketKind: Hashable, Sendable {
     }
 }
 
-/// The owner of one libzmq socket: closed when the value ends. Belongs to one thread.
+/// The owner of a libzmq socket, which is closed when the value ends. Belongs to one thread.
 ///
-/// Nothing here blocks: sending and receiving say when they would, and `PollSet` waits.
+/// Nothing here blocks: sending and receiving return if they would, and `PollSet` waits.
 public struct Socket: ~Copyable {
     let pointer: UnsafeMutableRawPointer
     let handle: SocketHandle
-    /// On which libzmq tells that something may have changed (ZMQ_FD).
+    /// The descriptor on which libzmq signals possible changes (ZMQ_FD).
     let descriptor: Int32
-    /// Its type.
+    /// The socket type.
     public let kind: SocketKind
 
-    /// Opens a socket with every option set.
+    /// Opens a socket and sets every option.
     ///
     /// Throws `tooManySockets`, `terminated` after a shutdown, and EINVAL for a value that libzmq
-    /// does not take.
+    /// rejects.
     public init(
         _ kind: SocketKind, in context: Context, _ options: SocketOptions
     ) throws(ZMQError) {
         var opened: UnsafeMutableRawPointer?
         try zmq { czmq_socket(context.pointer, kind.number, &opened) }
         guard let opened else { throw .notSocket }
-        // From here on the handle closes it, whatever is thrown.
+        // From here on the handle closes the socket, whatever is thrown.
         let owner = SocketHandle(opened, context)
         try Self.apply(options, kind: kind, to: opened)
         descriptor = try Self.get(opened, ZMQ_FD, Int32(-1))
@@ -206,30 +208,30 @@ public struct Socket: ~Copyable {
         handle.close()
     }
 
-    /// Listens. An existing Unix socket of that path is replaced without a word: whoever binds must
-    /// hold a lock that says that nobody else serves there.
+    /// Listens on an endpoint. An existing Unix socket at that path is silently replaced, so the
+    /// caller must hold a lock that guarantees that no other process serves it.
     public borrowing func bind(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
         handle.stir()
         try zmq { czmq_bind(pointer, endpoint.description) }
     }
 
-    /// Stops listening. What was accepted there is lost with it: libzmq ends such connections'
-    /// sessions without a word to the other side.
+    /// Stops listening. Accepted connections are lost: libzmq ends their sessions without notifying
+    /// the peers.
     public borrowing func unbind(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
         handle.stir()
         try zmq { czmq_unbind(pointer, endpoint.description) }
     }
 
-    /// Connects in the background, again and again until `disconnect` or the end.
+    /// Connects in the background and reconnects until `disconnect` or until the socket is closed.
     public borrowing func connect(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
         handle.stir()
         try zmq { czmq_connect(pointer, endpoint.description) }
     }
 
-    /// Gives a connection up, with what is queued for it.
+    /// Closes a connection and discards the messages queued for it.
     public borrowing func disconnect(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
         handle.stir()
@@ -237,14 +239,14 @@ public struct Socket: ~Copyable {
     }
 }
 
-/// What a socket and its monitor share: which of them ends first does not matter.
+/// The state shared by a socket and its monitor, either of which may end first.
 ///
-/// A class, because a noncopyable value cannot be referred to from two places.
+/// It's a class because a noncopyable value can't be referenced from two owners.
 final class SocketHandle {
     private(set) var pointer: UnsafeMutableRawPointer?
-    /// What may be possible although the descriptor does not say so: something was called on the
-    /// socket since its state was known, and libzmq may have read within that call what the
-    /// descriptor had to say.
+    /// Events that may be possible although the descriptor isn't readable: the socket was used
+    /// since its state was last queried, and libzmq may have consumed the descriptor's event during
+    /// that use.
     var unknown = PollReadiness(isReadable: true, isWritable: true)
     private let context: Context
 
@@ -253,14 +255,14 @@ final class SocketHandle {
         self.context = context
     }
 
-    /// Something is called on the socket.
+    /// Invalidates the known state, since the socket is being used.
     func stir() { unknown = PollReadiness(isReadable: true, isWritable: true) }
 
-    /// libzmq looked for a message and has none. It looks at its descriptor before it says so:
-    /// what comes from now on, the descriptor tells.
+    /// libzmq checks its descriptor before it reports that there is no message, so from now on the
+    /// descriptor signals new ones.
     func foundNothingToRead() { unknown.isReadable = false }
 
-    /// What can be done now (ZMQ_EVENTS). Throws `notSocket` after `close`.
+    /// Returns the events that are possible now (ZMQ_EVENTS). Throws `notSocket` after `close`.
     func readiness() throws(ZMQError) -> PollReadiness {
         guard let pointer else { throw .notSocket }
         let state = try Socket.get(pointer, ZMQ_EVENTS, Int32(0))
@@ -272,7 +274,7 @@ final class SocketHandle {
     func close() {
         guard let open = pointer else { return }
         pointer = nil
-        // Fails only for a pointer that is no socket.
+        // Fails only for a pointer that isn't a socket.
         _ = czmq_close(open)
     }
 
@@ -281,39 +283,39 @@ final class SocketHandle {
     }
 }
 
-/// Every option that libzmq would otherwise decide by a default that does not suit a bus.
+/// All options for which libzmq's default doesn't suit a bus.
 ///
-/// Set before bind and connect; `Socket.currentOptions()` reads back what holds.
+/// They are set before bind and connect. `Socket.currentOptions()` reads back the values in effect.
 public struct SocketOptions: Hashable, Sendable {
     /// LINGER: how long unsent messages survive a close, in milliseconds. libzmq's default is
-    /// for ever, and the end of the context would wait for it.
+    /// forever, which would block the termination of the context.
     public var lingerMilliseconds = 0
-    /// SNDHWM: messages queued for one peer before a send would block; 0 is no limit.
+    /// SNDHWM: the number of messages queued per peer before a send would block; 0 means no limit.
     public var sendQueueMax = 1_000
-    /// RCVHWM: messages of one peer that wait to be received; 0 is no limit.
+    /// RCVHWM: the number of received messages queued per peer; 0 means no limit.
     public var receiveQueueMax = 1_000
-    /// MAXMSGSIZE: bytes of one frame; the connection of a peer that sends more is closed.
+    /// MAXMSGSIZE: the largest frame in bytes. The connection of a peer that sends more is closed.
     public var frameBytesMax: Int
-    /// IMMEDIATE: queue only for connections that are complete, so nothing waits for a peer that
-    /// is not there.
+    /// IMMEDIATE: queue messages only for completed connections, so that none wait for an absent
+    /// peer.
     public var isImmediate = true
-    /// RECONNECT_IVL: milliseconds before the first attempt to connect again.
+    /// RECONNECT_IVL: the delay before the first reconnection attempt, in milliseconds.
     public var reconnectMilliseconds = 10
-    /// RECONNECT_IVL_MAX: the interval doubles up to this many milliseconds.
+    /// RECONNECT_IVL_MAX: the delay doubles up to this many milliseconds.
     public var reconnectMillisecondsMax = 250
-    /// HANDSHAKE_IVL: milliseconds within which a connection must complete its greeting.
+    /// HANDSHAKE_IVL: the timeout for the handshake of a connection, in milliseconds.
     public var handshakeMilliseconds = 5_000
-    /// BACKLOG: connections that wait to be accepted.
+    /// BACKLOG: the number of connections waiting to be accepted.
     public var backlog = 512
 
-    /// The bus' options for frames of at most so many bytes.
+    /// Creates the bus's options for the given frame limit.
     public init(frameBytesMax: Int) {
         self.frameBytesMax = frameBytesMax
     }
 }
 
 extension Socket {
-    /// What holds on this socket now, as libzmq tells it.
+    /// Returns the values in effect on this socket, read from libzmq.
     ///
     /// ROUTER_MANDATORY (always on) and ROUTER_HANDOVER (always off) can be set but not read.
     public borrowing func currentOptions() throws(ZMQError) -> SocketOptions {
@@ -344,9 +346,9 @@ extension Socket {
         try set(pointer, ZMQ_HANDSHAKE_IVL, options.handshakeMilliseconds)
         try set(pointer, ZMQ_BACKLOG, options.backlog)
         guard kind == .router else { return }
-        // Without it a message to a peer that has gone vanishes without an error.
+        // Without it, messages to a disconnected peer are silently dropped.
         try set(pointer, ZMQ_ROUTER_MANDATORY, 1)
-        // A newcomer must never take over the routing id of a live peer.
+        // A new connection must never take over the routing ID of a live peer.
         try set(pointer, ZMQ_ROUTER_HANDOVER, 0)
     }
 
@@ -383,28 +385,28 @@ extension Socket {
     }
 }
 
-/// The events of one socket's connections, in order, as messages of a PAIR.
+/// Connection events of one socket, in order, delivered as messages of a PAIR.
 ///
-/// Death of a peer is an event here, without heartbeats. Lives on the socket's thread; which of the
-/// two ends first does not matter.
+/// A peer's death is reported here without heartbeats. Lives on the socket's thread; either of the
+/// two may end first.
 public struct SocketMonitor: ~Copyable {
-    /// What `PollSet` watches.
+    /// The socket for `PollSet` to watch.
     public let socket: Socket
     private let monitored: SocketHandle
     private var reader = MessageReader(framesMax: 2)
 
-    /// How many events may wait, unless a monitor is given another number.
+    /// The default limit of queued events.
     public static let eventsMax = 65_536
-    /// Events that may wait on libzmq's side of the queue, which nobody can change.
+    /// The limit of events queued on libzmq's side, which can't be changed.
     public static let senderEventsMax = 1_000
 
-    /// Starts monitoring. Do it before bind or connect, or the first events are missed.
+    /// Starts monitoring. Call it before bind or connect, otherwise the first events are missed.
     ///
-    /// When `eventsMax` and `senderEventsMax` events wait, libzmq's I/O thread waits until they
-    /// are read: drain the monitor in every turn. As each accepted connection is an event, that
-    /// bounds how many there can be that nobody has looked at.
+    /// Once `eventsMax` plus `senderEventsMax` events are queued, libzmq's I/O thread blocks until
+    /// they are read, so drain the monitor in every turn. As each accepted connection is an event,
+    /// this bounds the number of connections that haven't been examined.
     ///
-    /// Throws EADDRINUSE when the socket has a monitor already.
+    /// Throws EADDRINUSE if the socket already has a monitor.
     public init(
         _ socket: borrowing Socket, in context: Context, eventsMax: Int = SocketMonitor.eventsMax
     ) throws(ZMQError) {
@@ -428,15 +430,15 @@ public struct SocketMonitor: ~Copyable {
     }
 
     deinit {
-        // libzmq would go on sending, and wait for a reader that has gone: stop it first.
+        // libzmq would keep sending and block on a reader that's gone, so stop it first.
         guard let pointer = monitored.pointer else { return }
-        // Its last event needs room in the queue that nobody but this thread empties.
+        // The final event needs space in the queue, which only this thread drains.
         var last = MessageReader(framesMax: 2)
         while (try? last.receive(from: socket)) == true {}
         _ = czmq_monitor(pointer, nil, 0)
     }
 
-    /// The next event; nil when there is none. Throws `terminated` after a shutdown.
+    /// Returns the next event, or `nil` if there is none. Throws `terminated` after a shutdown.
     public mutating func next() throws(ZMQError) -> MonitorEvent? {
         guard try reader.receive(from: socket) else { return nil }
         return reader.withBytes(at: 0) { frame in
@@ -448,34 +450,34 @@ public struct SocketMonitor: ~Copyable {
     }
 }
 
-/// What happened to a connection of a monitored socket. Descriptors are numbers that libzmq owns; a
-/// closed one is reused at once.
+/// A connection event of a monitored socket. Descriptors are numbers owned by libzmq; a closed one
+/// may be reused at once.
 public enum MonitorEvent: Hashable, Sendable {
-    /// A connection we made is open, the greeting still to come.
+    /// An outgoing connection is open, before the handshake.
     case connected(descriptor: Int32)
-    /// A connection attempt is under way.
+    /// A connection attempt is in progress.
     case connectDelayed(errno: Int32)
-    /// The next attempt comes after so many milliseconds.
+    /// The next attempt follows after this many milliseconds.
     case connectRetried(milliseconds: Int32)
-    /// The socket listens.
+    /// The socket is listening.
     case listening(descriptor: Int32)
     /// The socket could not listen.
     case bindFailed(errno: Int32)
-    /// A peer's connection is open, the greeting still to come.
+    /// An incoming connection is open, before the handshake.
     case accepted(descriptor: Int32)
-    /// A peer's connection could not be opened, for example for lack of descriptors.
+    /// An incoming connection couldn't be accepted, for example for lack of descriptors.
     case acceptFailed(errno: Int32)
-    /// The greeting is complete: messages flow. Of which connection libzmq does not say.
+    /// The handshake is complete and messages flow. libzmq doesn't report for which connection.
     case handshakeSucceeded
-    /// The greeting failed: a stranger, or an error of the system.
+    /// The handshake failed: not a ZeroMQ peer, or a system error.
     case handshakeFailed(detail: Int32)
-    /// The connection is broken: the peer closed it or died.
+    /// The connection was lost: the peer closed it or died.
     case disconnected(descriptor: Int32)
-    /// A listening or unfinished connection was closed by us.
+    /// This side closed a listening or incomplete connection.
     case closed(descriptor: Int32)
-    /// A close failed.
+    /// Closing failed.
     case closeFailed(errno: Int32)
-    /// The monitor is over; no event follows.
+    /// The monitor has stopped; no event follows.
     case monitorStopped
     /// An event of a later libzmq.
     case unknown(event: UInt16)

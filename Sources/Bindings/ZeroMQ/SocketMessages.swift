@@ -1,24 +1,25 @@
 import CZMQ
 import Glibc
 
-/// What became of a frame.
+/// The result of sending a frame.
 public enum SendOutcome: Hashable, Sendable {
-    /// libzmq has it.
+    /// libzmq has accepted the frame.
     case sent
-    /// The queue to the peer is full, or there is no peer yet. Nothing was sent; keep the message.
+    /// The peer's queue is full, or there is no peer yet. Nothing was sent; keep the message.
     case wouldBlock
-    /// A ROUTER has no such peer (any more). Nothing was sent; drop the session.
+    /// A ROUTER doesn't have this peer (any more). Nothing was sent; drop the session.
     ///
-    /// A ROUTER learns of a peer's end when it receives the last that came from there, after the
-    /// monitor has told it; until then a frame to that peer is `sent` into nothing, or would block.
+    /// A ROUTER notices that a peer has disconnected when it receives the peer's last message,
+    /// after the monitor has reported it. Until then a frame to that peer is either `sent` and
+    /// lost, or would block.
     case hostUnreachable
 }
 
 extension Socket {
-    /// Sends one frame without waiting; libzmq copies the bytes.
+    /// Sends one frame without blocking; libzmq copies the bytes.
     ///
-    /// Only the first frame of a message can have another outcome than `sent`: a ROUTER decides by
-    /// the routing id, a DEALER by its queue, for the message as a whole. Throws `terminated`.
+    /// Only the first frame of a message can have an outcome other than `sent`: a ROUTER decides by
+    /// the routing ID, a DEALER by its queue, for the whole message. Throws `terminated`.
     public borrowing func send(
         _ bytes: UnsafeRawBufferPointer, more: Bool = false
     ) throws(ZMQError) -> SendOutcome {
@@ -29,7 +30,7 @@ extension Socket {
         }
     }
 
-    /// Sends one frame without waiting; libzmq copies the bytes.
+    /// Sends one frame without blocking; libzmq copies the bytes.
     public borrowing func send(
         _ bytes: RawSpan, more: Bool = false
     ) throws(ZMQError) -> SendOutcome {
@@ -42,8 +43,8 @@ extension Socket {
         }
     }
 
-    /// Sends the routing id that a ROUTER's message begins with; `wouldBlock` and
-    /// `hostUnreachable` speak of that peer.
+    /// Sends the routing ID that starts a ROUTER's message. `wouldBlock` and `hostUnreachable`
+    /// refer to that peer.
     public borrowing func send(
         to peer: RoutingID, more: Bool = true
     ) throws(ZMQError) -> SendOutcome {
@@ -56,20 +57,21 @@ extension Socket {
         }
     }
 
-    /// Sends one frame of `byteCount` bytes that `fill` writes in place: no copy, no buffer of
-    /// ours.
+    /// Sends one frame of `byteCount` bytes written in place by `fill`, without a copy or
+    /// intermediate buffer.
     ///
-    /// `fill` must write every byte: they are not zeroed before.
+    /// `fill` must write every byte: the buffer isn't zeroed.
     public borrowing func send(
         byteCount: Int, more: Bool = false, fill: (UnsafeMutableRawBufferPointer) -> Void
     ) throws(ZMQError) -> SendOutcome {
         let pointer = pointer
         handle.stir()
         var message = zmq_msg_t()
-        // A small body lies inside the structure, so it must not move until it is sent.
+        // A small body is stored inside the structure, so the structure must not move until it's
+        // sent.
         return try withUnsafeMutablePointer(to: &message) { (slot) throws(ZMQError) in
             try zmq { czmq_msg_init_size(slot, byteCount) }
-            // After a successful send libzmq has emptied it, and this does nothing.
+            // After a successful send libzmq has emptied the message, and this has no effect.
             defer { zmq_msg_close(slot) }
             fill(UnsafeMutableRawBufferPointer(start: zmq_msg_data(slot), count: byteCount))
             return try Self.outcome { czmq_msg_send(slot, pointer, Self.flags(more)) }
@@ -93,19 +95,19 @@ extension Socket {
     }
 }
 
-/// Receives messages of a few frames into slots that are allocated once and used again.
+/// Receives messages of a few frames into slots that are allocated once and reused.
 ///
 /// The bytes of a message are valid until the next `receive`.
 public struct MessageReader: ~Copyable {
     private let slots: UnsafeMutablePointer<zmq_msg_t>
     private let framesMax: Int
-    /// How many frames of the last message are in the slots.
+    /// The number of frames of the last message in the slots.
     public private(set) var count = 0
-    /// Whether the last message had more frames than slots; the rest of it was dropped unread.
+    /// Whether the last message had more frames than slots; the excess was discarded unread.
     public private(set) var isOverlong = false
 
-    /// Makes a reader with `framesMax` slots and one for what is dropped; a ROUTER's routing id
-    /// takes one.
+    /// Creates a reader with `framesMax` slots plus one for discarded frames. A ROUTER's routing ID
+    /// takes one slot.
     public init(framesMax: Int) {
         precondition(framesMax > 0, "a message has at least one frame")
         self.framesMax = framesMax
@@ -118,9 +120,9 @@ public struct MessageReader: ~Copyable {
         slots.deallocate()
     }
 
-    /// Takes the next whole message without waiting; false when there is none.
+    /// Receives the next complete message without blocking; returns `false` if there is none.
     ///
-    /// libzmq hands out a message only when all its frames are there. Throws `terminated`.
+    /// libzmq delivers a message only once all its frames have arrived. Throws `terminated`.
     public mutating func receive(from socket: borrowing Socket) throws(ZMQError) -> Bool {
         count = 0
         isOverlong = false
@@ -141,14 +143,15 @@ public struct MessageReader: ~Copyable {
         return true
     }
 
-    /// The bytes of one frame; valid until the next `receive`. A precondition: `index` < `count`.
+    /// Returns the bytes of one frame, valid until the next `receive`. Precondition: `index` <
+    /// `count`.
     @_lifetime(borrow self)
     public borrowing func bytes(at index: Int) -> RawSpan {
         let span = RawSpan(_unsafeBytes: raw(at: index))
         return _overrideLifetime(span, borrowing: self)
     }
 
-    /// Lends the bytes of one frame. A precondition: `index` < `count`.
+    /// Calls `body` with the bytes of one frame. Precondition: `index` < `count`.
     @inlinable
     public borrowing func withBytes<Result: ~Copyable, Failure: Error>(
         at index: Int, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
@@ -156,18 +159,19 @@ public struct MessageReader: ~Copyable {
         try body(raw(at: index))
     }
 
-    /// The routing id of a message that came through a ROUTER; nil when the peer chose its own.
+    /// The routing ID of a message received by a ROUTER; `nil` if the peer chose its own.
     public var routingID: RoutingID? {
         count > 0 ? RoutingID(raw(at: 0)) : nil
     }
 
-    /// The descriptor of the connection that the message came through; nil when libzmq has none.
+    /// The descriptor of the connection that the message arrived on; `nil` if libzmq doesn't know
+    /// it.
     ///
-    /// Looks a text up in the message's metadata: ask for what opens a session, not for each
-    /// message.
+    /// Looks up a string in the message's metadata, so use it for messages that open a session
+    /// rather than for each message.
     public var sourceDescriptor: Int32? {
         guard count > 0 else { return nil }
-        // A ROUTER makes the first frame itself; what follows came through the connection.
+        // A ROUTER creates the first frame itself; the others arrived on the connection.
         let descriptor = czmq_msg_source(slots + (count - 1))
         return descriptor >= 0 ? descriptor : nil
     }
@@ -200,27 +204,28 @@ public struct MessageReader: ~Copyable {
     }
 }
 
-/// The name that a ROUTER gave to one connection: never reused before 2^32 connections.
+/// The name that a ROUTER assigned to one connection; not reused before 2^32 connections.
 ///
-/// libzmq's own names are five bytes, a zero and a number. A peer that sets an identity of its own
-/// gets no `RoutingID`: nobody on this bus does, and a chosen name could be made to look like
-/// another's.
+/// libzmq's own names are five bytes, a zero and a number. A peer that sets its own identity gets
+/// no `RoutingID`: no legitimate peer on this bus does, and a chosen name could imitate another
+/// peer's.
 public struct RoutingID: Hashable, Sendable, CustomStringConvertible {
-    /// The number behind the zero byte, in memory order.
+    /// The number after the zero byte, in memory order.
     public let rawValue: UInt32
 
-    /// A routing id of this number.
+    /// Creates a routing ID from its number.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
-    /// Reads the first frame that a ROUTER delivers; nil for an identity that the peer chose.
+    /// Parses the first frame delivered by a ROUTER. Returns `nil` for an identity chosen by the
+    /// peer.
     public init?(_ frame: UnsafeRawBufferPointer) {
         guard frame.count == 5, frame[0] == 0 else { return nil }
         rawValue = frame.loadUnaligned(fromByteOffset: 1, as: UInt32.self)
     }
 
-    /// For logs.
+    /// A description for logs.
     public var description: String {
         String(rawValue.byteSwapped, radix: 16)
     }
