@@ -1,57 +1,60 @@
 internal import CMicroHTTPD
 
-/// Who answers the requests of an `EventedHTTPServer`; called on the thread that runs it.
+/// Handles the requests of an `EventedHTTPServer`. Called on the thread that runs the server.
 public protocol EventedHandler: AnyObject {
-    /// The head of a request with a body was read, and nothing of the body yet. Who says nothing
-    /// takes what the limits of the server permit.
+    /// Called when the head of a request with a body has been read, but none of the body. The
+    /// default implementation accepts what the server's limits permit.
     func admitBody(of exchange: EventedExchange) -> BodyAdmission
-    /// The head of a request was read, and not looked at yet. Who has answered the same one before
-    /// (`EventedExchange.has`) may answer it so again; `ended` follows, and `handle` does not.
+    /// Called when the head of a request has been read but not validated. A handler that has
+    /// answered an identical head before (`EventedExchange.has`) may return the same reply again;
+    /// then `ended` follows and `handle` isn't called.
     func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply?
-    /// A request has come as a whole. It is answered here or later.
+    /// Called when a request has been received completely. It can be answered now or later.
     func handle(_ exchange: EventedExchange)
-    /// It is over, however it ended: nobody wants an answer any more. Once for each.
+    /// Called exactly once per exchange when it's over, for whatever reason. No answer is needed
+    /// any more.
     func ended(_ exchange: EventedExchange, _ end: HTTPEnd)
-    /// Whether an address may have more connections than the limits of the server permit.
+    /// Whether an address is exempt from the server's limit of connections per peer.
     func hasUnlimitedConnections(_ peer: PeerAddress) -> Bool
-    /// A connection was closed at once: the address has as many as it may have.
+    /// Called when a connection was closed at once because the address has reached its limit.
     func refusedConnection(of peer: PeerAddress)
 }
 
 extension EventedHandler {
-    /// None is known.
+    /// Knows no heads.
     public func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply? { nil }
 
-    /// None has.
+    /// Exempts no address.
     public func hasUnlimitedConnections(_ peer: PeerAddress) -> Bool { false }
 
-    /// Nobody wants to know.
+    /// Does nothing.
     public func refusedConnection(of peer: PeerAddress) {}
 
-    /// As the limits say.
+    /// Accepts bodies up to the server's limit.
     public func admitBody(of exchange: EventedExchange) -> BodyAdmission {
         .take(bytesMax: exchange.server.limits.bodyBytes)
     }
 }
 
-/// An HTTP/1.1 server without a thread of its own: its owner waits for `descriptor`, and at most
-/// `millisecondsUntilDue`, and then calls `run`. One thread.
+/// An HTTP/1.1 server without a thread of its own. Its owner waits for `descriptor`, for at most
+/// `millisecondsUntilDue`, and then calls `run`. Belongs to one thread.
 ///
-/// A request may be answered later. Its connection waits until then, and the handler is told within
-/// one turn when its peer leaves.
+/// A request may be answered later; its connection waits until then. If the peer disconnects, the
+/// handler is notified within one turn.
 public struct EventedHTTPServer: ~Copyable {
-    /// The TCP port; 0: it listens at a Unix socket.
+    /// The TCP port, or 0 if it listens on a Unix socket.
     public let port: UInt16
-    /// Readable when `run` has something to do.
+    /// Readable when `run` has work to do.
     public let descriptor: Int32
     private let daemon: OpaquePointer
     private let state: EventedServerState
 
-    /// Turns of the library in one `run`, so that the owner's other work is not starved.
+    /// The largest number of libmicrohttpd's turns per `run`, so that other work of the owner isn't
+    /// starved.
     private static let turnsMax = 64
 
-    /// Accepts at a socket that listens and does not block, which it closes from then on, also
-    /// where it throws.
+    /// Accepts connections on a listening, nonblocking socket. Takes ownership of the socket even
+    /// if it throws.
     public init(
         listener socket: Int32, limits: HTTPLimits = HTTPLimits(), handler: any EventedHandler
     ) throws(HTTPListenError) {
@@ -87,16 +90,17 @@ public struct EventedHTTPServer: ~Copyable {
         close(descriptor)
     }
 
-    /// Connections that are open.
+    /// The number of open connections.
     public var connectionCount: Int { Int(cmicrohttpd_connections(daemon)) }
 
-    /// Connections that were closed since their peers read too slowly.
+    /// The number of connections closed because their peers read too slowly.
     public var slowReaders: UInt64 { state.slowReaders }
 
-    /// Exchanges that wait for their answers.
+    /// The number of exchanges waiting for an answer.
     public var waitingCount: Int { state.waitingCount }
 
-    /// After how long `run` is to be called although the descriptor is not readable; `nil`: never.
+    /// The milliseconds after which `run` must be called even if the descriptor isn't readable;
+    /// `nil` means never.
     public var millisecondsUntilDue: Int? {
         let ours = state.deadlines.millisecondsUntilNext(from: cmicrohttpd_now())
         return [libraryDue, ours].compactMap { $0 }.min()
@@ -107,96 +111,96 @@ public struct EventedHTTPServer: ~Copyable {
         return milliseconds < 0 ? nil : Int(clamping: milliseconds)
     }
 
-    /// Does what can be done now.
+    /// Does all work that is possible without blocking.
     public borrowing func run() {
         for _ in 0..<Self.turnsMax {
             state.beginTurn()
             let hadLeft = state.noteLeft()
             state.endOverdue()
             guard MHD_run(daemon) == .YES else { return }
-            // Zero: something is left that no descriptor tells of, such as a connection that was
-            // resumed.
+            // Zero means that work remains that no descriptor signals, such as a resumed
+            // connection.
             guard hadLeft || libraryDue == 0 else { return }
         }
     }
 
-    /// Leaves whoever connects from now on without an answer of the system: once `stopListening`
-    /// has closed the socket, their next attempt is refused. Connections that are under way become
-    /// whole, so that few of them, and on one machine none, are lost in between.
+    /// Makes the system ignore new connection attempts, so that once `stopListening` has closed the
+    /// socket, their retries are refused. Handshakes in progress complete, so that few connections,
+    /// and none from the same machine, are lost in between.
     public borrowing func refuseConnections() {
         cmicrohttpd_refuse(cmicrohttpd_listening(daemon))
     }
 
-    /// Takes no more connections, after those that wait; those that are open go on.
+    /// Accepts the pending connections and then stops listening. Open connections stay open.
     public borrowing func stopListening() {
         run()
         let socket = MHD_quiesce_daemon(daemon)
         guard socket >= 0 else { return }
-        // Another process may go on with the same socket.
+        // Another process may continue to use the same socket.
         cmicrohttpd_refuse_no_more(socket)
         close(socket)
     }
 }
 
-/// Why no server can be made of a socket.
+/// Why a server can't be created on a socket.
 public struct HTTPListenError: Error, Hashable, Sendable {
-    /// As in errno(3).
+    /// The error number; see errno(3).
     public let errno: Int32
 
-    /// In words of the system.
+    /// The system's description.
     public var text: String { String(cString: strerror(errno)) }
 }
 
 /// Whether the body of a request is read.
 public enum BodyAdmission {
-    /// It is, up to so many bytes, and never more than the limits of the server permit. One that is
-    /// larger is read to its end, is not kept, and is answered 413.
+    /// Read the body up to this many bytes, and never more than the server's limit. A larger body
+    /// is read to its end but discarded, and the request is answered with 413.
     case take(bytesMax: Int)
-    /// It is answered at once; the body is not read, and the connection closed.
+    /// Answer at once without reading the body, and close the connection.
     case refuse(HTTPReply)
 }
 
-/// What an `EventedHTTPServer` takes of strangers at most.
+/// The limits that an `EventedHTTPServer` imposes on untrusted clients.
 public struct HTTPLimits: Hashable, Sendable {
-    /// Connections at a time.
+    /// The largest number of concurrent connections.
     public var connections = 12_000
-    /// Of one address; 0: as many as in all. Peers of a Unix socket have no address, so this limit
-    /// does not apply to them.
+    /// The largest number of connections per address; 0 means only `connections` applies. Peers of
+    /// a Unix socket have no address, so this limit doesn't apply to them.
     public var connectionsPerPeer = 512
-    /// Seconds after which a connection without traffic is closed; one whose answer is awaited
-    /// counts as busy.
+    /// The idle timeout of a connection in seconds. A connection whose answer is pending isn't
+    /// idle.
     public var idleSeconds = 60
-    /// Seconds in which a request has to come as a whole, from the beginning of its connection or
-    /// from its first line on, however its bytes trickle in; behind an answer the first line has
-    /// `idleSeconds` besides.
+    /// The timeout for receiving a complete request in seconds, however slowly its bytes arrive. It
+    /// starts with the connection or with the first line of the request; after an answer, the first
+    /// line may take another `idleSeconds`.
     public var headSeconds = 30
-    /// Bytes a second that a peer has to take of an answer, over each `readSeconds`; slow mobile
-    /// networks have more.
+    /// The lowest rate in bytes per second at which a peer must read an answer, measured over each
+    /// `readSeconds`. Slow mobile networks are faster.
     public var leastBytesPerSecond = 16 << 10
-    /// Seconds after which a peer that has taken less than that is closed.
+    /// The interval in seconds after which a peer that has read more slowly is disconnected.
     var readSeconds: Int { min(idleSeconds, Self.readSecondsMax) }
-    /// Bytes of a request line and its headers; more is refused with 431 or 414.
+    /// The largest size of a request line and header in bytes; more is refused with 431 or 414.
     public var headBytes = 32 << 10
-    /// Bytes of a body; more is refused with 413.
+    /// The largest body in bytes; more is refused with 413.
     public var bodyBytes = 0
-    /// Bodies that are kept at a time, from their first byte to the end of their requests; one more
-    /// is refused with 503.
+    /// The largest number of bodies kept at a time, from their first byte to the end of their
+    /// requests; more are refused with 503.
     public var bodies = 16
 
     private static let readSecondsMax = 60
-    /// Bytes of an answer that the system keeps for a peer beyond those that are on their way. It
-    /// would keep megabytes, which count against the memory of the process. Most images are
-    /// smaller and go out in one call.
+    /// The bytes of an answer that the system buffers per peer in addition to those in flight. By
+    /// default it would buffer megabytes, which count against the process's memory. Most images are
+    /// smaller and are sent in one call.
     public static let unsentBytes = 64 << 10
 
-    /// The limits above.
+    /// Creates the default limits.
     public init() {}
 }
 
-// What libmicrohttpd calls for an evented server. The exchange travels through its `void *` with a
-// reference of its own, from the first line to the end of the request.
+// The callbacks invoked by libmicrohttpd for an evented server. The exchange is passed through its
+// `void *` with a reference of its own, from the first line to the end of the request.
 
-/// Whether a connection is taken.
+/// Whether to accept a connection.
 func acceptConnection(
     _ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _: socklen_t
 ) -> MHD_Result {
@@ -205,7 +209,7 @@ func acceptConnection(
     return state.accepts(PeerAddress(address)) ? .YES : .NO
 }
 
-/// A connection was made, or is gone.
+/// Called when a connection was opened or closed.
 func noteConnection(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ kept: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
@@ -222,7 +226,7 @@ func noteConnection(
     }
 }
 
-/// The first line of a request was read.
+/// Called when the first line of a request has been read.
 func beginEvented(
     _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?,
     _ pointer: OpaquePointer?
@@ -237,7 +241,7 @@ func beginEvented(
     return Unmanaged.passRetained(exchange).toOpaque()
 }
 
-/// The library is about to answer a request by itself, or to close its connection.
+/// Called when libmicrohttpd is about to answer a request itself or to close its connection.
 func noteFailure(
     _ context: UnsafeMutableRawPointer?, _: UnsafePointer<CChar>?, _: CVaListPointer?
 ) {
@@ -245,8 +249,8 @@ func noteFailure(
     Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue().refuseHeads()
 }
 
-/// The head was read; later calls bring the body, the one behind it nothing, and so does each after
-/// a wait.
+/// Called when the head has been read, then with each chunk of the body, and then without data,
+/// which is repeated after each suspension.
 func answerEvented(
     _ context: UnsafeMutableRawPointer?, _: OpaquePointer?, _ target: UnsafePointer<CChar>?,
     _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?,
@@ -272,20 +276,21 @@ func answerEvented(
     if exchange.standing == .reading { tell(exchange, state) }
     guard let reply = exchange.reply ?? state.suspend(exchange) else { return .YES }
     if exchange.standing == .waiting { exchange.standing = .answered }
-    // What it names is kept by the response alone from here on.
+    // From here on only the response retains the body's owner.
     exchange.reply = nil
     return queue(reply, exchange)
 }
 
-/// A head that was answered before is answered so again, and looked at no further. Who may send no
-/// body is told that first, whatever its length is. The connection ends behind an answer that comes
-/// before its body was read.
+/// Answers a known head at once, without validating it. If the client may not send a body at all,
+/// it's told so first, regardless of the body's length. The connection is closed after an answer
+/// that's sent before the body was read.
 private func begin(_ exchange: EventedExchange, _ state: EventedServerState) -> MHD_Result {
     if let reply = state.handler.answerToKnownHead(of: exchange) {
         exchange.isTold = true
         exchange.take(reply)
         exchange.standing = .waiting
-        // It is sent in the next call: the library ends connections that are answered in this one.
+        // The reply is sent in the next call, since libmicrohttpd closes connections answered in
+        // this one.
         return .YES
     }
     let fault = exchange.head.map { $0.fault(of: exchange) } ?? .lines
@@ -299,7 +304,7 @@ private func begin(_ exchange: EventedExchange, _ state: EventedServerState) -> 
     return queue(reply, exchange)
 }
 
-/// A body beyond its limit is read to its end, but not kept.
+/// Reads a body. Beyond its limit it's read to the end but discarded.
 private func take(
     _ bytes: UnsafeRawBufferPointer, _ count: UnsafeMutablePointer<Int>,
     _ exchange: EventedExchange
@@ -324,7 +329,7 @@ private func tell(_ exchange: EventedExchange, _ state: EventedServerState) {
     state.handler.handle(exchange)
 }
 
-/// A request is over, however it ended.
+/// Called when a request is over, for whatever reason.
 func endEvented(
     _ context: UnsafeMutableRawPointer?, _: OpaquePointer?,
     _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
@@ -347,45 +352,46 @@ private func queue(_ reply: HTTPReply, _ exchange: EventedExchange) -> MHD_Resul
     var reply = reply
     if exchange.isLast { reply.headers.append(("Connection", "close")) }
     if reply.response == nil { reply = reply.prepared() }
-    // A header of it cannot be one: whoever asked is told that something is wrong here.
+    // One of the reply's headers is invalid; report a server error.
     if reply.response == nil { reply = HTTPReply(status: 500).prepared() }
     guard let response = reply.response else { return .NO }
     exchange.server.awaitReading(of: reply.body.byteCount, on: exchange.connection)
     return MHD_queue_response(exchange.connection.pointer, UInt32(reply.status), response.pointer)
 }
 
-/// A request and its answer, on the thread of its server.
+/// A request and its answer. Belongs to the server's thread.
 ///
-/// `EventedHTTPServer` tells its handler of it once, and once that it is over. In between the
-/// handler answers it, at once or later; until then the connection waits.
+/// `EventedHTTPServer` passes it to its handler once, and reports once that it's over. In between,
+/// the handler answers it, at once or later; the connection waits until then.
 public final class EventedExchange {
-    /// As it was written, such as `GET`.
+    /// The method as written, such as `GET`.
     public internal(set) var method = ""
-    /// Path and query as they were written, undecoded.
+    /// The path and query as written, not decoded.
     public let target: String
-    /// Bytes that came behind the head.
+    /// The bytes of the body.
     public internal(set) var body: [UInt8] = []
-    /// For the handler: what it knows of the exchange.
+    /// Any object that the handler associates with the exchange.
     public var note: AnyObject?
 
-    /// Its head, once that was read, in the buffer of its connection.
+    /// The head, once it has been read, in the connection's buffer.
     var head: RequestHead?
-    /// Whether its head was looked at.
+    /// Whether the head has been examined.
     var isHeadRead = false
-    /// Whether its connection ends with its answer: where its body ends is no matter of trust then.
+    /// Whether the connection is closed after the answer, so that the framing of the request's body
+    /// need not be trusted.
     var isLast = false
-    /// What it was answered, once it was: status, and bytes of the body.
+    /// The status and body size of the answer, once it has been given.
     public private(set) var answered: (status: UInt16, bodyBytes: Int)?
 
     enum Standing { case reading, waiting, answered, over }
 
     var standing = Standing.reading
     var reply: HTTPReply?
-    /// Whether the handler knows of it.
+    /// Whether the handler has seen the exchange.
     var isTold = false
-    /// Bytes of its body that are kept at most.
+    /// The largest number of body bytes to keep.
     var bodyBytesMax = 0
-    /// Whether it counts as one of the bodies that are kept.
+    /// Whether it counts toward the number of kept bodies.
     var keepsBody = false
     let connection: EventedConnection
     unowned let server: EventedServerState
@@ -394,23 +400,23 @@ public final class EventedExchange {
         (self.connection, self.target, self.server) = (connection, target, server)
     }
 
-    /// A header of the request, whatever the case of its name; of several lines all, with commas
-    /// between (RFC 9110 §5.3). `nil` once the exchange is over.
+    /// Returns the value of a request header; the name is case-insensitive. Several lines are
+    /// joined by commas (RFC 9110 §5.3). `nil` once the exchange is over.
     public func header(_ name: String) -> String? {
         standing == .over ? nil : FieldLines.value(of: name, on: connection.pointer)
     }
 
-    /// The address of the other end of its connection.
+    /// The address of the peer.
     public var peer: PeerAddress { connection.peer }
 
-    /// Answers it, once; later answers, and one to an exchange that is over, are dropped.
+    /// Answers the exchange. Further answers, and one to an exchange that's over, are dropped.
     public func answer(_ reply: HTTPReply) {
         guard standing == .waiting, self.reply == nil else { return }
         take(reply)
         server.wake(self)
     }
 
-    /// It is answered with that.
+    /// Stores the reply.
     func take(_ reply: HTTPReply) {
         self.reply = reply
         answered = (reply.status, reply.body.byteCount)
@@ -425,14 +431,14 @@ public final class EventedExchange {
     var socket: Int32 { cmicrohttpd_socket(connection.pointer) }
 }
 
-/// An answer of an `EventedHTTPServer`.
+/// A reply of an `EventedHTTPServer`.
 public struct HTTPReply {
-    /// Where the bytes of a body are.
+    /// The storage of a body.
     public enum Body {
-        /// Copied once.
+        /// Bytes that are copied once.
         case bytes([UInt8])
-        /// Left where they are until they are sent, or the connection ends: `owner` keeps them
-        /// valid and unchanged until then.
+        /// Memory that isn't copied. `owner` keeps it valid and unchanged until it's sent or the
+        /// connection is closed.
         case memory(UnsafeRawBufferPointer, owner: AnyObject)
 
         var byteCount: Int {
@@ -450,16 +456,16 @@ public struct HTTPReply {
         }
     }
 
-    /// Such as 200.
+    /// The status code, such as 200.
     public var status: UInt16 { didSet { response = nil } }
-    /// Name and value; the length is added.
+    /// Header names and values; Content-Length is added.
     public var headers: [(name: String, value: String)] { didSet { response = nil } }
-    /// Not sent to a HEAD; its length is said all the same.
+    /// The body. For HEAD it isn't sent, but its length is.
     public var body: Body { didSet { response = nil } }
-    /// Made before, for an answer that is given many times.
+    /// The prepared response of a reply that's sent many times.
     var response: PreparedResponse?
 
-    /// An answer whose body is copied.
+    /// Creates a reply whose body is copied.
     public init(
         status: UInt16 = 200, headers: [(name: String, value: String)] = [],
         body: Body = .bytes([])
@@ -467,16 +473,16 @@ public struct HTTPReply {
         (self.status, self.headers, self.body) = (status, headers, body)
     }
 
-    /// The same, put into the form in which it is sent: for an answer that is given many times, on
-    /// one thread.
+    /// Returns the reply in its final form, for a reply that's sent many times on one thread.
     public func prepared() -> HTTPReply {
         var reply = self
         reply.response = PreparedResponse(self)
         return reply
     }
 
-    /// The same, sent from a file in memory without copying its body each time. Takes a descriptor
-    /// while it is kept. `nil` if there is none, or no memory.
+    /// Returns the reply prepared with its body in an in-memory file, which is sent without copying
+    /// it each time. Uses a descriptor while it's kept. Returns `nil` if no descriptor or memory is
+    /// left.
     public func preparedInFile() -> HTTPReply? {
         guard let response = PreparedResponse(self, inFile: true) else { return nil }
         var reply = self
@@ -484,17 +490,17 @@ public struct HTTPReply {
         return reply
     }
 
-    /// Bytes of its body.
+    /// The size of the body in bytes.
     public var bodyBytes: Int { body.byteCount }
 }
 
-/// A response as libmicrohttpd has it: made once, sent on any number of connections. One thread.
+/// A response of libmicrohttpd: created once, sent on any number of connections. Belongs to one
+/// thread.
 final class PreparedResponse {
     let pointer: OpaquePointer
 
-    /// `nil` if there is no memory for it, or a header is invalid. `inFile`: the body is copied into
-    /// a file in memory, from which the system sends it without another copy; this takes a
-    /// descriptor.
+    /// Fails if memory is short or a header is invalid. With `inFile`, the body is copied to an
+    /// in-memory file from which the system sends it without another copy; this uses a descriptor.
     init?(_ reply: HTTPReply, inFile: Bool = false) {
         let response =
             inFile

@@ -1,22 +1,24 @@
 internal import CMicroHTTPD
 
-/// What the callbacks of an evented server share. One thread.
+/// The state shared by the callbacks of an evented server. Belongs to one thread.
 final class EventedServerState {
     let handler: any EventedHandler
     let limits: HTTPLimits
-    /// Watches all connections for peers that leave, which libmicrohttpd does not look at while one
-    /// waits, and misses where a request is cut off in its last packet.
+    /// Watches all connections for peers that disconnect. libmicrohttpd doesn't check a connection
+    /// while it's suspended, and misses a close that arrives with the last packet of an incomplete
+    /// request.
     let leaving: Int32
     private var connections: [OpaquePointer: EventedConnection] = [:]
     private var ofPeers: PeerConnections
-    /// By when connections have to get on.
+    /// The deadlines of connections.
     private(set) var deadlines = ConnectionDeadlines()
-    /// Connections that were closed since their peers read too slowly.
+    /// The number of connections closed because their peers read too slowly.
     private(set) var slowReaders: UInt64 = 0
-    /// When the turn began that runs: deadlines are seconds, a turn is none.
+    /// The start of the current turn, which is precise enough for deadlines in seconds.
     private var now: Milliseconds = cmicrohttpd_now()
 
-    /// Milliseconds in which the library reads what a peer said before it left.
+    /// The time in which libmicrohttpd reads what a peer sent before it disconnected, in
+    /// milliseconds.
     private static let lastMilliseconds: Milliseconds = 1_000
 
     init?(_ handler: any EventedHandler, _ limits: HTTPLimits) {
@@ -28,13 +30,13 @@ final class EventedServerState {
 
     deinit { close(leaving) }
 
-    /// The library is about to do what can be done now.
+    /// Called before libmicrohttpd does its work.
     func beginTurn() { now = cmicrohttpd_now() }
 
-    /// Bodies that are kept now.
+    /// The number of bodies currently kept.
     private var bodies = 0
 
-    /// Whether the body of a request is read; what it is answered with where it is not.
+    /// Decides whether to read the body of a request. Returns the reply that refuses it, if any.
     func refusalOfBody(_ exchange: EventedExchange) -> HTTPReply? {
         switch handler.admitBody(of: exchange) {
         case .refuse(let reply): return reply
@@ -54,14 +56,14 @@ final class EventedServerState {
 
     // MARK: - Connections
 
-    /// Whether an address may have one more connection.
+    /// Whether an address may open another connection.
     func accepts(_ peer: PeerAddress) -> Bool {
         guard ofPeers.isFull(peer), !handler.hasUnlimitedConnections(peer) else { return true }
         handler.refusedConnection(of: peer)
         return false
     }
 
-    /// A connection was made. It is kept until `forget`.
+    /// Registers a new connection and keeps it until `forget`.
     func begin(_ pointer: OpaquePointer) -> EventedConnection {
         let connection = EventedConnection(pointer)
         connections[pointer] = connection
@@ -72,26 +74,26 @@ final class EventedServerState {
         return connection
     }
 
-    /// A connection is gone; its socket is watched no longer once it is closed.
+    /// Removes a closed connection. Its socket stops being watched when it's closed.
     func forget(_ pointer: OpaquePointer) {
         guard let connection = connections.removeValue(forKey: pointer) else { return }
         ofPeers.remove(connection.peer)
     }
 
-    /// An answer was sent: its connection may take that long for the next request.
+    /// Starts the timeout for the next request, after an answer has been sent.
     func awaitRequest(on connection: EventedConnection) {
         allow(.request, of: connection, seconds: limits.idleSeconds + limits.headSeconds)
     }
 
-    /// A connection was made, or the first line of a request is there: what is left of the request
-    /// may take that long.
+    /// Starts the timeout for the rest of a request, when a connection was opened or the first line
+    /// has been read.
     func awaitRest(of connection: EventedConnection) {
         allow(.request, of: connection, seconds: limits.headSeconds)
     }
 
-    /// An answer of so many bytes is sent: its peer has to take some of it in time. If the system
-    /// does not say how much it has taken, and of an answer that the system takes at once, it has
-    /// to take all of it at the same rate.
+    /// Starts the timeout for reading an answer of `byteCount` bytes. The peer must make progress
+    /// in time. If the system doesn't report progress, or buffers the whole answer at once, the
+    /// peer must read all of it at the same minimum rate.
     func awaitReading(of byteCount: Int, on connection: EventedConnection) {
         let isLong = byteCount > HTTPLimits.unsentBytes
         connection.takenBefore = isLong ? connection.takenBytes : nil
@@ -100,7 +102,7 @@ final class EventedServerState {
         allow(.answer, of: connection, seconds: seconds)
     }
 
-    /// Whether a peer has taken enough of its answer to be given more time, which begins now.
+    /// Whether a peer has read enough of its answer. If so, a new interval starts.
     private func goesOnReading(_ connection: EventedConnection) -> Bool {
         guard let before = connection.takenBefore, let taken = connection.takenBytes,
             taken - before >= Int64(limits.readSeconds) * Int64(limits.leastBytesPerSecond)
@@ -110,7 +112,7 @@ final class EventedServerState {
         return true
     }
 
-    /// A request is there as a whole: its answer may take as long as it likes.
+    /// Removes the deadline once a request is complete: answering it may take any time.
     func awaitAnswer(on connection: EventedConnection) { deadlines.clear(connection) }
 
     private func allow(
@@ -120,14 +122,15 @@ final class EventedServerState {
         if connection.hasLeft { shorten(connection) }
     }
 
-    /// Whose peer has closed its side, of that connection no more comes than has come. The library
-    /// was told of that once, maybe while it read a request, and would wait for more.
+    /// Shortens the deadline of a request whose peer has closed its side, since no more data will
+    /// arrive. libmicrohttpd was notified only once, perhaps while it was reading a request, and
+    /// would keep waiting.
     private func shorten(_ connection: EventedConnection) {
         guard connection.deadline?.awaited == .request else { return }
         deadlines.set(connection, .request, at: now + Self.lastMilliseconds)
     }
 
-    /// Ends connections that took too long: the library finds them closed.
+    /// Ends connections whose deadlines have passed; libmicrohttpd then finds them closed.
     func endOverdue() {
         for (connection, awaited) in deadlines.takeOverdue(among: connections.values, at: now) {
             let socket = cmicrohttpd_socket(connection.pointer)
@@ -141,12 +144,13 @@ final class EventedServerState {
         }
     }
 
-    /// Answers a head that the library has read and refuses, and ends its connection.
+    /// Answers a head that libmicrohttpd has read and refuses, and ends its connection.
     ///
-    /// libmicrohttpd 0.9.75 answers such a head twice: it writes the head of its answer, and then
-    /// goes on as if the request had none. That is an invalid Content-Length, and cookies
-    /// for which there is no room. Its only call in between is for the log, which does not say for
-    /// which connection; of those that read a head, only that one is said to have read it.
+    /// libmicrohttpd 0.9.75 answers such a head twice: it writes the head of its answer and then
+    /// continues as if the request had none. This concerns an invalid Content-Length, and cookies
+    /// that exceed its memory. The only callback in between is the one for the log, which doesn't
+    /// identify the connection. Of the connections that are reading a head, only that one reports
+    /// its head as complete.
     func refuseHeads() {
         for connection in connections.values where connection.readsHead {
             guard cmicrohttpd_head_bytes(connection.pointer) > 0 else { continue }
@@ -161,8 +165,8 @@ final class EventedServerState {
 
     // MARK: - Exchanges
 
-    /// The handler has not answered: the connection waits. Returns the answer where nobody is left
-    /// to wait for one.
+    /// Suspends the connection until the handler answers. If the peer has already disconnected,
+    /// returns a reply that ends the exchange.
     func suspend(_ exchange: EventedExchange) -> HTTPReply? {
         let connection = exchange.connection
         guard !connection.hasLeft else {
@@ -174,33 +178,34 @@ final class EventedServerState {
         return nil
     }
 
-    /// There is an answer, or nobody to take one: the library goes on with the connection.
+    /// Resumes the connection of an exchange that has an answer or whose peer has disconnected.
     func wake(_ exchange: EventedExchange) {
         guard exchange.connection.waiting === exchange else { return }
         exchange.connection.waiting = nil
         MHD_resume_connection(exchange.connection.pointer)
     }
 
-    /// Ends exchanges whose peers have left; whether there were any.
+    /// Ends the exchanges of peers that have disconnected. Returns whether there were any.
     func noteLeft() -> Bool {
         var keys = [UnsafeMutableRawPointer?](repeating: nil, count: 64)
         let count = Int(cmicrohttpd_left(leaving, &keys, CInt(keys.count)))
         for key in keys.prefix(count) {
             guard let key else { continue }
-            // `begin` watches it, and `forget` comes before its socket is closed.
+            // The pointer is valid: `begin` registers it, and `forget` runs before the socket is
+            // closed.
             let connection = Unmanaged<EventedConnection>.fromOpaque(key).takeUnretainedValue()
             connection.hasLeft = true
             shorten(connection)
             guard let exchange = connection.waiting else { continue }
             end(exchange, .peerLeft)
-            // Nobody reads it; the library finds that out as it sends.
+            // The peer won't read it; libmicrohttpd notices that when it sends.
             exchange.reply = HTTPReply(status: 499)
             wake(exchange)
         }
         return count > 0
     }
 
-    /// Says once that an exchange is over.
+    /// Reports once that an exchange is over.
     func end(_ exchange: EventedExchange, _ end: HTTPEnd) {
         guard exchange.standing != .over else { return }
         exchange.standing = .over
@@ -208,7 +213,7 @@ final class EventedServerState {
         if exchange.isTold { handler.ended(exchange, end) }
     }
 
-    /// Goes on with all that wait, as the server stops.
+    /// Resumes all suspended connections when the server stops.
     func wakeAll() {
         for exchange in connections.values.compactMap(\.waiting) {
             end(exchange, .stopped)
@@ -218,27 +223,27 @@ final class EventedServerState {
     }
 }
 
-/// Of a clock that only goes on.
+/// Monotonic time in milliseconds.
 typealias Milliseconds = Int64
 
-/// A connection of an evented server. libmicrohttpd carries it from its first packet to its end.
+/// A connection of an evented server. libmicrohttpd holds it from its first packet to its end.
 final class EventedConnection {
     let pointer: OpaquePointer
     let peer: PeerAddress
-    /// By when it has to get on, whatever trickles in or out meanwhile: the library's own limit
-    /// begins anew with every byte. `nil`: it may take as long as it likes.
+    /// The deadline by which the peer must make progress; libmicrohttpd's own timeout restarts with
+    /// every byte. `nil` means no deadline.
     fileprivate(set) var deadline: (awaited: Awaited, instant: Milliseconds)?
-    /// Whether its peer has closed its side: nothing more comes of it.
+    /// Whether the peer has closed its side, so that no more data arrives.
     var hasLeft = false
-    /// Whether a head is being read of which the first line is there.
+    /// Whether a head is being read whose first line is complete.
     var readsHead = false
     /// The exchange that waits for its answer.
     var waiting: EventedExchange?
-    /// Bytes that its peer had taken when its time for the answer began; `nil`: it has to
-    /// take all of it.
+    /// The bytes that the peer had read when the current interval began; `nil` if it must read the
+    /// whole answer within the interval.
     var takenBefore: Int64?
 
-    /// What is awaited of its peer.
+    /// The action expected of the peer.
     enum Awaited { case request, answer }
 
     init(_ pointer: OpaquePointer) {
@@ -246,19 +251,19 @@ final class EventedConnection {
         peer = cmicrohttpd_peer(pointer).map { PeerAddress($0) } ?? .unix
     }
 
-    /// Bytes that its peer has taken; `nil` where the system does not say it.
+    /// The number of bytes that the peer has read; `nil` if the system doesn't report it.
     var takenBytes: Int64? {
         let count = cmicrohttpd_taken(cmicrohttpd_socket(pointer))
         return count < 0 ? nil : count
     }
 }
 
-/// Whose time is over, of many connections.
+/// Finds the connections whose deadlines have passed.
 struct ConnectionDeadlines {
-    /// No deadline lies before it; it may lie before all of them.
+    /// A lower bound of all deadlines; it may be earlier than each of them.
     private var earliest: Milliseconds?
 
-    /// In place of what was set before.
+    /// Sets a connection's deadline, replacing the previous one.
     mutating func set(
         _ connection: EventedConnection, _ awaited: EventedConnection.Awaited,
         at instant: Milliseconds
@@ -268,11 +273,11 @@ struct ConnectionDeadlines {
         earliest = instant
     }
 
-    /// It may take as long as it likes.
+    /// Removes a connection's deadline.
     func clear(_ connection: EventedConnection) { connection.deadline = nil }
 
-    /// Those whose time is over, and what was awaited of them; they have no deadline afterwards.
-    /// Looks at all of them no more often than one may be due.
+    /// Removes and returns the deadlines that have passed, with what was expected of the peers.
+    /// Only scans all connections when one may be due.
     mutating func takeOverdue(
         among connections: some Collection<EventedConnection>, at now: Milliseconds
     ) -> [(connection: EventedConnection, awaited: EventedConnection.Awaited)] {
@@ -285,21 +290,21 @@ struct ConnectionDeadlines {
         return overdue
     }
 
-    /// After how long there may be one; `nil`: never.
+    /// Returns the milliseconds until a deadline may pass, or `nil` if there is none.
     func millisecondsUntilNext(from now: Milliseconds) -> Int? {
         earliest.map { Int(max(0, $0 - now)) }
     }
 }
 
-/// How many connections each address has, and whether it may have one more.
+/// Counts the connections of each address and enforces their limit.
 struct PeerConnections {
-    /// Connections of one address; 0: any number.
+    /// The largest number of connections per address; 0 means no limit.
     let most: Int
     private var counts: [PeerAddress: Int] = [:]
 
     init(most: Int) { self.most = most }
 
-    /// Whether it has as many as it may have. A Unix socket has no addresses to count.
+    /// Whether the address has reached its limit. Unix sockets have no addresses to count.
     func isFull(_ peer: PeerAddress) -> Bool {
         most > 0 && peer != .unix && counts[peer, default: 0] >= most
     }
@@ -315,19 +320,19 @@ struct PeerConnections {
     }
 }
 
-/// The address of whoever is at the other end of a connection.
+/// The address of a connection's peer.
 public enum PeerAddress: Hashable, Sendable {
-    /// The 128 bits of an IPv6 address. An IPv4 address is the one that maps it (RFC 4291,
-    /// section 2.5.5.2).
+    /// The 128 bits of an IPv6 address. An IPv4 address is stored IPv4-mapped (RFC 4291, section
+    /// 2.5.5.2).
     case ip(UInt128)
-    /// A process of this machine, at a Unix socket.
+    /// A process on this machine, connected through a Unix socket.
     case unix
 
-    /// Bits of an IPv6 address before those of an IPv4 address that it maps.
+    /// The number of bits in front of an IPv4-mapped address.
     public static let mappedBits = 96
     private static let mappedPrefix: UInt128 = 0xFFFF
 
-    /// An address of a family other than IP is a Unix socket's.
+    /// Converts a socket address. Any family other than IP is treated as a Unix socket.
     init(_ address: UnsafePointer<sockaddr>) {
         var bytes = [UInt8](repeating: 0, count: 16)
         guard cmicrohttpd_address(address, &bytes) != 0 else {
@@ -337,7 +342,8 @@ public enum PeerAddress: Hashable, Sendable {
         self.init(bytes: bytes)
     }
 
-    /// An address in numbers, such as `192.0.2.1` or `2001:db8::1`; `nil` for any other text.
+    /// Parses a numeric address such as `192.0.2.1` or `2001:db8::1`. Returns `nil` for any other
+    /// text.
     public init?(text: some StringProtocol) {
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET6, String(text), &bytes) == 1 {
@@ -357,7 +363,7 @@ public enum PeerAddress: Hashable, Sendable {
         return number >> 32 == Self.mappedPrefix
     }
 
-    /// The address in numbers; `unix` for a Unix socket.
+    /// The numeric address, or `unix` for a Unix socket.
     public var text: String {
         guard case .ip(let number) = self else { return "unix" }
         let bytes = (0..<16).map { UInt8(truncatingIfNeeded: number >> UInt128(120 - 8 * $0)) }

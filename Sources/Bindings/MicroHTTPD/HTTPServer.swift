@@ -1,24 +1,24 @@
 internal import CMicroHTTPD
 import Glibc
 
-/// An HTTP/1.1 server on a free port of 127.0.0.1, for GET and HEAD; a thread for each connection.
+/// An HTTP/1.1 server on a free port of 127.0.0.1 for GET and HEAD, with a thread per connection.
 ///
 ///     let server = try HTTPServer { request in HTTPResponse(body: Array("hello".utf8)) }
 ///     // http://127.0.0.1:\(server.port)/
 ///
-/// Stops with its last use: open connections are ended and their threads awaited.
+/// Stops when the value ends: open connections are closed and their threads joined.
 public struct HTTPServer: ~Copyable {
     private let daemon: OpaquePointer
     private let context: Unmanaged<HTTPServerContext>
-    /// The TCP port, chosen by the system.
+    /// The TCP port chosen by the system.
     public let port: UInt16
 
-    /// Connections at a time; one more is closed at once.
+    /// The largest number of concurrent connections; further ones are closed at once.
     public static let connectionsMax = 256
-    /// Seconds after which a connection without traffic is closed.
+    /// The idle timeout of a connection in seconds.
     public static let idleSecondsMax = 60
 
-    /// Listens at once. `answer` runs on the threads of the connections, several at a time.
+    /// Starts listening at once. `answer` runs on the connections' threads, concurrently.
     public init(_ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse)
         throws(HTTPServerError)
     {
@@ -40,40 +40,40 @@ public struct HTTPServer: ~Copyable {
     }
 }
 
-/// Why there is no server.
+/// Why the server couldn't start.
 public enum HTTPServerError: Error, Hashable, Sendable {
-    /// No socket on loopback, no thread, or no memory.
+    /// No socket on loopback, thread or memory is available.
     case cannotListen
 }
 
-// Both handles stay as they are from init to deinit, and only deinit uses them.
+// Sendable: both handles are immutable from init to deinit, and only deinit uses them.
 extension HTTPServer: @unchecked Sendable {}
 
-/// A request as it came.
+/// A request as received.
 public struct HTTPRequest: Hashable, Sendable {
-    /// `GET` or `HEAD`; others are refused before the handler.
+    /// `GET` or `HEAD`; other methods are refused before the handler is called.
     public let method: String
-    /// Path and query as they were written, undecoded.
+    /// The path and query as written, not decoded.
     public let target: String
 
-    /// The target up to its query.
+    /// The target without its query.
     public var path: Substring { target.prefix { $0 != "?" } }
 }
 
-/// An answer: a status, headers, and bytes that may be held back.
+/// A response: a status, headers, and a body that can be held back.
 public struct HTTPResponse: Sendable {
-    /// Such as 200.
+    /// The status code, such as 200.
     public var status: UInt16
-    /// Name and value; the length is added.
+    /// Header names and values; Content-Length is added.
     public var headers: [(name: String, value: String)]
-    /// The whole body; it is announced in `Content-Length`.
+    /// The complete body, announced in `Content-Length`.
     public var body: [UInt8]
-    /// Sends so many bytes of the body and waits for the gate before the rest.
+    /// Sends this many bytes of the body, then waits for the gate before sending the rest.
     public var hold: (after: Int, gate: BodyGate)?
-    /// Told once how it ended, on the thread of the connection.
+    /// Called once with how the response ended, on the connection's thread.
     public var ended: (@Sendable (HTTPEnd) -> Void)?
 
-    /// An answer whose body is sent at once.
+    /// Creates a response whose body is sent at once.
     public init(
         status: UInt16 = 200, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
         ended: (@Sendable (HTTPEnd) -> Void)? = nil
@@ -85,44 +85,45 @@ public struct HTTPResponse: Sendable {
     }
 }
 
-/// How an answer ended.
+/// How a response ended.
 public enum HTTPEnd: Hashable, Sendable {
-    /// All of it was sent.
+    /// It was sent completely.
     case complete
-    /// The peer closed the connection before, or was silent for too long.
+    /// The peer disconnected or timed out first.
     case peerLeft
-    /// The server stopped before.
+    /// The server stopped first.
     case stopped
 }
 
-/// Holds bodies back until it is opened, once and for all who wait at it.
+/// Holds response bodies back until it's opened, once and for all waiters.
 public final class BodyGate: Sendable {
-    /// Readable once the gate is open; -1 where no descriptor was left: such a gate is open.
+    /// Readable once the gate is open. -1 if no descriptor was available; then the gate counts as
+    /// open.
     private let event: Int32
 
-    /// A closed gate.
+    /// Creates a closed gate.
     public init() { event = cmicrohttpd_gate() }
 
     deinit { if event >= 0 { close(event) } }
 
-    /// Lets all bodies go on that wait here, now and later.
+    /// Releases all bodies that wait here now or later.
     public func open() { cmicrohttpd_open(event) }
 
-    /// Waits until the gate is open; false when the peer at `socket` has left before.
+    /// Waits until the gate is open. Returns `false` if the peer at `socket` disconnects first.
     func wait(orUntilClosed socket: Int32) -> Bool {
         event < 0 || cmicrohttpd_wait(event, socket) == 1
     }
 }
 
-/// What all callbacks of one server share.
+/// The state shared by all callbacks of a server.
 final class HTTPServerContext: Sendable {
     let answer: @Sendable (HTTPRequest) -> HTTPResponse
 
     init(_ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse) { self.answer = answer }
 }
 
-/// One request on its way, from its first line to its end. The library calls for one connection
-/// on one thread at a time.
+/// A request in progress, from its first line to its end. libmicrohttpd invokes the callbacks of a
+/// connection on one thread at a time.
 final class HTTPExchange {
     let target: String
     var isHeadRead = false
@@ -131,7 +132,7 @@ final class HTTPExchange {
     init(target: String) { self.target = target }
 }
 
-/// A body while it is sent; belongs to the thread of its connection.
+/// A body being sent; belongs to its connection's thread.
 final class HTTPBody {
     private let bytes: [UInt8]
     private let hold: (after: Int, gate: BodyGate)?
@@ -141,7 +142,7 @@ final class HTTPBody {
         (bytes, hold, self.socket) = (response.body, response.hold, socket)
     }
 
-    /// Copies what comes at `place`; negative where the peer left meanwhile.
+    /// Copies the bytes at offset `place`. Returns a negative value if the peer has disconnected.
     func read(at place: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         let start = Int(clamping: place)
         var end = min(bytes.count, start + buffer.count)
@@ -160,10 +161,11 @@ final class HTTPBody {
     }
 }
 
-// What libmicrohttpd calls. Objects travel through its `void *` with a reference of their own:
-// the exchange from the first line to the end of the request, the body as long as its response.
+// The callbacks invoked by libmicrohttpd. Objects are passed through its `void *` with a reference
+// of their own: the exchange from the first line to the end of the request, the body as long as its
+// response.
 
-/// The first line of a request was read.
+/// Called when the first line of a request has been read.
 func beginRequest(
     _: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
@@ -171,8 +173,8 @@ func beginRequest(
     return Unmanaged.passRetained(exchange).toOpaque()
 }
 
-/// The head of a request was read; later calls bring what came with it, the last one nothing. An
-/// answer to the first call would close the connection.
+/// Called when the head of a request has been read, then with the data that came with it, and last
+/// without data. Answering in the first call would close the connection.
 func answerRequest(
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _: UnsafePointer<CChar>?,
     _ method: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?, _: UnsafePointer<CChar>?,
@@ -197,7 +199,7 @@ func answerRequest(
     return queue(response, connection)
 }
 
-/// A request is over, however it ended.
+/// Called when a request is over, for whatever reason.
 func endRequest(
     _: UnsafeMutableRawPointer?, _: OpaquePointer?,
     _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode

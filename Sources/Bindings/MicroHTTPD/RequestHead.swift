@@ -1,21 +1,20 @@
 internal import CMicroHTTPD
 
-/// Looks at the head of a request as it lies in the buffer of its connection, once the library has
-/// read it.
+/// Validates the head of a request in the connection's buffer after libmicrohttpd has read it.
 ///
-/// libmicrohttpd 0.9.75 takes lines that end with a bare LF, joins those that begin with a blank,
-/// takes blanks before a colon, ends values and lines at a zero byte, and of two fields that say
-/// how long the body is believes the first. A proxy in front may find other requests in the same
-/// bytes, and so could whoever sends them (RFC 9112 §11.2): all of that is refused here, but for a
-/// zero byte in the place of a CR before a LF, which nobody can see afterwards.
+/// libmicrohttpd 0.9.75 accepts lines that end with a bare LF, joins lines that begin with a space,
+/// accepts spaces before a colon, ends values and lines at a zero byte, and uses the first of two
+/// conflicting body lengths. A proxy in front may parse the same bytes as different requests, which
+/// enables request smuggling (RFC 9112 §11.2). All of this is refused here, except a zero byte in
+/// place of the CR before an LF, which can't be detected afterwards.
 struct RequestHead {
-    /// Where the words of the first line are.
+    /// Pointers to the words of the first line.
     let method, target, version: UnsafePointer<CChar>
-    /// From the version to behind the empty line.
+    /// The bytes from the version to the end of the empty line.
     let rest: UnsafeRawBufferPointer
     private var end: UnsafeRawPointer? { rest.baseAddress.map { $0 + rest.count } }
 
-    /// `nil` where the library does not say where they are.
+    /// Fails if libmicrohttpd doesn't report where the words and the head are.
     init?(
         _ connection: OpaquePointer, method: UnsafePointer<CChar>,
         target: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?
@@ -27,12 +26,12 @@ struct RequestHead {
         rest = UnsafeRawBufferPointer(start: version, count: count)
     }
 
-    /// Such as `HTTP/1.1`; the library refuses all others.
+    /// The length of a version such as `HTTP/1.1`; libmicrohttpd refuses all others.
     private static let versionCount = 8
-    /// The CR and LF of a line.
+    /// The length of CR and LF.
     private static let endCount = 2
 
-    /// Why a request is refused before its body is read; `nil`: it is not.
+    /// Returns why a request must be refused before its body is read, or `nil` if it's valid.
     func fault(of exchange: EventedExchange) -> HeadFault? {
         do throws(HeadFault) {
             try check(exchange)
@@ -42,8 +41,8 @@ struct RequestHead {
         }
     }
 
-    /// Whether method and target, of so many bytes, and version lie one behind the other, without
-    /// anything between.
+    /// Whether method, target (of the given lengths) and version follow each other, separated by
+    /// one byte each.
     func isFirstLine(of methodCount: Int, _ targetCount: Int) -> Bool {
         method + methodCount + 1 == target && target + targetCount + 1 == version
     }
@@ -62,8 +61,8 @@ struct RequestHead {
                 UnsafeMutableRawPointer(fields))
         }
         if let fault = fields.fault { throw fault }
-        // Behind the last field is an empty line, where the library says that the head ends: it is
-        // wrong where a line was folded.
+        // After the last field there is an empty line where libmicrohttpd reports the end of the
+        // head. It's elsewhere if a line was folded.
         guard UnsafeRawPointer(fields.line + Self.endCount) == end, fields.line[0] == 0,
             fields.line[1] == 0
         else { throw .lines }
@@ -71,7 +70,7 @@ struct RequestHead {
         try Self.check(fields, exchange, isOld: isOld)
     }
 
-    /// - Parameter isOld: whether it is one of HTTP/1.0.
+    /// - Parameter isOld: whether the request is HTTP/1.0.
     private static func check(
         _ fields: RequestFields, _ exchange: EventedExchange, isOld: Bool
     ) throws(HeadFault) {
@@ -80,8 +79,8 @@ struct RequestHead {
             throw .framing
         }
         guard fields.codings == 0 || fields.isChunked else { throw .coding }
-        // Without a body, which no client may say (RFC 9110 §10.1.1), the library takes the next
-        // request for one.
+        // If a client expects 100-continue without sending a body, which it must not (RFC 9110
+        // §10.1.1), libmicrohttpd takes the next request for the body.
         let hasBody = fields.length > 0 || fields.codings > 0
         guard !fields.isUnexpected, hasBody || !fields.waits else { throw .expectation }
         let bodyMax = exchange.server.limits.bodyBytes
@@ -92,7 +91,7 @@ struct RequestHead {
     }
 }
 
-/// What the library calls for each field, in the order of their lines.
+/// Called by libmicrohttpd for each field, in order.
 private func takeField(
     _ fields: UnsafeMutableRawPointer?, _: MHD_ValueKind, _ name: UnsafePointer<CChar>?,
     _ nameCount: Int, _ value: UnsafePointer<CChar>?, _ valueCount: Int
@@ -110,26 +109,27 @@ private func takeField(
     }
 }
 
-/// What the fields of a head say that matters before anybody handles the request.
+/// The fields of a head that matter before a request is handled.
 struct RequestFields {
-    /// Where the next line has to begin.
+    /// Where the next line must begin.
     private(set) var line: UnsafePointer<CChar>
     /// Why the head is refused.
     var fault: HeadFault?
-    /// How many fields of these names there are.
+    /// The number of Host, Content-Length and Transfer-Encoding fields.
     private(set) var (hosts, lengths, codings) = (0, 0, 0)
-    /// What Content-Length says; `.max` where that is beyond all numbers.
+    /// The value of Content-Length; `.max` if it overflows.
     private(set) var length = 0
-    /// Whether the body comes in chunks.
+    /// Whether the body is chunked.
     private(set) var isChunked = false
-    /// Whether something is expected that nobody here does, and whether the client waits for a word
+    /// Whether an unsupported expectation is present, and whether the client waits for 100-continue
     /// before it sends the body.
     private(set) var (isUnexpected, waits) = (false, false)
 
-    /// Fields whose first line begins there.
+    /// Creates a value for fields whose first line begins at `line`.
     init(line: UnsafePointer<CChar>) { self.line = line }
 
-    /// Takes the next field. Name and value lie in its line, with a colon and blanks between.
+    /// Validates the next field. Its name and value must be in the next line, separated by a colon
+    /// and white space.
     mutating func take(
         _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
     ) throws(HeadFault) {
@@ -149,7 +149,7 @@ struct RequestFields {
     private mutating func note(
         _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
     ) throws(HeadFault) {
-        // No name that counts here is of another length: most fields are not looked at further.
+        // Relevant names have one of these lengths, so that most fields are skipped quickly.
         switch name.count {
         case 4 where Self.isText(name, "host"): try takeHost(value)
         case 6 where Self.isText(name, "expect"):
@@ -172,11 +172,11 @@ struct RequestFields {
 
     private mutating func takeLength(_ value: UnsafeBufferPointer<CChar>) {
         lengths += 1
-        // The library has refused all that are no digits.
+        // libmicrohttpd has already refused values that contain anything but digits.
         length = Int(String(decoding: value.map(UInt8.init(bitPattern:)), as: UTF8.self)) ?? .max
     }
 
-    /// Whether it is that text, which is in lower case, whatever its own case.
+    /// Whether the bytes equal a lowercase text, ignoring case.
     private static func isText(
         _ bytes: UnsafeBufferPointer<CChar>, _ text: StaticString
     ) -> Bool {
@@ -186,19 +186,19 @@ struct RequestFields {
     }
 }
 
-/// The lines of one field in a head. They are one value: whoever sends a list may say each of its
-/// members in a line of its own, and proxies do (RFC 9110 §5.3). What is no list is none of several
-/// lines either: with commas in it, it says nothing.
+/// Collects the lines of one field. They form a single value: the members of a list may be sent in
+/// separate lines, and proxies do so (RFC 9110 §5.3). Several lines of a field that isn't a list
+/// become a value with commas, which is invalid.
 struct FieldLines {
     private let name: String
-    /// All of them, commas between, semicolons between cookies (RFC 6265 §4.2.1); `nil`: there is
-    /// none.
+    /// The lines joined by commas, or by semicolons for cookies (RFC 6265 §4.2.1); `nil` if there
+    /// is none.
     private(set) var value: String?
 
-    /// None yet.
+    /// Creates an empty collection for a field name.
     init(of name: String) { self.name = name }
 
-    /// Takes the next line of a head if it is one of the field.
+    /// Adds a line of the head if it belongs to the field.
     mutating func take(
         _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
     ) {
@@ -217,9 +217,9 @@ struct FieldLines {
 }
 
 extension FieldLines {
-    /// The value of a field of a request that is not over.
+    /// Returns the value of a field of a request that isn't over.
     static func value(of name: String, on connection: OpaquePointer) -> String? {
-        // Most fields that are asked for are not there, and the library is quick to say so.
+        // Most requested fields are absent, which this lookup finds out quickly.
         guard MHD_lookup_connection_value(connection, .HEADER_KIND, name) != nil else {
             return nil
         }
@@ -232,7 +232,7 @@ extension FieldLines {
     }
 }
 
-/// What the library calls for each field, in the order of their lines.
+/// Called by libmicrohttpd for each field, in order.
 private func takeLine(
     _ lines: UnsafeMutableRawPointer?, _: MHD_ValueKind, _ name: UnsafePointer<CChar>?,
     _ nameCount: Int, _ value: UnsafePointer<CChar>?, _ valueCount: Int
@@ -245,7 +245,7 @@ private func takeLine(
     return .YES
 }
 
-/// Which bytes stand where in a head (RFC 9110 §5, RFC 3986 §3.2.2).
+/// The characters permitted in the parts of a head (RFC 9110 §5, RFC 3986 §3.2.2).
 enum HeadCharacters {
     static func isOfToken(_ byte: UInt8) -> Bool {
         switch byte {
@@ -255,12 +255,12 @@ enum HeadCharacters {
         }
     }
 
-    /// Visible ones, blanks, tabs, and those that are not of ASCII.
+    /// Visible characters, spaces, tabs and non-ASCII bytes.
     static func isOfValue(_ byte: UInt8) -> Bool {
         (byte >= 0x20 && byte != 0x7F) || byte == 0x09
     }
 
-    /// Of a name or an address with its port: no user, no path.
+    /// The characters of a host name or address with its port: no user, no path.
     static func isOfHost(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -277,13 +277,13 @@ enum HeadCharacters {
     }
 }
 
-/// Why a request is refused that the library took; its connection ends with the answer.
+/// Why a request is refused that libmicrohttpd accepted. Its connection is closed after the answer.
 struct HeadFault: Error, Hashable {
     let status: UInt16
-    /// For people.
+    /// A human-readable explanation.
     let sentence: String
 
-    /// The answer.
+    /// The reply that refuses the request.
     var reply: HTTPReply {
         HTTPReply(
             status: status,
@@ -314,12 +314,12 @@ extension HeadFault {
         status: 417, sentence: "nothing but 100-continue before a body can be expected")
 }
 
-/// The answer to a head that the library read and refuses, as bytes: there is no exchange that
-/// could be answered.
+/// The answer, as bytes, to a head that libmicrohttpd has read and refuses: there is no exchange
+/// that could be answered.
 struct RefusedHead {
     private let status: String
 
-    /// Tells from what the head says of the length of its body, if it does, what is wrong with it.
+    /// Determines the error from the head's Content-Length value, if there is one.
     init(length: String?) {
         guard let length else {
             status = "431 Request Header Fields Too Large"
@@ -335,7 +335,7 @@ struct RefusedHead {
         }
     }
 
-    /// Without a body: nobody knows whether it answers a HEAD.
+    /// The answer without a body, since it's unknown whether the request is a HEAD.
     var bytes: [UInt8] {
         Array(
             """
@@ -349,16 +349,18 @@ struct RefusedHead {
     }
 }
 
-/// The head of a request without a body, byte for byte: to know a request that was answered before.
+/// A byte-for-byte copy of the head of a request without a body, used to recognize a request that
+/// was answered before.
 ///
-/// The same head was not refused then, and is not looked at again. libmicrohttpd writes zeros over
-/// whatever separates the parts of a head, so that other heads may have the same bytes then. Two
-/// are the same only where each word of the first line, each name and each value lies where it did.
+/// An identical head passed validation then and isn't validated again. libmicrohttpd overwrites the
+/// separators in a head with zeros, so that different heads may end up with the same bytes. Two
+/// heads are therefore only equal if each word of the first line, each name and each value is at
+/// the same offset.
 public struct HeadCopy {
     let method: String
     let target: String
     private let fields: [FieldPlace]
-    /// From the version to behind the empty line.
+    /// The bytes from the version to the end of the empty line.
     private let rest: [UInt8]
 
     init(_ head: RequestHead, _ method: String, _ target: String, on connection: OpaquePointer) {
@@ -369,7 +371,7 @@ public struct HeadCopy {
         fields = walk.places
     }
 
-    /// Bytes that it takes.
+    /// The memory used in bytes.
     public var byteCount: Int {
         target.utf8.count + rest.count + fields.count * MemoryLayout<FieldPlace>.stride
             + MemoryLayout<HeadCopy>.size
@@ -392,12 +394,12 @@ public struct HeadCopy {
     }
 }
 
-/// Where a field lies, from the version on.
+/// The offsets of a field, relative to the version.
 private struct FieldPlace: Equatable {
     let name, nameCount, value, valueCount: Int
 }
 
-/// Goes over the fields of a head: notes where they lie, or compares that.
+/// Iterates over the fields of a head and records or compares their offsets.
 private struct FieldWalk {
     private let start: Int
     private let wanted: [FieldPlace]?
@@ -416,10 +418,10 @@ private struct FieldWalk {
         }
     }
 
-    /// Whether all that were wanted lie there, and no others.
+    /// Whether exactly the expected fields were found.
     var isSame: Bool { !isOther && count == wanted?.count }
 
-    /// Whether it goes on.
+    /// Records or compares a field. Returns whether to continue.
     mutating func take(_ place: (Int, Int, Int, Int)) -> Bool {
         let place = FieldPlace(
             name: place.0 - start, nameCount: place.1, value: place.2 - start,
@@ -434,7 +436,7 @@ private struct FieldWalk {
     }
 }
 
-/// What the library calls for each field, in the order of their lines.
+/// Called by libmicrohttpd for each field, in order.
 private func walkField(
     _ walk: UnsafeMutableRawPointer?, _: MHD_ValueKind, _ name: UnsafePointer<CChar>?,
     _ nameCount: Int, _ value: UnsafePointer<CChar>?, _ valueCount: Int
@@ -445,7 +447,7 @@ private func walkField(
 }
 
 extension EventedExchange {
-    /// A copy of its head; `nil` where a body follows it, and where it has been answered.
+    /// A copy of the head; `nil` if a body follows or the exchange has been answered.
     public var headCopy: HeadCopy? {
         guard standing == .reading || standing == .waiting, let head, !announcesBody else {
             return nil
@@ -453,7 +455,7 @@ extension EventedExchange {
         return HeadCopy(head, method, target, on: connection.pointer)
     }
 
-    /// Whether it has that head.
+    /// Whether the exchange has the same head.
     public func has(_ copy: HeadCopy) -> Bool {
         guard standing == .reading, let head else { return false }
         return copy.isSame(head, target, on: connection.pointer)

@@ -1,106 +1,113 @@
 internal import CVipsShims
 
-/// How `VipsImage.save` writes an image. Metadata, profiles included, is left out unless a case
-/// says otherwise.
+/// The format and options with which `VipsImage.save` writes an image. Metadata, including
+/// profiles, is omitted unless a case states otherwise.
 public enum VipsEncoding: Sendable, Equatable {
+    /// JPEG.
+    ///
     /// - Parameters:
-    ///   - quality: 1 to 100; libjpeg's scale.
+    ///   - quality: 1 to 100, on libjpeg's scale.
     ///   - progressive: several scans; needs the whole image in memory.
-    ///   - optimised: a second pass finds the best Huffman tables: smaller, slower.
-    ///   - subsampling: how many samples of chroma there are.
+    ///   - optimised: computes optimal Huffman tables in a second pass: smaller but slower.
+    ///   - subsampling: the chroma subsampling.
     case jpeg(
         quality: Int, progressive: Bool = false, optimised: Bool = false,
         subsampling: Subsampling = .auto)
 
+    /// PNG.
+    ///
     /// - Parameters:
-    ///   - compression: 0 to 9, zlib's levels.
-    ///   - filter: what is done to rows before they are compressed.
+    ///   - compression: zlib's level, 0 to 9.
+    ///   - filter: the filter applied to rows before compression.
     ///   - interlaced: Adam7; needs the whole image in memory.
-    ///   - palette: nil: every sample as it is.
+    ///   - palette: the palette, or `nil` to store all samples unchanged.
     case png(
         compression: Int, filter: PNGFilter = .none, interlaced: Bool = false,
         palette: Palette? = nil)
 
+    /// WebP.
+    ///
     /// - Parameters:
-    ///   - quality: 0 to 100; of a lossless image, how hard to try.
-    ///   - lossless: every visible pixel as it was.
-    ///   - effort: 0 fast to 6 small.
+    ///   - quality: 0 to 100; for a lossless image, the compression effort.
+    ///   - lossless: preserves every visible pixel exactly.
+    ///   - effort: 0 (fast) to 6 (small).
     case webp(quality: Int, lossless: Bool = false, effort: Int = 4)
 
-    /// One frame.
+    /// GIF with one frame.
     ///
     /// - Parameters:
-    ///   - bits: the power of two that is the number of colours, 1 to 8.
-    ///   - dither: 0 to 1: how much of the error of a pixel goes to its neighbours.
-    ///   - effort: 1 (fast) to 10 (best) for the colours.
-    ///   - interlaced: rows in four passes.
+    ///   - bits: the base 2 logarithm of the number of colors, 1 to 8.
+    ///   - dither: the fraction of a pixel's error that is passed to its neighbors, 0 to 1.
+    ///   - effort: the effort for choosing colors, 1 (fast) to 10 (best).
+    ///   - interlaced: stores rows in four passes.
     case gif(bits: Int = 8, dither: Double = 1, effort: Int = 7, interlaced: Bool = false)
 
-    /// One page, every sample as it is, deflated.
+    /// TIFF with one page of unchanged samples, compressed with deflate.
     ///
     /// - Parameters:
-    ///   - predicts: each sample is stored as the difference to the one before it, which makes
+    ///   - predicts: stores each sample as the difference from the previous one, which makes
     ///     photographs smaller.
-    ///   - encloses: profile and XMP of the image are written too.
+    ///   - encloses: also writes the image's profile and XMP.
     case tiff(predicts: Bool, encloses: Bool = false)
 
-    /// Only where the library was told to permit `VipsSaver.jxl`.
+    /// JPEG XL. Only available if the library was created with `VipsSaver.jxl`.
     ///
     /// - Parameters:
-    ///   - quality: 5 to 100; below, libjxl has no distance for it.
-    ///   - lossless: every sample as it was.
-    ///   - effort: 3 fast to 9 small.
-    ///   - encloses: the profile of the image is written too.
+    ///   - quality: 5 to 100; libjxl has no distance for lower values.
+    ///   - lossless: preserves every sample exactly.
+    ///   - effort: 3 (fast) to 9 (small).
+    ///   - encloses: also writes the image's profile.
     case jxl(quality: Int, lossless: Bool = false, effort: Int = 7, encloses: Bool = false)
 
-    /// How many samples of chroma are stored; the values are libvips'.
+    /// Chroma subsampling; the values are libvips'.
     public enum Subsampling: Int, Sendable {
-        /// One for four pixels below quality 90, else one for each.
+        /// One chroma sample for four pixels below quality 90, otherwise one for each.
         case auto = 0
-        /// One for four pixels.
+        /// One chroma sample for four pixels.
         case quarter = 1
-        /// One for each.
+        /// One chroma sample for each pixel.
         case full = 2
     }
 
-    /// Colours of an image that has few of them.
+    /// The palette of an image with few colors.
     public struct Palette: Sendable, Equatable {
-        /// As a power of two, 1 to 8: two colours to 256. A PNG has 1, 2, 4 or 8.
+        /// The base 2 logarithm of the number of colors, 1 to 8 (2 to 256 colors). PNG supports 1,
+        /// 2, 4 and 8.
         public var bits: Int
-        /// 0 to 100: how much like the image it must be; fewer colours suffice for less.
+        /// The required similarity to the image, 0 to 100; lower values need fewer colors.
         public var quality: Int
-        /// 0 to 1: how much of the error of a pixel goes to its neighbours.
+        /// The fraction of a pixel's error that is passed to its neighbors, 0 to 1.
         public var dither: Double
-        /// 1 (fast) to 10 (best).
+        /// The effort, 1 (fast) to 10 (best).
         public var effort: Int
 
-        /// A palette that is like the image as far as it can be, unless told otherwise.
+        /// Creates a palette; the defaults are as similar to the image as possible.
         public init(bits: Int = 8, quality: Int = 100, dither: Double = 1, effort: Int = 7) {
             (self.bits, self.quality) = (bits, quality)
             (self.dither, self.effort) = (dither, effort)
         }
     }
 
-    /// The row filters of PNG; the values are libpng's bits.
+    /// PNG row filters; the values are libpng's bits.
     public enum PNGFilter: Int, Sendable {
         case none = 0x08
         case sub = 0x10
         case up = 0x20
         case paeth = 0x80
-        /// The best of all for each row: smaller for photographs, several times slower.
+        /// The best filter for each row: smaller for photographs, but several times slower.
         case adaptive = 0xF8
     }
 }
 
 extension VipsImage {
-    /// Computes all pixels and encodes them, handing the bytes to `sink` piece by piece, from the
-    /// first to the last.
+    /// Computes and encodes all pixels and passes the bytes to `sink` in chunks, in order.
     ///
     /// - Parameters:
-    ///   - sink: takes all bytes it is given, or answers false, which ends the save. It is called
-    ///     on this thread or on one of libvips, never on two at once, never after this returns.
-    /// - Throws: `refused` when the sink refused, `killed`, `corrupt` where the pixels come from
-    ///   damaged bytes, `internal`.
+    ///   - sink: consumes all bytes it's given, or returns `false` to end the save. Called on this
+    ///     thread or on a thread of libvips, never concurrently, and never after this function
+    ///     returns.
+    /// - Throws: `refused` if the sink refused, `killed`, `corrupt` if the pixels come from damaged
+    ///   bytes, `internal`.
     public func save(
         _ encoding: VipsEncoding, to sink: (UnsafeRawBufferPointer) -> Bool
     ) throws(VipsError) {
@@ -159,7 +166,7 @@ extension VipsEncoding.Palette {
     }
 }
 
-/// What a C callback can carry in place of a closure.
+/// Carries a closure through a C callback.
 private final class VipsSink {
     private let sink: (UnsafeRawBufferPointer) -> Bool
     private(set) var refused = false
@@ -181,14 +188,14 @@ private func passToSink(
     context: UnsafeMutableRawPointer?, bytes: UnsafeRawPointer?, count: Int
 ) -> CInt {
     guard let context else { return -1 }
-    // `save` holds the sink until libvips has returned.
+    // Valid: `save` retains the sink until libvips has returned.
     let sink = Unmanaged<VipsSink>.fromOpaque(context).takeUnretainedValue()
     return sink.take(UnsafeRawBufferPointer(start: bytes, count: count))
 }
 
 extension VipsImage {
-    /// The same pixels with copies of these beside them, which encodings that enclose such write;
-    /// empty ones are none. What they say changes no pixel.
+    /// Returns the same pixels with copies of this metadata attached, which encodings that enclose
+    /// metadata write. Empty arrays are omitted. The metadata doesn't affect any pixel.
     public func enclosing(
         profile: [UInt8], xmp: [UInt8]
     ) throws(VipsError) -> VipsImage {
@@ -199,10 +206,12 @@ extension VipsImage {
         }
     }
 
-    /// The same pixels with EXIF, as loaders of libvips leave it: its bytes, and a text for each
-    /// entry. What libvips cannot read, or is longer than EXIF of a JPEG, is left out.
+    /// Returns the same pixels with EXIF attached as libvips' loaders do: the raw bytes and a text
+    /// per entry. EXIF that libvips can't read, or that exceeds the size limit of a JPEG, is
+    /// omitted.
     ///
-    /// - Parameter exif: from the header of its TIFF on, or with `Exif` and two zeros in front.
+    /// - Parameter exif: EXIF starting with its TIFF header, optionally preceded by `Exif` and two
+    ///   zeros.
     public func enclosing(exif: [UInt8]) throws(VipsError) -> VipsImage {
         let carrier = HeldBytes(Self.jpeg(of: exif))
         guard !exif.isEmpty,
@@ -213,12 +222,13 @@ extension VipsImage {
         }
     }
 
-    /// The same pixels with a number in the header, by libvips' name for it.
+    /// Returns the same pixels with a numeric header field set, named as in libvips.
     public func stating(_ number: Int, as name: String) throws(VipsError) -> VipsImage {
         try derive("copy") { cvips_state($0, name, CInt(clamping: number), $1) }
     }
 
-    /// The header of a JPEG of one grey pixel, with that EXIF: libvips reads EXIF of files only.
+    /// Returns the header of a one-pixel gray JPEG with this EXIF, since libvips only parses EXIF
+    /// of files.
     private static func jpeg(of exif: [UInt8]) -> [UInt8] {
         let mark = Array("Exif\0\0".utf8)
         let body = (exif.starts(with: mark) ? [] : mark) + exif

@@ -1,18 +1,18 @@
 internal import CVipsShims
 
-/// An image as libvips sees it: a description of how to make pixels, which are computed when
-/// something asks for them (`write`, `copiedToMemory`, `save`).
+/// An image as libvips represents it: a pipeline whose pixels are computed on demand (`write`,
+/// `copiedToMemory`, `save`).
 ///
-/// Errors of the pixels therefore come from those three. An image made from bytes in memory holds
-/// `owner` as long as it or anything derived from it lives. Not `Sendable`: libvips has one error
-/// buffer for the process, so one thread works with images at a time.
+/// Pixel errors are therefore thrown by those three. An image created from bytes in memory retains
+/// `owner` as long as it or any derived image lives. Not `Sendable`: libvips has one error buffer
+/// per process, so only one thread may work with images at a time.
 public final class VipsImage {
     typealias Handle = cvips_image
 
     let pointer: Handle
     let owner: AnyObject?
 
-    /// Takes over one reference.
+    /// Takes ownership of one reference.
     init(adopting pointer: Handle, owner: AnyObject?) {
         self.pointer = pointer
         self.owner = owner
@@ -22,7 +22,7 @@ public final class VipsImage {
         cvips_unref(pointer)
     }
 
-    /// Runs a shim that makes an image and adopts what it made.
+    /// Runs a shim that creates an image and adopts the result.
     static func make(
         _ operation: String, owner: AnyObject?, otherwise kind: VipsError.Kind = .internal,
         _ body: (UnsafeMutablePointer<Handle?>) -> CInt
@@ -34,7 +34,7 @@ public final class VipsImage {
         return VipsImage(adopting: out, owner: owner)
     }
 
-    /// The same, for an operation on this image.
+    /// Does the same for an operation on this image.
     func derive(
         _ operation: String,
         _ body: (Handle, UnsafeMutablePointer<Handle?>) -> CInt
@@ -46,17 +46,17 @@ public final class VipsImage {
 }
 
 extension VipsImage {
-    /// An image, its header read.
+    /// Opens an image and reads its header.
     ///
     /// - Parameters:
-    ///   - bytes: must stay valid and unchanged while the image or anything derived from it lives;
-    ///     `owner` can see to that.
-    ///   - loader: one that a `VipsLibrary` was made with.
-    ///   - mayEnd: whether of a file that ends early the pixels are made that are there, where the
-    ///     loader can do so.
-    ///   - options: numbers of the loader, by libvips' names; others than it has are ignored.
-    /// - Throws: `corrupt`, or `unsupported`, as for a loader that was not permitted; what is wrong
-    ///   behind the header shows when pixels are computed.
+    ///   - bytes: must stay valid and unchanged while the image or any derived image lives; `owner`
+    ///     can ensure that.
+    ///   - loader: a loader that a `VipsLibrary` was created with.
+    ///   - mayEnd: whether to decode the available pixels of a truncated file, if the loader
+    ///     supports it.
+    ///   - options: numeric loader options, named as in libvips; unknown ones are ignored.
+    /// - Throws: `corrupt`, or `unsupported`, also for a loader that isn't permitted. Errors after
+    ///   the header are thrown when pixels are computed.
     public static func load(
         _ bytes: UnsafeRawBufferPointer, by loader: VipsLoader, mayEnd: Bool = false,
         options: KeyValuePairs<StaticString, Double> = [:], owner: AnyObject? = nil
@@ -73,44 +73,44 @@ extension VipsImage {
         }
     }
 
-    /// A JPEG, its header read.
+    /// Opens a JPEG and reads its header.
     ///
-    /// - Parameter shrink: 1, 2, 4 or 8: the decoder makes pixels that many times fewer in each
-    ///   direction. The result has `floor(size / shrink)` columns and rows: of 2725 columns shrunk
-    ///   by 4 stay 681, though the image is 681.25 wide.
+    /// - Parameter shrink: 1, 2, 4 or 8: the factor by which the decoder reduces each dimension.
+    ///   The result has `floor(size / shrink)` columns and rows: 2725 columns shrunk by 4 become
+    ///   681, though the image is 681.25 wide.
     public static func jpeg(
         _ bytes: UnsafeRawBufferPointer, shrink: Int = 1, owner: AnyObject? = nil
     ) throws(VipsError) -> VipsImage {
         try load(bytes, by: .jpeg, options: ["shrink": Double(shrink)], owner: owner)
     }
 
-    /// A PNG, its header read; of an animated one the default image.
+    /// Opens a PNG and reads its header. For an animated PNG this is the default image.
     public static func png(
         _ bytes: UnsafeRawBufferPointer, owner: AnyObject? = nil
     ) throws(VipsError) -> VipsImage {
         try load(bytes, by: .png, owner: owner)
     }
 
-    /// The first frame of a WebP, its header read.
+    /// Opens the first frame of a WebP and reads its header.
     ///
-    /// - Parameter scale: at most 1: the decoder makes an image of so much of each side, rounded.
+    /// - Parameter scale: at most 1; the decoder scales each dimension by it, rounded.
     public static func webp(
         _ bytes: UnsafeRawBufferPointer, scale: Double = 1, owner: AnyObject? = nil
     ) throws(VipsError) -> VipsImage {
         try load(bytes, by: .webp, options: ["scale": scale, "page": 0, "n": 1], owner: owner)
     }
 
-    /// The first frame of a GIF, its header read.
+    /// Opens the first frame of a GIF and reads its header.
     public static func gif(
         _ bytes: UnsafeRawBufferPointer, mayEnd: Bool = false, owner: AnyObject? = nil
     ) throws(VipsError) -> VipsImage {
         try load(bytes, by: .gif, mayEnd: mayEnd, options: ["page": 0, "n": 1], owner: owner)
     }
 
-    /// The first page of a PDF on white, its header read; a point is a pixel at scale 1.
+    /// Opens the first page of a PDF on white and reads its header. At scale 1 a point is one
+    /// pixel.
     ///
-    /// - Parameter scale: libvips makes those from a thousandth to a hundred thousand: of others it
-    ///   is the nearest of these.
+    /// - Parameter scale: clamped to libvips' range, 0.001 to 100,000.
     public static func pdf(
         _ bytes: UnsafeRawBufferPointer, scale: Double = 1, owner: AnyObject? = nil
     ) throws(VipsError) -> VipsImage {
@@ -121,14 +121,14 @@ extension VipsImage {
 }
 
 extension VipsImage {
-    /// Pixels that are there already: bands interleaved, rows without padding.
+    /// Creates an image of existing pixels with interleaved bands and rows without padding.
     ///
     /// - Parameters:
-    ///   - pixels: exactly `width` × `height` × `bands` × `bytesPerBand` bytes; must stay valid and
-    ///     unchanged while the image or anything derived from it lives; `owner` can see to that.
-    ///   - bands: 1 grey, 2 grey and alpha, 3 sRGB, 4 sRGB and alpha.
-    ///   - bytesPerBand: 1, or 2 in the machine's order.
-    ///   - isCMYK: what 4 bands are.
+    ///   - pixels: exactly `width` × `height` × `bands` × `bytesPerBand` bytes. Must stay valid and
+    ///     unchanged while the image or any derived image lives; `owner` can ensure that.
+    ///   - bands: 1 gray, 2 gray and alpha, 3 sRGB, 4 sRGB and alpha.
+    ///   - bytesPerBand: 1, or 2 in native byte order.
+    ///   - isCMYK: whether 4 bands are CMYK.
     public static func pixels(
         _ pixels: UnsafeRawBufferPointer, width: Int, height: Int, bands: Int,
         bytesPerBand: Int = 1, isCMYK: Bool = false, owner: AnyObject? = nil
@@ -140,10 +140,11 @@ extension VipsImage {
         }
     }
 
-    /// Columns or rows of an image at most.
+    /// The largest number of columns or rows of an image.
     public static let sideMax = 10_000_000
 
-    /// Zeros that take no memory: what is known of pixels that something else makes.
+    /// Creates an image of zeros that uses no memory, with the properties of pixels that are
+    /// produced elsewhere.
     ///
     /// - Parameters:
     ///   - bands: as for `pixels`.
@@ -163,8 +164,8 @@ extension VipsImage {
         }
     }
 
-    /// Computes all pixels, into memory that the new image owns: for operations that ask for rows
-    /// in another order than a decoder makes them.
+    /// Computes all pixels into memory owned by the new image, for operations that request rows in
+    /// an order other than the decoder's.
     public func copiedToMemory() throws(VipsError) -> VipsImage {
         try withExtendedLifetime(self) { () throws(VipsError) -> VipsImage in
             try Self.make("copy_memory", owner: owner, otherwise: .corrupt) { out in
@@ -173,10 +174,11 @@ extension VipsImage {
         }
     }
 
-    /// Lends all pixels, `width` × `height` × `bands` samples without padding: where they lie if
-    /// they are in memory already, else computed first. The image must be of 8 or 16 bits.
+    /// Calls `body` with all pixels, `width` × `height` × `bands` samples without padding. They are
+    /// used in place if they are in memory, otherwise computed first. The image must have 8 or 16
+    /// bits per sample.
     ///
-    /// - Throws: as `write`; what `body` throws.
+    /// - Throws: the errors of `write` and of `body`.
     public func withPixels<Result>(
         _ body: (UnsafeRawBufferPointer) throws(VipsError) -> Result
     ) throws(VipsError) -> Result {
@@ -189,10 +191,10 @@ extension VipsImage {
         }
     }
 
-    /// Computes all pixels straight into `pixels`, which must hold exactly `width` × `height` ×
-    /// `bands` samples; the image must be of 8 or 16 bits.
+    /// Computes all pixels directly into `pixels`, which must hold exactly `width` × `height` ×
+    /// `bands` samples. The image must have 8 or 16 bits per sample.
     ///
-    /// - Throws: `corrupt` where the pixels come from damaged bytes, `killed`, `internal`.
+    /// - Throws: `corrupt` if the pixels come from damaged bytes, `killed`, `internal`.
     public func write(to pixels: UnsafeMutableRawBufferPointer) throws(VipsError) {
         let result = withExtendedLifetime(self) {
             cvips_write(pointer, pixels.baseAddress, pixels.count)
@@ -201,14 +203,14 @@ extension VipsImage {
     }
 }
 
-/// A copy of bytes, for as long as images refer to them: their owner in `VipsImage.load` and
-/// `VipsImage.pixels`. Read-only.
+/// A read-only copy of bytes that lives as long as images refer to it: the owner for
+/// `VipsImage.load` and `VipsImage.pixels`.
 public final class HeldBytes: Sendable {
-    // Unsafe: nobody writes them, and they go with this object.
+    // Safe: the bytes are never written and are freed with this object.
     /// The bytes, valid as long as this object.
     public nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
 
-    /// A copy of these.
+    /// Copies an array.
     public init(_ array: [UInt8]) {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: array.count, alignment: 64)
         copy.copyBytes(from: array)
@@ -219,12 +221,12 @@ public final class HeldBytes: Sendable {
 }
 
 extension VipsImage {
-    /// From now on, `shouldStop` is asked every few rows whenever pixels of this image, or of one
-    /// derived from it after this call, are computed; when it answers true, the computation fails
-    /// with `killed`.
+    /// Installs a cancellation check. `shouldStop` is called every few rows whenever pixels of this
+    /// image, or of an image derived from it after this call, are computed; if it returns `true`,
+    /// the computation fails with `killed`.
     ///
-    /// It is called on the thread that computes, or on one of libvips; it must be quick. Encoders
-    /// that take the whole image at once (WebP) do not ask while they run.
+    /// It's called on the computing thread or on a thread of libvips and must be quick. Encoders
+    /// that process the whole image at once (WebP) don't call it while they run.
     public func watch(_ shouldStop: @escaping @Sendable () -> Bool) {
         let box = Unmanaged.passRetained(VipsWatcher(shouldStop))
         withExtendedLifetime(self) {
@@ -233,7 +235,7 @@ extension VipsImage {
     }
 }
 
-/// What a C callback can carry in place of a closure.
+/// Carries a closure through a C callback.
 private final class VipsWatcher: Sendable {
     let shouldStop: @Sendable () -> Bool
 
@@ -244,7 +246,7 @@ private final class VipsWatcher: Sendable {
 
 private func askWatcher(context: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
-    // Retained by `watch`, released when the image goes.
+    // Retained by `watch`, released together with the image.
     let watcher = Unmanaged<VipsWatcher>.fromOpaque(context).takeUnretainedValue()
     return watcher.shouldStop() ? 1 : 0
 }
@@ -254,39 +256,39 @@ private func releaseWatcher(context: UnsafeMutableRawPointer?) {
     Unmanaged<VipsWatcher>.fromOpaque(context).release()
 }
 
-/// What is known of an image before its pixels.
+/// The properties of an image that are known before its pixels are decoded.
 public struct VipsHeader: Equatable, Sendable {
-    /// The colour spaces that are told apart.
+    /// The color spaces that are distinguished.
     public enum Colour: Sendable {
         case grey, grey16, rgb, rgb16, cmyk, other
     }
 
-    /// The kinds of samples that are told apart.
+    /// The sample types that are distinguished.
     public enum Samples: Sendable {
-        /// Whole numbers from 0 on, of 8 or 16 bits, all of which are used.
+        /// Unsigned integers of 8 or 16 bits that use the full range.
         case whole
-        /// Numbers with a fraction.
+        /// Floating-point numbers.
         case real
         case other
     }
 
-    /// Columns of one page, as stored: `orientation` not applied.
+    /// The stored width of one page in pixels, before `orientation` is applied.
     public let width: Int
-    /// Rows of one page, as stored.
+    /// The stored height of one page in pixels.
     public let height: Int
-    /// Samples of a pixel, alpha included.
+    /// The number of samples per pixel, including alpha.
     public let bands: Int
-    /// 1 for 8 bits, 2 for 16.
+    /// 1 for 8 bits, 2 for 16 bits.
     public let bytesPerBand: Int
-    /// What a sample is.
+    /// The sample type.
     public let samples: Samples
-    /// How the bands are to be read.
+    /// The color space.
     public let colour: Colour
     /// Whether the last band is alpha.
     public let hasAlpha: Bool
-    /// Number of pages or frames in the bytes; 1 where the format has none.
+    /// The number of pages or frames; 1 if the format has none.
     public let pages: Int
-    /// EXIF orientation, 1 to 8; nil where EXIF says nothing.
+    /// The EXIF orientation, 1 to 8; `nil` if EXIF has none.
     public let orientation: Int?
     /// Whether the decoder must keep the whole image in memory (progressive JPEG, Adam7 PNG).
     public let isInterlaced: Bool
@@ -307,8 +309,8 @@ extension VipsHeader.Colour {
 }
 
 extension VipsHeader.Colour {
-    /// The signature of the color space that an ICC profile of these samples has
-    /// (ICC.1:2022, table 19); `nil` for colors that mean the same on every device.
+    /// The signature of the color space that a matching ICC profile has (ICC.1:2022, table 19);
+    /// `nil` for device-independent colors.
     public var profileSpace: String? {
         switch self {
         case .grey, .grey16: "GRAY"
@@ -337,7 +339,7 @@ extension VipsImage {
     /// Height in pixels.
     public var height: Int { header.height }
 
-    /// What is known without computing pixels.
+    /// The properties that are known without computing pixels.
     public var header: VipsHeader {
         var raw = cvips_header()
         withExtendedLifetime(self) { cvips_read_header(pointer, &raw) }
@@ -350,28 +352,29 @@ extension VipsImage {
             isInterlaced: raw.interlaced != 0)
     }
 
-    /// Hands the embedded ICC profile to `body`, for that call only; nil without a profile.
+    /// Calls `body` with the embedded ICC profile, which is only valid during the call. Returns
+    /// `nil` without a profile.
     public func withProfile<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         withBlob(cvips_profile, body)
     }
 
-    /// The same with the XMP packet, which anyone may have written.
+    /// Calls `body` with the XMP packet, which is untrusted.
     public func withXMP<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         withBlob(cvips_xmp, body)
     }
 
-    /// The same with EXIF, which anyone may have written; `Exif` and two zeros may be in front.
+    /// Calls `body` with EXIF, which is untrusted and may be preceded by `Exif` and two zeros.
     public func withEXIF<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         withBlob(cvips_exif, body)
     }
 
-    /// The same with IPTC: records of IIM, or the resources of Photoshop that have them.
+    /// Calls `body` with IPTC: IIM records, or the Photoshop resources that contain them.
     public func withIPTC<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         withBlob(cvips_iptc, body)
     }
 
-    /// The bytes of a text of the header, by libvips' name for it, such as `exif-ifd0-Make`; nil
-    /// without one. Anyone may have written it.
+    /// Returns the bytes of a text header field, named as in libvips, such as `exif-ifd0-Make`, or
+    /// `nil` if it's absent. The text is untrusted.
     public func text(_ name: String) -> [UInt8]? {
         withExtendedLifetime(self) {
             guard let text = cvips_text(pointer, name) else { return nil }
@@ -385,7 +388,7 @@ extension VipsImage {
         }
     }
 
-    /// A whole number of the header, by libvips' name for it; nil without one.
+    /// Returns an integer header field, named as in libvips, or `nil` if it's absent.
     public func number(_ name: String) -> Int? {
         withExtendedLifetime(self) {
             let number = cvips_number(pointer, name, .min)
@@ -393,7 +396,7 @@ extension VipsImage {
         }
     }
 
-    /// Bytes of profile, EXIF, XMP and all other texts that came with the pixels.
+    /// The total size in bytes of profile, EXIF, XMP and all other texts that came with the pixels.
     public var metadataBytes: Int {
         withExtendedLifetime(self) { cvips_metadata_bytes(pointer) }
     }

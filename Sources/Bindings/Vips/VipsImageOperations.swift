@@ -1,8 +1,8 @@
 internal import CVipsShims
 
 extension VipsImage {
-    /// The part of `width` × `height` pixels whose top left corner is at `left`, `top`; it must
-    /// lie within the image.
+    /// Returns the region of `width` × `height` pixels whose top left corner is at `left`, `top`.
+    /// It must lie within the image.
     public func extracted(
         left: Int, top: Int, width: Int, height: Int
     ) throws(VipsError) -> VipsImage {
@@ -11,8 +11,8 @@ extension VipsImage {
         }
     }
 
-    /// This image at `left`, `top` of a canvas, whose rest is `background`: one value for each
-    /// band.
+    /// Returns this image placed at `left`, `top` on a canvas filled with `background`, which has
+    /// one value per band.
     public func embedded(
         left: Int, top: Int, width: Int, height: Int, background: [Double]
     ) throws(VipsError) -> VipsImage {
@@ -23,14 +23,15 @@ extension VipsImage {
         }
     }
 
-    /// What is repeated over the canvas around an image.
+    /// How the canvas around an image is filled.
     public enum Edge: Int, Sendable {
-        /// The pixels of its edge, the image, or the image mirrored at each edge.
+        /// With the edge pixels, with the repeated image, or with the image mirrored at each edge.
         case copy, `repeat`, mirror
     }
 
-    /// This image at `left`, `top` of a canvas, over whose rest it is repeated; its pixels must be
-    /// in memory already, or be cheap to compute in any order, unless the edge is copied.
+    /// Returns this image placed at `left`, `top` on a canvas whose rest is filled according to
+    /// `edge`. Its pixels must be in memory, or be cheap to compute in any order, unless the edge
+    /// is copied.
     public func extended(
         left: Int, top: Int, width: Int, height: Int, by edge: Edge = .copy
     ) throws(VipsError) -> VipsImage {
@@ -40,55 +41,55 @@ extension VipsImage {
         }
     }
 
-    /// Turned clockwise by so many quarters of a turn; any integer. The pixels must be in memory
-    /// already, or be cheap to compute in any order.
+    /// Rotates clockwise by any number of quarter turns. The pixels must be in memory, or be cheap
+    /// to compute in any order.
     public func rotated(quarters: Int) throws(VipsError) -> VipsImage {
         try derive("rot") { cvips_rotate($0, CInt(quarters & 3), $1) }
     }
 
-    /// Left and right exchanged.
+    /// Mirrors left and right.
     public func flippedHorizontally() throws(VipsError) -> VipsImage {
         try derive("flip") { cvips_flip_horizontal($0, $1) }
     }
 
-    /// Top and bottom exchanged. The order of rows changes: see `rotated`.
+    /// Mirrors top and bottom. This changes the order of rows: see `rotated`.
     public func flippedVertically() throws(VipsError) -> VipsImage {
         try derive("flip") { cvips_flip_vertical($0, $1) }
     }
 }
 
 extension VipsImage {
-    /// Fewer columns, by Lanczos 3: `round(width / factor)` of them.
+    /// Reduces the width to `round(width / factor)` columns with a Lanczos 3 filter.
     ///
-    /// libvips centres the result: where `width` is not a multiple of `factor`, it is shifted by
-    /// half of `round(width / factor) × factor − width` columns of this image.
+    /// libvips centers the result: if `width` isn't a multiple of `factor`, it's shifted by half of
+    /// `round(width / factor) × factor − width` columns of this image.
     ///
     /// - Parameters:
     ///   - factor: at least 1.
-    ///   - gap: a box filter first makes the image smaller by an integer, where `factor` is at
-    ///     least twice this; at least 1. 2 is libvips' default, and close to none.
+    ///   - gap: a box filter first shrinks the image by an integer if `factor` is at least twice
+    ///     this value. At least 1; 2 is libvips' default and nearly lossless.
     public func reducedHorizontally(
         by factor: Double, gap: Double = 2
     ) throws(VipsError) -> VipsImage {
         try derive("reduceh") { cvips_reduce_h($0, factor, gap, $1) }
     }
 
-    /// Fewer rows, as `reducedHorizontally`.
+    /// Reduces the height like `reducedHorizontally`.
     public func reducedVertically(
         by factor: Double, gap: Double = 2
     ) throws(VipsError) -> VipsImage {
         try derive("reducev") { cvips_reduce_v($0, factor, gap, $1) }
     }
 
-    /// More columns and rows, bicubic, the edge pixels repeated.
+    /// Enlarges with a bicubic filter, repeating the edge pixels.
     ///
     /// - Parameters:
-    ///   - horizontal: at least 1, or so little less that nothing is lost: there is no low-pass.
+    ///   - horizontal: at least 1, or only slightly less, since there is no low-pass filter.
     ///   - vertical: the same for rows.
-    ///   - left: where the left edge of the result lies in this image, in fractions of a pixel.
-    ///   - top: where its top edge lies.
-    ///   - width: columns of the result.
-    ///   - height: rows of the result.
+    ///   - left: the position of the result's left edge in this image, in fractions of a pixel.
+    ///   - top: the position of its top edge.
+    ///   - width: the width of the result in pixels.
+    ///   - height: the height of the result in pixels.
     public func enlarged(
         horizontally horizontal: Double, vertically vertical: Double, left: Double = 0,
         top: Double = 0, width: Int, height: Int
@@ -98,36 +99,36 @@ extension VipsImage {
         }
     }
 
-    /// sRGB of 8 bits with alpha in exactly so many pixels, no more than there are; colours weigh
-    /// as much as they are seen.
+    /// Reduces to exactly this size in 8-bit sRGB with alpha. The size must not exceed the image's.
+    /// Colors are weighted by their alpha.
     public func miniature(width: Int, height: Int) throws(VipsError) -> VipsImage {
         try derive("thumbnail") { cvips_miniature($0, CInt(width), CInt(height), $1) }
     }
 }
 
 extension VipsImage {
-    /// sRGB of 8 bits, or of 16 where it is to be deep, by what the header says of the colours; an
-    /// embedded profile is ignored. An alpha band stays.
+    /// Converts to sRGB with 8 bits, or 16 if `isDeep`, according to the header's color space. An
+    /// embedded profile is ignored. Alpha is kept.
     public func convertedToSRGB(isDeep: Bool = false) throws(VipsError) -> VipsImage {
         try derive("colourspace") { cvips_to_srgb($0, isDeep ? 1 : 0, $1) }
     }
 
-    /// Grey with the tone curve of sRGB; as `convertedToSRGB`.
+    /// Converts to gray with the sRGB tone curve, like `convertedToSRGB`.
     public func convertedToGrey(isDeep: Bool = false) throws(VipsError) -> VipsImage {
         try derive("colourspace") { cvips_to_grey($0, isDeep ? 1 : 0, $1) }
     }
 
-    /// The first `count` of its bands.
+    /// Returns the first `count` bands.
     public func firstBands(_ count: Int) throws(VipsError) -> VipsImage {
         try derive("extract_band") { cvips_first_bands($0, CInt(count), $1) }
     }
 
-    /// sRGB by the embedded profile, in as many bits (8 or 16) as this image has. An alpha band
-    /// stays. If there is no profile, or it lacks the intent, libvips takes one of its own: sRGB,
-    /// or a general one for CMYK.
+    /// Converts to sRGB using the embedded profile, keeping the bit depth (8 or 16) and alpha. If
+    /// there is no profile, or it lacks the intent, libvips uses one of its own: sRGB, or a generic
+    /// one for CMYK.
     ///
-    /// - Parameter isPerceptual: whether the intent is perceptual, instead of relative
-    ///   colorimetric.
+    /// - Parameter isPerceptual: whether to use the perceptual intent instead of the relative
+    ///   colorimetric one.
     /// - Throws: `internal` if libvips has no profile for these colors.
     public func convertedToSRGBByProfile(
         isPerceptual: Bool = false
@@ -135,20 +136,19 @@ extension VipsImage {
         try derive("icc_transform") { cvips_profile_to_srgb($0, isPerceptual ? 1 : 0, $1) }
     }
 
-    /// Red, green and blue of three bands of 8 bits that are Y, Cb and Cr as in JFIF, whatever the
-    /// header says.
+    /// Converts three 8-bit bands that are JFIF Y, Cb and Cr to RGB, regardless of the header.
     public func convertedFromYCbCr() throws(VipsError) -> VipsImage {
         try derive("recomb") { cvips_ycbcr_to_srgb($0, $1) }
     }
 }
 
-/// What the samples of an image of a high dynamic range mean.
+/// The meaning of samples in a high dynamic range image.
 public struct VipsHDR: Sendable {
-    /// How samples become light.
+    /// The transfer function that maps samples to light.
     public enum Transfer: Sendable {
         /// SMPTE ST 2084.
         case pq
-        /// ARIB STD-B67, as a display of so many candela per square metre shows it.
+        /// ARIB STD-B67, for a display with this peak luminance in candela per square meter.
         case hlg(peakNits: Double)
     }
 
@@ -157,11 +157,13 @@ public struct VipsHDR: Sendable {
     private let luminance: [Double]
     private let whiteNits: Double
 
+    /// Creates an HDR description.
+    ///
     /// - Parameters:
-    ///   - transfer: how samples become light.
-    ///   - toSRGB: three rows, each linear colour of sRGB in those of the image.
-    ///   - luminance: what each colour of the image adds to it.
-    ///   - whiteNits: candela per square metre of what becomes white.
+    ///   - transfer: the transfer function.
+    ///   - toSRGB: three rows, each giving a linear sRGB component as a combination of the image's.
+    ///   - luminance: the contribution of each of the image's components to luminance.
+    ///   - whiteNits: the luminance that becomes white, in candela per square meter.
     public init(
         _ transfer: Transfer, toSRGB: [[Double]], luminance: [Double], whiteNits: Double
     ) {
@@ -191,10 +193,10 @@ extension [Double] {
 }
 
 extension VipsImage {
-    /// sRGB of 8 bits, or of 16 where that is wanted. What is brighter than `whiteNits`, or no
-    /// colour of sRGB, is cut off. An alpha band stays.
+    /// Converts to sRGB with 8 bits, or 16 if `isDeep`. Values brighter than `whiteNits` or outside
+    /// the sRGB gamut are clipped. Alpha is kept.
     ///
-    /// - Parameter whole: the number that a sample of 1 is, in 8 or 16 bits.
+    /// - Parameter whole: the integer sample that represents 1, in 8 or 16 bits.
     public func convertedToSRGB(
         of hdr: VipsHDR, whole: Int, isDeep: Bool
     ) throws(VipsError) -> VipsImage {
@@ -203,22 +205,22 @@ extension VipsImage {
         }
     }
 
-    /// The same in 16 bits, all of which are used: `whole`, and its alpha, become 65,535.
+    /// Widens samples to the full 16-bit range: `whole`, also in alpha, becomes 65,535.
     public func widened(whole: Int) throws(VipsError) -> VipsImage {
         try derive("widen") { cvips_widen($0, Double(whole), $1) }
     }
 
-    /// Such 16 bits in 8, rounded.
+    /// Reduces full-range 16-bit samples to 8 bits, rounded.
     public func narrowed() throws(VipsError) -> VipsImage {
         try derive("narrow") { cvips_narrow($0, $1) }
     }
 }
 
 extension VipsImage {
-    /// The same without its alpha band where each sample of it is `least` or more; computes all
-    /// pixels. Colours stay as they are.
+    /// Returns the image without alpha if every alpha sample is at least `least`. Computes all
+    /// pixels. Colors are unchanged.
     ///
-    /// - Throws: as `withPixels`.
+    /// - Throws: the errors of `withPixels`.
     public func withoutAlpha(whereAllIsAtLeast least: UInt8) throws(VipsError) -> VipsImage {
         let bands = header.bands
         guard header.hasAlpha else { return self }
@@ -228,33 +230,33 @@ extension VipsImage {
         return isOpaque ? try firstBands(bands - 1) : self
     }
 
-    /// Without alpha, on an opaque background; components are 0 to 255, of which a grey image
-    /// takes the first.
+    /// Flattens alpha onto an opaque background. Components are 0 to 255; a gray image uses only
+    /// the first.
     public func flattened(
         red: Double, green: Double, blue: Double
     ) throws(VipsError) -> VipsImage {
         try derive("flatten") { cvips_flatten($0, red, green, blue, $1) }
     }
 
-    /// With colours that are not multiplied by alpha, of an image whose colours are; in as many
-    /// bits. The last band is alpha.
+    /// Converts premultiplied colors to straight alpha, keeping the bit depth. The last band is
+    /// alpha.
     public func unpremultiplied() throws(VipsError) -> VipsImage {
         try derive("unpremultiply") { cvips_unpremultiply($0, $1) }
     }
 
-    /// With an opaque alpha band.
+    /// Adds an opaque alpha band.
     public func withAlpha() throws(VipsError) -> VipsImage {
         try derive("addalpha") { cvips_add_alpha($0, $1) }
     }
 }
 
 extension VipsImage {
-    /// With another image over it, whose top left corner is at `left`, `top`; it must lie within
-    /// this one. sRGB of 8 bits, with alpha where this image has it.
+    /// Composites another image over this one with its top left corner at `left`, `top`. It must
+    /// lie within this image. The result is 8-bit sRGB, with alpha if this image has it.
     ///
-    /// The pixels of both must be in memory already, or be cheap to compute in any order.
+    /// The pixels of both images must be in memory, or be cheap to compute in any order.
     ///
-    /// - Parameter opacity: what is left of the alpha of `layer`, 0 to 1.
+    /// - Parameter opacity: the factor for the alpha of `layer`, 0 to 1.
     public func overlaid(
         by layer: VipsImage, left: Int, top: Int, opacity: Double
     ) throws(VipsError) -> VipsImage {
@@ -268,7 +270,7 @@ extension VipsImage {
     }
 }
 
-/// Who owns the bytes of two images that became one.
+/// Retains the owners of two images that were combined.
 private final class ImageOwners {
     private let first: AnyObject?
     private let second: AnyObject?
@@ -279,47 +281,48 @@ private final class ImageOwners {
 }
 
 extension VipsImage {
-    /// Each colour as a sum of the three of sRGB, or grey as one; an alpha band stays.
+    /// Applies a matrix to the sRGB components. Alpha is kept.
     ///
-    /// - Parameter rows: three factors each; three rows, or one for grey.
+    /// - Parameter rows: three factors each; three rows for color, or one for gray.
     public func mixed(_ rows: [[Double]]) throws(VipsError) -> VipsImage {
         let factors = rows.flatMap(\.self)
         return try derive("recomb") { cvips_mix($0, factors, CInt(rows.count), $1) }
     }
 
-    /// Each sample of a colour by a table of 256; an alpha band stays.
+    /// Maps each color sample through a table of 256 entries. Alpha is kept.
     public func mapped(_ curve: [UInt8]) throws(VipsError) -> VipsImage {
         precondition(curve.count == 256)
         return try derive("maplut") { cvips_map($0, curve, $1) }
     }
 
-    /// Blurred by a Gaussian, the edge pixels repeated. The pixels must be in memory already, as
-    /// for all that follows.
+    /// Applies a Gaussian blur, repeating the edge pixels. The pixels must be in memory, as for all
+    /// operations below.
     public func blurred(sigma: Double) throws(VipsError) -> VipsImage {
         try derive("gaussblur") { cvips_blur($0, sigma, $1) }
     }
 
-    /// Twice the image without what a blur of it shows.
+    /// Applies an unsharp mask: twice the image minus a blurred copy.
     public func sharpened(sigma: Double) throws(VipsError) -> VipsImage {
         try derive("unsharp") { cvips_unsharp($0, sigma, $1) }
     }
 
-    /// Squares of one colour, from the top left corner on, the edge pixels repeated.
+    /// Pixelates into squares of one color, starting at the top left corner and repeating the edge
+    /// pixels.
     public func pixelated(side: Int) throws(VipsError) -> VipsImage {
         try derive("shrink") { cvips_pixelate($0, CInt(side), $1) }
     }
 
-    /// Turned counter-clockwise about its centre onto the centre of a transparent canvas; the
-    /// image has an alpha band.
+    /// Rotates counterclockwise about the image's center onto the center of a transparent canvas.
+    /// The image must have an alpha band.
     public func turned(
         radians: Double, width: Int, height: Int
     ) throws(VipsError) -> VipsImage {
         try derive("affine") { cvips_turn($0, radians, CInt(width), CInt(height), $1) }
     }
 
-    /// The part of that size, at most that of the image, which is most striking.
+    /// Returns the most salient region of this size, which is at most the image's.
     ///
-    /// - Parameter byEntropy: which shows most instead.
+    /// - Parameter byEntropy: whether to select by entropy instead.
     public func smartCropped(
         width: Int, height: Int, byEntropy: Bool
     ) throws(VipsError) -> VipsImage {
@@ -330,13 +333,13 @@ extension VipsImage {
 }
 
 extension VipsImage {
-    /// The same as pages one below the other, which a GIF is written with as frames.
+    /// Marks the image as a vertical stack of pages, which are written to a GIF as frames.
     ///
     /// - Parameters:
-    ///   - pageHeight: rows of each.
-    ///   - delays: milliseconds for which each is shown; one for each page.
-    ///   - plays: how often all are played, 0: without end. libvips writes one repetition less, and
-    ///     nothing for 1.
+    ///   - pageHeight: the rows of each page.
+    ///   - delays: how long each page is shown, in milliseconds.
+    ///   - plays: how often the animation is played; 0 means endlessly. libvips writes one
+    ///     repetition less, and nothing for 1.
     public func animated(
         pageHeight: Int, delays: [Int], plays: Int
     ) throws(VipsError) -> VipsImage {

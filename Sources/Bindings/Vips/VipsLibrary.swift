@@ -2,23 +2,23 @@ internal import CVips
 internal import CVipsShims
 internal import Synchronization
 
-// CVips is imported for its link line, which acts only where Swift imports the module.
+// CVips is imported for its linker flags, which only apply if Swift imports the module.
 
-/// libvips, started: whoever holds a value may make images.
+/// Proof that libvips has been started; required to create images.
 ///
-/// The operation cache is off, all loaders but those that are named are blocked, and so are savers
-/// that libvips does not trust. Nothing is written to stderr: what libvips warns of goes to
-/// `onWarning`. Pixels are kept in memory, however many there are: whoever opens an image limits
-/// its size by the header.
+/// The operation cache is off. All loaders except the named ones are blocked, as are savers that
+/// libvips doesn't trust. Nothing is written to stderr: libvips' warnings go to `onWarning`. Pixels
+/// are always kept in memory, however many there are, so callers must limit an image's size by its
+/// header.
 public struct VipsLibrary: Sendable {
-    /// Takes one message of libvips or GLib; called on any thread, also on those of libvips.
+    /// Receives a message of libvips or GLib. Called on any thread, including libvips' own.
     public typealias WarningHandler = @Sendable (_ domain: String, _ message: String) -> Void
 
     private static let warningHandler = Mutex<WarningHandler?>(nil)
 
     private static let errorBuffer = Mutex<Void>(())
 
-    /// The result of the one start of this process: libvips cannot be started twice.
+    /// The result of starting libvips, which is possible only once per process.
     private static let started: Result<Void, VipsError> = {
         guard cvips_start(passWarning) == 0 else {
             return .failure(VipsError.take("vips_init", otherwise: .internal))
@@ -26,17 +26,15 @@ public struct VipsLibrary: Sendable {
         return .success(())
     }()
 
-    /// Starts libvips the first time it is called in a process; later calls only set what they
-    /// are given.
+    /// Starts libvips on the first call in a process; later calls only apply their arguments.
     ///
     /// - Parameters:
-    ///   - concurrency: threads for each image computed, process-wide; 1 where the processes are
-    ///     the parallelism. At least 1, at most 1024.
-    ///   - loaders: what may be opened, besides what earlier calls named.
-    ///   - savers: what may be written besides, of what libvips does not trust.
-    ///   - onWarning: replaces the handler of an earlier call, unless it is nil.
-    /// - Throws: `VipsError` of kind `internal` when libvips cannot start, or has no such loader or
-    ///   saver.
+    ///   - concurrency: the number of threads per image, process-wide, 1 to 1024. Use 1 if
+    ///     parallelism comes from processes.
+    ///   - loaders: the loaders to permit, in addition to those of earlier calls.
+    ///   - savers: the untrusted savers to permit, in addition to those of earlier calls.
+    ///   - onWarning: replaces the handler of an earlier call unless `nil`.
+    /// - Throws: `VipsError` of kind `internal` if libvips can't start or lacks a loader or saver.
     public init(
         concurrency: Int = 1, loaders: [VipsLoader] = [.jpeg, .png, .webp, .gif],
         savers: [VipsSaver] = [], onWarning: WarningHandler? = nil
@@ -49,9 +47,9 @@ public struct VipsLibrary: Sendable {
         cvips_set_concurrency(Int32(concurrency))
     }
 
-    /// Runs `body` while no other thread of the process is in here: libvips has one error buffer
-    /// for all, so work whose errors are to be told apart belongs inside. The buffer is emptied
-    /// first: loaders leave texts in it that ended no call. Not reentrant.
+    /// Runs `body` exclusively among all threads of the process. libvips has one error buffer for
+    /// the process, so work whose errors must be attributed belongs in here. The buffer is cleared
+    /// first, because loaders leave texts in it without failing. Not reentrant.
     public func exclusively<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -68,10 +66,10 @@ public struct VipsLibrary: Sendable {
         return try result.get()
     }
 
-    /// Bytes that libvips holds for pixels at the moment, in all threads.
+    /// The number of bytes that libvips currently holds for pixels, across all threads.
     public var pixelBytesInUse: Int { cvips_memory_in_use() }
 
-    /// Files that libvips has open for pixels: none, since it keeps all of them in memory.
+    /// The number of files that libvips has open for pixels: 0, since it keeps them in memory.
     public var pixelFilesInUse: Int { Int(cvips_files_in_use()) }
 
     fileprivate static func warn(_ domain: String, _ message: String) {
@@ -87,52 +85,54 @@ private func passWarning(
     VipsLibrary.warn(String(cString: domain), String(cString: message))
 }
 
-/// A loader of libvips, which reads one format from memory.
+/// A libvips loader, which reads one format from memory.
 ///
-/// libvips blocks all of them until a `VipsLibrary` is made that names them.
+/// libvips blocks each loader until a `VipsLibrary` is created that names it.
 public struct VipsLoader: Hashable, Sendable {
-    /// libvips' name of it, such as `pngload_buffer`.
+    /// The name in libvips, such as `pngload_buffer`.
     public let name: String
-    /// The module that has it, unless it is inside libvips; loaded when this is permitted.
+    /// The module that contains it, unless it's built into libvips; loaded when the loader is
+    /// permitted.
     let module: String?
-    /// What a line of libvips' text begins with where this loader, or what it calls, complains of
-    /// the bytes.
+    /// Prefixes of libvips' error lines that show that this loader, or code it calls, rejected the
+    /// bytes.
     public let voices: [String]
 
-    /// A loader of that name, which libvips may lack; `voices` besides the name and a colon.
+    /// Creates a loader, which libvips may lack. `voices` are prefixes in addition to the name and
+    /// a colon.
     public init(_ name: String, module: String? = nil, voices: [String] = []) {
         (self.name, self.module) = (name, module)
         self.voices = ["\(name):"] + voices
     }
 
-    /// Of JPEG: `shrink` 1, 2, 4 or 8.
+    /// JPEG; options: `shrink` 1, 2, 4 or 8.
     public static let jpeg = VipsLoader("jpegload_buffer", voices: ["VipsJpeg:"])
-    /// Of PNG.
+    /// PNG.
     public static let png = VipsLoader("pngload_buffer", voices: ["vipspng:"])
-    /// Of WebP: `scale` up to 1, `page`, `n`.
+    /// WebP; options: `scale` up to 1, `page`, `n`.
     public static let webp = VipsLoader("webpload_buffer", voices: ["webp:", "webp2vips:"])
-    /// Of GIF: `page`, `n`.
+    /// GIF; options: `page`, `n`.
     public static let gif = VipsLoader("gifload_buffer", voices: ["gifload:"])
-    /// Of TIFF: `page`, `n`. libtiff names the function that complains, and not even that of a file
-    /// without directories.
+    /// TIFF; options: `page`, `n`. libtiff reports the name of the failed function, and not even
+    /// that for a file without directories.
     public static let tiff = VipsLoader(
         "tiffload_buffer",
         voices: ["tiff2vips:", "TIFF", "_TIFF", "source input:", "vips__tiff_openin_source:"])
-    /// Of HEIC, AVIF and other HEIF; the image comes turned as it is displayed.
+    /// HEIC, AVIF and other HEIF. The orientation is already applied.
     public static let heif = VipsLoader(
         "heifload_buffer", module: "heif", voices: ["heif:", "heifload:"])
-    /// Of PDF: `page`, `n`, `scale`. What poppler says comes through GLib.
+    /// PDF; options: `page`, `n`, `scale`. poppler's messages arrive through GLib.
     public static let pdf = VipsLoader(
         "pdfload_buffer", module: "poppler", voices: ["glib:", "pdfload_base:", "pdfload:"])
-    /// Of JPEG XL; the image comes turned as it is displayed.
+    /// JPEG XL. The orientation is already applied.
     public static let jxl = VipsLoader("jxlload_buffer", module: "jxl", voices: ["jxlload:"])
 }
 
 extension VipsLoader {
-    /// Those of this process: libvips has one list for all.
+    /// The loaders permitted in this process; libvips has one list for all.
     private static let permitted = Mutex<Set<VipsLoader>>([])
 
-    /// Lets loaders through, for good.
+    /// Permits loaders permanently.
     static func permit(_ loaders: [VipsLoader]) throws(VipsError) {
         for loader in loaders {
             guard cvips_permit_loader(loader.name, loader.module) == 0 else {
@@ -142,7 +142,7 @@ extension VipsLoader {
         }
     }
 
-    /// Whether one of the permitted loaders says the line.
+    /// Whether the line was written by one of the permitted loaders.
     static func speaks(_ line: Substring) -> Bool {
         permitted.withLock { loaders in
             loaders.contains { $0.voices.contains { line.hasPrefix($0) } }
@@ -150,19 +150,20 @@ extension VipsLoader {
     }
 }
 
-/// A saver of libvips that libvips itself does not trust.
+/// A libvips saver that libvips itself doesn't trust.
 ///
-/// It is blocked until a `VipsLibrary` is made that names it; other savers are free.
+/// It's blocked until a `VipsLibrary` is created that names it. Other savers aren't blocked.
 public struct VipsSaver: Hashable, Sendable {
-    /// libvips' name of it.
+    /// The name in libvips.
     public let name: String
-    /// The module that has it, unless it is inside libvips; loaded when this is permitted.
+    /// The module that contains it, unless it's built into libvips; loaded when the saver is
+    /// permitted.
     let module: String?
 
-    /// Of JPEG XL.
+    /// JPEG XL.
     public static let jxl = VipsSaver(name: "jxlsave_target", module: "jxl")
 
-    /// Lets savers through, for good.
+    /// Permits savers permanently.
     static func permit(_ savers: [VipsSaver]) throws(VipsError) {
         for saver in savers {
             guard cvips_permit_saver(saver.name, saver.module) == 0 else {
@@ -174,58 +175,58 @@ public struct VipsSaver: Hashable, Sendable {
 
 /// Why a libvips operation failed.
 public struct VipsError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What a caller decides by; libvips itself has only texts.
+    /// The kind of failure, for decisions; libvips itself only provides texts.
     public enum Kind: Sendable {
-        /// The bytes are damaged, cut off or not of the format they claim to be.
+        /// The bytes are damaged, truncated or not in the format they claim to be.
         case corrupt
-        /// The bytes may be sound, but libvips, or this build of it, does not do what they need.
+        /// The bytes may be valid, but this libvips build doesn't support what they need.
         case unsupported
-        /// The image is larger than the library below libvips makes any.
+        /// The image exceeds the size limit of the library below libvips.
         case tooLarge
-        /// `VipsImage.watch` asked for the end of the computation.
+        /// `VipsImage.watch` canceled the computation.
         case killed
-        /// A sink of `VipsImage.save` refused bytes.
+        /// The sink of `VipsImage.save` refused bytes.
         case refused
-        /// Anything else: a fault of ours, or no memory.
+        /// Anything else: a bug in this project, or out of memory.
         case `internal`
     }
 
-    /// What a caller decides by.
+    /// The kind of failure, for decisions.
     public let kind: Kind
-    /// The name of the operation that failed.
+    /// The name of the failed operation.
     public let operation: String
-    /// What libvips said, one message a line; for the log, not for a client.
+    /// libvips' messages, one per line; for logs, not for clients.
     public let text: String
 
-    /// An error that is thrown where libvips itself was content.
+    /// Creates an error for a failure that libvips itself didn't report.
     public init(kind: Kind, operation: String, text: String) {
         self.kind = kind
         self.operation = operation
         self.text = text
     }
 
-    /// `jpegload: corrupt: VipsJpeg: Premature end of input file`
+    /// A description for logs, such as `jpegload: corrupt: VipsJpeg: Premature end of input file`.
     public var description: String { "\(operation): \(kind): \(text)" }
 }
 
 extension VipsError {
-    /// Texts of libvips and of the decoders below it, in the order in which they are tried: the
-    /// only place where they are interpreted.
+    /// Messages of libvips and its decoders, tried in order. This is the only code that interprets
+    /// them.
     private static let table: [(part: String, kind: Kind)] = [
         ("killed for image", .killed),
         ("security limit exceeded", .tooLarge),
         ("size out of range", .tooLarge),
         ("unix error", .internal),
         ("operation is blocked", .unsupported),
-        // Of a module that was not loaded.
+        // A module wasn't loaded.
         ("vipsoperation: class", .unsupported),
         ("unsupported", .unsupported),
         ("not supported", .unsupported),
         ("samples out of range", .unsupported),
-        // Of a TIFF: 12 bits a sample, or colors of one bit.
+        // TIFF with 12 bits per sample or 1-bit color.
         ("not a whole number of bytes", .unsupported),
-        // libvips 8.14 counts the channels of a JPEG XL otherwise than libjxl if it has CMYK or
-        // spot colors, and cuts no channel off.
+        // For CMYK or spot colors, libvips 8.14 counts the channels of a JPEG XL differently from
+        // libjxl and doesn't drop any.
         ("error JxlDecoderImageOutBufferSize", .unsupported),
         ("Not implemented", .unsupported),
         ("out of memory", .internal),
@@ -233,23 +234,24 @@ extension VipsError {
         ("unable to malloc", .internal),
     ]
 
-    /// Something that is to be permitted, and that this libvips has neither inside nor in a module.
+    /// Returns the error for a loader or saver that this libvips has neither built in nor in a
+    /// module.
     static func lacking(_ what: String, _ name: String, module: String?) -> VipsError {
         let place = module.map { ", and no module vips-\($0) that can be loaded" } ?? ""
         return VipsError(
             kind: .internal, operation: name, text: "this libvips has no \(what) \(name)\(place)")
     }
 
-    /// Takes the text of the call that just failed out of libvips' error buffer, which is one for
-    /// the whole process: nothing may run between the call and this.
+    /// Takes the error text of the call that just failed from libvips' process-wide error buffer.
+    /// No other libvips call may run in between.
     static func take(_ operation: String, otherwise kind: Kind) -> VipsError {
         let text = takeText()
         return VipsError(
             kind: Self.kind(of: text, otherwise: kind), operation: operation, text: text)
     }
 
-    /// Bytes are corrupt only where their decoder says so: what else fails on the way to pixels,
-    /// such as a file that cannot be written, is a fault of ours.
+    /// Classifies an error text. Bytes count as corrupt only if their decoder reported it: other
+    /// failures while computing pixels, such as a file that can't be written, are internal errors.
     static func kind(of text: String, otherwise kind: Kind) -> Kind {
         if let found = table.first(where: { text.holds($0.part) }) { return found.kind }
         guard kind == .corrupt, !text.isEmpty else { return kind }
@@ -267,7 +269,7 @@ extension VipsError {
 }
 
 extension String {
-    /// Whether `part` is somewhere in the text, upper and lower case being the same.
+    /// Whether the text contains `part`, ignoring case.
     func holds(_ part: String) -> Bool {
         let text = Array(lowercased().utf8)
         let part = Array(part.lowercased().utf8)
