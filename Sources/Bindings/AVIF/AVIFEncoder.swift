@@ -1,18 +1,17 @@
 internal import CAVIF
 
-/// Encodes images that lie in memory.
+/// Encodes images in memory as AVIF.
 public enum AVIFEncoder {
-    /// Encodes planes of YUV, 8 bits, BT.601, full range, chroma centred, where they lie. Lossy
-    /// only.
+    /// Encodes 8-bit YUV planes in BT.601, full range, with centered chroma, in place. Lossy only.
     ///
     /// - Parameters:
-    ///   - sources: Y, U and V, or Y alone. No alignment is asked for.
-    ///   - sink: takes all bytes at once, or answers false, which ends the encoding; called on this
+    ///   - sources: Y, U and V, or only Y. No alignment is required.
+    ///   - sink: consumes all bytes at once, or returns `false` to end the encoding. Called on this
     ///     thread, once the image is encoded.
-    ///   - isCancelled: asked on this thread before the image is encoded and after it: libaom
-    ///     cannot be stopped on the way.
-    /// - Throws: `cancelled`, `refused`, `outOfMemory`, `internal` where a source is too small or
-    ///   the encoding is lossless.
+    ///   - isCancelled: called on this thread before and after the image is encoded: libaom can't
+    ///     be interrupted in between.
+    /// - Throws: `cancelled`, `refused`, `outOfMemory`, `internal` if a source is too small or the
+    ///   encoding is lossless.
     public static func encode(
         planes sources: [AVIFSource], as encoding: AVIFEncoding,
         to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
@@ -32,13 +31,13 @@ public enum AVIFEncoder {
         }
     }
 
-    /// Encodes interleaved RGB or RGBA (not premultiplied); libavif makes planes of them first.
-    /// Otherwise as for planes.
+    /// Encodes interleaved RGB or straight-alpha RGBA, which libavif first converts to planes.
+    /// Otherwise like the variant for planes.
     ///
-    /// Where more than 8 bits are written, samples are of 16, in the machine's order.
+    /// If the depth exceeds 8 bits, samples are 16 bits in native byte order.
     ///
     /// - Parameter bands: 3 or 4.
-    /// - Returns: whether the file has alpha: it has none where every pixel is opaque.
+    /// - Returns: whether the file has alpha: it's omitted if every pixel is opaque.
     public static func encode(
         pixels source: AVIFSource, bands: Int, as encoding: AVIFEncoding,
         to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
@@ -74,14 +73,14 @@ public enum AVIFEncoder {
     }
 }
 
-/// Where samples to be encoded lie.
+/// Samples to be encoded.
 public struct AVIFSource {
-    /// From the first sample to the last.
+    /// The memory from the first sample to the last.
     public let memory: UnsafeRawBufferPointer
-    /// Bytes from one row to the next, less than 2 GB.
+    /// The distance between rows in bytes, less than 2 GB.
     public let stride: Int
 
-    /// Memory that stays valid and unchanged while `AVIFEncoder.encode` runs.
+    /// Creates a source. The memory must stay valid and unchanged while `AVIFEncoder.encode` runs.
     public init(memory: UnsafeRawBufferPointer, stride: Int) {
         self.memory = memory
         self.stride = stride
@@ -93,59 +92,58 @@ public struct AVIFSource {
     }
 }
 
-/// How pixels become an AVIF: 8 bits, sRGB, by libaom on one thread; other colours
-/// where a profile says so.
+/// The options for encoding pixels as AVIF with libaom on one thread. The colors are 8-bit sRGB
+/// unless `depth`, `colours` or `profile` state otherwise.
 public struct AVIFEncoding: Equatable, Sendable {
-    /// Which samples of colour there are.
+    /// The chroma subsampling.
     public enum Chroma: Sendable {
-        /// None.
+        /// No chroma.
         case grey
-        /// One for four pixels.
+        /// One chroma sample for four pixels.
         case yuv420
-        /// One for each.
+        /// One chroma sample for each pixel.
         case yuv444
     }
 
-    /// Columns, 1 to 65,536.
+    /// The width in pixels, 1 to 65,536.
     public var width: Int
-    /// Rows, 1 to 65,536.
+    /// The height in pixels, 1 to 65,536.
     public var height: Int
-    /// How many samples of colour are stored.
+    /// The chroma subsampling.
     public var chroma: Chroma
-    /// 0 to 100; see `quantizer(ofQuality:)`.
+    /// The quality, 0 to 100; see `quantizer(ofQuality:)`.
     public var quality: Int
-    /// The quality of alpha, 0 to 100; 100 loses nothing.
+    /// The quality of alpha, 0 to 100; 100 is lossless.
     public var alphaQuality: Int
-    /// libavif's: 0 slow and small to 9 fast.
+    /// libavif's speed, 0 (slow and small) to 9 (fast).
     public var speed: Int
-    /// Whether every pixel comes back as it was; colours are stored as RGB then, one for each
-    /// pixel.
+    /// Whether every pixel is preserved exactly; colors are then stored as RGB without subsampling.
     public var isLossless: Bool
-    /// Bits of a sample: 8, 10 or 12.
+    /// Bits per sample: 8, 10 or 12.
     public var depth = 8
-    /// By the numbers of ITU-T H.273; `nil`: sRGB. Not beside a profile.
+    /// The colors as ITU-T H.273 code points; `nil` means sRGB. Not combinable with a profile.
     public var colours: Colours?
-    /// The ICC profile of the colours; empty: sRGB. The encoder does not read it.
+    /// The ICC profile; empty means sRGB. The encoder doesn't parse it.
     public var profile: [UInt8] = []
-    /// EXIF from the header of its TIFF on; empty: none.
+    /// EXIF starting with its TIFF header; empty means none.
     public var exif: [UInt8] = []
-    /// An XMP packet; empty: none.
+    /// An XMP packet; empty means none.
     public var xmp: [UInt8] = []
 
-    /// Colours by their numbers.
+    /// Colors as ITU-T H.273 code points.
     public struct Colours: Sendable, Equatable {
-        /// Of the chromaticities: 1, 9 or 12.
+        /// The color primaries: 1, 9 or 12.
         public var primaries: UInt8
-        /// Of the curve, such as 16 and 18.
+        /// The transfer characteristics, such as 16 and 18.
         public var transfer: UInt8
 
-        /// Names colours.
+        /// Creates a value.
         public init(primaries: UInt8, transfer: UInt8) {
             (self.primaries, self.transfer) = (primaries, transfer)
         }
     }
 
-    /// Lossy, and as fast as a server wants it, unless told otherwise.
+    /// Creates options; the default is lossy and fast enough for a server.
     public init(
         width: Int, height: Int, chroma: Chroma, quality: Int, alphaQuality: Int = 100,
         speed: Int = 8, isLossless: Bool = false
@@ -159,22 +157,22 @@ public struct AVIFEncoding: Equatable, Sendable {
         self.isLossless = isLossless
     }
 
-    /// libaom's quantizer of a quality with loss: 1, the finest, at 100 to 63 at 0, linear between
-    /// them and rounded. 0 would be without loss.
+    /// Returns libaom's quantizer for a lossy quality: from 1 (finest) at 100 to 63 at 0, linearly
+    /// interpolated and rounded. 0 would be lossless.
     public static func quantizer(ofQuality quality: Int) -> Int {
         1 + ((100 - quality) * 62 + 50) / 100
     }
 
-    /// Planes that are encoded: 1 or 3.
+    /// The number of encoded planes, 1 or 3.
     public var planeCount: Int { chroma == .grey ? 1 : 3 }
 
-    /// Columns and rows of Y, of U or of V: of half of an odd number, the larger half.
+    /// Returns the columns and rows of Y, U or V. Halves of odd numbers are rounded up.
     public func size(ofPlane index: Int) -> (width: Int, height: Int) {
         index == 0 || chroma != .yuv420
             ? (width, height) : ((width + 1) / 2, (height + 1) / 2)
     }
 
-    /// The largest side that AV1 has.
+    /// The largest side that AV1 supports.
     public static let sideMax = 65_536
     /// The fastest `speed`.
     public static let speedMax = 9
@@ -185,7 +183,7 @@ public struct AVIFEncoding: Equatable, Sendable {
             && (0...Self.speedMax).contains(speed) && [8, 10, 12].contains(depth)
     }
 
-    /// Runs `body` with what libavif is told, which is valid for that call only.
+    /// Calls `body` with the options for libavif, which are only valid during the call.
     func withShim<Result>(_ body: (cavif_encoding) -> Result) -> Result {
         profile.withShim { profile in
             exif.withShim { exif in
@@ -225,7 +223,7 @@ extension AVIFEncoding.Chroma {
     }
 }
 
-/// What C callbacks can carry in place of two closures, for the time of one encoding.
+/// Carries two closures through C callbacks for the duration of one encoding.
 struct AVIFCallbacks {
     let sink: (UnsafeRawBufferPointer) -> Bool
     let isCancelled: () -> Bool
@@ -249,7 +247,7 @@ func passToSink(
     context: UnsafeMutableRawPointer?, bytes: UnsafePointer<UInt8>?, count: Int
 ) -> CInt {
     guard let context else { return 0 }
-    // `withContext` keeps it where it is until libavif has returned.
+    // Valid: `withContext` keeps it in place until libavif has returned.
     let callbacks = context.assumingMemoryBound(to: AVIFCallbacks.self)
     let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
     return callbacks.pointee.sink(bytes) ? 1 : 0

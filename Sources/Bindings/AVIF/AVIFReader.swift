@@ -1,9 +1,9 @@
 internal import CAVIF
 
-/// The images of an AVIF file: the primary one, or the frames of a sequence. They are decoded by
-/// dav1d on the thread that asks. Turns, mirrors and crops are left to the caller.
+/// Decodes an AVIF file: the primary image or the frames of a sequence. Decoding uses dav1d on the
+/// calling thread. Rotation, mirroring and cropping are left to the caller.
 public struct AVIFReader: ~Copyable {
-    /// Which images of a file.
+    /// Which images of a file to decode.
     public enum Source: Sendable {
         /// The primary item, as one frame.
         case image
@@ -11,27 +11,27 @@ public struct AVIFReader: ~Copyable {
         case sequence
     }
 
-    /// Bytes that are read in place of those that a file has there.
+    /// Bytes that replace those at an offset of the file.
     public struct Patch: Hashable, Sendable {
-        /// Of the first byte.
+        /// The offset of the first byte.
         public let offset: Int
-        /// What is read.
+        /// The replacement.
         public let bytes: [UInt8]
 
-        /// Replaces as many bytes as there are.
+        /// Creates a patch, which replaces as many bytes as it has.
         public init(offset: Int, bytes: [UInt8]) {
             (self.offset, self.bytes) = (offset, bytes)
         }
     }
 
     private let pointer: OpaquePointer
-    /// What the file says of its images; of a decoded one it is true of its pixels.
+    /// The properties stored in the file. After decoding they are those of the actual pixels.
     public private(set) var picture: AVIFPicture
-    /// How many frames it has; 1 of an image.
+    /// The number of frames; 1 for an image.
     public let count: Int
-    /// The ICC profile; empty, as what follows, where there is none.
+    /// The ICC profile; empty if there is none, like the properties below.
     public let profile: [UInt8]
-    /// EXIF from the header of its TIFF on; `Exif` and two zeros may be in front.
+    /// EXIF starting with its TIFF header, optionally preceded by `Exif` and two zeros.
     public let exif: [UInt8]
     /// The XMP packet.
     public let xmp: [UInt8]
@@ -39,13 +39,13 @@ public struct AVIFReader: ~Copyable {
     /// Reads the header.
     ///
     /// - Parameters:
-    ///   - bytes: the file, or its beginning; not read after this returns.
-    ///   - source: which images.
-    ///   - patches: of boxes; none overlaps another.
-    ///   - pixelsMax: of each image. More than `pixelsMost` is `pixelsMost`.
-    ///   - framesMax: a file that says it has more is refused.
-    /// - Throws: `outOfMemory`; `unsupported`, also for an image that is not coded as AV1;
-    ///   `corrupt`, also for what is larger.
+    ///   - bytes: the file or its beginning; not used after this returns.
+    ///   - source: which images to decode.
+    ///   - patches: replacements of boxes, which must not overlap.
+    ///   - pixelsMax: the largest number of pixels per image, capped at `pixelsMost`.
+    ///   - framesMax: the largest number of frames; a file that claims more is refused.
+    /// - Throws: `outOfMemory`; `unsupported`, also for an image that isn't coded as AV1;
+    ///   `corrupt`, also if a limit is exceeded.
     public init(
         _ bytes: UnsafeRawBufferPointer, _ source: Source, patches: [Patch] = [], pixelsMax: Int,
         framesMax: Int
@@ -71,18 +71,18 @@ public struct AVIFReader: ~Copyable {
         cavif_close(pointer)
     }
 
-    /// Pixels of an image that libavif decodes at most.
+    /// The largest number of pixels per image that libavif decodes.
     public static let pixelsMost = 16_384 * 16_384
 
-    /// Decodes a frame. Those in order cost one frame each; another one those from the nearest one
-    /// before it that depends on no other. After an error no further frame is right.
+    /// Decodes a frame. In sequential order each frame costs one decode; random access decodes all
+    /// frames from the preceding key frame on. After an error, further frames are undefined.
     ///
     /// - Parameters:
-    ///   - frame: from 0 on.
-    ///   - bytes: the same as before, wherever they lie; not read after this returns.
-    ///   - isCancelled: asked before each frame that is decoded.
-    /// - Throws: `cancelled`, `outOfMemory`, `unsupported`; `corrupt` also for a frame that is not
-    ///   there.
+    ///   - frame: the frame index, starting at 0.
+    ///   - bytes: the same content as before, at any address; not used after this returns.
+    ///   - isCancelled: called before each frame that's decoded.
+    /// - Throws: `cancelled`, `outOfMemory`, `unsupported`; `corrupt`, also for a frame that
+    ///   doesn't exist.
     public mutating func decode(
         _ frame: Int, in bytes: UnsafeRawBufferPointer, isCancelled: () -> Bool
     ) throws(AVIFError) {
@@ -97,14 +97,14 @@ public struct AVIFReader: ~Copyable {
         self.picture = AVIFPicture(picture)
     }
 
-    /// Writes the pixels of the frame that was decoded last, rows without padding: 8 bits a sample,
-    /// or the highest bits of 16 where the frame has more.
+    /// Writes the pixels of the last decoded frame, in rows without padding: 8 bits per sample, or
+    /// 16 bits with the value in the highest bits if the frame has more than 8.
     ///
     /// - Parameters:
-    ///   - pixels: exactly as many as there are.
-    ///   - bands: 3 RGB, or 4 RGB and alpha, not premultiplied.
-    /// - Throws: `outOfMemory`; `unsupported` for colours that libavif does not convert; `internal`
-    ///   where the memory does not fit.
+    ///   - pixels: exactly as many as the frame has.
+    ///   - bands: 3 for RGB, 4 for straight-alpha RGBA.
+    /// - Throws: `outOfMemory`; `unsupported` for colors that libavif doesn't convert; `internal`
+    ///   if the memory has another size.
     public borrowing func copy(
         to pixels: UnsafeMutableRawBufferPointer, bands: Int
     ) throws(AVIFError) {
@@ -115,13 +115,12 @@ public struct AVIFReader: ~Copyable {
         guard status == CAVIF_FINE else { throw AVIFError(status, code: code) }
     }
 
-    /// Copies the samples of one plane of the frame that was decoded last; nothing is written
-    /// behind the columns of a row.
+    /// Copies one plane of the last decoded frame. Nothing is written beyond the columns of a row.
     ///
     /// - Parameters:
-    ///   - target: from the first sample on; `stride` bytes for each row but the last.
-    ///   - stride: at least the columns.
-    /// - Throws: `internal` where the plane does not fit, or samples have more than 8 bits.
+    ///   - target: memory from the first sample, with `stride` bytes for each row except the last.
+    ///   - stride: at least the number of columns.
+    /// - Throws: `internal` if the plane doesn't fit or samples have more than 8 bits.
     public borrowing func copy(
         plane index: Int, to target: UnsafeMutableRawBufferPointer, stride: Int
     ) throws(AVIFError) {
@@ -134,7 +133,7 @@ public struct AVIFReader: ~Copyable {
     }
 }
 
-/// libavif's decoder belongs to no thread, and a value has one owner at a time.
+/// Sendable: libavif's decoder isn't bound to a thread, and a value has one owner at a time.
 extension AVIFReader: @unchecked Sendable {}
 
 extension cavif_bytes {
@@ -147,7 +146,7 @@ extension cavif_bytes {
 }
 
 extension [AVIFReader.Patch] {
-    /// Runs `body` with the same in C, which is valid for that call only.
+    /// Calls `body` with the C representation, which is only valid during the call.
     fileprivate func withShims<Result>(
         _ body: (UnsafeBufferPointer<cavif_patch>) -> Result
     ) -> Result {
@@ -164,81 +163,83 @@ extension [AVIFReader.Patch] {
     }
 }
 
-/// What a file says of its primary image, or of its frames, as they are stored.
+/// The stored properties of a file's primary image or frames.
 public struct AVIFPicture: Equatable, Sendable {
-    /// Which samples of colour there are.
+    /// The chroma subsampling.
     public enum Chroma: Sendable {
-        /// None.
+        /// No chroma.
         case grey
-        /// One for four pixels.
+        /// One chroma sample for four pixels.
         case yuv420
-        /// One for two pixels beside each other.
+        /// One chroma sample for two horizontally adjacent pixels.
         case yuv422
-        /// One for each.
+        /// One chroma sample for each pixel.
         case yuv444
 
-        /// Base 2 logarithm of the columns for each sample.
+        /// The base 2 logarithm of the number of columns per chroma sample.
         public var horizontalLog2: Int { self == .yuv444 ? 0 : 1 }
-        /// The same for rows.
+        /// The base 2 logarithm of the number of rows per chroma sample.
         public var verticalLog2: Int { self == .yuv420 ? 1 : 0 }
     }
 
-    /// Where a sample of colour lies among its pixels.
+    /// The position of a chroma sample relative to its pixels.
     public enum Siting: Sendable {
-        /// The file does not say.
+        /// Not specified by the file.
         case unknown
-        /// Beside the left of them, vertically in the middle.
+        /// Horizontally at the left pixels, vertically centered.
         case left
-        /// With the first of them.
+        /// At the top left pixel.
         case topLeft
     }
 
-    /// How the pixels are mirrored to display them, after they were turned.
+    /// How the pixels must be mirrored for display, after rotation.
     public enum Mirroring: Sendable {
         case none
-        /// Top and bottom are exchanged.
+        /// Top and bottom are swapped.
         case vertical
-        /// Left and right are exchanged.
+        /// Left and right are swapped.
         case horizontal
     }
 
-    /// Whole columns and rows of a picture, from the top left on.
+    /// A rectangle of whole columns and rows.
     public struct Part: Equatable, Sendable {
-        /// Columns and rows in front of it.
+        /// The offset from the top left corner.
         public let x, y: Int
-        /// Columns and rows of it.
+        /// The size.
         public let width, height: Int
     }
 
-    /// Columns.
+    /// The width in pixels.
     public let width: Int
-    /// Rows.
+    /// The height in pixels.
     public let height: Int
-    /// Bits of a sample: 8, 10 or 12.
+    /// Bits per sample: 8, 10 or 12.
     public let depth: Int
-    /// The samples of colour.
+    /// The chroma subsampling.
     public let chroma: Chroma
-    /// Whether there is a plane of alpha besides.
+    /// Whether there is an alpha plane.
     public let hasAlpha: Bool
-    /// Whether an ICC profile says what the colours are; the next two numbers do not count then.
+    /// Whether the colors are defined by an ICC profile; then `primaries` and `transfer` don't
+    /// apply.
     public let hasProfile: Bool
-    /// `ColourPrimaries` of ITU-T H.273; 2 where the file does not say.
+    /// `ColourPrimaries` of ITU-T H.273; 2 if not specified.
     public let primaries: Int
-    /// `TransferCharacteristics`, likewise.
+    /// `TransferCharacteristics` of ITU-T H.273; 2 if not specified.
     public let transfer: Int
-    /// `MatrixCoefficients`, likewise.
+    /// `MatrixCoefficients` of ITU-T H.273; 2 if not specified.
     public let matrix: Int
-    /// Black is 16 and white 235.
+    /// Whether black is 16 and white is 235.
     public let isLimited: Bool
-    /// Where colours lie.
+    /// The chroma siting.
     public let siting: Siting
-    /// Only a part is displayed (`clap`).
+    /// Whether only a part is displayed (`clap`).
     public let isCropped: Bool
-    /// That part, before it is turned; nil where all is displayed, and for one that cannot be.
+    /// The displayed part, before rotation; `nil` if everything is displayed or the part is
+    /// invalid.
     public let part: Part?
-    /// Quarters by which it is turned clockwise to display it, 0 to 3.
+    /// The number of clockwise quarter turns for display, 0 to 3.
     public let quarterTurns: Int
-    /// How it is mirrored to display it.
+    /// The mirroring for display.
     public let mirroring: Mirroring
 
     init(_ picture: cavif_picture) {
@@ -265,13 +266,13 @@ public struct AVIFPicture: Equatable, Sendable {
             picture.mirrored == 1 ? .vertical : picture.mirrored == 2 ? .horizontal : .none
     }
 
-    /// All of it.
+    /// The whole picture.
     public var whole: Part { Part(x: 0, y: 0, width: width, height: height) }
 
-    /// Planes that it has: 1 or 3.
+    /// The number of color planes, 1 or 3.
     public var planeCount: Int { chroma == .grey ? 1 : 3 }
 
-    /// Columns and rows of Y, of Cb or of Cr: of half of an odd number, the larger half.
+    /// Returns the columns and rows of Y, Cb or Cr. Halves of odd numbers are rounded up.
     public func size(ofPlane index: Int) -> (width: Int, height: Int) {
         guard index > 0 else { return (width, height) }
         let (across, down) = (chroma.horizontalLog2, chroma.verticalLog2)
@@ -291,33 +292,33 @@ extension AVIFPicture.Chroma {
     }
 }
 
-/// Why libavif made no image.
+/// Why libavif failed.
 public struct AVIFError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What a caller decides by.
+    /// The kind of failure, for decisions.
     public enum Kind: Sendable {
-        /// The cancellation closure answered true.
+        /// The cancellation closure returned `true`.
         case cancelled
         /// The sink refused bytes.
         case refused
-        /// There is no memory.
+        /// Out of memory.
         case outOfMemory
-        /// Of frames: they are damaged or incomplete.
+        /// Decoding only: the file is damaged or incomplete.
         case corrupt
-        /// Of frames: what libavif does not decode.
+        /// Decoding only: libavif doesn't support the file.
         case unsupported
-        /// A fault of ours: wrong sizes or options.
+        /// A bug in this project: wrong sizes or options.
         case `internal`
     }
 
-    /// What a caller decides by.
+    /// The kind of failure, for decisions.
     public let kind: Kind
-    /// For the log, not for a client: libavif's number of the error (`avifResult`).
+    /// libavif's error number (`avifResult`); for logs, not for clients.
     public let text: String
 
-    /// `outOfMemory: libavif error 26`
+    /// A description for logs, such as `outOfMemory: libavif error 26`.
     public var description: String { "\(kind): \(text)" }
 
-    /// Of what a caller finds.
+    /// Creates an error that a caller detected.
     public init(kind: Kind, text: String) {
         self.kind = kind
         self.text = text

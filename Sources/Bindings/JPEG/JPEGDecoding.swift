@@ -1,47 +1,47 @@
 internal import CJPEG
 private import Glibc
 
-/// What a JPEG says of itself before its pixels.
+/// The properties of a JPEG that are known before its pixels are decoded.
 public struct JPEGHeader: Equatable, Sendable {
-    /// The colour spaces that are told apart.
+    /// The color spaces that are distinguished.
     public enum Colour: Sendable {
         case grey, yCbCr
-        /// RGB, CMYK, YCCK or unknown: no planes are made of these.
+        /// RGB, CMYK, YCCK or unknown. These can't be decoded into planes.
         case other
     }
 
-    /// The sampling factors of one component, 1 to 4, as the file has them.
+    /// The sampling factors of one component, 1 to 4, as stored in the file.
     public struct Sampling: Equatable, Sendable {
-        /// Samples of this component in a row of an MCU, in blocks.
+        /// The number of the component's blocks per row of an MCU.
         public let horizontal: Int
-        /// The same in a column.
+        /// The number of the component's blocks per column of an MCU.
         public let vertical: Int
     }
 
-    /// Columns, as stored: an orientation is not applied.
+    /// The stored width in pixels, before any orientation is applied.
     public let width: Int
-    /// Rows, as stored.
+    /// The stored height in pixels.
     public let height: Int
-    /// Bits of a sample: 8.
+    /// Bits per sample: 8.
     public let precision: Int
-    /// The colour space of the file.
+    /// The color space of the file.
     public let colour: Colour
-    /// One for each component, 1 to 10 of them.
+    /// The sampling factors of each component, 1 to 10 of them.
     public let sampling: [Sampling]
-    /// Whether scans refine what earlier scans gave.
+    /// Whether the file is progressive: later scans refine earlier ones.
     public let isProgressive: Bool
-    /// Whether arithmetic coding takes the place of Huffman's.
+    /// Whether arithmetic coding is used instead of Huffman coding.
     public let isArithmetic: Bool
-    /// Whether pixels can only be made once the whole file was read: progressive, or not
-    /// interleaved.
+    /// Whether pixels can only be decoded once the whole file has been read, because it's
+    /// progressive or not interleaved.
     public let hasManyScans: Bool
     /// Whether there is an ICC profile.
     public let hasProfile: Bool
-    /// Memory that libjpeg holds for the coefficients of a file with many scans; 0 for one with
-    /// one scan.
+    /// The memory in bytes that libjpeg needs for the coefficients of a multi-scan file; 0 for a
+    /// single-scan file.
     public let coefficientBytes: Int
 
-    /// Reads the header of `bytes` and nothing behind it.
+    /// Reads only the header of `bytes`.
     ///
     /// - Throws: `corrupt`, `unsupported` (lossless, 12 bits), `outOfMemory`.
     public init(_ bytes: UnsafeRawBufferPointer) throws(JPEGError) {
@@ -79,55 +79,54 @@ extension JPEGHeader.Colour {
     }
 }
 
-/// What a file may ask for behind its header.
+/// Limits on what a file may require beyond its header.
 public struct JPEGLimits: Equatable, Sendable {
-    /// Scans of one file. An honest progressive file has about ten; each costs a pass over the
-    /// whole image, however few bytes it has.
+    /// The largest number of scans. A legitimate progressive file has about ten; each requires a
+    /// pass over the whole image, however few bytes it has.
     public var scans: Int
-    /// Bytes of coefficients that may be held for a file with many scans
-    /// (`JPEGHeader.coefficientBytes`); 0 sets no limit.
+    /// The largest number of coefficient bytes held for a multi-scan file
+    /// (`JPEGHeader.coefficientBytes`); 0 means no limit.
     public var coefficientBytes: Int
 
-    /// 500 scans, and as much memory as there is.
+    /// 500 scans and unlimited memory.
     public static let standard = JPEGLimits(scans: 500, coefficientBytes: 0)
 
-    /// Limits of the caller's choice.
+    /// Creates custom limits.
     public init(scans: Int, coefficientBytes: Int) {
         self.scans = scans
         self.coefficientBytes = coefficientBytes
     }
 }
 
-/// How much smaller planes of chroma are than that of luma, as they are decoded: at a reduced size
-/// often less than in the file.
+/// The chroma subsampling of decoded planes; at a reduced size often less than in the file.
 public struct JPEGChroma: Equatable, Sendable {
-    /// Base 2 logarithm of the columns of luma for each of chroma: 0 to 2.
+    /// The base 2 logarithm of the number of luma columns per chroma column, 0 to 2.
     public let horizontalLog2: Int
-    /// The same for rows.
+    /// The base 2 logarithm of the number of luma rows per chroma row, 0 to 2.
     public let verticalLog2: Int
 
-    /// The numbers of any file.
+    /// Creates a subsampling with the factors of any file.
     public init(horizontalLog2: Int, verticalLog2: Int) {
         self.horizontalLog2 = horizontalLog2
         self.verticalLog2 = verticalLog2
     }
 }
 
-/// The size of one plane of samples as libjpeg writes it, known before anything is decoded.
+/// The size of one sample plane as libjpeg writes it, known before decoding.
 public struct JPEGPlane: Equatable, Sendable {
-    /// Columns that show something of the image, the last perhaps in part.
+    /// The number of columns that contain image content, the last one possibly only in part.
     public let width: Int
-    /// Rows that show something of the image, the last perhaps in part.
+    /// The number of rows that contain image content, the last one possibly only in part.
     public let height: Int
-    /// Columns that are written: whole blocks, and of luma so many that each sample of chroma has
-    /// all of its own. The caller's stride is at least this.
+    /// The number of columns written: whole blocks, and for luma enough to cover each chroma sample
+    /// completely. The caller's stride must be at least this.
     public let paddedWidth: Int
-    /// Rows that are written, likewise. The caller's plane has at least these.
+    /// The number of rows written, likewise. The caller's plane must have at least this many.
     public let paddedHeight: Int
-    /// How much of the columns is image: 2725 reduced by 4 are 681.25 of 682. Who scales from
-    /// the rounded number shifts the image.
+    /// The fractional number of columns covered by the image: 2725 reduced by 4 is 681.25 of 682.
+    /// Scaling by the rounded number would shift the image.
     public let activeWidth: Double
-    /// How much of the rows is image.
+    /// The fractional number of rows covered by the image.
     public let activeHeight: Double
 
     init(_ plane: cjpeg_plane) {
@@ -139,7 +138,7 @@ public struct JPEGPlane: Equatable, Sendable {
         activeHeight = plane.active_height
     }
 
-    /// Bytes of a plane whose rows are `stride` bytes apart.
+    /// Returns the size in bytes of a plane whose rows are `stride` bytes apart.
     public func byteCount(stride: Int) -> Int { stride * paddedHeight }
 
     func fits(_ target: JPEGPlaneTarget) -> Bool {
@@ -148,41 +147,41 @@ public struct JPEGPlane: Equatable, Sendable {
     }
 }
 
-/// Where a decoded plane goes.
+/// The destination of a decoded plane.
 public struct JPEGPlaneTarget {
-    /// The caller's memory, from the first sample on.
+    /// The caller's memory, starting with the first sample.
     public let memory: UnsafeMutableRawBufferPointer
-    /// Bytes from one row to the next, at least `JPEGPlane.paddedWidth`.
+    /// The distance between rows in bytes, at least `JPEGPlane.paddedWidth`.
     public let stride: Int
 
-    /// Memory that stays valid while `JPEGPlaneDecoder.decode` runs.
+    /// Creates a destination. The memory must stay valid while `JPEGPlaneDecoder.decode` runs.
     public init(memory: UnsafeMutableRawBufferPointer, stride: Int) {
         self.memory = memory
         self.stride = stride
     }
 }
 
-/// Decodes one JPEG into planes: grey, or Y, Cb and Cr as the file has them, full range (JFIF),
-/// chroma centred, neither enlarged to the size of luma nor converted to RGB.
+/// Decodes one JPEG into planes: gray, or Y, Cb and Cr as stored, full range (JFIF) with centered
+/// chroma, neither upsampled to the size of luma nor converted to RGB.
 ///
-/// As strict as libvips 8.14 with `fail_on=error`: a file that is cut off is corrupt, up to 99
-/// warnings are passed over, and what stands behind the last sample is not looked at.
+/// It's as strict as libvips 8.14 with `fail_on=error`: a truncated file is corrupt, up to 99
+/// warnings are ignored, and data after the last sample isn't examined.
 public struct JPEGPlaneDecoder: ~Copyable {
     private let handle: JPEGHandle
-    /// Grey: one. YCbCr: three.
+    /// The planes: one for gray, three for YCbCr.
     public let planes: [JPEGPlane]
-    /// How many samples of luma each of chroma has in `planes`; nil of a grey file, and of one
-    /// where Cb and Cr differ or the numbers are not 1, 2 or 4.
+    /// The chroma subsampling of `planes`. `nil` for a gray file, and if Cb and Cr differ or a
+    /// factor isn't 1, 2 or 4.
     public let chroma: JPEGChroma?
 
-    /// Reads the header and chooses the size.
+    /// Reads the header and selects the size.
     ///
     /// - Parameters:
     ///   - bytes: must stay valid and unchanged while the decoder lives.
-    ///   - reduction: 1, 2, 4 or 8: so many times fewer samples in each direction. libjpeg scales
-    ///     subsampled chroma up where that costs nothing: reduced by 2, a 4:2:0 file gives chroma
-    ///     of luma's size. `planes` says what comes.
-    /// - Throws: `corrupt`, `unsupported` (not grey or YCbCr, lossless, 12 bits, fractional
+    ///   - reduction: 1, 2, 4 or 8: the factor by which each dimension is reduced. libjpeg
+    ///     upsamples chroma if that's free: reduced by 2, a 4:2:0 file yields chroma of luma's
+    ///     size. `planes` has the result.
+    /// - Throws: `corrupt`, `unsupported` (not gray or YCbCr, lossless, 12 bits, fractional
     ///   sampling), `outOfMemory`.
     public init(
         _ bytes: UnsafeRawBufferPointer, reduction: Int = 1, limits: JPEGLimits = .standard
@@ -206,20 +205,20 @@ public struct JPEGPlaneDecoder: ~Copyable {
         self.handle = handle
     }
 
-    /// What the file says of itself.
+    /// The file's header.
     public var header: JPEGHeader { handle.header }
 
-    /// Decodes straight into the caller's memory.
+    /// Decodes directly into the caller's memory.
     ///
-    /// All `paddedWidth` × `paddedHeight` bytes of each plane are written, and none beside them.
-    /// After an error they hold anything.
+    /// All `paddedWidth` × `paddedHeight` bytes of each plane are written, and nothing else. After
+    /// an error their content is undefined.
     ///
     /// - Parameters:
     ///   - targets: one for each of `planes`.
-    ///   - isCancelled: asked on this thread on every row of MCUs, and of a file with many scans on
+    ///   - isCancelled: called on this thread for every row of MCUs, and for a multi-scan file for
     ///     every row of every scan.
     /// - Throws: `corrupt`, `unsupported` (too many scans), `outOfMemory`, `cancelled`, `internal`
-    ///   where a target is too small.
+    ///   if a target is too small.
     public consuming func decode(
         into targets: [JPEGPlaneTarget], isCancelled: () -> Bool
     ) throws(JPEGError) {
@@ -236,27 +235,27 @@ public struct JPEGPlaneDecoder: ~Copyable {
     }
 }
 
-/// Decodes the first bytes of a JPEG into rows of pixels, as libvips makes them: grey, RGB, or CMYK
-/// that is not inverted.
+/// Decodes the beginning of a JPEG into rows of pixels as libvips does: gray, RGB, or CMYK that
+/// isn't inverted.
 ///
-/// Of a file whose pixels lie in one scan these are the rows that have arrived, of one with several
-/// scans all rows of the scans that have. What is missing is grey. Warnings are passed over.
+/// For a single-scan file these are the rows that have arrived, for a multi-scan file all rows of
+/// the scans that have. Missing parts are gray. Warnings are ignored.
 public struct JPEGRowDecoder: ~Copyable {
     private let handle: JPEGHandle
-    /// Columns that can be decoded, the last one of which may be a part of one.
+    /// The number of columns that can be decoded, the last one possibly a partial column.
     public let width: Int
-    /// Rows likewise.
+    /// The number of rows that can be decoded, the last one possibly a partial row.
     public let height: Int
-    /// Samples of a pixel, of 8 bits.
+    /// The number of 8-bit samples per pixel.
     public let bands: Int
 
-    /// Reads the header and chooses the size.
+    /// Reads the header and selects the size.
     ///
     /// - Parameters:
-    ///   - bytes: must stay valid and unchanged while the decoder lives. They end behind a whole
-    ///     segment or within a scan (`JPEGBeginning`): half a table is corrupt.
-    ///   - reduction: 1, 2, 4 or 8: so many times fewer pixels in each direction.
-    /// - Throws: `corrupt` for a header that is not there as a whole, `unsupported`, `outOfMemory`.
+    ///   - bytes: must stay valid and unchanged while the decoder lives. They must end after a
+    ///     complete segment or within a scan (`JPEGBeginning`): an incomplete table is corrupt.
+    ///   - reduction: 1, 2, 4 or 8: the factor by which each dimension is reduced.
+    /// - Throws: `corrupt` if the header is incomplete, `unsupported`, `outOfMemory`.
     public init(
         beginning bytes: UnsafeRawBufferPointer, reduction: Int = 1,
         limits: JPEGLimits = .standard
@@ -272,13 +271,13 @@ public struct JPEGRowDecoder: ~Copyable {
         self.handle = handle
     }
 
-    /// Decodes the first columns and rows straight into the caller's memory, which they fill.
+    /// Decodes the first columns and rows directly into the caller's memory, which they must fill.
     ///
-    /// - Parameter isCancelled: asked on this thread, on every row, and of a file with many scans
-    ///   on every row of MCUs in every scan.
-    /// - Returns: how much of the image was there; if nothing, all is grey.
+    /// - Parameter isCancelled: called on this thread for every row, and for a multi-scan file for
+    ///   every row of MCUs in every scan.
+    /// - Returns: how much of the image was available; if nothing was, all pixels are gray.
     /// - Throws: `corrupt`, `unsupported` (too many scans), `outOfMemory`, `cancelled`, `internal`
-    ///   where the memory is of another size.
+    ///   if the memory has another size.
     public consuming func decode(
         into memory: UnsafeMutableRawBufferPointer, columns: Int, rows: Int,
         isCancelled: () -> Bool
@@ -298,13 +297,13 @@ public struct JPEGRowDecoder: ~Copyable {
     }
 }
 
-/// How much of an image its bytes had.
+/// How much of an image its bytes contain.
 public enum JPEGArrival: Sendable {
     /// Nothing that could be shown.
     case nothing
-    /// Some of it, or all of it where the file does not end too early.
+    /// Some of it, or all of it if the file isn't truncated.
     case part
-    /// All of it, though the file has no end of image.
+    /// All of it, although the end-of-image marker is missing.
     case whole
 
     fileprivate init(_ arrival: cjpeg_arrival) {
@@ -316,18 +315,19 @@ public enum JPEGArrival: Sendable {
     }
 }
 
-/// The first bytes of a JPEG that still arrives.
+/// The beginning of a JPEG that's still being received.
 public enum JPEGBeginning {
-    /// How many of them end behind a whole segment or within a scan: the rest is the beginning of a
-    /// segment, which nobody can read yet. Bytes that are none of a JPEG count as they are.
+    /// Returns the length of the prefix that ends after a complete segment or within a scan. The
+    /// rest is an incomplete segment that can't be parsed yet. Bytes that aren't a JPEG count in
+    /// full.
     public static func readableCount(_ bytes: UnsafeRawBufferPointer) -> Int {
         var offset = 2
         while offset + 1 < bytes.count {
             guard bytes[offset] == 0xFF else { return bytes.count }
             switch bytes[offset + 1] {
-            // Any number of them may fill the space before a marker.
+            // Fill bytes: any number of them may precede a marker.
             case 0xFF: offset += 1
-            // Without a length.
+            // Markers without a length.
             case 0x00, 0x01, 0xD0...0xD8: offset += 2
             case 0xD9: return bytes.count
             case let marker:
@@ -342,7 +342,8 @@ public enum JPEGBeginning {
         return min(offset, bytes.count)
     }
 
-    /// Where the next marker stands behind the coded pixels; restarts are part of these.
+    /// Returns the offset of the first marker after the entropy-coded data, which includes restart
+    /// markers.
     private static func endOfScan(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var offset = start
         while offset < bytes.count, let base = bytes.baseAddress,
@@ -360,13 +361,13 @@ public enum JPEGBeginning {
     }
 }
 
-/// The owner of libjpeg's decoder, its header read.
+/// The owner of libjpeg's decoder, whose header has been read.
 struct JPEGHandle: ~Copyable {
     let pointer: OpaquePointer
     let header: JPEGHeader
 
-    /// The bytes must outlive the handle. If they are but the beginning of a file, they may end
-    /// anywhere behind the header.
+    /// Reads the header. The bytes must outlive the handle. If they are only the beginning of a
+    /// file, they may end anywhere after the header.
     init(
         _ bytes: UnsafeRawBufferPointer, limits: JPEGLimits, isBeginning: Bool = false
     ) throws(JPEGError) {
@@ -387,7 +388,7 @@ struct JPEGHandle: ~Copyable {
     }
 }
 
-/// What a C callback can carry in place of a closure, for the time of one call.
+/// Carries a closure through a C callback for the duration of one call.
 struct JPEGCancellation {
     let isCancelled: () -> Bool
 
@@ -403,35 +404,35 @@ struct JPEGCancellation {
 
 func askWhetherCancelled(context: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
-    // `withContext` keeps it where it is until libjpeg has returned.
+    // Valid: `withContext` keeps it in place until libjpeg has returned.
     let cancellation = context.assumingMemoryBound(to: JPEGCancellation.self)
     return cancellation.pointee.isCancelled() ? 1 : 0
 }
 
-/// Why libjpeg did not do what was asked.
+/// Why libjpeg failed.
 public struct JPEGError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What a caller decides by.
+    /// The kind of failure, for decisions.
     public enum Kind: Sendable {
-        /// The bytes are damaged, cut off or no JPEG.
+        /// The bytes are damaged, truncated or not a JPEG.
         case corrupt
-        /// The bytes may be sound, but neither libjpeg nor this binding does what they need.
+        /// The bytes may be valid, but libjpeg or this binding doesn't support what they need.
         case unsupported
-        /// The cancellation closure answered true.
+        /// The cancellation closure returned `true`.
         case cancelled
-        /// The sink gave no memory.
+        /// The sink provided no memory.
         case refused
-        /// There is no memory, or a file with many scans needs more than `JPEGLimits` permit.
+        /// Out of memory, or a multi-scan file needs more than `JPEGLimits` permit.
         case outOfMemory
-        /// A fault of ours: wrong sizes, a wrong order of calls.
+        /// A bug in this project: wrong sizes or a wrong order of calls.
         case `internal`
     }
 
-    /// What a caller decides by.
+    /// The kind of failure, for decisions.
     public let kind: Kind
-    /// What libjpeg said; for the log, not for a client.
+    /// libjpeg's message; for logs, not for clients.
     public let text: String
 
-    /// `corrupt: Premature end of input file`
+    /// A description for logs, such as `corrupt: Premature end of input file`.
     public var description: String { "\(kind): \(text)" }
 
     init(kind: Kind, text: String) {

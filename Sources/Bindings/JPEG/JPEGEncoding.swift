@@ -1,12 +1,12 @@
 internal import CJPEG
 
-/// How planes become a JPEG. Nothing but a JFIF header goes before them: no EXIF, no profile.
+/// The options for encoding planes as JPEG. Only a JFIF header is written: no EXIF, no profile.
 public struct JPEGEncoding: Equatable, Sendable {
-    /// How much smaller than luma the planes of chroma are.
+    /// The chroma subsampling.
     public enum Subsampling: Sendable {
-        /// One plane, no colours.
+        /// Luma only.
         case grey
-        /// As large.
+        /// Full-size chroma.
         case yuv444
         /// Half of the columns.
         case yuv422
@@ -16,21 +16,21 @@ public struct JPEGEncoding: Equatable, Sendable {
         case yuv420
     }
 
-    /// Columns of luma, 1 to 65,500.
+    /// The number of luma columns, 1 to 65,500.
     public var width: Int
-    /// Rows of luma, 1 to 65,500.
+    /// The number of luma rows, 1 to 65,500.
     public var height: Int
-    /// Which planes there are.
+    /// The planes and their subsampling.
     public var subsampling: Subsampling
-    /// 1 to 100, libjpeg's scale.
+    /// The quality on libjpeg's scale, 1 to 100.
     public var quality: Int
-    /// Whether a rough image comes first; all coefficients are held in memory then.
+    /// Whether to write a progressive file, which requires all coefficients in memory.
     public var isProgressive: Bool
-    /// Whether the Huffman tables are made for this image: some percent fewer bytes for a second
-    /// pass. A progressive one always has its own.
+    /// Whether to compute Huffman tables for this image, which saves a few percent of the bytes but
+    /// needs a second pass. A progressive file always does so.
     public var optimisesCoding: Bool
 
-    /// Baseline with the standard's Huffman tables, unless told otherwise.
+    /// Creates options; the default is baseline with the standard's Huffman tables.
     public init(
         width: Int, height: Int, subsampling: Subsampling, quality: Int,
         isProgressive: Bool = false, optimisesCoding: Bool = false
@@ -43,10 +43,10 @@ public struct JPEGEncoding: Equatable, Sendable {
         self.optimisesCoding = optimisesCoding
     }
 
-    /// 1 or 3.
+    /// The number of planes, 1 or 3.
     public var planeCount: Int { subsampling == .grey ? 1 : 3 }
 
-    /// Columns and rows of one plane: of half of an odd number, the larger half.
+    /// Returns the columns and rows of a plane. Halves of odd numbers are rounded up.
     public func size(ofPlane index: Int) -> (width: Int, height: Int) {
         guard index > 0 else { return (width, height) }
         let factors = subsampling.factors
@@ -58,7 +58,7 @@ public struct JPEGEncoding: Equatable, Sendable {
 }
 
 extension JPEGEncoding.Subsampling {
-    /// Samples of luma for each of chroma.
+    /// The number of luma samples per chroma sample.
     var factors: (horizontal: Int, vertical: Int) {
         switch self {
         case .grey, .yuv444: (1, 1)
@@ -69,19 +69,21 @@ extension JPEGEncoding.Subsampling {
     }
 }
 
-/// Encodes planes of samples, full range, chroma centred: what `JPEGPlaneDecoder` gives.
+/// Encodes sample planes, full range with centered chroma, as produced by `JPEGPlaneDecoder`.
 public enum JPEGPlaneEncoder {
     /// Encodes one image.
     ///
     /// - Parameters:
-    ///   - sources: one for each plane of `encoding`. No padding or alignment is asked for; rows of
-    ///     a multiple of 8 columns are read where they lie, others through a copy of 16 rows.
-    ///   - next: gives memory for at least that many more bytes, or nil to end the encoding. It is
-    ///     called on this thread; what it gave before is full by then, and stays the caller's.
-    ///   - isCancelled: asked on this thread on every row of MCUs, of each pass.
-    /// - Returns: how many bytes were written into all the memory that `next` gave.
-    /// - Throws: `refused` where `next` gave none, `cancelled`, `outOfMemory`, `unsupported` where
-    ///   the image is too large, `internal` where a source is too small.
+    ///   - sources: one for each plane of `encoding`. No padding or alignment is required. Rows
+    ///     whose length is a multiple of 8 columns are read in place, others through a copy of 16
+    ///     rows.
+    ///   - next: returns memory for at least that many more bytes, or `nil` to end the encoding.
+    ///     Called on this thread, when the memory returned before is full. The caller keeps
+    ///     ownership.
+    ///   - isCancelled: called on this thread for every row of MCUs in each pass.
+    /// - Returns: the number of bytes written to all memory that `next` returned.
+    /// - Throws: `refused` if `next` returned `nil`, `cancelled`, `outOfMemory`, `unsupported` if
+    ///   the image is too large, `internal` if a source is too small.
     public static func encode(
         _ sources: [JPEGPlaneSource], as encoding: JPEGEncoding,
         into next: (_ minimum: Int) -> UnsafeMutableRawBufferPointer?, isCancelled: () -> Bool
@@ -116,14 +118,15 @@ public enum JPEGPlaneEncoder {
     }
 }
 
-/// Where a plane to be encoded lies.
+/// A plane to be encoded.
 public struct JPEGPlaneSource {
-    /// From the first sample to the last.
+    /// The memory from the first sample to the last.
     public let memory: UnsafeRawBufferPointer
-    /// Bytes from one row to the next.
+    /// The distance between rows in bytes.
     public let stride: Int
 
-    /// Memory that stays valid and unchanged while `JPEGPlaneEncoder.encode` runs.
+    /// Creates a source. The memory must stay valid and unchanged while `JPEGPlaneEncoder.encode`
+    /// runs.
     public init(memory: UnsafeRawBufferPointer, stride: Int) {
         self.memory = memory
         self.stride = stride
@@ -145,7 +148,7 @@ extension JPEGEncoding {
     }
 }
 
-/// What C callbacks can carry in place of two closures, for the time of one encoding.
+/// Carries two closures through C callbacks for the duration of one encoding.
 struct JPEGSink {
     let next: (Int) -> UnsafeMutableRawBufferPointer?
     let isCancelled: () -> Bool
@@ -165,7 +168,7 @@ struct JPEGSink {
 
 func askSinkWhetherCancelled(context: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
-    // `withContext` keeps it where it is until libjpeg has returned.
+    // Valid: `withContext` keeps it in place until libjpeg has returned.
     return context.assumingMemoryBound(to: JPEGSink.self).pointee.isCancelled() ? 1 : 0
 }
 

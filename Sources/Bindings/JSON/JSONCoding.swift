@@ -2,13 +2,13 @@ internal import CJansson
 
 /// Writes values as JSON (jansson).
 ///
-/// Written are objects, arrays, texts, booleans, integers of 64 bits with a sign, `Double`, null,
-/// and whatever writes itself as one of these. A value that asks its encoder for nested containers
-/// or for that of a superclass is refused: let it encode a value instead.
+/// Supports objects, arrays, strings, booleans, signed 64-bit integers, `Double`, null, and any
+/// value that encodes itself as one of these. A value that requests nested containers or a
+/// superclass's encoder is refused; it must encode a value instead.
 public enum JSONWriter {
-    /// One line without a line feed, names in the order of their bytes. Numbers are as Swift
-    /// describes them, whole ones without a point. Throws for what JSON does not have, such as
-    /// infinity, and for what is not written here; the error names the value.
+    /// Returns one line without a line feed, with names in byte order. Numbers are written as by
+    /// Swift's `description`, integral ones without a decimal point. Throws for values that JSON
+    /// lacks, such as infinity, and for unsupported ones; the error contains the path of the value.
     public static func text(_ value: some Encodable) throws(JSONError) -> String {
         do {
             return try ValueEncoder.handle(of: value, at: []).text()
@@ -20,38 +20,39 @@ public enum JSONWriter {
     }
 }
 
-/// A value of jansson that several containers fill.
+/// A jansson value that several containers may fill.
 final class JSONNode {
     let handle: JSONHandle
 
     init(_ handle: consuming JSONHandle) { self.handle = handle }
 }
 
-/// What a container fills; a fault where there is nothing, since asking for a container cannot
+/// The target of a container, or an error if there is none, since requesting a container can't
 /// fail.
 typealias FilledNode = Result<JSONNode, JSONError>
 
-/// Makes a value of jansson of one that writes itself. Whoever asks for a container of the same
-/// kind again fills the same value.
+/// Encodes a value to a jansson value. Requesting a container of the same kind again returns the
+/// same value.
 final class ValueEncoder: Encoder {
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any] = [:]
     private var node: JSONNode?
     private let refusal: JSONError?
 
-    /// An encoder that takes nothing, where there is a refusal.
+    /// Creates an encoder; with `refusal` it accepts no value.
     init(at path: [any CodingKey], refusing refusal: JSONError? = nil) {
         (codingPath, self.refusal) = (path, refusal)
     }
 
-    /// What a container has for those who want a container in it, or a superclass's encoder.
+    /// Returns the encoder that a container returns for a nested container or a superclass's
+    /// encoder.
     static func refusingNested(at path: [any CodingKey]) -> ValueEncoder {
         let refusal = JSONError(
             "is a nested container, which is not written: encode a value", at: path)
         return ValueEncoder(at: path, refusing: refusal)
     }
 
-    /// The value of anything.
+    /// Encodes any value.
     static func handle(
         of value: some Encodable, at path: [any CodingKey]
     ) throws -> JSONHandle {
@@ -74,7 +75,7 @@ final class ValueEncoder: Encoder {
         JSONSingleValue(encoder: self)
     }
 
-    /// The value itself, which is in no container.
+    /// Sets the value itself, without a container.
     func put(_ handle: consuming JSONHandle) throws(JSONError) {
         if let refusal { throw refusal }
         guard node == nil else { throw JSONError("writes two values", at: codingPath) }
@@ -98,7 +99,7 @@ final class ValueEncoder: Encoder {
 }
 
 extension JSONError {
-    /// A fault of the value at a place.
+    /// Creates an error for the value at a path.
     init(_ fault: String, at path: [any CodingKey]) {
         let place = path.map(\.stringValue).joined(separator: ".")
         self.init("\(place.isEmpty ? "the value" : place) \(fault)")
@@ -107,7 +108,7 @@ extension JSONError {
 }
 
 extension ValueEncoder {
-    /// The value of what writes itself through nothing else; nil for what does.
+    /// Encodes a value of a primitive type. Returns `nil` for all other types.
     static func plain(
         _ value: some Encodable, at path: [any CodingKey]
     ) throws(JSONError) -> JSONHandle? {
@@ -196,7 +197,7 @@ struct JSONItems: UnkeyedEncodingContainer {
     private var refused: ValueEncoder { .refusingNested(at: codingPath + [JSONIndex(count)]) }
 }
 
-/// The one value of what is no collection.
+/// A single value without a container.
 struct JSONSingleValue: SingleValueEncodingContainer {
     let encoder: ValueEncoder
 
@@ -209,7 +210,7 @@ struct JSONSingleValue: SingleValueEncodingContainer {
     }
 }
 
-/// The place of an item, in the path of what is in it.
+/// The index of an item in a coding path.
 private struct JSONIndex: CodingKey {
     let number: Int
 
@@ -226,8 +227,8 @@ private struct JSONIndex: CodingKey {
 
 /// Reads JSON (jansson).
 public enum JSONReader {
-    /// The members of an object whose values are texts. Throws for anything else, for a name that
-    /// is there twice, for U+0000 in a text, and for more than `JSONLimits` permits.
+    /// Parses an object whose values are all strings. Throws for anything else, for duplicate
+    /// names, for U+0000 in a string, and if `JSONLimits` are exceeded.
     public static func texts(_ bytes: [UInt8]) throws(JSONError) -> [String: String] {
         guard bytes.count <= JSONLimits.bytesMax else {
             throw JSONError("the text has more than \(JSONLimits.bytesMax) bytes")
@@ -275,11 +276,11 @@ public enum JSONReader {
     }
 }
 
-/// A reference to a value of jansson.
+/// A reference to a jansson value.
 struct JSONHandle: ~Copyable {
     let value: UnsafeMutablePointer<json_t>
 
-    /// Takes over a reference. jansson makes none where there is no memory.
+    /// Takes ownership of a reference; jansson returns none if it's out of memory.
     init(owning value: UnsafeMutablePointer<json_t>?) throws(JSONError) {
         guard let value else { throw JSONError("there is no memory for a value") }
         self.value = value
@@ -287,12 +288,12 @@ struct JSONHandle: ~Copyable {
 
     deinit { json_decref(value) }
 
-    /// What has other values in it.
+    /// The kinds of values that contain others.
     enum Collection {
         case object, array
     }
 
-    /// An empty one.
+    /// Creates an empty collection.
     init(_ collection: Collection) throws(JSONError) {
         switch collection {
         case .object: try self.init(owning: json_object())
@@ -315,16 +316,16 @@ struct JSONHandle: ~Copyable {
         try self.init(owning: json_integer(json_int_t(number)))
     }
 
-    /// JSON has no infinity and no NaN.
+    /// Creates a number. JSON has no infinity and no NaN.
     init(_ number: Double) throws(JSONError) {
         guard number.isFinite else { throw JSONError("\(number) is no number in JSON") }
         try self.init(owning: json_real(number))
     }
 
-    /// One more reference to the same value.
+    /// Returns another reference to the same value.
     func shared() throws(JSONError) -> JSONHandle { try JSONHandle(owning: json_incref(value)) }
 
-    /// nil for a value that has no others in it.
+    /// The kind of collection; `nil` for a value that contains no others.
     var collection: Collection? {
         switch value.pointee.type {
         case JSON_OBJECT: .object
@@ -333,17 +334,17 @@ struct JSONHandle: ~Copyable {
         }
     }
 
-    /// The items of an array.
+    /// The number of items of an array.
     var count: Int { json_array_size(value) }
 
-    /// Puts a member into an object; it takes the place of one with the same name.
+    /// Sets a member of an object, replacing one with the same name.
     func set(_ name: String, _ member: borrowing JSONHandle) throws(JSONError) {
         let member = member.value
         let status = name.withCString { json_object_setn(value, $0, name.utf8.count, member) }
         guard status == 0 else { throw JSONError("there is no memory for a member") }
     }
 
-    /// Puts an item at the end of an array.
+    /// Appends an item to an array.
     func append(_ item: borrowing JSONHandle) throws(JSONError) {
         guard json_array_append(value, item.value) == 0 else {
             throw JSONError("there is no memory for an item")
@@ -352,7 +353,7 @@ struct JSONHandle: ~Copyable {
 }
 
 extension JSONHandle {
-    /// The value as text: no spaces, names in the order of their bytes.
+    /// Returns the value as text without spaces, with names in byte order.
     func text() throws(JSONError) -> String {
         var spelling = JSONSpelling()
         let status = withUnsafeMutablePointer(to: &spelling) { spelling in
@@ -369,11 +370,11 @@ extension JSONHandle {
     }
 }
 
-/// What jansson writes, with numbers as Swift describes them and escapes in small letters.
+/// Rewrites jansson's output with Swift's number formatting and lowercase escapes.
 ///
-/// jansson writes 0.1 with the 17 digits that are always enough; Swift takes as few as say the
-/// same. jansson hands over each quote, each escape and each number in a piece of its own, and a
-/// number that is no integer always has a point or an exponent.
+/// jansson always writes 17 digits for 0.1; Swift writes the shortest text that reads back as the
+/// same number. jansson passes each quote, escape and number in a separate chunk, and non-integers
+/// always have a decimal point or an exponent.
 struct JSONSpelling {
     private(set) var bytes: [UInt8] = []
     private var isInText = false
@@ -392,7 +393,7 @@ struct JSONSpelling {
         escape.map { UInt8(ascii: "A")...UInt8(ascii: "F") ~= $0 ? $0 | 0x20 : $0 }
     }
 
-    /// `0.10000000000000001` → `0.1`, `5.0` → `5`; nil for what is no such number.
+    /// `0.10000000000000001` → `0.1`, `5.0` → `5`; `nil` if it isn't such a number.
     private static func number(_ piece: UnsafeRawBufferPointer) -> [UInt8]? {
         guard piece.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e") }),
             let number = Double(String(decoding: piece, as: UTF8.self))
@@ -402,21 +403,20 @@ struct JSONSpelling {
     }
 }
 
-/// Why a value is not written as JSON, or why a text is not the JSON that is read here.
+/// Why a value can't be written as JSON, or why a text isn't valid JSON for this reader.
 public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, and where.
+    /// The problem and where it is.
     public let reason: String
 
-    /// A fault in words.
+    /// Creates an error with a reason.
     public init(_ reason: String) { self.reason = reason }
 
     /// The reason.
     public var description: String { reason }
 }
 
-/// What a text may be at most that is read. Nobody may have it say more: jansson itself reads at
-/// most 2,048 values within one another.
+/// Limits on the texts that are parsed. jansson itself limits the nesting depth to 2,048.
 public enum JSONLimits {
-    /// Bytes of the text.
+    /// The size of the text in bytes.
     public static let bytesMax = 1 << 16
 }

@@ -1,16 +1,16 @@
 internal import CNettle
 
-/// SHA-256 (FIPS 180-4) by the fastest code that the library has for the processor.
+/// SHA-256 (FIPS 180-4), using the fastest code the library has for this processor.
 public enum SHA256 {
-    /// Bytes of a digest.
+    /// The size of a digest in bytes.
     public static let byteCount = Int(SHA256_DIGEST_SIZE)
 
-    /// The digest of some bytes.
+    /// Returns the digest of the bytes.
     public static func digest(_ bytes: RawSpan) -> [UInt8] {
         var state = sha256_ctx()
         nettle_sha256_init(&state)
         bytes.withUnsafeBytes { bytes in
-            // The library reads no address of no bytes.
+            // The library isn't called without bytes, since the address would be null.
             guard let base = bytes.baseAddress else { return }
             nettle_sha256_update(&state, bytes.count, base.assumingMemoryBound(to: UInt8.self))
         }
@@ -21,14 +21,14 @@ public enum SHA256 {
     }
 }
 
-/// Codes that only those can make who have the key (RFC 2104).
+/// Message authentication codes, which require the key to create (RFC 2104).
 public enum HMAC: Hashable, Sendable {
-    /// Over SHA-1 (FIPS 198-1): no longer for new uses, but whole here.
+    /// With SHA-1 (FIPS 198-1): not for new uses, but still secure in HMAC.
     case sha1
-    /// Over SHA-256.
+    /// With SHA-256.
     case sha256
 
-    /// Bytes of a code.
+    /// The size of a code in bytes.
     public var byteCount: Int {
         switch self {
         case .sha1: Int(SHA1_DIGEST_SIZE)
@@ -36,7 +36,7 @@ public enum HMAC: Hashable, Sendable {
         }
     }
 
-    /// The code of some bytes in several parts, as if they were one.
+    /// Returns the code of the concatenated parts.
     public func code(of parts: [[UInt8]], key: [UInt8]) -> [UInt8] {
         switch self {
         case .sha1: Self.sha1Code(of: parts, key: key)
@@ -46,7 +46,7 @@ public enum HMAC: Hashable, Sendable {
 
     private static func sha1Code(of parts: [[UInt8]], key: [UInt8]) -> [UInt8] {
         var state = hmac_sha1_ctx()
-        // The library reads no address of no bytes.
+        // The library doesn't read the address if there are no bytes.
         key.withUnsafeBufferPointer { nettle_hmac_sha1_set_key(&state, $0.count, $0.baseAddress) }
         for part in parts where !part.isEmpty {
             part.withUnsafeBufferPointer {
@@ -78,10 +78,10 @@ public enum HMAC: Hashable, Sendable {
     }
 }
 
-/// Comparison of what strangers send with what only we can know.
+/// Comparison of untrusted input with secrets.
 public enum SecretBytes {
-    /// Whether both have the same length and the same bytes (`memeql_sec`): only the length shows
-    /// in the time that it takes.
+    /// Whether both have the same length and bytes (`memeql_sec`). The duration only depends on the
+    /// length.
     public static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         return left.withUnsafeBytes { left in

@@ -1,23 +1,23 @@
 internal import COpenSSL
 
-/// AES-256-GCM (NIST SP 800-38D), undone in pieces: what comes out is not to be believed before
-/// `finish` has compared the tag.
+/// Incremental AES-256-GCM decryption (NIST SP 800-38D). The output must not be trusted until
+/// `finish` has verified the tag.
 public struct GCMDecryption: ~Copyable {
     private let context: OpaquePointer
 
-    /// Bytes of a key.
+    /// The key size in bytes.
     public static let keyBytes = 32
-    /// Bytes of a nonce.
+    /// The nonce size in bytes.
     public static let nonceBytes = 12
-    /// Bytes of a tag.
+    /// The tag size in bytes.
     public static let tagBytes = 16
 
-    /// Throws `length` for a key or a nonce of another length, and `failed` where the library has
-    /// no memory.
+    /// Starts decryption. Throws `length` if the key or nonce has the wrong length, and `failed` if
+    /// the library is out of memory.
     public init(key: [UInt8], nonce: [UInt8]) throws(OpenSSLError) {
         guard key.count == Self.keyBytes, nonce.count == Self.nonceBytes else { throw .length }
         guard let context = EVP_CIPHER_CTX_new() else { throw .failed }
-        // A nonce of 12 bytes is the usual one, and is not set.
+        // The default nonce length is 12 bytes, so it isn't set.
         guard EVP_DecryptInit_ex(context, EVP_aes_256_gcm(), nil, key, nonce) == 1 else {
             EVP_CIPHER_CTX_free(context)
             throw .failed
@@ -30,7 +30,8 @@ public struct GCMDecryption: ~Copyable {
         EVP_CIPHER_CTX_free(context)
     }
 
-    /// Decrypts as many bytes as both have, and returns how many. They do not overlap.
+    /// Decrypts as many bytes as fit in both buffers and returns their number. The buffers must not
+    /// overlap.
     public mutating func update(
         _ input: RawSpan, into output: UnsafeMutableRawBufferPointer
     ) throws(OpenSSLError) -> Int {
@@ -48,7 +49,7 @@ public struct GCMDecryption: ~Copyable {
         return count
     }
 
-    /// Throws `tag` where the tag is not that of all bytes under this key.
+    /// Verifies the tag. Throws `tag` if it doesn't match all bytes under this key.
     public mutating func finish(tag: [UInt8]) throws(OpenSSLError) {
         guard tag.count == Self.tagBytes else { throw .length }
         var tag = tag
@@ -62,12 +63,12 @@ public struct GCMDecryption: ~Copyable {
     }
 }
 
-/// Why bytes cannot be decrypted.
+/// Why bytes can't be decrypted.
 public enum OpenSSLError: Error, Hashable, Sendable {
-    /// Key, nonce or tag have another length.
+    /// The key, nonce or tag has the wrong length.
     case length
-    /// The tag is not that of the bytes: another key, or other bytes.
+    /// The tag doesn't match: another key or modified bytes.
     case tag
-    /// The library refuses, mostly for lack of memory.
+    /// The library failed, usually for lack of memory.
     case failed
 }

@@ -1,32 +1,32 @@
 internal import CPNG
 
-/// Reads the first bytes of a PNG into pixels.
+/// Decodes the beginning of a PNG.
 public struct PNGBeginning {
-    /// Columns.
+    /// The width in pixels.
     public let width: Int
-    /// Rows.
+    /// The height in pixels.
     public let height: Int
-    /// 1 grey, 2 grey and alpha, 3 RGB, 4 RGB and alpha: palettes and transparent colours resolved.
+    /// 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA; palettes and transparent colors are expanded.
     public let bands: Int
-    /// 1, or 2 in the machine's order.
+    /// 1, or 2 in native byte order.
     public let bytesPerBand: Int
 
-    /// The pixels that a file has, as its header says.
+    /// Describes the pixels of a file according to its header.
     public init(width: Int, height: Int, bands: Int, bytesPerBand: Int) {
         (self.width, self.height, self.bands) = (width, height, bands)
         self.bytesPerBand = bytesPerBand
     }
 
-    /// Writes the rows that have arrived and leaves the others as they are. Of an interlaced file
-    /// each pass fills the blocks that later ones refine. Damage behind a row ends the reading.
+    /// Writes the rows that have arrived and leaves the others unchanged. In an interlaced file
+    /// each pass fills blocks that later passes refine. Decoding ends at damaged data after a row.
     ///
     /// - Parameters:
-    ///   - bytes: the file from its start on.
-    ///   - pixels: rows without padding, exactly as large as the image.
-    ///   - isCancelled: asked on this thread on every row.
-    /// - Returns: the last row that was written, counted from 1, 0: there is none yet; and whether
-    ///   all rows were, and no sum of their chunks that is there is wrong.
-    /// - Throws: `corrupt`, `cancelled`, `outOfMemory`, `internal` where the file has other pixels.
+    ///   - bytes: the beginning of the file.
+    ///   - pixels: exactly the size of the image, in rows without padding.
+    ///   - isCancelled: called on this thread for every row.
+    /// - Returns: the last row written, counted from 1, or 0 if there is none; and whether all rows
+    ///   were written and no available checksum of their chunks is wrong.
+    /// - Throws: `corrupt`, `cancelled`, `outOfMemory`, `internal` if the file has other pixels.
     public func read(
         _ bytes: UnsafeRawBufferPointer, into pixels: UnsafeMutableRawBufferPointer,
         isCancelled: () -> Bool
@@ -50,7 +50,7 @@ public struct PNGBeginning {
     }
 }
 
-/// What a C callback can carry in place of a closure, for the time of one call.
+/// Carries a closure through a C callback for the duration of one call.
 private struct PNGCancellation {
     let isCancelled: () -> Bool
 
@@ -66,51 +66,51 @@ private struct PNGCancellation {
 
 private func askWhetherCancelled(context: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
-    // `withContext` keeps it where it is until libpng has returned.
+    // Valid: `withContext` keeps it in place until libpng has returned.
     return context.assumingMemoryBound(to: PNGCancellation.self).pointee.isCancelled() ? 1 : 0
 }
 
-/// How many bytes the libraries of this process may inflate: libpng has no limit that counts what
-/// lies behind the pixels or in texts. There is none until one is set. Any thread.
+/// Limits the number of bytes that libraries in this process may inflate, since libpng doesn't
+/// limit texts and data after the pixels. Unlimited by default. Usable from any thread.
 public enum InflateLimit {
-    /// Lifts the limit.
+    /// Removes the limit.
     public static func lift() { cpng_lift_inflate_limit() }
 
-    /// Nothing may be inflated until it is permitted; `each` bytes come with every permission.
+    /// Sets the limit to 0 until bytes are permitted; each permission adds another `each` bytes.
     public static func begin(each: Int) { cpng_limit_inflate(UInt64(clamping: min(each, most))) }
 
-    /// So many bytes more may be inflated.
+    /// Permits inflating `bytes` more bytes.
     public static func permit(_ bytes: Int) {
         cpng_permit_inflate(UInt64(clamping: min(bytes, most)))
     }
 
-    /// More than any process inflates, and little enough to be added up.
+    /// More than any process inflates, and small enough not to overflow when added.
     private static let most = 1 << 48
 
-    /// Whether more was to be inflated than was permitted. What was read then is incomplete.
+    /// Whether inflating was cut off by the limit. The data read then is incomplete.
     public static var isExceeded: Bool { cpng_is_inflate_exceeded() != 0 }
 }
 
-/// Why libpng read nothing.
+/// Why libpng failed.
 public struct PNGError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What a caller decides by.
+    /// The kind of failure, for decisions.
     public enum Kind: Sendable {
-        /// The bytes are damaged or no PNG.
+        /// The bytes are damaged or not a PNG.
         case corrupt
-        /// The cancellation closure answered true.
+        /// The cancellation closure returned `true`.
         case cancelled
-        /// There is no memory.
+        /// Out of memory.
         case outOfMemory
-        /// A fault of ours: another form than that of the file.
+        /// A bug in this project: a form other than the file's.
         case `internal`
     }
 
-    /// What a caller decides by.
+    /// The kind of failure, for decisions.
     public let kind: Kind
-    /// What libpng said; for the log, not for a client.
+    /// libpng's message; for logs, not for clients.
     public let text: String
 
-    /// `corrupt: bad adaptive filter value`
+    /// A description for logs, such as `corrupt: bad adaptive filter value`.
     public var description: String { "\(kind): \(text)" }
 
     init(kind: Kind, text: String) { (self.kind, self.text) = (kind, text) }

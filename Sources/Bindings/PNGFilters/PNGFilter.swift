@@ -1,20 +1,21 @@
 internal import CPNGFilters
 
-/// How a row of a PNG is prepared for compression (PNG 1.2, 6).
+/// How PNG rows are filtered before compression (PNG 1.2, 6).
 public enum PNGFilter: Sendable {
-    /// Not at all: drawings of few colours become larger by any filter.
+    /// Unfiltered: any filter makes drawings with few colors larger.
     case none
-    /// Row by row the one of Sub, Up and Paeth that leaves the smallest numbers: photographs.
+    /// For each row, whichever of Sub, Up and Paeth yields the smallest values; suits photographs.
     case adaptive
 
     /// Filters rows.
     ///
     /// - Parameters:
-    ///   - rows: so many rows, `stride` bytes from one to the next.
-    ///   - above: the row before the first of them, as many bytes as a row; nil at the top.
-    ///   - columns: bytes of a row.
-    ///   - step: bytes of a pixel.
-    ///   - filtered: takes 1 + `columns` bytes for each row: the filter's number, then its bytes.
+    ///   - rows: `count` rows, `stride` bytes apart.
+    ///   - above: the row before the first one, as long as a row; `nil` at the top.
+    ///   - columns: the bytes per row.
+    ///   - step: the bytes per pixel.
+    ///   - filtered: receives 1 + `columns` bytes per row: the filter number, then the filtered
+    ///     bytes.
     public func apply(
         to rows: UnsafeRawBufferPointer, above: UnsafeRawPointer?, count: Int, columns: Int,
         stride: Int, step: Int, into filtered: UnsafeMutableRawBufferPointer

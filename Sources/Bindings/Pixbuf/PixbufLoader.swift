@@ -1,28 +1,28 @@
-// CPixbuf is imported for its link line, which acts only where Swift imports the module.
+// CPixbuf is imported for its linker flags, which only apply if Swift imports the module.
 internal import CPixbuf
 internal import CPixbufShims
 
-/// A loader of gdk-pixbuf, which reads one format from memory.
+/// A gdk-pixbuf loader, which reads one format from memory.
 public struct PixbufLoader: Hashable, Sendable {
     private let name: String
 
     /// The loader for BMP.
     public static let bmp = PixbufLoader(name: "bmp")
 
-    /// Loads what it is made of, which may be a module of its own: later no file is opened for it.
-    /// Returns false where this machine has no such loader.
+    /// Loads its code, which may be a separate module, so that no file has to be opened later.
+    /// Returns `false` if this machine doesn't have the loader.
     public func load() -> Bool { cpixbuf_load(name) == 0 }
 
-    /// Decodes all of an image.
+    /// Decodes a complete image.
     ///
     /// - Parameters:
     ///   - bytes: the file.
-    ///   - width: columns, as its header says. An image of another size is refused before there are
-    ///     pixels of it.
-    ///   - height: rows, likewise.
-    ///   - bands: 3, or 4 with straight alpha; one that the image has beyond that is left out.
+    ///   - width: the width in the file's header. An image of another size is refused before its
+    ///     pixels are allocated.
+    ///   - height: the height in the file's header.
+    ///   - bands: 3, or 4 with straight alpha. With 3, the image's alpha is dropped.
     ///   - pixels: `width` × `height` × `bands` bytes.
-    /// - Throws: for bytes that are damaged or incomplete, or that the loader does not read.
+    /// - Throws: if the bytes are damaged, incomplete or not supported by the loader.
     public func decode(
         _ bytes: UnsafeRawBufferPointer, width: Int, height: Int, bands: Int,
         into pixels: UnsafeMutableRawBufferPointer
@@ -40,9 +40,9 @@ public struct PixbufLoader: Hashable, Sendable {
     }
 }
 
-/// Why gdk-pixbuf does not read something.
+/// Why gdk-pixbuf failed.
 public struct PixbufError: Error, Hashable, Sendable {
-    /// In its own words; for the log, not for a client.
+    /// gdk-pixbuf's message; for logs, not for clients.
     public let text: String
 
     fileprivate init(taking text: UnsafeMutablePointer<CChar>?) {

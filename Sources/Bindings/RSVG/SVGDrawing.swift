@@ -1,20 +1,20 @@
 internal import CRSVG
 internal import CRSVGShims
 
-// CRSVG is imported for its link line, which acts only where Swift imports the module.
+// CRSVG is imported for its linker flags, which only apply if Swift imports the module.
 
-/// An SVG, read whole. It has no address: what it names outside of itself is not there.
+/// A parsed SVG. It has no base URL, so external references aren't resolved.
 public struct SVGDrawing: ~Copyable {
     private let handle: crsvg_drawing
-    /// Columns at 96 to the inch, with a fraction; 0 where nothing says or shows how large it is.
+    /// The fractional width in pixels at 96 per inch; 0 if it can't be determined.
     public let width: Double
-    /// Rows, likewise.
+    /// The fractional height in pixels, likewise.
     public let height: Double
 
-    /// Columns or rows that are drawn at most, which is what the surfaces of cairo have.
+    /// The largest width or height that can be drawn: the limit of cairo's surfaces.
     public static let sideMax = 32_767
 
-    /// Reads a drawing, of which no byte is used any more afterwards.
+    /// Parses a drawing. The bytes aren't used afterwards.
     public init(_ bytes: UnsafeRawBufferPointer) throws(SVGError) {
         var text: UnsafeMutablePointer<CChar>?
         guard let handle = crsvg_open(bytes.baseAddress, bytes.count, &text) else {
@@ -27,8 +27,8 @@ public struct SVGDrawing: ~Copyable {
 
     deinit { crsvg_close(handle) }
 
-    /// Draws all of it in so many pixels of red, green, blue and straight alpha, four bytes for
-    /// each, which have to be 0 before. Sides from 1 to `sideMax`.
+    /// Draws the whole image at this size, as straight-alpha RGBA with four bytes per pixel. The
+    /// memory must be zeroed. Sides are 1 to `sideMax`.
     public borrowing func draw(
         into pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int
     ) throws(SVGError) {
@@ -43,11 +43,11 @@ public struct SVGDrawing: ~Copyable {
     }
 }
 
-/// Why librsvg does not read or draw something.
+/// Why librsvg failed.
 public struct SVGError: Error, Hashable, Sendable {
-    /// In the words of librsvg; for the log, not for a client.
+    /// librsvg's message; for logs, not for clients.
     public let text: String
-    /// Whether there is too little memory for a drawing of that size.
+    /// Whether memory is too short for a drawing of that size.
     public let lacksMemory: Bool
 
     fileprivate init(taking text: UnsafeMutablePointer<CChar>?, lacksMemory: Bool = false) {
@@ -57,9 +57,9 @@ public struct SVGError: Error, Hashable, Sendable {
     }
 }
 
-/// The fonts that texts of drawings are drawn with.
+/// The fonts used for text in drawings.
 public enum SVGFonts {
-    /// Reads which fonts there are, for the rest of the process: later only the files of fonts are
-    /// opened. Returns false where this machine says nothing of fonts; texts are left out then.
+    /// Loads the list of fonts for the rest of the process, so that only font files are opened
+    /// later. Returns `false` if this machine has no font configuration; text is then omitted.
     public static func load() -> Bool { crsvg_load_fonts() == 0 }
 }

@@ -1,11 +1,11 @@
 internal import CSQLite
 internal import Glibc
 
-/// One connection to a database file, owned by one thread at a time (`SQLITE_OPEN_NOMUTEX`).
+/// A connection to a database file, owned by one thread at a time (`SQLITE_OPEN_NOMUTEX`).
 ///
-/// Opened with WAL and `synchronous=NORMAL`: a transaction that has returned survives the death
-/// of the process; a power failure may lose the last ones, but never tears one.
-/// The deinit closes it; statements that are still alive keep the file open until they end.
+/// Opened with WAL and `synchronous=NORMAL`: a committed transaction survives the death of the
+/// process; a power failure may lose the most recent ones but never tears one. Deinit closes the
+/// connection; statements still alive keep the file open until they end.
 public struct Connection: ~Copyable {
     let database: OpaquePointer
 
@@ -17,29 +17,29 @@ public struct Connection: ~Copyable {
     }
 
     deinit {
-        // v2: with statements still alive the connection lingers until the last one is finalized.
+        // v2: if statements are still alive, the connection closes when the last one is finalized.
         sqlite3_close_v2(database)
     }
 
-    /// Runs one or several statements without parameters and drops their rows.
+    /// Runs one or more statements without parameters and discards their rows.
     public borrowing func execute(_ sql: String) throws(SQLiteError) {
         try Self.execute(sql, on: database)
     }
 
-    /// Compiles one statement that is kept and run many times (`SQLITE_PREPARE_PERSISTENT`).
+    /// Compiles one statement that's kept and run many times (`SQLITE_PREPARE_PERSISTENT`).
     ///
-    /// - Throws: `.error` for wrong SQL and for text after the first statement.
+    /// - Throws: `.error` for invalid SQL and for text after the first statement.
     public borrowing func prepare(_ sql: String) throws(SQLiteError) -> Statement {
         try Statement(sql, on: database)
     }
 
-    /// How many rows the last INSERT, UPDATE or DELETE changed.
+    /// The number of rows changed by the last INSERT, UPDATE or DELETE.
     public var changes: Int { Int(sqlite3_changes64(database)) }
 
     /// The row id of the last successful INSERT on this connection.
     public var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(database) }
 
-    /// `PRAGMA user_version`: the number of the schema; 0 in a new file.
+    /// Returns `PRAGMA user_version`: the schema version; 0 in a new file.
     public borrowing func userVersion() throws(SQLiteError) -> Int64 {
         var statement = try prepare("PRAGMA user_version")
         return try statement.first { $0.int64(0) } ?? 0
@@ -52,20 +52,20 @@ public struct Connection: ~Copyable {
 }
 
 extension Connection {
-    /// What a connection is opened with.
+    /// The options for opening a connection.
     public struct Configuration: Sendable {
-        /// How long a statement waits for another connection's lock, milliseconds.
+        /// How long a statement waits for another connection's lock, in milliseconds.
         public var busyTimeout: Int32
-        /// The limit of this connection's page cache, KiB.
+        /// The limit of this connection's page cache in KiB.
         public var pageCacheKiB: Int32
         /// Whether a missing file is created.
         public var creates: Bool
-        /// Whether the file is read as it stands, by whomever it was made: nobody changes it, and
-        /// nothing is made beside it. What a statement may cost is bounded then.
+        /// Whether to open an untrusted file that nothing modifies, read-only: no files are created
+        /// next to it, and the cost of statements is bounded.
         public var isImmutable: Bool
 
-        /// The default page cache is 2 MiB: an index of 100,000 entries has its inner pages in
-        /// it, and the cache process stays small.
+        /// Creates a configuration. The default page cache of 2 MiB holds the inner pages of an
+        /// index of 100,000 entries and keeps the cache process small.
         public init(
             busyTimeout: Int32 = 1_000, pageCacheKiB: Int32 = 2_048, creates: Bool = true,
             isImmutable: Bool = false
@@ -79,7 +79,7 @@ extension Connection {
 }
 
 extension Connection {
-    /// Opens and configures; on failure nothing stays open.
+    /// Opens and configures the database. On failure nothing stays open.
     static func open(
         _ path: String, _ configuration: Configuration
     ) throws(SQLiteError) -> OpaquePointer {
@@ -109,8 +109,8 @@ extension Connection {
         return flags | SQLITE_OPEN_READWRITE | (configuration.creates ? SQLITE_OPEN_CREATE : 0)
     }
 
-    /// A file that somebody made may have views in place of tables, and values without end: no
-    /// statement takes more than a million steps, and no value more than 1 MiB.
+    /// Bounds the cost of an untrusted file, which may have views instead of tables and huge
+    /// values: a statement may take a million steps, a value may have 1 MiB.
     private static func bound(_ database: OpaquePointer) {
         sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 1 << 20)
         sqlite3_progress_handler(database, 1_000_000, { _ in 1 }, nil)
@@ -122,8 +122,8 @@ extension Connection {
     }
 
     private static func pragmas(_ configuration: Configuration) -> String {
-        // trusted_schema and cell_size_check: a damaged or planted file must not run functions
-        // from its schema, and a wrong page is noticed when it is read.
+        // trusted_schema and cell_size_check: a damaged or malicious file must not run functions
+        // from its schema, and an invalid page must be detected when it's read.
         let writing = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;"
         return """
             \(configuration.isImmutable ? "PRAGMA query_only=ON;" : writing)
@@ -135,21 +135,21 @@ extension Connection {
     }
 }
 
-/// SQLite's own access to files, but that a path stays what was given.
+/// SQLite's default VFS, except that paths are used as given.
 ///
-/// SQLite looks for the path behind all links and opens that later, also for its log: through
-/// `/proc/self/fd/N/name` it would not open what is in that directory, but what is by then at the
-/// path which the directory had. No link is followed at the end of a path.
+/// SQLite resolves all links of a path and later opens the resolved path, also for its log. For
+/// `/proc/self/fd/N/name` it would thus open whatever is then at the path the directory once had,
+/// not what's in that directory. A link at the end of a path isn't followed.
 enum GivenPaths {
     static let name = "given-paths"
-    /// What registering it came to, which happens once.
+    /// The result of registering the VFS, which happens once.
     static let code: Int32 = register()
 
     private static func register() -> Int32 {
         guard let own = sqlite3_vfs_find("unix"), let name = strdup(name) else {
             return SQLITE_NOMEM
         }
-        // SQLite keeps it for as long as the process lives.
+        // SQLite retains it for the lifetime of the process.
         let files = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
         files.initialize(to: own.pointee)
         files.pointee.pNext = nil
@@ -163,9 +163,9 @@ enum GivenPaths {
     }
 }
 
-/// A write transaction (`BEGIN IMMEDIATE`) that is rolled back unless it is committed.
+/// A write transaction (`BEGIN IMMEDIATE`) that's rolled back unless it's committed.
 ///
-/// It borrows its connection, so it cannot outlive it. Transactions do not nest.
+/// It borrows its connection, so it can't outlive it. Transactions don't nest.
 public struct Transaction: ~Copyable, ~Escapable {
     private let database: OpaquePointer
 
@@ -175,7 +175,7 @@ public struct Transaction: ~Copyable, ~Escapable {
         try connection.execute("BEGIN IMMEDIATE")
     }
 
-    /// Commits. If that fails, the transaction is rolled back and nothing of it remains.
+    /// Commits. If that fails, the whole transaction is rolled back.
     public consuming func commit() throws(SQLiteError) {
         let database = self.database
         let code = sqlite3_exec(database, "COMMIT", nil, nil, nil)
@@ -183,7 +183,8 @@ public struct Transaction: ~Copyable, ~Escapable {
     }
 
     deinit {
-        // SQLite itself rolls back after some errors (full, I/O); asking twice is an error then.
+        // SQLite itself rolls back after some errors (full, I/O); a second rollback would fail
+        // then.
         if sqlite3_get_autocommit(database) == 0 {
             sqlite3_exec(database, "ROLLBACK", nil, nil, nil)
         }
@@ -191,21 +192,21 @@ public struct Transaction: ~Copyable, ~Escapable {
 }
 
 extension Connection {
-    /// Begins a write transaction; it ends with `commit()`, or is rolled back where it is dropped.
+    /// Begins a write transaction. It's committed by `commit()`, or rolled back when it's dropped.
     @_lifetime(borrow self)
     public borrowing func begin() throws(SQLiteError) -> Transaction {
         try Transaction(on: self)
     }
 }
 
-/// What SQLite refused, with its text copied at the moment of the failure.
+/// An SQLite error, with its text copied at the time of the failure.
 public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The extended result code.
     public let code: ResultCode
-    /// The text of `sqlite3_errmsg`, or of `sqlite3_errstr` where there is no connection.
+    /// The text of `sqlite3_errmsg`, or of `sqlite3_errstr` if there is no connection.
     public let message: String
 
-    /// An error with a text of its own.
+    /// Creates an error with a custom text.
     public init(code: ResultCode, message: String) {
         self.code = code
         self.message = message
@@ -228,18 +229,18 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
 /// The low byte is the primary code; `~=` matches a primary pattern against every extended code
 /// of its family, so `case .ioError` also matches `SQLITE_IOERR_WRITE`.
 public struct ResultCode: RawRepresentable, Sendable, Hashable {
-    /// The number SQLite gave, extended where SQLite extends it.
+    /// The number returned by SQLite, extended if SQLite extends it.
     public let rawValue: Int32
 
-    /// Wraps a code as SQLite gave it.
+    /// Wraps a code returned by SQLite.
     public init(rawValue: Int32) {
         self.rawValue = rawValue
     }
 
-    /// The family this code belongs to (the low byte).
+    /// The primary code of the family (the low byte).
     public var primary: ResultCode { ResultCode(rawValue: rawValue & 0xff) }
 
-    /// Whether `code` is `pattern`, or belongs to its family where `pattern` is a primary code.
+    /// Whether `code` is `pattern`, or belongs to its family if `pattern` is a primary code.
     public static func ~= (pattern: ResultCode, code: ResultCode) -> Bool {
         pattern == code || pattern == code.primary
     }
@@ -248,13 +249,13 @@ public struct ResultCode: RawRepresentable, Sendable, Hashable {
 extension ResultCode {
     /// `SQLITE_OK`
     public static let ok = ResultCode(rawValue: SQLITE_OK)
-    /// `SQLITE_ERROR`: wrong SQL, or a missing table or column.
+    /// `SQLITE_ERROR`: invalid SQL, or a missing table or column.
     public static let error = ResultCode(rawValue: SQLITE_ERROR)
-    /// `SQLITE_BUSY`: another connection holds the lock longer than the busy timeout.
+    /// `SQLITE_BUSY`: another connection has held the lock longer than the busy timeout.
     public static let busy = ResultCode(rawValue: SQLITE_BUSY)
     /// `SQLITE_NOMEM`
     public static let outOfMemory = ResultCode(rawValue: SQLITE_NOMEM)
-    /// `SQLITE_READONLY`: the file or the directory may not be written.
+    /// `SQLITE_READONLY`: the file or directory isn't writable.
     public static let readOnly = ResultCode(rawValue: SQLITE_READONLY)
     /// `SQLITE_IOERR`: the operating system reported an error.
     public static let ioError = ResultCode(rawValue: SQLITE_IOERR)
@@ -262,21 +263,21 @@ extension ResultCode {
     public static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
     /// `SQLITE_FULL`: the disk is full.
     public static let full = ResultCode(rawValue: SQLITE_FULL)
-    /// `SQLITE_CANTOPEN`: the file cannot be opened or created.
+    /// `SQLITE_CANTOPEN`: the file can't be opened or created.
     public static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
-    /// `SQLITE_TOOBIG`: a text or blob is over the length limit.
+    /// `SQLITE_TOOBIG`: a text or blob exceeds the length limit.
     public static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
-    /// `SQLITE_CONSTRAINT`: a UNIQUE, NOT NULL, CHECK or foreign key rule is violated.
+    /// `SQLITE_CONSTRAINT`: a UNIQUE, NOT NULL, CHECK or foreign key constraint is violated.
     public static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
-    /// `SQLITE_MISMATCH`: a value has not the type that its place needs.
+    /// `SQLITE_MISMATCH`: a value has the wrong type.
     public static let mismatch = ResultCode(rawValue: SQLITE_MISMATCH)
-    /// `SQLITE_MISUSE`: the library was called against its rules.
+    /// `SQLITE_MISUSE`: the API was used incorrectly.
     public static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
-    /// `SQLITE_RANGE`: no parameter has that index.
+    /// `SQLITE_RANGE`: a parameter index is out of range.
     public static let range = ResultCode(rawValue: SQLITE_RANGE)
-    /// `SQLITE_NOTADB`: the file is not a database.
+    /// `SQLITE_NOTADB`: the file isn't a database.
     public static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
-    /// `SQLITE_ROW`: `step` has a row.
+    /// `SQLITE_ROW`: `step` has returned a row.
     static let row = ResultCode(rawValue: SQLITE_ROW)
     /// `SQLITE_DONE`: `step` has no more rows.
     static let done = ResultCode(rawValue: SQLITE_DONE)

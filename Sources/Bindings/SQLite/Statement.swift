@@ -1,11 +1,10 @@
 internal import CSQLite
 
-/// One prepared statement, kept for many runs.
+/// A prepared statement, kept for many runs.
 ///
-/// A run is: bind every parameter, then `run`, `first` or `forEach`. These reset the statement
-/// and clear its bindings when they return, also where they throw, so no read lock and no pointer
-/// is left behind.
-/// Parameters and columns are both counted from 0 here (SQLite counts parameters from 1).
+/// To run it, bind every parameter, then call `run`, `first` or `forEach`. These reset the
+/// statement and clear its bindings when they return or throw, so no read lock or pointer is left
+/// behind. Parameters and columns both count from 0 here (SQLite counts parameters from 1).
 public struct Statement: ~Copyable {
     let handle: OpaquePointer
 
@@ -31,7 +30,7 @@ public struct Statement: ~Copyable {
     }
 
     deinit {
-        // Its code repeats the error of the last step, which was reported then.
+        // Returns the error of the last step again, which has been reported already.
         sqlite3_finalize(handle)
     }
 
@@ -39,20 +38,20 @@ public struct Statement: ~Copyable {
         text.allSatisfy { $0 == 0x20 || $0 == 0x0a || $0 == 0x3b }
     }
 
-    /// Runs to the end and drops any rows.
+    /// Runs the statement to completion and discards any rows.
     public mutating func run() throws(SQLiteError) {
         defer { rewind() }
         while try step() {}
     }
 
-    /// The first row as `body` reads it, or nil where there is none.
+    /// Returns the result of `body` for the first row, or `nil` if there is none.
     public mutating func first<R>(_ body: (borrowing Row) -> R) throws(SQLiteError) -> R? {
         defer { rewind() }
         guard try step() else { return nil }
         return body(Row(handle))
     }
 
-    /// Calls `body` with every row in order, until it answers false.
+    /// Calls `body` with every row in order until it returns `false`.
     public mutating func forEach(_ body: (borrowing Row) -> Bool) throws(SQLiteError) {
         defer { rewind() }
         while try step() {
@@ -70,14 +69,14 @@ public struct Statement: ~Copyable {
     }
 
     func rewind() {
-        // Its code repeats the error of the step.
+        // Returns the error of the step again.
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
     }
 }
 
-// Parameters count from 0. A failing bind (no such parameter, too big) also clears what was bound
-// before it, so that no half-bound statement can be run by mistake.
+// Parameters count from 0. A failed bind (no such parameter, too big) also clears earlier bindings,
+// so that a partially bound statement can't be run by mistake.
 extension Statement {
     /// Binds NULL.
     public mutating func bindNull(_ index: Int) throws(SQLiteError) {
@@ -112,7 +111,7 @@ extension Statement {
         if let value { try bind(value, index) } else { try bindNull(index) }
     }
 
-    /// Binds a copy of the bytes; no bytes are the empty blob, not NULL.
+    /// Binds a copy of the bytes. No bytes are bound as the empty blob, not NULL.
     public mutating func bind(copying bytes: UnsafeRawBufferPointer, _ index: Int)
         throws(SQLiteError)
     {
@@ -121,7 +120,7 @@ extension Statement {
             csqlite_bind_blob_transient(handle, Int32(index + 1), start, UInt64(bytes.count)))
     }
 
-    /// Runs the statement with `bytes` bound without a copy; they are read only during the call.
+    /// Runs the statement with `bytes` bound without a copy; they are only read during the call.
     ///
     /// Every other parameter must be bound before.
     public mutating func run(binding bytes: UnsafeRawBufferPointer, _ index: Int)
@@ -149,9 +148,9 @@ extension Statement {
     }
 }
 
-/// The current row of a statement; it lives for the call it is given to.
+/// The current row of a statement, only valid during the call that receives it.
 ///
-/// Columns count from 0. Reading another type than the stored one converts as SQLite does.
+/// Columns count from 0. Reading a type other than the stored one converts like SQLite does.
 public struct Row: ~Copyable {
     private let handle: OpaquePointer
 
@@ -164,30 +163,30 @@ public struct Row: ~Copyable {
         sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL
     }
 
-    /// The column as an integer; NULL is 0.
+    /// Returns the column as an integer; NULL is 0.
     public borrowing func int64(_ column: Int) -> Int64 {
         sqlite3_column_int64(handle, Int32(column))
     }
 
-    /// The column as an integer, or nil for NULL.
+    /// Returns the column as an integer, or `nil` for NULL.
     public borrowing func optionalInt64(_ column: Int) -> Int64? {
         isNull(column) ? nil : int64(column)
     }
 
-    /// The column as a text, or nil for NULL; bytes that are no UTF-8 are replaced.
+    /// Returns the column as a text, or `nil` for NULL. Invalid UTF-8 is replaced.
     public borrowing func text(_ column: Int) -> String? {
         guard let start = sqlite3_column_text(handle, Int32(column)) else { return nil }
         let length = Int(sqlite3_column_bytes(handle, Int32(column)))
         return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
     }
 
-    /// The column where it is stored as an integer; nil for anything else.
+    /// Returns the column if it's stored as an integer, otherwise `nil`.
     public borrowing func storedInt64(_ column: Int) -> Int64? {
         guard sqlite3_column_type(handle, Int32(column)) == SQLITE_INTEGER else { return nil }
         return int64(column)
     }
 
-    /// The column where it is stored as a text in UTF-8; nil for anything else.
+    /// Returns the column if it's stored as a UTF-8 text, otherwise `nil`.
     public borrowing func storedText(_ column: Int) -> String? {
         guard sqlite3_column_type(handle, Int32(column)) == SQLITE_TEXT,
             let start = sqlite3_column_text(handle, Int32(column))
@@ -202,15 +201,15 @@ public struct Row: ~Copyable {
         sqlite3_column_type(handle, Int32(column)) == SQLITE_BLOB
     }
 
-    /// How many bytes the column's blob has; 0 for NULL and for the empty blob.
+    /// Returns the length of the column's blob in bytes; 0 for NULL and for the empty blob.
     public borrowing func blobLength(_ column: Int) -> Int {
         Int(sqlite3_column_bytes(handle, Int32(column)))
     }
 
-    /// The bytes of the column's blob, in SQLite's memory, borrowed from the row.
+    /// Returns the bytes of the column's blob in SQLite's memory, borrowed from the row.
     @_lifetime(borrow self)
     public borrowing func blob(_ column: Int) -> RawSpan {
-        // The order matters: asking for the blob may convert, and the length is that of the result.
+        // The order matters: reading the blob may convert it, and the length is that of the result.
         let start = sqlite3_column_blob(handle, Int32(column))
         let length = Int(sqlite3_column_bytes(handle, Int32(column)))
         let bytes = UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : length)

@@ -1,13 +1,13 @@
 import CSeccomp
 
-/// Which system calls this process may make; made step by step, then loaded for good.
+/// The system calls that this process may make: built rule by rule, then loaded irrevocably.
 ///
-/// Calls that no rule names fail with the error number of `init`. Calls in the manner of another
-/// architecture, such as 32 bits on a 64-bit system, end the process.
+/// Calls without a rule fail with the error number passed to `init`. Calls through another
+/// architecture's ABI, such as 32-bit calls on a 64-bit system, kill the process.
 public struct SeccompFilter: ~Copyable {
     private let context: scmp_filter_ctx
 
-    /// A filter without rules: everything fails with `number`, as in `<errno.h>`.
+    /// Creates a filter without rules: every call fails with `number`, as defined in `<errno.h>`.
     public init(failingWith number: UInt16) throws(SeccompError) {
         guard let context = seccomp_init(cseccomp_fail(number)) else {
             throw SeccompError(operation: "seccomp_init", number: ENOMEM)
@@ -22,23 +22,24 @@ public struct SeccompFilter: ~Copyable {
 
     deinit { seccomp_release(context) }
 
-    /// Permits a call, if all `conditions` hold. Several rules for one name: one must fit.
+    /// Permits a call if all `conditions` hold. If there are several rules for one name, one must
+    /// match.
     ///
-    /// A call that this processor does not have is skipped. Throws for a name that libseccomp does
-    /// not know (ENOENT).
+    /// A call that doesn't exist on this architecture is skipped. Throws ENOENT for a name that
+    /// libseccomp doesn't know.
     public mutating func allow(
         _ name: String, if conditions: [SeccompCondition] = []
     ) throws(SeccompError) {
         try add(cseccomp_allow(), name, conditions)
     }
 
-    /// Lets a call fail with another error number than the others.
+    /// Makes a call fail with a different error number.
     public mutating func fail(_ name: String, with number: UInt16) throws(SeccompError) {
         try add(cseccomp_fail(number), name, [])
     }
 
-    /// From now on the filter holds for all threads of this process and whatever they start; there
-    /// is no way back. Sets `no_new_privs` as well.
+    /// Applies the filter irrevocably to all threads of this process and everything they start.
+    /// Also sets `no_new_privs`.
     public consuming func load() throws(SeccompError) {
         let result = seccomp_load(context)
         guard result == 0 else { throw SeccompError(operation: "seccomp_load", number: -result) }
@@ -53,26 +54,27 @@ public struct SeccompFilter: ~Copyable {
     }
 }
 
-/// What an argument of a system call must be. Pointers cannot be looked behind.
+/// A condition on a system call's argument. Memory behind pointers can't be inspected.
 public struct SeccompCondition: Hashable, Sendable {
-    /// 0 for the first one.
+    /// The argument's index, starting at 0.
     public let argument: Int
-    /// The bits that count.
+    /// The bits to compare.
     public let mask: UInt64
-    /// What these bits must be.
+    /// The required value of these bits.
     public let value: UInt64
 
-    /// `argument & mask == value`.
+    /// Requires `argument & mask == value`.
     public init(_ argument: Int, mask: UInt64, equals value: UInt64) {
         (self.argument, self.mask, self.value) = (argument, mask, value)
     }
 
-    /// An argument of C's type `int`: only its 32 bits count, since the kernel looks at no others.
+    /// Requires an `int` argument to have this value. Only 32 bits are compared, since the kernel
+    /// ignores the others.
     public init(_ argument: Int, int value: Int32) {
         self.init(argument, mask: 0xFFFF_FFFF, equals: UInt64(UInt32(bitPattern: value)))
     }
 
-    /// A pointer that is NULL, or a whole word that is 0.
+    /// Requires a pointer to be NULL, or a full word to be 0.
     public static func zero(_ argument: Int) -> SeccompCondition {
         SeccompCondition(argument, mask: .max, equals: 0)
     }
@@ -82,13 +84,13 @@ public struct SeccompCondition: Hashable, Sendable {
     }
 }
 
-/// Why a filter was not made or not loaded.
+/// Why a filter couldn't be created or loaded.
 public struct SeccompError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What did not work, for example `seccomp_load`, or the name of a system call.
+    /// The failed operation, such as `seccomp_load`, or the name of a system call.
     public let operation: String
-    /// The number as in `<errno.h>`; positive.
+    /// The positive number defined in `<errno.h>`.
     public let number: Int32
 
-    /// One phrase.
+    /// A one-line description.
     public var description: String { "\(operation): errno \(number)" }
 }

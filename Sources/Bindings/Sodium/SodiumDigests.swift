@@ -1,34 +1,35 @@
 internal import CSodium
 
-/// Sets the library up once per process, at the first use (`sodium_init` is thread-safe, and
-/// answers 1 where another part of the process, such as libzmq, did it before).
+/// Whether the library is usable. It's initialized once per process on first use (`sodium_init` is
+/// thread-safe and returns 1 if other code, such as libzmq, has initialized it already).
 ///
-/// It fails only where the kernel gives no random numbers, and then no key may be made at all.
+/// Initialization only fails if the kernel provides no random numbers; then no key may be
+/// generated.
 let isReady: Bool = sodium_init() >= 0
 
-/// Why a keyed digest cannot be made.
+/// Why a keyed digest couldn't be created.
 public enum SodiumError: Error, Sendable, Hashable {
-    /// The kernel gives no random numbers.
+    /// The kernel provides no random numbers.
     case unavailable
-    /// The key has another length than `KeyedDigest.keyLength`.
+    /// The key's length isn't `KeyedDigest.keyLength`.
     case keyLength(Int)
-    /// No memory for the key.
+    /// Out of memory for the key.
     case outOfMemory
 }
 
-/// Digests under a secret key: BLAKE2b-128 with a 32-byte key (`crypto_generichash`).
+/// Computes digests with a secret key: BLAKE2b-128 with a 32-byte key (`crypto_generichash`).
 ///
-/// Without the key nobody can compute the digest of a guess, so a digest of credentials may stand
-/// in a cache key. The key lies in guarded memory that is wiped in the deinit.
+/// Without the key, guesses can't be verified against a digest, so a digest of credentials may be
+/// part of a cache key. The key is in guarded memory, which is wiped on deinit.
 public struct KeyedDigest: ~Copyable {
-    /// The length of a key, bytes.
+    /// The key length in bytes.
     public static let keyLength = 32
 
     private let key: UnsafeMutableRawPointer
 
-    /// Copies the key; the caller wipes its own copy.
+    /// Copies the key. The caller is responsible for wiping its own copy.
     ///
-    /// - Throws: `.keyLength` where it has not `keyLength` bytes; `.unavailable`, `.outOfMemory`.
+    /// - Throws: `.keyLength` unless it has `keyLength` bytes; `.unavailable`, `.outOfMemory`.
     public init(key bytes: [UInt8]) throws(SodiumError) {
         guard isReady else { throw .unavailable }
         guard bytes.count == Self.keyLength else { throw .keyLength(bytes.count) }
@@ -39,31 +40,31 @@ public struct KeyedDigest: ~Copyable {
     }
 
     deinit {
-        // Wipes before it frees.
+        // Wipes the memory before freeing it.
         sodium_free(key)
     }
 
-    /// The digest of all the bytes.
+    /// Returns the digest of the bytes.
     public borrowing func digest(_ bytes: UnsafeRawBufferPointer) -> Digest128 {
         Digest128 { output in
-            // It fails only for lengths outside its limits, and those are constants here; the
-            // output has 16 bytes, so its address is never nil.
+            // This only fails for lengths out of range, which are constants here. The output has 16
+            // bytes, so its address is never nil.
             crypto_generichash(
                 output.baseAddress!, output.count, bytes.baseAddress, UInt64(bytes.count),
                 key, Self.keyLength)
         }
     }
 
-    /// The digest of a text's UTF-8 bytes.
+    /// Returns the digest of a text's UTF-8 bytes.
     public borrowing func digest(_ text: String) -> Digest128 {
         var text = text
         return text.withUTF8 { digest(UnsafeRawBufferPointer($0)) }
     }
 }
 
-/// A 16-byte digest; comparing two takes the same time whatever they hold.
+/// A 16-byte digest that's compared in constant time.
 public struct Digest128: Sendable, Equatable, CustomStringConvertible {
-    /// The length, bytes.
+    /// The length in bytes.
     public static let length = 16
 
     private let halves: (UInt64, UInt64)
@@ -83,7 +84,7 @@ public struct Digest128: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// 32 lowercase hex digits, in the order of the bytes.
+    /// 32 lowercase hex digits in byte order.
     public var description: String {
         let digits = Array("0123456789abcdef".utf8)
         return withUnsafeBytes(of: halves) { bytes in
@@ -94,23 +95,23 @@ public struct Digest128: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// A digest of bytes that come in parts: BLAKE2b (`crypto_generichash`), without a key.
+/// Incrementally computes an unkeyed BLAKE2b digest (`crypto_generichash`).
 ///
-/// Names contents: nobody finds other bytes with the same digest of 32 bytes. One thread.
+/// With 32 bytes it's collision-resistant, so it can identify content. Belongs to one thread.
 public final class BLAKE2bDigest {
     private let memory: UnsafeMutableRawPointer
     private let state: OpaquePointer
 
     private let byteCount: Int
 
-    /// Of no bytes yet; the digest has `byteCount` bytes, 16 to 64.
+    /// Starts an empty digest of `byteCount` bytes, 16 to 64.
     ///
     /// - Throws: `.unavailable`
     public init(byteCount: Int = 32) throws(SodiumError) {
         precondition((16...64).contains(byteCount), "BLAKE2b has no such digest")
         guard isReady else { throw .unavailable }
         self.byteCount = byteCount
-        // The state is aligned more strictly than Swift allocates by itself.
+        // The state requires a stricter alignment than Swift's default.
         memory = .allocate(
             byteCount: crypto_generichash_statebytes(), alignment: 64)
         state = OpaquePointer(memory)
@@ -119,14 +120,14 @@ public final class BLAKE2bDigest {
 
     deinit { memory.deallocate() }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     public func update(_ bytes: [UInt8]) {
         bytes.withUnsafeBufferPointer {
             _ = crypto_generichash_update(state, $0.baseAddress, UInt64($0.count))
         }
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     public func update(_ bytes: RawSpan) {
         bytes.withUnsafeBytes {
             _ = crypto_generichash_update(
@@ -134,14 +135,14 @@ public final class BLAKE2bDigest {
         }
     }
 
-    /// The bytes of the digest. The last call.
+    /// Returns the digest's bytes. Must be the last call.
     public func finishBytes() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: byteCount)
         crypto_generichash_final(state, &digest, digest.count)
         return digest
     }
 
-    /// Two lowercase hex digits for each of its bytes. The last call.
+    /// Returns the digest in lowercase hex. Must be the last call.
     public func finish() -> String {
         let digest = finishBytes()
         let digits = Array("0123456789abcdef".utf8)
@@ -151,9 +152,9 @@ public final class BLAKE2bDigest {
     }
 }
 
-/// Comparison that does not tell by its duration where two secrets differ.
+/// Comparison in constant time, which doesn't reveal where two secrets differ.
 public enum ConstantTime {
-    /// Whether both have the same length and the same bytes; only the length shows in the time.
+    /// Whether both have the same length and bytes. The duration only depends on the length.
     public static func areEqual(
         _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
     ) -> Bool {
@@ -162,15 +163,15 @@ public enum ConstantTime {
         return sodium_memcmp(first, second, left.count) == 0
     }
 
-    /// Whether both have the same length and the same bytes; only the length shows in the time.
+    /// Whether both have the same length and bytes. The duration only depends on the length.
     public static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.withUnsafeBytes { left in right.withUnsafeBytes { areEqual(left, $0) } }
     }
 }
 
-/// Random bytes that nobody can guess.
+/// Cryptographically secure random bytes.
 public enum SecureRandom {
-    /// `count` bytes of the kernel's generator.
+    /// Returns `count` bytes of the kernel's generator.
     ///
     /// - Throws: `.unavailable`
     public static func bytes(_ count: Int) throws(SodiumError) -> [UInt8] {

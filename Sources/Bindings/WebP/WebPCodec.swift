@@ -1,17 +1,17 @@
 internal import CWebP
 
-/// Encodes images that lie in memory.
+/// Encodes images in memory as WebP.
 public enum WebPEncoder {
-    /// Encodes planes of YUV 4:2:0, BT.601, limited range (16 to 235, chroma to 240), chroma
-    /// centred: what libwebp works on itself, so nothing is copied or converted. Lossy only.
+    /// Encodes YUV 4:2:0 planes in BT.601, limited range (16 to 235, chroma to 240), with centered
+    /// chroma: libwebp's internal format, so nothing is copied or converted. Lossy only.
     ///
     /// - Parameters:
-    ///   - sources: Y, U and V; U and V have the same stride. No alignment is asked for.
-    ///   - sink: takes all bytes it is given, in order, or answers false, which ends the encoding;
-    ///     called on this thread, mostly once the image is encoded.
-    ///   - isCancelled: asked on this thread, about once for every percent of the work.
-    /// - Throws: `tooLarge`, `cancelled`, `refused`, `outOfMemory`, `internal` where a source is
-    ///   too small or the encoding is lossless.
+    ///   - sources: Y, U and V; U and V have the same stride. No alignment is required.
+    ///   - sink: consumes all bytes it's given, in order, or returns `false` to end the encoding.
+    ///     Called on this thread, mostly once the image is encoded.
+    ///   - isCancelled: called on this thread, about once per percent of the work.
+    /// - Throws: `tooLarge`, `cancelled`, `refused`, `outOfMemory`, `internal` if a source is too
+    ///   small or the encoding is lossless.
     public static func encode(
         planes sources: [WebPSource], as encoding: WebPEncoding,
         to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
@@ -31,8 +31,8 @@ public enum WebPEncoder {
         }
     }
 
-    /// Encodes interleaved RGB or RGBA (not premultiplied); libwebp makes its own copy of all
-    /// pixels. Otherwise as for planes.
+    /// Encodes interleaved RGB or straight-alpha RGBA; libwebp copies all pixels. Otherwise like
+    /// the variant for planes.
     ///
     /// - Parameter bands: 3 or 4.
     public static func encode(
@@ -64,14 +64,14 @@ public enum WebPEncoder {
     }
 }
 
-/// Where samples to be encoded lie.
+/// Samples to be encoded.
 public struct WebPSource {
-    /// From the first sample to the last.
+    /// The memory from the first sample to the last.
     public let memory: UnsafeRawBufferPointer
-    /// Bytes from one row to the next, less than 2 GB.
+    /// The distance between rows in bytes, less than 2 GB.
     public let stride: Int
 
-    /// Memory that stays valid and unchanged while `WebPEncoder.encode` runs.
+    /// Creates a source. The memory must stay valid and unchanged while `WebPEncoder.encode` runs.
     public init(memory: UnsafeRawBufferPointer, stride: Int) {
         self.memory = memory
         self.stride = stride
@@ -83,26 +83,26 @@ public struct WebPSource {
     }
 }
 
-/// How pixels become a WebP. Nothing goes beside them: no EXIF, no profile.
+/// The options for encoding pixels as WebP. No metadata is written: no EXIF, no profile.
 public struct WebPEncoding: Equatable, Sendable {
-    /// Columns, 1 to 16,383.
+    /// The width in pixels, 1 to 16,383.
     public var width: Int
-    /// Rows, 1 to 16,383.
+    /// The height in pixels, 1 to 16,383.
     public var height: Int
-    /// 0 to 100; of a lossless image, how much is tried to make it small.
+    /// The quality, 0 to 100; for a lossless image, the compression effort.
     public var quality: Int
-    /// 0, the fastest, to 6, the smallest: what libvips calls effort.
+    /// The method, 0 (fastest) to 6 (smallest); libvips calls it effort.
     public var method: Int
-    /// Whether every pixel that can be seen comes back as it was.
+    /// Whether every visible pixel is preserved exactly.
     public var isLossless: Bool
-    /// Of a lossless image: how little pixels may be changed before, 0 to 100; 100 changes none.
+    /// The near-lossless preprocessing of a lossless image, 0 to 100; 100 changes no pixels.
     public var nearLossless: Int
-    /// Of a lossy one: the quality of alpha, 0 to 100; 100 loses nothing.
+    /// The quality of alpha in a lossy image, 0 to 100; 100 is lossless.
     public var alphaQuality: Int
-    /// Of lossy pixels: whether chroma is made with an eye on sharp edges, which takes longer.
+    /// Whether lossy encoding uses the slower, sharper conversion to chroma.
     public var sharpensChroma: Bool
 
-    /// Lossy at libvips' effort, unless told otherwise.
+    /// Creates options; the default is lossy with libvips' default effort.
     public init(
         width: Int, height: Int, quality: Int, method: Int = 4, isLossless: Bool = false,
         nearLossless: Int = 100, alphaQuality: Int = 100, sharpensChroma: Bool = false
@@ -117,7 +117,7 @@ public struct WebPEncoding: Equatable, Sendable {
         self.sharpensChroma = sharpensChroma
     }
 
-    /// Columns and rows of Y, of U or of V: of half of an odd number, the larger half.
+    /// Returns the columns and rows of Y, U or V. Halves of odd numbers are rounded up.
     public func size(ofPlane index: Int) -> (width: Int, height: Int) {
         index == 0 ? (width, height) : ((width + 1) / 2, (height + 1) / 2)
     }
@@ -136,19 +136,21 @@ public struct WebPEncoding: Equatable, Sendable {
     }
 }
 
-/// One animated WebP in the making, by libwebpmux's encoder. Frames that are the same may become
-/// one; the time that they are shown stays.
+/// An animated WebP being built with libwebpmux's encoder. Identical frames may be merged; their
+/// total duration is kept.
 public final class WebPAnimation {
     private let animation: OpaquePointer
     private let encoding: WebPEncoding
 
-    /// Milliseconds of a whole animation at most.
+    /// The longest duration of an animation in milliseconds.
     public static let durationMax = Int(CInt.max)
 
+    /// Starts an animation.
+    ///
     /// - Parameters:
-    ///   - encoding: how each frame becomes a WebP; its size is that of all.
-    ///   - plays: how often all frames are shown, 0 to 65,535; 0: without end.
-    /// - Throws: `tooLarge`, `outOfMemory`, `internal` where options are none.
+    ///   - encoding: the options for each frame; its size is that of all frames.
+    ///   - plays: how often the animation is played, 0 to 65,535; 0 means endlessly.
+    /// - Throws: `tooLarge`, `outOfMemory`, `internal` if an option is invalid.
     public init(_ encoding: WebPEncoding, plays: Int) throws(WebPError) {
         guard encoding.isPossible, (0...65_535).contains(plays) else {
             throw WebPError(kind: .internal, text: "an animation has impossible options")
@@ -166,9 +168,10 @@ public final class WebPAnimation {
 
     private static let sideMax = 16_383
 
-    /// Encodes the next frame: RGBA, not premultiplied, rows without gaps.
+    /// Encodes the next frame: straight-alpha RGBA, rows without gaps.
     ///
-    /// - Parameter start: milliseconds from the first frame on, more than that of the one before.
+    /// - Parameter start: the milliseconds since the first frame, more than that of the previous
+    ///   frame.
     /// - Throws: `cancelled`, `tooLarge`, `outOfMemory`, `internal`.
     public func add(
         _ pixels: UnsafeRawBufferPointer, from start: Int, isCancelled: () -> Bool
@@ -186,12 +189,13 @@ public final class WebPAnimation {
         guard status == CWEBP_FINE else { throw WebPError(status, code: code) }
     }
 
-    /// Hands over the file; nothing may be added afterwards.
+    /// Delivers the file; no frames may be added afterwards.
     ///
     /// - Parameters:
-    ///   - end: when the last frame ends, in milliseconds.
-    ///   - sink: takes all bytes at once, or answers false.
-    ///   - isCancelled: asked on this thread where frames that are all the same are encoded anew.
+    ///   - end: the end of the last frame in milliseconds.
+    ///   - sink: consumes all bytes at once, or returns `false`.
+    ///   - isCancelled: called on this thread while frames are re-encoded because all are
+    ///     identical.
     /// - Throws: `refused`, `cancelled`, `outOfMemory`, `internal`.
     public func finish(
         at end: Int, to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
@@ -205,15 +209,15 @@ public final class WebPAnimation {
     }
 }
 
-/// What goes beside the image in a WebP, by libwebpmux.
+/// The metadata in a WebP container, handled by libwebpmux.
 public enum WebPContainer {
-    /// The image of a finished file with these chunks beside it; empty ones are none. Nobody reads
-    /// what they say.
+    /// Adds metadata chunks to the image of a complete file. Empty arrays are omitted. The metadata
+    /// isn't parsed.
     ///
     /// - Parameters:
-    ///   - exif: from the header of its TIFF on.
-    ///   - sink: takes all bytes at once, or answers false; called on this thread.
-    /// - Throws: `refused`, `outOfMemory`, `internal` where `file` is no WebP.
+    ///   - exif: EXIF starting with its TIFF header.
+    ///   - sink: consumes all bytes at once, or returns `false`; called on this thread.
+    /// - Throws: `refused`, `outOfMemory`, `internal` if `file` isn't a WebP.
     public static func enclose(
         profile: [UInt8], exif: [UInt8], xmp: [UInt8], in file: UnsafeRawBufferPointer,
         to sink: (UnsafeRawBufferPointer) -> Bool
@@ -239,7 +243,7 @@ extension [UInt8] {
     }
 }
 
-/// What C callbacks can carry in place of two closures, for the time of one encoding.
+/// Carries two closures through C callbacks for the duration of one encoding.
 struct WebPCallbacks {
     let sink: (UnsafeRawBufferPointer) -> Bool
     let isCancelled: () -> Bool
@@ -263,7 +267,7 @@ func passToSink(
     context: UnsafeMutableRawPointer?, bytes: UnsafePointer<UInt8>?, count: Int
 ) -> CInt {
     guard let context else { return 0 }
-    // `withContext` keeps it where it is until libwebp has returned.
+    // Valid: `withContext` keeps it in place until libwebp has returned.
     let callbacks = context.assumingMemoryBound(to: WebPCallbacks.self)
     let bytes = UnsafeRawBufferPointer(start: bytes, count: count)
     return callbacks.pointee.sink(bytes) ? 1 : 0
@@ -274,23 +278,23 @@ func askWhetherCancelled(context: UnsafeMutableRawPointer?) -> CInt {
     return context.assumingMemoryBound(to: WebPCallbacks.self).pointee.isCancelled() ? 1 : 0
 }
 
-/// Reads the first bytes of a WebP into pixels.
+/// Decodes the beginning of a WebP.
 public struct WebPBeginning {
-    /// Columns.
+    /// The width in pixels.
     public let width: Int
-    /// Rows.
+    /// The height in pixels.
     public let height: Int
-    /// Whether some pixels may be transparent.
+    /// Whether pixels may be transparent.
     public let hasAlpha: Bool
-    /// Whether it has frames: then no pixels are made of it.
+    /// Whether it's an animation, which can't be decoded here.
     public let isAnimated: Bool
     private let bytes: UnsafeRawBufferPointer
 
     /// Reads the header.
     ///
-    /// - Parameter bytes: the file from its start on; must stay valid and unchanged.
-    /// - Throws: `corrupt`, also for a header that is not there as a whole; `tooLarge` where more
-    ///   than 256 chunks stand in front of the pixels.
+    /// - Parameter bytes: the beginning of the file; must stay valid and unchanged.
+    /// - Throws: `corrupt`, also for an incomplete header; `tooLarge` if more than 256 chunks
+    ///   precede the pixels.
     public init(_ bytes: UnsafeRawBufferPointer) throws(WebPError) {
         var header = cwebp_header()
         let status = cwebp_read_header(Self.shim(bytes), &header)
@@ -303,17 +307,17 @@ public struct WebPBeginning {
         self.bytes = bytes
     }
 
-    /// 3 RGB, or 4 RGB and alpha, not premultiplied.
+    /// 3 for RGB, 4 for straight-alpha RGBA.
     public var bands: Int { hasAlpha ? 4 : 3 }
 
-    /// Writes the rows that have arrived and leaves the others as they are.
+    /// Writes the rows that have arrived and leaves the others unchanged.
     ///
     /// - Parameters:
-    ///   - pixels: of the scaled image, without padding, exactly as large as it is.
-    ///   - width: columns of the scaled image, at most those of the file.
-    ///   - height: rows of it.
-    ///   - isCancelled: asked on this thread every few rows, and seldom in front of the first one.
-    /// - Returns: how many rows were written. Damage behind them ends the reading.
+    ///   - pixels: exactly the size of the scaled image, without padding.
+    ///   - width: the width of the scaled image, at most that of the file.
+    ///   - height: the height of the scaled image.
+    ///   - isCancelled: called on this thread every few rows, but rarely before the first one.
+    /// - Returns: the number of rows written. Decoding ends at damaged data after them.
     /// - Throws: `corrupt`, also for an animation; `cancelled`, `outOfMemory`, `internal`.
     public func read(
         into pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int,
@@ -341,31 +345,31 @@ public struct WebPBeginning {
     }
 }
 
-/// Why libwebp made no image.
+/// Why libwebp failed.
 public struct WebPError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What a caller decides by.
+    /// The kind of failure, for decisions.
     public enum Kind: Sendable {
-        /// A side is longer than 16,383 pixels, or a part of the result than the format permits; or
-        /// a file has more chunks in front of its pixels than are looked at.
+        /// A side exceeds 16,383 pixels, a part of the result exceeds the format's limit, or too
+        /// many chunks precede the pixels of a file.
         case tooLarge
-        /// The cancellation closure answered true.
+        /// The cancellation closure returned `true`.
         case cancelled
         /// The sink refused bytes.
         case refused
-        /// There is no memory.
+        /// Out of memory.
         case outOfMemory
-        /// A fault of ours: wrong sizes or options.
+        /// A bug in this project: wrong sizes or options.
         case `internal`
-        /// The bytes are damaged, cut off within the header, or no WebP of the kind that is read.
+        /// The bytes are damaged, truncated within the header, or not a supported WebP.
         case corrupt
     }
 
-    /// What a caller decides by.
+    /// The kind of failure, for decisions.
     public let kind: Kind
-    /// For the log, not for a client: libwebp has numbers only (`WebPEncodingError`).
+    /// A text for logs, not for clients. libwebp only provides numbers (`WebPEncodingError`).
     public let text: String
 
-    /// `tooLarge: libwebp error 5`
+    /// A description for logs, such as `tooLarge: libwebp error 5`.
     public var description: String { "\(kind): \(text)" }
 
     init(kind: Kind, text: String) {

@@ -1,35 +1,35 @@
 internal import CXXHash
 
-/// XXH3 of bytes that lie in memory: detects accidents, not attacks.
+/// XXH3 of bytes in memory. Detects accidental changes, not tampering.
 public enum XXH3 {
-    /// The 64-bit hash with seed 0.
+    /// Returns the 64-bit hash with seed 0.
     public static func hash64(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         XXH3_64bits(bytes.baseAddress, bytes.count)
     }
 
-    /// The 64-bit hash with seed 0.
+    /// Returns the 64-bit hash with seed 0.
     public static func hash64(_ bytes: RawSpan) -> UInt64 {
         bytes.withUnsafeBytes { hash64($0) }
     }
 
-    /// The 128-bit hash with seed 0.
+    /// Returns the 128-bit hash with seed 0.
     public static func hash128(_ bytes: UnsafeRawBufferPointer) -> Hash128 {
         Hash128(XXH3_128bits(bytes.baseAddress, bytes.count))
     }
 
-    /// The 128-bit hash with seed 0.
+    /// Returns the 128-bit hash with seed 0.
     public static func hash128(_ bytes: RawSpan) -> Hash128 {
         bytes.withUnsafeBytes { hash128($0) }
     }
 }
 
-/// XXH3 of bytes that arrive in pieces; the same value as `XXH3` over all of them.
+/// Incremental XXH3; returns the same value as `XXH3` over all bytes.
 public struct XXH3Stream: ~Copyable {
     private let state: OpaquePointer
 
-    /// An empty stream, seed 0.
+    /// Creates an empty stream with seed 0.
     ///
-    /// - Throws: where there is no memory for its 576 bytes.
+    /// - Throws: `OutOfMemory` if its 576 bytes can't be allocated.
     public init() throws(OutOfMemory) {
         guard let state = XXH3_createState() else { throw OutOfMemory() }
         self.state = state
@@ -40,25 +40,25 @@ public struct XXH3Stream: ~Copyable {
         XXH3_freeState(state)
     }
 
-    /// Takes the next piece.
+    /// Appends bytes.
     public mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        // One state serves both widths: they differ in the final step only (xxhash.h).
+        // One state serves both widths: they differ only in the final step (xxhash.h).
         XXH3_128bits_update(state, bytes.baseAddress, bytes.count)
     }
 
-    /// The 64-bit hash of all pieces so far; more may follow.
+    /// Returns the 64-bit hash of all bytes so far; more may follow.
     public borrowing func hash64() -> UInt64 {
         XXH3_64bits_digest(state)
     }
 
-    /// The 128-bit hash of all pieces so far; more may follow.
+    /// Returns the 128-bit hash of all bytes so far; more may follow.
     public borrowing func hash128() -> Hash128 {
         Hash128(XXH3_128bits_digest(state))
     }
 }
 
 extension XXH3Stream {
-    /// No memory for the state of a stream.
+    /// The state of a stream couldn't be allocated.
     public struct OutOfMemory: Error {}
 }
 
@@ -69,7 +69,7 @@ public struct Hash128: Sendable, Hashable, CustomStringConvertible {
     /// Bits 0 to 63.
     public let low: UInt64
 
-    /// A hash that was stored before.
+    /// Creates a hash from stored halves.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low

@@ -1,11 +1,11 @@
 internal import CYAML
 
-/// Reads one YAML document (libyaml, YAML 1.1) into a tree.
+/// Parses one YAML document (libyaml, YAML 1.1) into a tree.
 ///
-/// Aliases are refused, since a few lines of them make gigabytes; so are tags, a second document,
-/// keys that are no scalars, and a key that is in its map twice. The text is UTF-8.
+/// Refuses aliases, since a few lines of them can expand to gigabytes, as well as tags, a second
+/// document, keys that aren't scalars, and duplicate keys. The text must be UTF-8.
 public enum YAMLParser {
-    /// The tree of `bytes`; `nil` for a text without a document, such as an empty one.
+    /// Returns the tree, or `nil` for a text without a document, such as an empty one.
     public static func parse(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode? {
         guard bytes.count <= YAMLLimits.bytesMax else {
             throw YAMLError(
@@ -19,7 +19,7 @@ public enum YAMLParser {
         }
     }
 
-    /// The buffer's function does not carry the type of what is thrown in it.
+    /// Restores the error type, which the buffer's function doesn't preserve.
     private static func withoutTypes(_ body: () throws -> YAMLNode?) throws(YAMLError) -> YAMLNode?
     {
         do {
@@ -98,27 +98,26 @@ public enum YAMLParser {
     }
 }
 
-/// One value of a document, with where it begins. Scalars are texts: what they mean is for whoever
-/// reads them.
+/// A value of a document with its position. Scalars are texts, to be interpreted by the reader.
 public struct YAMLNode: Hashable, Sendable {
-    /// What it is.
+    /// The kinds of values.
     public enum Content: Hashable, Sendable {
         /// A text, quoted or not.
         case scalar(String)
         /// Values in order.
         case list([YAMLNode])
-        /// Keys with values in order; no key is there twice.
+        /// Keys with values in order, without duplicates.
         case map([YAMLEntry])
     }
 
-    /// What it is.
+    /// The value.
     public let content: Content
-    /// Its line, from 1.
+    /// The line, counted from 1.
     public let line: Int
-    /// Its column, from 1.
+    /// The column, counted from 1.
     public let column: Int
 
-    /// A value at a place.
+    /// Creates a value at a position.
     public init(_ content: Content, line: Int, column: Int) {
         self.content = content
         self.line = line
@@ -130,14 +129,14 @@ public struct YAMLNode: Hashable, Sendable {
 public struct YAMLEntry: Hashable, Sendable {
     /// The key.
     public let key: String
-    /// The line of the key, from 1.
+    /// The line of the key, counted from 1.
     public let line: Int
-    /// The column of the key, from 1.
+    /// The column of the key, counted from 1.
     public let column: Int
     /// The value.
     public let value: YAMLNode
 
-    /// A pair at a place.
+    /// Creates an entry at a position.
     public init(key: String, line: Int, column: Int, value: YAMLNode) {
         self.key = key
         self.line = line
@@ -146,9 +145,9 @@ public struct YAMLEntry: Hashable, Sendable {
     }
 }
 
-/// One event of libyaml, copied out of it.
+/// A libyaml event, copied out of libyaml's structure.
 struct Event {
-    /// What a document is made of.
+    /// The kinds of events.
     enum Kind {
         case end, scalar, list, map, close, alias, document, other
     }
@@ -185,7 +184,7 @@ struct EventReader: ~Copyable {
         parser.deallocate()
     }
 
-    /// The next event; after the last one it is `end`.
+    /// Returns the next event; after the last one, `end`.
     mutating func next() throws(YAMLError) -> Event {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else { throw failure }
@@ -211,7 +210,7 @@ struct EventReader: ~Copyable {
         }
     }
 
-    /// Faults of the encoding have no place but the number of a byte.
+    /// The parser's error. Encoding errors only have a byte offset.
     private var failure: YAMLError {
         let problem = parser.pointee
         let reason = problem.problem.map { String(cString: $0) } ?? "this is no YAML"
@@ -222,16 +221,16 @@ struct EventReader: ~Copyable {
     }
 }
 
-/// Why a text is no document, or none that is read here.
+/// Why a text isn't a valid document for this parser.
 public struct YAMLError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The line, from 1.
+    /// The line, counted from 1.
     public let line: Int
-    /// The column, from 1.
+    /// The column, counted from 1.
     public let column: Int
-    /// What is wrong there.
+    /// The problem.
     public let reason: String
 
-    /// A fault at a place.
+    /// Creates an error at a position.
     public init(line: Int, column: Int, _ reason: String) {
         self.line = line
         self.column = column
@@ -242,10 +241,10 @@ public struct YAMLError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(line):\(column): \(reason)" }
 }
 
-/// What a document may be at most.
+/// Limits on a document.
 public enum YAMLLimits {
-    /// Bytes of the text.
+    /// The size of the text in bytes.
     public static let bytesMax = 1 << 20
-    /// Lists and maps within one another.
+    /// The nesting depth of lists and maps.
     public static let depthMax = 16
 }

@@ -1,19 +1,19 @@
 internal import CZimg
 
-/// The way between pixels of 1 to 4 interleaved bands and planes: as they are, or with their
-/// colours multiplied by alpha, which must be done before pixels are mixed, lest the colours of
-/// transparent ones show.
+/// Converts between pixels of 1 to 4 interleaved bands and planes, optionally with premultiplied
+/// alpha. Premultiplication is required before pixels are blended, otherwise the colors of
+/// transparent pixels bleed in.
 ///
-/// Taking apart and putting together have loops of AVX2 and portable ones. `codePath` chooses: all
-/// but `portable` take AVX2 where the processor has it.
+/// Separating and joining have AVX2 and portable loops. `codePath` selects: all values but
+/// `portable` use AVX2 if the processor supports it.
 public enum Interleaving {
-    /// Takes bands apart.
+    /// Separates bands into planes.
     ///
     /// - Parameters:
     ///   - pixels: `height` rows of `width` × `targets.count` bytes, `stride` bytes apart.
-    ///   - targets: 1 to 4 planes, one for each band; no alignment is asked for, and nothing behind
+    ///   - targets: 1 to 4 planes, one for each band. No alignment is required, and nothing beyond
     ///     `width` is written.
-    /// - Throws: `internal` where something is too small.
+    /// - Throws: `internal` if a buffer is too small.
     public static func separate(
         _ pixels: UnsafeRawBufferPointer, stride: Int, width: Int, height: Int,
         into targets: [ZimgPlaneTarget], codePath: ZimgCodePath = .automatic
@@ -25,7 +25,7 @@ public enum Interleaving {
             width, height, CInt(targets.count), codePath.shim)
     }
 
-    /// Puts bands together; the other way round, and with the same rules.
+    /// Joins planes into interleaved bands; the inverse of `separate` with the same rules.
     public static func join(
         _ sources: [ZimgPlaneSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
         width: Int, height: Int, codePath: ZimgCodePath = .automatic
@@ -39,12 +39,12 @@ public enum Interleaving {
             CInt(sources.count), codePath.shim)
     }
 
-    /// Takes bands apart of which the last is alpha, into planes of 16 bits, colours times alpha.
+    /// Separates bands, the last of which is alpha, into 16-bit planes with premultiplied colors.
     ///
     /// - Parameters:
-    ///   - pixels: as of `separate`; 2 or 4 bands.
-    ///   - targets: rows of `width` samples of 2 bytes.
-    /// - Throws: `internal` where something is too small.
+    ///   - pixels: as for `separate`, with 2 or 4 bands.
+    ///   - targets: rows of `width` 2-byte samples.
+    /// - Throws: `internal` if a buffer is too small.
     public static func premultiply(
         _ pixels: UnsafeRawBufferPointer, stride: Int, width: Int, height: Int,
         into targets: [ZimgPlaneTarget]
@@ -56,7 +56,7 @@ public enum Interleaving {
             width, height, CInt(targets.count))
     }
 
-    /// Undoes `premultiply`; where alpha is 0, colours become 0.
+    /// The inverse of `premultiply`. Colors become 0 if alpha is 0.
     public static func unpremultiply(
         _ sources: [ZimgPlaneSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
         width: Int, height: Int
@@ -70,13 +70,13 @@ public enum Interleaving {
             CInt(sources.count))
     }
 
-    /// Takes bands of 16 bits apart, into planes of such.
+    /// Separates 16-bit bands into 16-bit planes.
     ///
     /// - Parameters:
-    ///   - pixels: as of `separate`, with samples of 2 bytes at even addresses.
-    ///   - targets: 1 to 4 planes, rows of `width` samples of 2 bytes.
-    ///   - premultiplied: the last band is alpha, by which colours are multiplied.
-    /// - Throws: `internal` where something is too small.
+    ///   - pixels: as for `separate`, with 2-byte samples at even addresses.
+    ///   - targets: 1 to 4 planes, rows of `width` 2-byte samples.
+    ///   - premultiplied: whether to multiply colors by the last band, which is alpha.
+    /// - Throws: `internal` if a buffer is too small.
     public static func separateDeep(
         _ pixels: UnsafeRawBufferPointer, stride: Int, width: Int, height: Int,
         into targets: [ZimgPlaneTarget], premultiplied: Bool
@@ -89,7 +89,7 @@ public enum Interleaving {
             width, height, CInt(targets.count), premultiplied ? 1 : 0)
     }
 
-    /// The other way round, and with the same rules; where alpha is 0, colours become 0.
+    /// The inverse of `separateDeep` with the same rules. Colors become 0 if alpha is 0.
     public static func joinDeep(
         _ sources: [ZimgPlaneSource], into pixels: UnsafeMutableRawBufferPointer, stride: Int,
         width: Int, height: Int, premultiplied: Bool
@@ -105,7 +105,7 @@ public enum Interleaving {
     }
 }
 
-/// Rows of interleaved pixels, and whether planes go with them.
+/// The layout of interleaved pixels, with checks for matching planes.
 private struct Rows {
     private let pixels: UnsafeRawBufferPointer
     private let stride: Int
@@ -128,7 +128,7 @@ private struct Rows {
 
     var base: UnsafePointer<UInt8>? { pixels.baseAddress?.assumingMemoryBound(to: UInt8.self) }
 
-    /// Throws where the pixels, or planes of `depth` bytes a sample, are too small.
+    /// Throws if the pixels, or planes with `depth` bytes per sample, are too small.
     func check(
         _ planes: [(memory: UnsafeRawBufferPointer, stride: Int)], depth: Int,
         bands permitted: some Sequence<Int>
@@ -162,16 +162,16 @@ extension ZimgPlaneSource {
     }
 }
 
-/// The rule for all planes that a graph reads or writes: they begin at a multiple of 64 bytes, and
-/// so does each of their rows.
+/// The alignment of all planes that a graph reads or writes: they and each of their rows start at a
+/// multiple of 64 bytes.
 ///
-/// zimg reads a row up to the next multiple of 64 bytes behind its width, whatever lies there, and
-/// writes at most as far; nothing that it gives depends on those bytes.
+/// zimg reads each row up to the next multiple of 64 bytes beyond its width and writes at most as
+/// far. Its output doesn't depend on those bytes.
 public enum ZimgPlane {
-    /// Of addresses and strides, in bytes.
+    /// The alignment of addresses and strides in bytes.
     public static let alignment = Int(CZIMG_ALIGNMENT)
 
-    /// The smallest stride for rows of so many bytes.
+    /// Returns the smallest stride for rows of `rowBytes` bytes.
     public static func stride(rowBytes: Int) -> Int {
         (rowBytes + alignment - 1) / alignment * alignment
     }
@@ -187,29 +187,30 @@ public enum ZimgPlane {
     }
 }
 
-/// Where a graph reads a plane.
+/// A plane that a graph reads.
 public struct ZimgPlaneSource {
-    /// From the first sample on, at least a stride for each row but the last, and that one rounded
-    /// up to 64 bytes.
+    /// The memory from the first sample: at least a stride for each row except the last, whose
+    /// length is rounded up to 64 bytes.
     public let memory: UnsafeRawBufferPointer
-    /// Bytes from one row to the next, a multiple of 64.
+    /// The distance between rows in bytes, a multiple of 64.
     public let stride: Int
 
-    /// Memory that stays valid and unchanged while `ZimgGraph.process` runs.
+    /// Creates a source. The memory must stay valid and unchanged while `ZimgGraph.process` runs.
     public init(memory: UnsafeRawBufferPointer, stride: Int) {
         self.memory = memory
         self.stride = stride
     }
 }
 
-/// Where a graph writes a plane.
+/// A plane that a graph writes.
 public struct ZimgPlaneTarget {
-    /// As of `ZimgPlaneSource`.
+    /// The memory; see `ZimgPlaneSource`.
     public let memory: UnsafeMutableRawBufferPointer
-    /// Bytes from one row to the next, a multiple of 64.
+    /// The distance between rows in bytes, a multiple of 64.
     public let stride: Int
 
-    /// Memory that stays valid while `ZimgGraph.process` runs, and overlaps no source.
+    /// Creates a target. The memory must stay valid while `ZimgGraph.process` runs and must not
+    /// overlap a source.
     public init(memory: UnsafeMutableRawBufferPointer, stride: Int) {
         self.memory = memory
         self.stride = stride

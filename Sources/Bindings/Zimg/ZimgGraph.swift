@@ -1,10 +1,10 @@
 internal import CZimg
 
-/// One image in planes, as a graph takes or gives it.
+/// The format of a planar image that a graph reads or writes.
 public struct ZimgFormat: Hashable, Sendable {
-    /// How the planes make colours, in the order of the planes.
+    /// The color model of the planes, in plane order.
     public enum Planes: Hashable, Sendable {
-        /// One plane.
+        /// One gray plane.
         case grey
         /// R, G, B.
         case rgb
@@ -12,15 +12,15 @@ public struct ZimgFormat: Hashable, Sendable {
         case yCbCr(ZimgSubsampling)
     }
 
-    /// How Y, Cb and Cr are made of red, green and blue.
+    /// The conversion between RGB and Y, Cb and Cr.
     public enum Matrix: Hashable, Sendable {
-        /// As in JFIF.
+        /// BT.601, as in JFIF.
         case bt601
-        /// As in HDTV.
+        /// BT.709, as in HDTV.
         case bt709
     }
 
-    /// Which numbers black and white have.
+    /// The sample values of black and white.
     public enum Range: Hashable, Sendable {
         /// 0 to 255, chroma around 128: JPEG, PNG.
         case full
@@ -32,34 +32,35 @@ public struct ZimgFormat: Hashable, Sendable {
     public enum Depth: Int, Hashable, Sendable {
         /// 0 to 255.
         case eight = 1
-        /// 0 to 65,535, in the machine's order.
+        /// 0 to 65,535, in native byte order.
         case sixteen = 2
 
-        /// Bytes of a sample.
+        /// The number of bytes per sample.
         public var bytes: Int { rawValue }
     }
 
-    /// Columns of the first plane.
+    /// The number of columns of the first plane.
     public var width: Int
-    /// Rows of the first plane.
+    /// The number of rows of the first plane.
     public var height: Int
-    /// The planes.
+    /// The color model of the planes.
     public var planes: Planes
-    /// Of Y, Cb and Cr; of no effect on other planes.
+    /// The matrix for Y, Cb and Cr; no effect for other planes.
     public var matrix: Matrix
     /// The range of all planes.
     public var range: Range
-    /// The size of all samples.
+    /// The depth of all samples.
     public var depth: Depth
-    /// What of the first plane is image; nil is all. Only of what a graph takes.
+    /// The part of the first plane that's the image; `nil` means all of it. For source formats
+    /// only.
     public var region: ZimgRegion?
 
-    /// A format; a graph refuses what zimg cannot do.
+    /// Creates a format. A graph rejects formats that zimg doesn't support.
     ///
-    /// Width and height must be divisible by the subsampling. Of an image that is not, describe
-    /// one that is a column or row larger: the source has such a column where its planes are
-    /// padded, and `region` says where the image ends; the target gets a column too many, whose
-    /// source is found by enlarging `region` in the same proportion (it may lie beyond the source).
+    /// Width and height must be divisible by the subsampling. For an image that isn't, use a format
+    /// that's one column or row larger. A source with padded planes has such a column, and `region`
+    /// gives the end of the image. A target gets an extra column; enlarge `region` in the same
+    /// proportion to obtain its source (it may extend beyond the source).
     public init(
         width: Int, height: Int, planes: Planes, matrix: Matrix = .bt601, range: Range = .full,
         depth: Depth = .eight, region: ZimgRegion? = nil
@@ -73,36 +74,36 @@ public struct ZimgFormat: Hashable, Sendable {
         self.region = region
     }
 
-    /// 1 or 3.
+    /// The number of planes, 1 or 3.
     public var planeCount: Int { planes == .grey ? 1 : 3 }
 
-    /// Columns and rows of one plane.
+    /// Returns the columns and rows of a plane.
     public func size(ofPlane index: Int) -> (width: Int, height: Int) {
         guard index > 0, case .yCbCr(let subsampling) = planes else { return (width, height) }
         return (width >> subsampling.horizontalLog2, height >> subsampling.verticalLog2)
     }
 }
 
-/// How much smaller the planes of chroma are than that of luma.
+/// Chroma subsampling.
 public struct ZimgSubsampling: Hashable, Sendable {
-    /// Where a sample of chroma lies among its samples of luma.
+    /// The position of a chroma sample relative to its luma samples.
     public enum Siting: Hashable, Sendable {
-        /// In their middle: JPEG, WebP.
+        /// Centered: JPEG, WebP.
         case centre
-        /// Beside the left of them, vertically in the middle: MPEG-2.
+        /// Horizontally at the left samples, vertically centered: MPEG-2.
         case left
-        /// With the first of them: BT.2020.
+        /// At the top left sample: BT.2020.
         case topLeft
     }
 
-    /// Base 2 logarithm of the columns of luma for each of chroma: 0 to 2.
+    /// The base 2 logarithm of the number of luma columns per chroma column, 0 to 2.
     public let horizontalLog2: Int
-    /// The same for rows.
+    /// The base 2 logarithm of the number of luma rows per chroma row, 0 to 2.
     public let verticalLog2: Int
-    /// Where chroma lies; of no effect in a direction without subsampling.
+    /// The chroma siting; no effect in a direction without subsampling.
     public let siting: Siting
 
-    /// No chroma is left out.
+    /// No subsampling.
     public static let yuv444 = ZimgSubsampling(horizontalLog2: 0, verticalLog2: 0)
     /// Half of the columns.
     public static let yuv422 = ZimgSubsampling(horizontalLog2: 1, verticalLog2: 0)
@@ -113,7 +114,7 @@ public struct ZimgSubsampling: Hashable, Sendable {
     /// A quarter of the columns.
     public static let yuv411 = ZimgSubsampling(horizontalLog2: 2, verticalLog2: 0)
 
-    /// Any other.
+    /// Creates any subsampling.
     public init(horizontalLog2: Int, verticalLog2: Int, siting: Siting = .centre) {
         self.horizontalLog2 = horizontalLog2
         self.verticalLog2 = verticalLog2
@@ -121,19 +122,19 @@ public struct ZimgSubsampling: Hashable, Sendable {
     }
 }
 
-/// A rectangle in fractions of a sample of the first plane. It may reach beyond the plane, whose
+/// A rectangle in fractions of a sample of the first plane. It may extend beyond the plane, whose
 /// edge is then repeated.
 public struct ZimgRegion: Hashable, Sendable {
-    /// From the left edge of the first column.
+    /// The distance from the left edge of the first column.
     public let left: Double
-    /// From the upper edge of the first row.
+    /// The distance from the upper edge of the first row.
     public let top: Double
-    /// More than 0.
+    /// The width, more than 0.
     public let width: Double
-    /// More than 0.
+    /// The height, more than 0.
     public let height: Double
 
-    /// A rectangle.
+    /// Creates a region.
     public init(left: Double = 0, top: Double = 0, width: Double, height: Double) {
         self.left = left
         self.top = top
@@ -146,18 +147,18 @@ public struct ZimgRegion: Hashable, Sendable {
     }
 }
 
-/// All that a graph depends on: the key under which it can be kept.
+/// Everything that determines a graph: its cache key.
 public struct ZimgConversion: Hashable, Sendable {
-    /// What goes in.
+    /// The input format.
     public var source: ZimgFormat
-    /// What comes out; its `region` must be nil.
+    /// The output format; its `region` must be `nil`.
     public var target: ZimgFormat
-    /// For the first plane, and for all of RGB.
+    /// The filter for the first plane, and for all planes of RGB.
     public var filter: ZimgFilter
-    /// For chroma.
+    /// The filter for chroma.
     public var chromaFilter: ZimgFilter
 
-    /// A conversion; where both sizes are the same, nothing is resampled.
+    /// Creates a conversion. If both sizes are equal, nothing is resampled.
     public init(
         from source: ZimgFormat, to target: ZimgFormat, filter: ZimgFilter = .lanczos3,
         chromaFilter: ZimgFilter? = nil
@@ -169,14 +170,13 @@ public struct ZimgConversion: Hashable, Sendable {
     }
 }
 
-/// How samples are made from their neighbours. All but `point` become wider as they reduce, so that
-/// nothing is skipped.
+/// Resampling filters. All but `point` widen when reducing, so that no sample is skipped.
 public enum ZimgFilter: Hashable, Sendable {
-    /// The nearest sample.
+    /// Nearest neighbor.
     case point
-    /// A triangle.
+    /// Triangle.
     case bilinear
-    /// Mitchell and Netravali's family: (0, 0.5) is Catmull-Rom, (1/3, 1/3) Mitchell.
+    /// The Mitchell–Netravali family: (0, 0.5) is Catmull-Rom, (1/3, 1/3) Mitchell.
     case bicubic(b: Double, c: Double)
     /// Lanczos with 3 lobes.
     case lanczos3
@@ -235,20 +235,20 @@ extension ZimgFilter {
     }
 }
 
-/// A conversion made ready: filter coefficients, and scratch memory.
+/// A prepared conversion with its filter coefficients and scratch memory.
 ///
-/// Building takes 0.5 to 3 ms, often more than using it: keep it, or ask `ZimgGraphCache`. One
-/// thread at a time.
+/// Building it takes 0.5 to 3 ms, often longer than using it, so keep it or use `ZimgGraphCache`.
+/// Usable by one thread at a time.
 public struct ZimgGraph: ~Copyable {
     private let pointer: OpaquePointer
-    /// What it converts.
+    /// The conversion.
     public let conversion: ZimgConversion
 
     /// Builds the graph.
     ///
-    /// - Parameter codePath: one that is available; tests name it, everyone else leaves the choice.
-    /// - Throws: `unsupported` where zimg has no such conversion, or sizes are not divisible by the
-    ///   subsampling; `outOfMemory`.
+    /// - Parameter codePath: an available code path; only tests choose one.
+    /// - Throws: `unsupported` if zimg doesn't support the conversion, or if sizes aren't divisible
+    ///   by the subsampling; `outOfMemory`.
     public init(
         _ conversion: ZimgConversion, codePath: ZimgCodePath = .automatic
     ) throws(ZimgError) {
@@ -257,7 +257,7 @@ public struct ZimgGraph: ~Copyable {
             throw ZimgError(kind: .unsupported, text: "a region of the target")
         }
         if let region = conversion.source.region, !region.isFinite {
-            // zimg takes NaN for "all of it".
+            // zimg interprets NaN as "everything".
             throw ZimgError(kind: .unsupported, text: "a region without a place or size")
         }
         var failure = czimg_failure()
@@ -274,7 +274,7 @@ public struct ZimgGraph: ~Copyable {
         czimg_free(pointer)
     }
 
-    /// Bytes of scratch memory that it holds.
+    /// The size of its scratch memory in bytes.
     public var scratchBytes: Int { czimg_scratch_bytes(pointer) }
 
     /// Converts one image.
@@ -282,8 +282,8 @@ public struct ZimgGraph: ~Copyable {
     /// - Parameters:
     ///   - sources: one for each plane of the source format.
     ///   - targets: one for each plane of the target format.
-    ///   - isCancelled: asked on this thread before each row of the source is read.
-    /// - Throws: `cancelled`; `internal` where planes are too small or not aligned (`ZimgPlane`).
+    ///   - isCancelled: called on this thread before each source row is read.
+    /// - Throws: `cancelled`; `internal` if planes are too small or unaligned (`ZimgPlane`).
     public borrowing func process(
         from sources: [ZimgPlaneSource], to targets: [ZimgPlaneTarget], isCancelled: () -> Bool
     ) throws(ZimgError) {
@@ -345,7 +345,7 @@ public struct ZimgGraph: ~Copyable {
     }
 }
 
-/// What a C callback can carry in place of a closure, for the time of one call.
+/// Carries a closure through a C callback for the duration of one call.
 struct ZimgCancellation {
     let isCancelled: () -> Bool
 
@@ -361,25 +361,25 @@ struct ZimgCancellation {
 
 func askWhetherCancelled(context: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
-    // `withContext` keeps it where it is until zimg has returned.
+    // Valid: `withContext` keeps it in place until zimg has returned.
     let cancellation = context.assumingMemoryBound(to: ZimgCancellation.self)
     return cancellation.pointee.isCancelled() ? 1 : 0
 }
 
-/// The graphs that were used last, for one thread.
+/// An LRU cache of graphs for one thread.
 ///
-/// Holds at most `capacity` graphs, and of those so many as have `scratchBytesMax` bytes of scratch
-/// memory together, but always the one used last.
+/// Holds at most `capacity` graphs with at most `scratchBytesMax` bytes of scratch memory in total,
+/// but always the most recently used one.
 public final class ZimgGraphCache {
-    /// How often a graph was there, and how often it had to be built.
+    /// The number of cache hits and misses.
     public private(set) var counts: (hits: Int, misses: Int) = (0, 0)
     private let codePath: ZimgCodePath
     private let capacity: Int
     private let scratchBytesMax: Int
-    /// The one used last comes first.
+    /// The cached graphs, most recently used first.
     private var kept: [Kept] = []
 
-    /// An empty cache; its graphs are of one code path.
+    /// Creates an empty cache whose graphs use one code path.
     public init(
         capacity: Int = 16, scratchBytesMax: Int = 32 << 20, codePath: ZimgCodePath = .automatic
     ) {
@@ -389,12 +389,12 @@ public final class ZimgGraphCache {
         self.scratchBytesMax = scratchBytesMax
     }
 
-    /// How many graphs are held.
+    /// The number of cached graphs.
     public var count: Int { kept.count }
 
-    /// Runs `body` with the graph of `conversion`, which is built where it is not held.
+    /// Calls `body` with the graph for `conversion`, which is built on a miss.
     ///
-    /// - Throws: what `ZimgGraph.init` and `body` throw.
+    /// - Throws: the errors of `ZimgGraph.init` and `body`.
     public func withGraph<Result>(
         _ conversion: ZimgConversion,
         _ body: (borrowing ZimgGraph) throws(ZimgError) -> Result
@@ -434,21 +434,21 @@ public final class ZimgGraphCache {
     }
 }
 
-/// The instructions that resample. zimg has a version of its loops for each; the results are meant
-/// to be the same.
+/// The instruction sets used for resampling. zimg has separate loops for each; their results should
+/// be identical.
 public enum ZimgCodePath: CaseIterable, Hashable, Sendable {
-    /// The best that this processor has, AVX2 at most: zimg 3.0.4 takes wrong columns with AVX-512.
+    /// The best available, at most AVX2: with AVX-512, zimg 3.0.4 reads wrong columns.
     case automatic
-    /// Plain C, which every processor has: what the others are measured against.
+    /// Plain C, available on every processor; the reference for the others.
     case portable
     case sse, sse2, avx, f16c, avx2
-    /// AVX-512 as of Skylake-X; with VNNI; with VBMI and IFMA; with both and more.
+    /// AVX-512 as in Skylake-X; with VNNI; with VBMI and IFMA; with both and more.
     case avx512SKX, avx512CLX, avx512PMC, avx512SNC
 
-    /// Whether this processor, and the system on it, have these instructions.
+    /// Whether the processor and operating system support the instruction set.
     public var isAvailable: Bool { czimg_has_code(shim) != 0 }
 
-    /// Whether it uses registers of 512 bits.
+    /// Whether it uses 512-bit registers.
     public var isAVX512: Bool {
         switch self {
         case .avx512SKX, .avx512CLX, .avx512PMC, .avx512SNC: true
@@ -473,26 +473,26 @@ public enum ZimgCodePath: CaseIterable, Hashable, Sendable {
     }
 }
 
-/// Why zimg did not do what was asked.
+/// Why zimg failed.
 public struct ZimgError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What a caller decides by.
+    /// The kind of failure, for decisions.
     public enum Kind: Sendable {
-        /// zimg has no such conversion, or not for such sizes.
+        /// zimg doesn't support the conversion, or not for these sizes.
         case unsupported
-        /// The cancellation closure answered true.
+        /// The cancellation closure returned `true`.
         case cancelled
-        /// There is no memory for the graph or its scratch.
+        /// Out of memory for the graph or its scratch memory.
         case outOfMemory
-        /// A fault of ours: planes that do not fit the graph, or are not aligned.
+        /// A bug in this project: planes that don't fit the graph or are unaligned.
         case `internal`
     }
 
-    /// What a caller decides by.
+    /// The kind of failure, for decisions.
     public let kind: Kind
-    /// What zimg said; for the log, not for a client.
+    /// zimg's message; for logs, not for clients.
     public let text: String
 
-    /// `unsupported: subsampling greater than 4x is not supported`
+    /// A description for logs, such as `unsupported: subsampling greater than 4x is not supported`.
     public var description: String { "\(kind): \(text)" }
 
     init(kind: Kind, text: String) {

@@ -1,23 +1,24 @@
 internal import CZlib
 
-/// Decompresses one stream in steps, each with as much input and output as the caller gives it.
+/// Decompresses one stream in steps, with input and output buffers of any size.
 ///
-/// Holds some 40 KB. One thread at a time.
+/// Holds about 40 KB. Usable by one thread at a time.
 public struct Inflater: ~Copyable {
-    /// zlib keeps the address of its stream and refuses to work at another one.
+    /// zlib stores the address of its stream and refuses to work at another one.
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// What one step did.
+    /// The result of one step.
     public struct Step: Equatable, Sendable {
-        /// Bytes of the input that were used.
+        /// The number of input bytes consumed.
         public let consumed: Int
-        /// Bytes of the output that were written.
+        /// The number of output bytes written.
         public let produced: Int
-        /// Whether the stream has ended, its check sum was right, and what follows is not its own.
+        /// Whether the stream has ended with a correct checksum. Any further input isn't part of
+        /// it.
         public let isEnd: Bool
     }
 
-    /// At the start of a stream. Throws `outOfMemory`.
+    /// Starts a stream. Throws `outOfMemory`.
     public init(_ format: InflateFormat) throws(ZlibError) {
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -35,13 +36,14 @@ public struct Inflater: ~Copyable {
         stream.deallocate()
     }
 
-    /// Begins another stream of the same format.
+    /// Starts another stream of the same format.
     public mutating func reset() {
         inflateReset(stream)
     }
 
-    /// Goes on with `input` until it is used up, `output` is full or the stream ends. Where nothing
-    /// is consumed or produced, it needs more of one of them. Throws `corrupt` and `outOfMemory`.
+    /// Continues with `input` until it's consumed, `output` is full or the stream ends. If nothing
+    /// was consumed or produced, more input or output space is needed. Throws `corrupt` and
+    /// `outOfMemory`.
     public mutating func step(
         _ input: RawSpan, into output: UnsafeMutableRawBufferPointer
     ) throws(ZlibError) -> Step {
@@ -54,7 +56,7 @@ public struct Inflater: ~Copyable {
             produced: room - Int(stream.pointee.avail_out), isEnd: code == Z_STREAM_END)
     }
 
-    /// zlib takes no null address, even of no bytes.
+    /// zlib doesn't accept a null address, even for no bytes.
     private func inflate(
         _ input: UnsafeRawBufferPointer, _ given: Int, into output: UnsafeMutableRawBufferPointer,
         _ room: Int
@@ -72,7 +74,7 @@ public struct Inflater: ~Copyable {
 
     private func check(_ code: Int32) throws(ZlibError) {
         switch code {
-        // Z_BUF_ERROR: nothing could be done with what was given, which is no fault.
+        // Z_BUF_ERROR: no progress was possible, which isn't an error.
         case Z_OK, Z_STREAM_END, Z_BUF_ERROR: return
         case Z_MEM_ERROR: throw .outOfMemory
         case Z_NEED_DICT: throw .corrupt("a dictionary is asked for")
@@ -81,24 +83,24 @@ public struct Inflater: ~Copyable {
     }
 }
 
-/// What stands around compressed bytes.
+/// The container of compressed bytes.
 public enum InflateFormat: Hashable, Sendable {
-    /// A header and a check sum of gzip (RFC 1952).
+    /// A gzip header and checksum (RFC 1952).
     case gzip
-    /// A header and a check sum of zlib (RFC 1950).
+    /// A zlib header and checksum (RFC 1950).
     case zlib
-    /// Nothing (RFC 1951).
+    /// None (RFC 1951).
     case raw
 
-    /// The format of a stream of zlib or of nothing around it, by its first two bytes: those of a
-    /// zlib header name method 8 and a window of at most 32 KB, and are a multiple of 31.
+    /// Distinguishes zlib from raw by the first two bytes of a stream: a zlib header has method 8,
+    /// a window of at most 32 KB, and is a multiple of 31.
     public init(startingWith first: UInt8, _ second: UInt8) {
         let isZlib =
             first & 0x0F == 8 && first >> 4 <= 7 && (UInt16(first) << 8 | UInt16(second)) % 31 == 0
         self = isZlib ? .zlib : .raw
     }
 
-    /// What `inflateInit2` calls `windowBits`.
+    /// The `windowBits` argument of `inflateInit2`.
     var windowBits: Int32 {
         switch self {
         case .gzip: 15 + 16
@@ -108,11 +110,11 @@ public enum InflateFormat: Hashable, Sendable {
     }
 }
 
-/// Compresses whole buffers to the format of zlib (RFC 1950). Any thread.
+/// Compresses whole buffers to the zlib format (RFC 1950). Usable from any thread.
 public enum Deflater {
-    /// One stream of all of `bytes`.
+    /// Compresses all of `bytes` as one stream.
     ///
-    /// - Parameter level: 1, the fastest, to 9, the smallest; others are taken for the nearest.
+    /// - Parameter level: 1 (fastest) to 9 (smallest); other values are clamped.
     /// - Throws: `outOfMemory`.
     public static func zlib(_ bytes: [UInt8], level: Int = 1) throws(ZlibError) -> [UInt8] {
         let level = Int32(min(max(1, level), 9))
@@ -124,26 +126,26 @@ public enum Deflater {
                 compress2(target.baseAddress, &written, bytes, uLong(bytes.count), level) == Z_OK
             count = isWhole ? Int(written) : 0
         }
-        // There is room for whatever it may become.
+        // The buffer has space for the largest possible result.
         guard isWhole else { throw .outOfMemory }
         return stream
     }
 }
 
-/// The check sum of gzip and of the chunks of a PNG: it detects accidents, not attacks.
+/// The checksum of gzip and PNG chunks. Detects accidental damage, not tampering.
 public enum CRC32 {
-    /// The sum of `bytes`.
+    /// Returns the checksum of `bytes`.
     public static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         let start = bytes.bindMemory(to: UInt8.self).baseAddress
-        // zlib takes no address for the wish to begin.
+        // zlib interprets a null address as a request for the initial value.
         return start == nil ? 0 : UInt32(truncatingIfNeeded: crc32_z(0, start, bytes.count))
     }
 }
 
-/// Why compressed bytes cannot be decompressed.
+/// Why bytes can't be decompressed.
 public enum ZlibError: Error, Equatable, Sendable {
-    /// The bytes are not in the format; zlib's own words say where it saw that.
+    /// The bytes aren't in the format; has zlib's message.
     case corrupt(String)
-    /// The state of a stream could not be allocated.
+    /// The state of a stream couldn't be allocated.
     case outOfMemory
 }
