@@ -26,7 +26,7 @@ static avifPixelFormat format_of(cavif_chroma chroma) {
     }
 }
 
-// libavif makes copies.
+// Attaches the metadata; libavif copies it.
 static void enclose(avifImage *image, cavif_encoding encoding) {
     if (encoding.profile.count > 0) {
         avifImageSetProfileICC(image, encoding.profile.bytes, encoding.profile.count);
@@ -39,7 +39,7 @@ static void enclose(avifImage *image, cavif_encoding encoding) {
         avifImageSetMetadataXMP(image, encoding.xmp.bytes, encoding.xmp.count);
 }
 
-// Planes of strangers' JPEGs have BT.601; of a high dynamic range, BT.2100 has that of BT.2020.
+// JPEG planes use BT.601; HDR content (BT.2100) uses the matrix of BT.2020.
 static avifMatrixCoefficients matrix_of(cavif_encoding encoding) {
     if (encoding.is_identity)
         return AVIF_MATRIX_COEFFICIENTS_IDENTITY;
@@ -47,7 +47,7 @@ static avifMatrixCoefficients matrix_of(cavif_encoding encoding) {
                               : AVIF_MATRIX_COEFFICIENTS_BT601;
 }
 
-// The colours are those of sRGB, unless a profile says otherwise.
+// The colors are sRGB unless code points or a profile state otherwise.
 static avifImage *image_new(cavif_encoding encoding) {
     avifImage *image = avifImageCreate((uint32_t)encoding.width, (uint32_t)encoding.height,
                                        (uint32_t)encoding.depth, format_of(encoding.chroma));
@@ -65,7 +65,7 @@ static avifImage *image_new(cavif_encoding encoding) {
     return image;
 }
 
-// libaom is told the quantizer of a constant quality; both bounds at 0 tell it to lose nothing.
+// libaom receives the quantizer as a constant quality; 0 for both bounds makes it lossless.
 static void set_quantizer(avifEncoder *encoder, int quantizer, int *least, int *most,
                           const char *usage_key, const char *level_key) {
     *least = 0;
@@ -92,7 +92,7 @@ static avifEncoder *encoder_new(cavif_encoding encoding) {
     return encoder;
 }
 
-// libaom makes all of an image in one call, which nothing can stop.
+// libaom encodes the whole image in one uninterruptible call.
 static cavif_status write_image(const avifImage *image, avifEncoder *encoder,
                                 cavif_callbacks callbacks, int *code) {
     if (callbacks.stop(callbacks.context))
@@ -121,7 +121,7 @@ static cavif_status encode_image(const avifImage *image, cavif_encoding encoding
     return status;
 }
 
-// The encoder never writes to an image, its structure only lacks the const.
+// The encoder never writes to an image; its structure merely lacks the const.
 static void lend_planes(avifImage *image, const uint8_t *const *planes, const int *strides) {
     for (int i = 0; i < (image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3); i++) {
         image->yuvPlanes[i] = (uint8_t *)planes[i];
@@ -130,7 +130,7 @@ static void lend_planes(avifImage *image, const uint8_t *const *planes, const in
     image->imageOwnsYUVPlanes = AVIF_FALSE;
 }
 
-// libaom reads V with the stride of U.
+// Copies the planes, since libaom reads V with the stride of U.
 static cavif_status copy_planes(avifImage *image, const uint8_t *const *planes,
                                 const int *strides) {
     if (avifImageAllocatePlanes(image, AVIF_PLANES_YUV) != AVIF_RESULT_OK)
@@ -172,7 +172,7 @@ static int is_opaque(cavif_encoding encoding, const uint8_t *pixels, int stride)
     int bytes = encoding.depth > 8 ? 2 : 1;
     for (int y = 0; y < encoding.height; y++) {
         const uint8_t *row = pixels + (size_t)y * (size_t)stride;
-        // All bytes of a sample of 1 are alike.
+        // All bytes of an alpha sample of 1 are 255.
         for (int x = 0; x < encoding.width; x++)
             for (int byte = 3 * bytes; byte < 4 * bytes; byte++)
                 if (row[4 * bytes * x + byte] != UINT8_MAX)

@@ -1,4 +1,4 @@
-// What libavif says of the image that a decoder has.
+// Returns the properties of a decoder's current image.
 #pragma once
 
 #include <avif/avif.h>

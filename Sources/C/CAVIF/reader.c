@@ -8,11 +8,11 @@
 struct cavif_reader {
     avifDecoder *decoder;
     avifIO io;
-    // For the time of a call.
+    // Only valid during a call.
     cavif_bytes file;
     cavif_patch *patches;
     size_t patch_count;
-    // What was read last, where patches lie in it.
+    // The last bytes read if patches overlap them.
     uint8_t *patched;
 };
 
@@ -62,8 +62,7 @@ static avifResult read_patched(cavif_reader *reader, size_t offset, avifROData *
     return AVIF_RESULT_OK;
 }
 
-// What is asked for behind the end is not there; libavif finds out that it is less. It copies what
-// it keeps.
+// Reads beyond the end are shortened, which libavif detects. libavif copies what it keeps.
 static avifResult read_bytes(avifIO *io, uint32_t flags, uint64_t offset, size_t size,
                              avifROData *out) {
     cavif_reader *reader = io->data;
@@ -75,8 +74,8 @@ static avifResult read_bytes(avifIO *io, uint32_t flags, uint64_t offset, size_t
     return read_patched(reader, (size_t)offset, out);
 }
 
-// libavif makes a grid as large as that says, whatever its item says: a larger one is refused
-// before its tiles are decoded.
+// libavif allocates a grid of this size whatever its item states, so a larger one is refused before
+// its tiles are decoded.
 static avifResult bound_grid(avifDecoder *decoder) {
     uint32_t limit = decoder->imageSizeLimit;
     uint64_t area = (uint64_t)decoder->image->width * decoder->image->height;
@@ -88,9 +87,9 @@ static avifResult bound_grid(avifDecoder *decoder) {
     return result;
 }
 
-// A file may end early, so the hint is not its size. libavif allocates what an item says, and
-// aborts if it cannot: an item may have as many bytes as a file may have by default, or as this one
-// has. Samples of a track are read and then copied.
+// The hint isn't the file's size, since the file may be incomplete. libavif allocates the size
+// stated by an item and aborts if it can't, so an item is limited to the default file size or to
+// this file's size, whichever is larger. Samples of a track are read first and then copied.
 static uint64_t size_hint(const cavif_input *input) {
     const uint64_t item_bytes_max = 64 << 20;
     if (input->source == CAVIF_TRACKS)
@@ -98,7 +97,7 @@ static uint64_t size_hint(const cavif_input *input) {
     return input->file.count > item_bytes_max ? input->file.count : item_bytes_max;
 }
 
-// Other readers accept files that lack these boxes, too.
+// Not strict: other readers accept files that lack these boxes, too.
 static avifResult parse(cavif_reader *reader, const cavif_input *input, int wants_metadata) {
     avifDecoder *decoder = avifDecoderCreate();
     if (!decoder)
@@ -123,7 +122,7 @@ static avifResult parse(cavif_reader *reader, const cavif_input *input, int want
     return bound_grid(decoder);
 }
 
-// dav1d makes no frame that is much larger than what the file states; the tiles of a grid may be
+// Keeps dav1d from allocating frames much larger than the file states. The tiles of a grid may be
 // somewhat larger than the whole.
 static void limit_frames(avifDecoder *decoder) {
     uint64_t area = (uint64_t)decoder->image->width * decoder->image->height;
@@ -151,7 +150,7 @@ static avifResult open_reader(cavif_reader *reader, const cavif_input *input) {
     }
     reader->file = input->file;
     avifResult result = parse(reader, input, 1);
-    // Damaged metadata damage no image.
+    // Damaged metadata doesn't make the image unusable.
     if (result != AVIF_RESULT_OK && result != AVIF_RESULT_OUT_OF_MEMORY)
         result = parse(reader, input, 0);
     reader->file = (cavif_bytes){0};
@@ -183,7 +182,7 @@ cavif_status cavif_open(const cavif_input *input, cavif_reader **reader, cavif_h
     return CAVIF_FINE;
 }
 
-// Goes on from the frame that is there, where none that can be begun with is nearer.
+// Continues from the current frame unless a key frame is nearer.
 static cavif_status go_to(avifDecoder *decoder, int frame, cavif_stop stop, void *context,
                           int *code) {
     if (frame < 0 || frame >= decoder->imageCount)
@@ -214,7 +213,7 @@ cavif_status cavif_decode(cavif_reader *reader, cavif_bytes file, int frame, cav
     return status;
 }
 
-// To the top of 16 bits, where libheif has them too.
+// Shifts samples to the top of 16 bits, as libheif does.
 static void raise_samples(uint16_t *samples, size_t count, unsigned depth) {
     for (size_t i = 0; i < count; i++)
         samples[i] = (uint16_t)(samples[i] << (16 - depth));
@@ -229,7 +228,7 @@ cavif_status cavif_copy_pixels(const cavif_reader *reader, int bands, uint8_t *p
         return CAVIF_INTERNAL;
     avifRGBImage rgb;
     avifRGBImageSetDefaults(&rgb, image);
-    // Its factors have so few bits that blue of BT.709 is off by 3 on the average.
+    // libyuv's conversion factors have so few bits that blue in BT.709 is off by 3 on average.
     rgb.avoidLibYUV = AVIF_TRUE;
     rgb.format = bands == 4 ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
     rgb.pixels = pixels;

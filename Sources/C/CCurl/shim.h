@@ -2,9 +2,9 @@
 #include <curl/curl.h>
 #include <sys/socket.h>
 
-// curl_easy_setopt and curl_easy_getinfo are variadic, which Swift does not import: one function
-// for each kind of value, so that the compiler checks the kind (a long where libcurl
-// reads a curl_off_t is undefined behaviour).
+// curl_easy_setopt and curl_easy_getinfo are variadic, which Swift doesn't import. There is one
+// function per value type, so that the compiler checks it (passing a long where libcurl reads a
+// curl_off_t is undefined behavior).
 
 static inline CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
@@ -64,7 +64,7 @@ static inline CURLSHcode ccurl_share_cookies(CURLSH *share) {
     return curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
 }
 
-// Macros with casts, which Swift does not import.
+// Macros with casts, which Swift doesn't import.
 static const long ccurl_auth_basic = (long)CURLAUTH_BASIC;
 static const long ccurl_auth_digest = (long)CURLAUTH_DIGEST;
 
@@ -72,16 +72,16 @@ static inline CURLMcode ccurl_multi_set_long(CURLM *multi, CURLMoption option, l
     return curl_multi_setopt(multi, option, value);
 }
 
-// What recv(2) does, by another name.
+// The same as recv(2) under another name.
 static inline ssize_t ccurl_receive(int socket, void *bytes, size_t count, int flags) {
     return recvfrom(socket, bytes, count, flags, NULL, NULL);
 }
 
-// Of TurnBudget, in Swift.
+// Implemented by TurnBudget in Swift.
 ssize_t ccurl_receive_within_turn(int socket, void *bytes, size_t count, int flags);
 
-// In the place of recv(2) for this program and its libraries: what Swift defines is invisible to
-// libraries (its symbols are protected).
+// Replaces recv(2) for this program and its libraries. Swift functions can't do so, since their
+// symbols are protected and invisible to libraries.
 __attribute__((weak, visibility("default"))) ssize_t recv(int socket, void *bytes, size_t count,
                                                           int flags) {
     return ccurl_receive_within_turn(socket, bytes, count, flags);

@@ -6,7 +6,7 @@
 // A row of MCUs has at most 4 blocks of 8 rows in each component.
 enum { ROWS_MAX = 4 * DCTSIZE };
 
-// As much of APP2 as tells what it is; libjpeg copies no more.
+// The length of the APP2 signature; libjpeg copies no more.
 enum { PROFILE_SIGN_BYTES = 14 };
 
 static void on_progress(j_common_ptr jpeg) {
@@ -96,7 +96,8 @@ cjpeg_sampling cjpeg_sampling_of(const cjpeg_decoder *decoder, int component) {
     return (cjpeg_sampling){part->h_samp_factor, part->v_samp_factor};
 }
 
-// libjpeg gives raw planes of these as well, but makes no pixels of them, and nor does libvips.
+// libjpeg can output raw planes of such files, but neither libjpeg nor libvips decodes their
+// pixels.
 static int has_fractional_sampling(const struct jpeg_decompress_struct *jpeg) {
     for (int i = 0; i < jpeg->num_components; i++)
         if (jpeg->max_h_samp_factor % jpeg->comp_info[i].h_samp_factor ||
@@ -124,7 +125,7 @@ cjpeg_status cjpeg_select_planes(cjpeg_decoder *decoder, int eighths, cjpeg_fail
     return CJPEG_FINE;
 }
 
-// Samples of each direction in a row of MCUs: what the planes' sizes are proportional to.
+// The samples per row of MCUs in each direction, to which the planes' sizes are proportional.
 static int columns_of(const jpeg_component_info *part) {
     return part->h_samp_factor * part->DCT_scaled_size;
 }
@@ -142,14 +143,14 @@ typedef struct {
     size_t height;
 } extent;
 
-// What libjpeg writes: whole blocks.
+// The size that libjpeg writes: whole blocks.
 static extent written_of(const jpeg_component_info *part) {
     size_t block = (size_t)part->DCT_scaled_size;
     return (extent){part->width_in_blocks * block, part->height_in_blocks * block};
 }
 
 // The same, rounded up so that each sample of a smaller plane has all of its samples here: blocks
-// of one sample, at an eighth of the size, may end in the middle of a sample of chroma.
+// of one sample, at an eighth of the size, may end in the middle of a chroma sample.
 static extent padded_of(const struct jpeg_decompress_struct *jpeg,
                         const jpeg_component_info *part) {
     extent padded = written_of(part);
@@ -165,7 +166,7 @@ static extent padded_of(const struct jpeg_decompress_struct *jpeg,
 cjpeg_plane cjpeg_plane_of(const cjpeg_decoder *decoder, int component) {
     const struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     const jpeg_component_info *part = &jpeg->comp_info[component];
-    // By component: the chroma of a subsampled file is scaled up where that costs nothing.
+    // Per component: chroma of a subsampled file is upsampled if that's free.
     double columns = (double)jpeg->image_width * columns_of(part);
     double rows = (double)jpeg->image_height * rows_of(part);
     extent padded = padded_of(jpeg, part);
@@ -199,8 +200,8 @@ int cjpeg_chroma_log2(const cjpeg_decoder *decoder, int *horizontal, int *vertic
     return *horizontal < 0 || *vertical < 0 ? -1 : 0;
 }
 
-// Where libjpeg is to put one row of MCUs. Rows behind the last block are not written by it, and
-// get an address only because the interface wants one.
+// Points libjpeg to the rows of one row of MCUs. Rows beyond the last block aren't written but need
+// a valid address.
 static void aim(const struct jpeg_decompress_struct *jpeg, int component, size_t mcu_row,
                 uint8_t *base, size_t stride, JSAMPROW spare, JSAMPROW *rows) {
     const jpeg_component_info *part = &jpeg->comp_info[component];
@@ -235,8 +236,8 @@ static void read_planes(struct jpeg_decompress_struct *jpeg, uint8_t *const *bas
     }
 }
 
-// What is padded behind the blocks repeats the last column and row: nothing in a plane is left as
-// it was before, which might have been another picture.
+// Fills the padding beyond the blocks by repeating the last column and row, so that no old memory
+// content remains in a plane, which might be another picture.
 static void pad(const struct jpeg_decompress_struct *jpeg, int component, uint8_t *base,
                 size_t stride) {
     const jpeg_component_info *part = &jpeg->comp_info[component];
@@ -261,6 +262,6 @@ cjpeg_status cjpeg_decode(cjpeg_decoder *decoder, uint8_t *const *bases, const s
     read_planes(&decoder->jpeg, bases, strides);
     for (int i = 0; i < decoder->jpeg.num_components; i++)
         pad(&decoder->jpeg, i, bases[i], strides[i]);
-    // The tail of the file stays unread, as by libvips: all pixels are there.
+    // The rest of the file isn't read, as in libvips: all pixels are complete.
     return CJPEG_FINE;
 }

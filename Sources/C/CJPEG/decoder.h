@@ -1,10 +1,10 @@
-// The decoder whose header was read, of which planes or rows are made.
+// A decoder whose header has been read, ready to decode planes or rows.
 #pragma once
 
 #include "source.h"
 
 struct cjpeg_decoder {
-    struct jpeg_decompress_struct jpeg; // first: libjpeg hands out its address
+    struct jpeg_decompress_struct jpeg; // must be first: libjpeg passes its address
     cjpeg_guard guard;
     cjpeg_source source;
     int scans_max;

@@ -59,15 +59,15 @@ static void set_up(encoder *own, cjpeg_encoding encoding) {
         jpeg_simple_progression(jpeg);
 }
 
-// One component on its way into libjpeg, which wants whole blocks.
+// One component to be passed to libjpeg, which requires whole blocks.
 typedef struct {
     const uint8_t *base;
     size_t stride;
     size_t width;
     size_t height;
     size_t padded_width;
-    size_t rows; // in a row of MCUs
-    // For one row of MCUs, where the width is not whole blocks already.
+    size_t rows; // per row of MCUs
+    // For one row of MCUs, if the width isn't a multiple of a block's.
     JSAMPARRAY scratch;
 } component;
 
@@ -88,8 +88,8 @@ static component component_of(encoder *own, int index, const uint8_t *base, size
     return result;
 }
 
-// The rows of one row of MCUs: the last column and the last row are repeated. Rows of whole blocks
-// are taken where they lie.
+// Collects the rows of one row of MCUs, repeating the last column and row. Rows of whole blocks are
+// used in place.
 static void gather(const component *part, size_t mcu_row, JSAMPROW *rows) {
     for (size_t i = 0; i < part->rows; i++) {
         size_t y = mcu_row * part->rows + i;

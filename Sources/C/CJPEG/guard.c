@@ -4,7 +4,7 @@
 
 #include <jerror.h>
 
-// libvips ends a read at its hundredth warning, and so must whoever decodes in its place.
+// libvips stops reading at the hundredth warning; this decoder must behave identically.
 enum { WARNINGS_MAX = 100 };
 
 static cjpeg_status status_of(int code) {
@@ -23,7 +23,7 @@ static cjpeg_status status_of(int code) {
     case JERR_NOT_COMPILED:
     case JERR_NOTIMPL:
     case JERR_SOF_UNSUPPORTED:
-    case JERR_UNKNOWN_MARKER: // as the text says, and as it counts where libvips decodes
+    case JERR_UNKNOWN_MARKER: // as its text states, and as it counts in libvips
     case JERR_WIDTH_OVERFLOW:
         return CJPEG_UNSUPPORTED;
     case JERR_BAD_BUFFER_MODE:
@@ -61,7 +61,7 @@ static void on_message(j_common_ptr jpeg, int level) {
 }
 
 static void on_output(j_common_ptr jpeg) {
-    (void)jpeg; // libjpeg's own writes to stderr
+    (void)jpeg; // libjpeg's default writes to stderr
 }
 
 struct jpeg_error_mgr *cjpeg_guard_errors(cjpeg_guard *guard) {

@@ -20,13 +20,13 @@ cjpeg_status cjpeg_select_rows(cjpeg_decoder *decoder, int eighths, cjpeg_size *
     return CJPEG_FINE;
 }
 
-// A row of MCUs in the first scan, or any later scan, is something to see.
+// Whether there is anything to show: a row of MCUs in the first scan, or any later scan.
 static int has_shown(const cjpeg_source *source) {
     return !source->has_ended || source->scan > 1 || source->rows > 0;
 }
 
-// Whether every coefficient came in full precision, which an end of image that the file has itself
-// says already. Arithmetic decoding does not notice the end of its data.
+// Whether every coefficient arrived at full precision. If the file has its own end-of-image marker
+// that's known already. Arithmetic decoding doesn't detect the end of its data.
 static int has_all_scans(const struct jpeg_decompress_struct *jpeg) {
     if (jpeg->arith_code)
         return 0;
@@ -44,7 +44,7 @@ static int is_whole(const cjpeg_decoder *decoder) {
            has_all_scans(&decoder->jpeg);
 }
 
-// Adobe's programs write CMYK as light, not as ink.
+// Adobe's programs store CMYK inverted, as light instead of ink.
 static int is_inverted(const struct jpeg_decompress_struct *jpeg) {
     return jpeg->out_color_space == JCS_CMYK && jpeg->saw_Adobe_marker;
 }

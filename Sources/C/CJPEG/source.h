@@ -2,18 +2,19 @@
 
 #include "guard.h"
 
-// Bytes in memory that end where they end: libjpeg's own jpeg_mem_src answers a read behind the end
-// with an invented end of image, so that a file that was cut off gives grey instead of an error.
-// That is right only for the beginning of a file that still arrives.
+// A source of bytes in memory that fails at their end. libjpeg's jpeg_mem_src appends an
+// end-of-image marker instead, so that a truncated file yields gray rather than an error. That's
+// only right for the beginning of a file that's still being received.
 typedef struct {
-    struct jpeg_source_mgr manager; // first: libjpeg hands out its address
-    // Whether an end of image is invented.
+    struct jpeg_source_mgr manager; // must be first: libjpeg passes its address
+    // Whether to append an end-of-image marker.
     int may_end;
-    // Whether it was, and where libjpeg was then: the scan, from 1 on, and rows of MCUs before it.
+    // Whether it was appended, and libjpeg's position then: the scan, from 1, and the number of
+    // rows of MCUs before it.
     int has_ended;
     int scan;
     JDIMENSION rows;
 } cjpeg_source;
 
-// `may_end` is left as it is.
+// Leaves `may_end` unchanged.
 void cjpeg_set_source(j_decompress_ptr jpeg, cjpeg_source *source, const void *bytes, size_t count);

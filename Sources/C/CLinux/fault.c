@@ -6,14 +6,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Where the handler writes, and where it finds what it copies; all of it in one shared mapping.
-// Everything that the handler touches is lock-free and was there before the fault.
+// The addresses that the handler copies from and writes to, all in one shared mapping. Everything
+// the handler touches is lock-free and was set up before the fault.
 static struct clinux_fault_record record;
-// The first fault counts; what it brings about on other threads does not.
+// Only the first fault is recorded, not its consequences on other threads.
 static bool is_written;
 
-// What each signal did before, such as the report of a sanitizer; it is done after ours. No such
-// handler keeps the process alive.
+// The previous action of each signal, such as a sanitizer's report, which runs after ours. No such
+// handler may keep the process alive.
 static struct sigaction before[65];
 
 static void write_down(int signal) {
@@ -22,7 +22,7 @@ static void write_down(int signal) {
     uint64_t first = clinux_load_acquire(record.words);
     for (size_t i = 0; i < record.count; i++)
         clinux_store_relaxed(record.copies + i, clinux_load_acquire(record.words + i));
-    // Another thread was changing them: what was copied does not belong together.
+    // Another thread was changing them, so the copies are inconsistent.
     if (clinux_load_relaxed(record.words) != first)
         for (size_t i = 0; i < record.count; i++) clinux_store_relaxed(record.copies + i, 0);
     clinux_store_release(place, (uint64_t)signal);
@@ -36,9 +36,9 @@ static void handle(int signal, siginfo_t *info, void *context) {
         former->sa_sigaction(signal, info, context);
     else if (former->sa_handler != SIG_DFL && former->sa_handler != SIG_IGN)
         former->sa_handler(signal);
-    // A signal that was sent does not come again by itself, as a fault does, and the handler of
-    // Swift's runtime counts on that. Blocked until this returns, then it ends the process, with
-    // the same information for a core dump.
+    // Unlike a fault, a signal that was sent doesn't recur on return, which the Swift runtime's
+    // handler relies on. So it's sent again: blocked until this returns, it then ends the process
+    // with the same information for a core dump.
     struct sigaction normal = {.sa_handler = SIG_DFL};
     sigaction(signal, &normal, NULL);
     if (syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), signal, info) < 0) raise(signal);
@@ -66,13 +66,13 @@ int clinux_fault_handle(const int32_t *signals, size_t count) {
     return 0;
 }
 
-// A stack that ran over leaves no room for the handler. Kept by the thread itself: 64 KiB hold the
-// registers of the largest processors.
+// A stack overflow leaves no space for the handler, so each thread has an alternate stack. 64 KiB
+// hold the registers of the largest processors.
 int clinux_fault_stack(void) {
     static _Thread_local uint64_t memory[65536 / sizeof(uint64_t)];
     stack_t current;
     if (sigaltstack(NULL, &current) < 0) return -errno;
-    // Somebody else's, such as a sanitizer's, who takes it down again.
+    // Belongs to other code, such as a sanitizer, which removes it again.
     if (!(current.ss_flags & SS_DISABLE)) return 0;
     stack_t own = {.ss_sp = memory, .ss_size = sizeof memory};
     return sigaltstack(&own, NULL) < 0 ? -errno : 0;

@@ -26,14 +26,14 @@ int clinux_openat(int directory, const char *path, int flags, uint32_t mode) {
 }
 
 int clinux_open_beneath(int directory, const char *path, int flags, bool follows_links) {
-    // Unlike openat, the call refuses flags that mean nothing for a place.
+    // Unlike openat, openat2 refuses flags that have no meaning for O_PATH.
     int more = (flags & O_PATH) ? O_CLOEXEC : O_CLOEXEC | O_NOCTTY;
     struct open_how how = {
         .flags = (uint64_t)(flags | more),
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS
             | (follows_links ? 0 : RESOLVE_NO_SYMLINKS),
     };
-    // glibc has no function for it.
+    // glibc has no wrapper for it.
     long descriptor = syscall(SYS_openat2, directory, path, &how, sizeof how);
     return descriptor < 0 ? -errno : (int)descriptor;
 }

@@ -7,8 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Numbers and structures of our own: the headers of the build know less than kernels do. The
-// numbers are the same on all processors.
+// Own numbers and structures, since the build's headers may be older than the kernel. The numbers
+// are the same on all architectures.
 #define CREATE_RULESET 444
 #define ADD_RULE 445
 #define RESTRICT_SELF 446
@@ -31,7 +31,7 @@ int clinux_landlock_version(void) {
     return version < 0 ? -errno : (int)version;
 }
 
-// A kernel takes a longer structure than its own where the rest is 0.
+// A kernel accepts a structure longer than its own if the rest is 0.
 int clinux_landlock_create(uint64_t files, uint64_t network, uint64_t scopes) {
     struct ruleset ruleset = {.files = files, .network = network, .scopes = scopes};
     long descriptor = syscall(CREATE_RULESET, &ruleset, sizeof ruleset, 0);

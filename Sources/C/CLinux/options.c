@@ -18,7 +18,7 @@ int clinux_next_option(
         table[i].has_arg = options[i].takes_value ? required_argument : no_argument;
         table[i].val = options[i].code;
     }
-    // 0, not 1: glibc starts anew, and looks at the beginning of `letters` again.
+    // 0 rather than 1 makes glibc reset its state and parse the start of `letters` again.
     if (first) optind = 0;
     opterr = 0;
     int code = getopt_long(count, arguments, letters, table, NULL);

@@ -29,7 +29,7 @@ int clinux_socket_listen(const char *path, uint32_t mode, int waiting_max) {
     if (error < 0) return error;
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (descriptor < 0) return -errno;
-    // The file that bind makes has the mode that the socket has by then, less the umask.
+    // bind creates the file with the socket's current mode, less the umask.
     if (fchmod(descriptor, (mode_t)mode) < 0) return closing(descriptor);
     if (bind(descriptor, (struct sockaddr *)&address, sizeof address) < 0)
         return closing(descriptor);

@@ -6,8 +6,9 @@
 #include <signal.h>
 #include <spawn.h>
 
-// The child starts with no signal blocked and every signal at its default action: ours blocks
-// those that it reads from a signalfd, and a child that inherited the mask would never see SIGTERM.
+// The child starts with no blocked signals and default signal actions. The parent blocks the
+// signals that it reads from a signalfd, and a child that inherited the mask would never receive
+// SIGTERM.
 static int set_attributes(posix_spawnattr_t *attributes, bool new_group) {
     sigset_t none, all;
     sigemptyset(&none);
@@ -24,7 +25,7 @@ static int set_attributes(posix_spawnattr_t *attributes, bool new_group) {
 static int add_descriptor(
     posix_spawn_file_actions_t *actions, const struct clinux_descriptor *descriptor) {
     if (descriptor->parent == -2) return 0;
-    // glibc ignores EBADF here, so a number that is not open may be closed.
+    // glibc ignores EBADF here, so closing a number that isn't open is permitted.
     if (descriptor->parent == -3)
         return posix_spawn_file_actions_addclose(actions, descriptor->child);
     if (descriptor->parent == -1)

@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-// MHD_start_daemon and the two functions that look into a daemon or a connection are variadic,
-// which Swift does not import.
+// MHD_start_daemon and the functions that query a daemon or a connection are variadic, which Swift
+// doesn't import.
 
-// Listens on a free port of 127.0.0.1 with a thread for each connection; NULL where that fails.
+// Listens on a free port of 127.0.0.1 with a thread per connection. Returns NULL on failure.
 static inline struct MHD_Daemon *cmicrohttpd_start(
     MHD_AccessHandlerCallback answer, void *context,
     void *(*began)(void *context, const char *target, struct MHD_Connection *connection),
@@ -38,28 +38,29 @@ static inline struct MHD_Daemon *cmicrohttpd_start(
         idle_seconds_max, MHD_OPTION_END);
 }
 
-// The port that the system chose; 0 where it is not known.
+// Returns the port chosen by the system, or 0 if it's unknown.
 static inline uint16_t cmicrohttpd_port(struct MHD_Daemon *daemon) {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
     return info == NULL ? 0 : info->port;
 }
 
-// The socket of a connection, or -1.
+// Returns the socket of a connection, or -1.
 static inline int cmicrohttpd_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info == NULL ? -1 : info->connect_fd;
 }
 
-// POLLRDHUP of <linux/poll.h>: the peer has closed its side. <poll.h> shows it to _GNU_SOURCE only.
+// POLLRDHUP of <linux/poll.h>: the peer has closed its side. <poll.h> only defines it with
+// _GNU_SOURCE.
 #define CMICROHTTPD_PEER_LEFT 0x2000
 
-// A descriptor that becomes readable with cmicrohttpd_open, or -1.
+// Returns a descriptor that cmicrohttpd_open makes readable, or -1.
 static inline int cmicrohttpd_gate(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 static inline void cmicrohttpd_open(int gate) { eventfd_write(gate, 1); }
 
-// Waits; 1 once the gate is open, 0 when the peer at the other end of the socket has left.
+// Waits. Returns 1 once the gate is open, 0 if the peer of the socket disconnects.
 static inline int cmicrohttpd_wait(int gate, int socket) {
     struct pollfd entries[] = {{gate, POLLIN, 0}, {socket, CMICROHTTPD_PEER_LEFT, 0}};
     int count;
@@ -67,31 +68,31 @@ static inline int cmicrohttpd_wait(int gate, int socket) {
     return count > 0 && entries[0].revents != 0;
 }
 
-// --- A server without threads, on the loop of its owner ---
+// --- A server without threads, on its owner's loop ---
 
 typedef struct cmicrohttpd_limits {
     unsigned int connections, idle_seconds;
     size_t head_bytes;
 } cmicrohttpd_limits;
 
-// What a server calls, all with the same context.
+// The callbacks of a server, all with the same context.
 typedef struct cmicrohttpd_calls {
     MHD_AccessHandlerCallback answer;
     void *(*began)(void *context, const char *target, struct MHD_Connection *connection);
     MHD_RequestCompletedCallback ended;
     MHD_NotifyConnectionCallback connected;
-    // Whether a connection is taken, which is closed at once where it is not.
+    // Decides whether to accept a connection; otherwise it's closed at once.
     MHD_AcceptPolicyCallback accepts;
-    // Something went wrong in a request.
+    // Called when a request fails.
     MHD_LogCallback failed;
     void *context;
 } cmicrohttpd_calls;
 
-// Serves connections of a socket that listens, which it owns from then on; NULL where it cannot.
+// Serves connections of a listening socket, which it owns from then on. Returns NULL on failure.
 //
-// Not with MHD_OPTION_STRICT_FOR_CLIENT: 0.9.75 then closes without a word where a target has a
-// blank, answers twice where there is no Host, and takes blanks before a colon all the same. What
-// it takes is looked at by our own code.
+// MHD_OPTION_STRICT_FOR_CLIENT isn't used: with it, 0.9.75 closes the connection silently if a
+// target contains a space, answers twice if Host is missing, and still accepts spaces before a
+// colon. Requests are validated by our own code instead.
 static inline struct MHD_Daemon *cmicrohttpd_start_evented(int socket, cmicrohttpd_limits limits,
                                                            cmicrohttpd_calls calls) {
     struct MHD_OptionItem options[] = {
@@ -104,7 +105,8 @@ static inline struct MHD_Daemon *cmicrohttpd_start_evented(int socket, cmicrohtt
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)limits.idle_seconds, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)limits.head_bytes, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL},
-        // The library uses sendfile(2) only then: it raises SIGPIPE, and no flag prevents that.
+        // libmicrohttpd uses sendfile(2) only with this option, since it raises SIGPIPE and no flag
+        // prevents that.
         {MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
@@ -114,9 +116,9 @@ static inline struct MHD_Daemon *cmicrohttpd_start_evented(int socket, cmicrohtt
                             MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
-// A response with a copy of these bytes in a file in memory, which sendfile(2) sends without copying
-// them again; NULL if there is no descriptor or memory for it. Destroying it closes the file: the
-// system keeps what it has not sent yet.
+// Returns a response with a copy of these bytes in an in-memory file, which sendfile(2) sends
+// without copying them again, or NULL if no descriptor or memory is available. Destroying it closes
+// the file; the system keeps what hasn't been sent yet.
 static inline struct MHD_Response *cmicrohttpd_file_response(const void *bytes, size_t count) {
     const unsigned int close_on_exec = 1; // MFD_CLOEXEC
     int file = (int)syscall(SYS_memfd_create, "answer", close_on_exec);
@@ -134,22 +136,23 @@ static inline struct MHD_Response *cmicrohttpd_file_response(const void *bytes, 
     return made;
 }
 
-// What the `connected` call has put into its place for what belongs to a connection, or NULL.
+// Returns the per-connection pointer stored by the `connected` callback, or NULL.
 static inline void *cmicrohttpd_kept(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info == NULL ? NULL : info->socket_context;
 }
 
-// Bytes of a head, from its method to behind its empty line.
+// Returns the size of a head in bytes, from its method to the end of its empty line.
 static inline size_t cmicrohttpd_head_bytes(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     return info == NULL ? 0 : info->header_size;
 }
 
-// Sends the last bytes of a connection and closes its sides: the library can send nothing more.
-// What has come of the peer is read, as far as it is there: a reset would take the answer with it.
+// Sends the last bytes of a connection and shuts it down in both directions, so that libmicrohttpd
+// can't send any more. Pending input is read first, since otherwise a reset would discard the
+// answer.
 static inline void cmicrohttpd_end_with(int socket, const void *bytes, size_t count) {
     char rest[4096];
     send(socket, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -159,28 +162,27 @@ static inline void cmicrohttpd_end_with(int socket, const void *bytes, size_t co
     shutdown(socket, SHUT_RD);
 }
 
-// The epoll descriptor that is readable when the server has something to do, or -1.
+// Returns the epoll descriptor that's readable when the server has work to do, or -1.
 static inline int cmicrohttpd_epoll(struct MHD_Daemon *daemon) {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
     return info == NULL ? -1 : info->epoll_fd;
 }
 
-// Connections that are open, those among them that are suspended.
+// Returns the number of open connections, including suspended ones.
 static inline unsigned int cmicrohttpd_connections(struct MHD_Daemon *daemon) {
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
     return info == NULL ? 0 : info->num_connections;
 }
 
-// The address of the peer of a connection, or NULL.
+// Returns the address of a connection's peer, or NULL.
 static inline const struct sockaddr *cmicrohttpd_peer(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     return info == NULL ? NULL : info->client_addr;
 }
 
-// The 16 bytes of an IPv6 address, or of the one that maps an IPv4 address; 0 where it is none of
-// IP.
+// Outputs the 16 bytes of an IPv6 or IPv4-mapped address. Returns 0 for any other family.
 static inline int cmicrohttpd_address(const struct sockaddr *peer, unsigned char bytes[16]) {
     static const unsigned char mapped[12] = {[10] = 0xFF, [11] = 0xFF};
     switch (peer->sa_family) {
@@ -196,7 +198,7 @@ static inline int cmicrohttpd_address(const struct sockaddr *peer, unsigned char
     }
 }
 
-// The port of a socket of TCP that listens, or 0.
+// Returns the port of a listening TCP socket, or 0.
 static inline uint16_t cmicrohttpd_port_of(int socket) {
     struct sockaddr_storage storage;
     socklen_t length = sizeof storage;
@@ -207,29 +209,29 @@ static inline uint16_t cmicrohttpd_port_of(int socket) {
                                                : ((struct sockaddr_in *)&storage)->sin_port);
 }
 
-// Milliseconds of a clock that only goes on.
+// Returns the monotonic time in milliseconds.
 static inline int64_t cmicrohttpd_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-// Ends a connection as if its peer had; the socket stays its owner's.
+// Ends a connection as if the peer had; the socket still belongs to its owner.
 static inline void cmicrohttpd_end(int socket) { shutdown(socket, SHUT_RDWR); }
 
-// The same, and what was not sent is dropped once the socket is closed.
+// Does the same and discards unsent data when the socket is closed.
 static inline void cmicrohttpd_abort(int socket) {
     struct linger now = {1, 0};
     setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, sizeof now);
     cmicrohttpd_end(socket);
 }
 
-// Where `tcpi_bytes_acked` lies in `struct tcp_info` of <linux/tcp.h>. That of <netinet/tcp.h> ends
-// before it, and both headers cannot be had together.
+// The offset of `tcpi_bytes_acked` in `struct tcp_info` of <linux/tcp.h>. The structure of
+// <netinet/tcp.h> ends before it, and the two headers can't be combined.
 #define CMICROHTTPD_ACKED_OFFSET 120
 
-// Bytes that a peer has taken since its connection was made; -1: the system does not say, as of a
-// Unix socket.
+// Returns the number of bytes the peer has received over the connection's lifetime, or -1 if the
+// system doesn't report it, as for a Unix socket.
 static inline int64_t cmicrohttpd_taken(int socket) {
     unsigned char info[CMICROHTTPD_ACKED_OFFSET + sizeof(int64_t)];
     socklen_t length = sizeof info;
@@ -240,20 +242,20 @@ static inline int64_t cmicrohttpd_taken(int socket) {
     return taken;
 }
 
-// Has the system take no more than that of each connection at a socket that listens beyond what is
-// on its way; nothing at a Unix socket.
+// Limits the unsent bytes that the system buffers per connection of a listening socket, in addition
+// to those in flight. No effect for a Unix socket.
 static inline void cmicrohttpd_limit_unsent(int socket, int bytes) {
     setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
 }
 
-// The socket at which a server listens, or -1.
+// Returns the socket that a server listens on, or -1.
 static inline int cmicrohttpd_listening(struct MHD_Daemon *daemon) {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_LISTEN_FD);
     return info == NULL ? -1 : info->listen_fd;
 }
 
-// Drops what would begin a connection at a socket that listens: of segments of TCP, those with SYN
-// among their flags, which are in byte 13.
+// Drops TCP segments that would open a connection to a listening socket: those with SYN among their
+// flags, which are in byte 13.
 static inline void cmicrohttpd_refuse(int socket) {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
@@ -270,7 +272,7 @@ static inline void cmicrohttpd_refuse_no_more(int socket) {
     setsockopt(socket, SOL_SOCKET, SO_DETACH_FILTER, &none, sizeof none);
 }
 
-// A set of descriptors that is readable when one of them has news, or -1.
+// Returns a set of descriptors that's readable when one of them has an event, or -1.
 static inline int cmicrohttpd_set(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
 static inline int cmicrohttpd_set_add(int set, int descriptor) {
@@ -278,13 +280,14 @@ static inline int cmicrohttpd_set_add(int set, int descriptor) {
     return epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-// Watches a connection for nothing but that its peer leaves, until it is closed.
+// Watches a connection only for the peer's disconnect, until it's closed.
 static inline int cmicrohttpd_watch(int set, int socket, void *of) {
     struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data = {.ptr = of}};
     return epoll_ctl(set, EPOLL_CTL_ADD, socket, &event);
 }
 
-// Those whose peers left since the last call; how many of at most `most`.
+// Outputs the connections whose peers have disconnected since the last call, at most `most`.
+// Returns their number.
 static inline int cmicrohttpd_left(int set, void **of, int most) {
     struct epoll_event events[64];
     int count = epoll_wait(set, events, most < 64 ? most : 64, 0);
@@ -295,7 +298,7 @@ static inline int cmicrohttpd_left(int set, void **of, int most) {
 
 static inline int cmicrohttpd_errno(void) { return errno; }
 
-// Milliseconds after which a server is to run; -1: no sooner than its descriptor says.
+// Returns the milliseconds after which a server must run, or -1 if only its descriptor matters.
 static inline long long cmicrohttpd_due(struct MHD_Daemon *daemon) {
     MHD_UNSIGNED_LONG_LONG milliseconds = 0;
     return MHD_get_timeout(daemon, &milliseconds) == MHD_YES ? (long long)milliseconds : -1;

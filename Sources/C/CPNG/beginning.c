@@ -5,10 +5,10 @@
 
 #include "CPNG.h"
 
-// So many bytes are given to libpng at once: it may copy them together with what it kept.
+// The number of bytes passed to libpng at a time: libpng may copy them together with bytes it kept.
 enum { STEP_BYTES = 1 << 16 };
 
-// A chunk without its data.
+// The size of a chunk without its data.
 enum { SIGNATURE_BYTES = 8, CHUNK_BYTES = 12 };
 
 typedef struct {
@@ -63,7 +63,7 @@ static void on_info(png_structp png, png_infop info) {
         fail(png, reader->failure, CPNG_MISFIT, "another image than its header says");
 }
 
-// `row` is NULL where a pass changes nothing.
+// `row` is NULL if a pass doesn't change it.
 static void on_row(png_structp png, png_bytep row, png_uint_32 y, int pass) {
     reader *reader = png_get_progressive_ptr(png);
     if (reader->stop(reader->context))
@@ -79,7 +79,7 @@ static void on_row(png_structp png, png_bytep row, png_uint_32 y, int pass) {
         reader->rows = place;
 }
 
-// Nothing of other chunks changes pixels, and they may be large.
+// Other chunks don't affect pixels and may be large.
 static void pass_other_chunks(png_structp png) {
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
 }
@@ -88,7 +88,7 @@ static size_t number_at(const uint8_t *bytes) {
     return (size_t)bytes[0] << 24 | (size_t)bytes[1] << 16 | (size_t)bytes[2] << 8 | bytes[3];
 }
 
-// Behind the last chunk of the first row of those that have pixels: what follows is nobody's.
+// Returns the offset after the last chunk of the first run of pixel chunks; the rest is unused.
 static size_t end_of_pixels(const uint8_t *bytes, size_t count) {
     size_t offset = SIGNATURE_BYTES;
     int has_pixels = 0;
@@ -109,7 +109,7 @@ static void read_all(png_structp png, png_infop info, reader *reader, const uint
     size_t end = end_of_pixels(bytes, count);
     for (size_t offset = 0; offset < end; offset += STEP_BYTES) {
         size_t left = end - offset;
-        // libpng never writes to the bytes, its parameter only lacks the const.
+        // libpng never writes to the bytes; its parameter merely lacks the const.
         png_process_data(png, info, (png_bytep)bytes + offset,
                          left < STEP_BYTES ? left : STEP_BYTES);
     }
@@ -120,7 +120,7 @@ static cpng_status status_of(const reader *reader) {
     return status == CPNG_CORRUPT && reader->rows > 0 ? CPNG_FINE : status;
 }
 
-// A function of its own, so that no variable of the caller changes between the jump's two ends.
+// A separate function, so that no local variable of the caller changes between setjmp and longjmp.
 static void read_guarded(png_structp png, png_infop info, reader *reader, const uint8_t *bytes,
                          size_t count) {
     if (setjmp(png_jmpbuf(png)) == 0)

@@ -1,8 +1,8 @@
-// A limit for what zlib inflates in this process.
+// Limits the bytes that zlib inflates in this process.
 //
-// libpng inflates all that its chunks have, long after the pixels are complete, and has no limit
-// for it: 2 MB of IDAT are 2 GB. This `inflate` stands in the program, so that the dynamic linker
-// binds libpng to it; it counts, and leaves the work to zlib's own.
+// libpng inflates everything in its chunks, long after the pixels are complete, and has no limit
+// for it: 2 MB of IDAT can be 2 GB. This `inflate` is in the program, so the dynamic linker binds
+// libpng to it; it counts the bytes and forwards the work to zlib's own.
 #define _GNU_SOURCE
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ static _Atomic uint64_t left = CPNG_NO_INFLATE_LIMIT;
 static _Atomic uint64_t extra;
 static atomic_bool is_exceeded;
 
-// Before a sandbox closes, and before there are threads.
+// Runs before the sandbox is applied and before there are threads.
 __attribute__((constructor)) static void find_inflate(void) {
     zlib_inflate = (inflate_function)dlsym(RTLD_NEXT, "inflate");
 }
@@ -54,7 +54,7 @@ static void count(uint64_t bytes) {
     }
 }
 
-// A call inflates no more than its caller has room for, so the limit is passed by that at most.
+// A call inflates at most its caller's buffer size, so the limit is exceeded by no more than that.
 int inflate(z_streamp stream, int flush) {
     if (!zlib_inflate)
         return Z_STREAM_ERROR;

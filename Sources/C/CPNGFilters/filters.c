@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-// Written so that the compiler makes vectors of them: no branches, 16-bit arithmetic, and the first
-// pixel, which has none to its left, apart.
+// Written for auto-vectorization: no branches, 16-bit arithmetic, and separate code for the first
+// pixel, which has no left neighbor.
 
 enum { SUB = 1, UP = 2, PAETH = 4 };
 
@@ -15,7 +15,7 @@ void cpng_filter_none(const uint8_t *row, size_t count, uint8_t *out) {
 static uint64_t cost(const uint8_t *bytes, size_t count) {
     uint64_t sum = 0;
     for (size_t start = 0; start < count;) {
-        // A part is short enough for 32 bits.
+        // A part is short enough to be summed in 32 bits.
         size_t end = count - start < (1 << 20) ? count : start + (1 << 20);
         uint32_t part = 0;
         for (size_t i = start; i < end; i++) {

@@ -16,14 +16,14 @@ int cpixbuf_load(const char *name) {
     return 0;
 }
 
-// A loader that is told to make nothing makes no pixels.
+// With a size of 0 a loader allocates no pixels.
 static void check_size(GdkPixbufLoader *loader, int width, int height, gpointer data) {
     load *state = data;
     if (width != state->image.width || height != state->image.height)
         gdk_pixbuf_loader_set_size(loader, 0, 0);
 }
 
-// Its memory may have been that of another image, and bytes may be missing for some of it.
+// The memory may have held another image, and bytes for a part of the pixels may be missing.
 static void clear(GdkPixbufLoader *loader, gpointer data) {
     (void)data;
     GdkPixbuf *pixbuf = gdk_pixbuf_loader_get_pixbuf(loader);
@@ -45,7 +45,7 @@ static void copy_row(const guchar *from, int channels, guchar *to, cpixbuf_image
     }
 }
 
-// NULL where the pixbuf is as was said.
+// Returns NULL if the pixbuf has the expected size and all rows.
 static const char *copy(GdkPixbuf *pixbuf, load *state, guchar *pixels) {
     cpixbuf_image image = state->image;
     if (!pixbuf || gdk_pixbuf_get_width(pixbuf) != image.width ||
@@ -67,7 +67,7 @@ int cpixbuf_decode(cpixbuf_image image, const void *bytes, size_t count, void *p
         g_signal_connect(loader, "size-prepared", G_CALLBACK(check_size), &state);
         g_signal_connect(loader, "area-prepared", G_CALLBACK(clear), &state);
         g_signal_connect(loader, "area-updated", G_CALLBACK(count_rows), &state);
-        // A loader is closed whatever came before; only the first failure counts.
+        // The loader is always closed; only the first failure is reported.
         gboolean is_read = gdk_pixbuf_loader_write(loader, bytes, count, &failure);
         gdk_pixbuf_loader_close(loader, is_read ? &failure : NULL);
     }

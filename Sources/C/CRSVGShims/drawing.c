@@ -8,7 +8,7 @@
 
 struct crsvg_drawing {
     RsvgHandle *handle;
-    // What is drawn, where nothing but that says how large the drawing is; else empty.
+    // The bounding box of the content if only that determines the size; otherwise empty.
     RsvgRectangle ink;
 };
 
@@ -38,7 +38,7 @@ void crsvg_close(crsvg_drawing drawing) {
     g_free(drawing);
 }
 
-// 0 for what depends on where the drawing is shown.
+// Returns 0 for lengths that depend on the viewport.
 static double pixels(RsvgLength length) {
     switch (length.unit) {
     case RSVG_UNIT_PX:
@@ -58,7 +58,7 @@ static double pixels(RsvgLength length) {
     }
 }
 
-// By its view box, and by the one side that is said, if any.
+// Determines the size from the view box, and from the one specified side, if any.
 static int size_by_view_box(RsvgHandle *handle, double *width, double *height) {
     gboolean has_width, has_height, has_box;
     RsvgLength wide, high;
@@ -76,7 +76,7 @@ static int size_by_view_box(RsvgHandle *handle, double *width, double *height) {
     return 1;
 }
 
-// In a viewport as large as a photo: parts of 100 % have to be parts of something.
+// A photo-sized viewport, since 100 % must refer to some size.
 #define INK_VIEWPORT 1000
 
 void crsvg_size(crsvg_drawing drawing, double *width, double *height) {
@@ -92,7 +92,7 @@ void crsvg_size(crsvg_drawing drawing, double *width, double *height) {
     }
 }
 
-// Cairo has colours multiplied by alpha, in words of blue, green, red and alpha.
+// Cairo uses premultiplied colors in words of blue, green, red and alpha.
 static void straighten(unsigned char *pixel, size_t count) {
     for (; count > 0; count--, pixel += 4) {
         guint32 word = *(guint32 *)pixel;
@@ -105,7 +105,7 @@ static void straighten(unsigned char *pixel, size_t count) {
     }
 }
 
-// librsvg has one code for all errors, and the name of cairo's in its text.
+// librsvg has one code for all errors; its text contains the name of cairo's error.
 static int lacks_memory(const GError *failure) {
     return failure && strstr(failure->message, "NoMemory") != NULL;
 }
@@ -117,7 +117,7 @@ int crsvg_draw(crsvg_drawing drawing, int width, int height, void *pixels, char 
     cairo_surface_destroy(surface);
     RsvgRectangle whole = {0, 0, width, height};
     if (drawing->ink.width > 0 && drawing->ink.height > 0) {
-        // Without a view box librsvg scales nothing to its viewport.
+        // Without a view box librsvg doesn't scale to the viewport.
         cairo_scale(cairo, width / drawing->ink.width, height / drawing->ink.height);
         cairo_translate(cairo, -drawing->ink.x, -drawing->ink.y);
         whole.width = whole.height = INK_VIEWPORT;

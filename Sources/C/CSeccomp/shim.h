@@ -1,4 +1,4 @@
-// libseccomp for Swift: actions and attributes are macros, which Swift does not see. Each shim
+// libseccomp for Swift: its actions and attributes are macros that Swift doesn't import. Each shim
 // returns a value >= 0, or -errno.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <seccomp.h>
 #include <stdint.h>
 
-/// `argument & mask` must be `value`.
+/// Requires `argument & mask == value`.
 struct cseccomp_condition {
     uint32_t argument;
     uint64_t mask;
@@ -16,8 +16,8 @@ struct cseccomp_condition {
 static inline uint32_t cseccomp_allow(void) { return SCMP_ACT_ALLOW; }
 static inline uint32_t cseccomp_fail(uint16_t number) { return SCMP_ACT_ERRNO(number); }
 
-// Calls of another architecture end the process. All threads, the kernel's own error numbers, and
-// a tree instead of a list, so that a call costs few comparisons.
+// Calls of another architecture kill the process. The filter applies to all threads, returns the
+// kernel's error numbers, and is a tree rather than a list, so that a call needs few comparisons.
 static inline int cseccomp_prepare(scmp_filter_ctx filter) {
     int result = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
     if (result == 0) result = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
@@ -26,7 +26,7 @@ static inline int cseccomp_prepare(scmp_filter_ctx filter) {
     return result;
 }
 
-// Calls that this processor does not have are left out.
+// Skips calls that don't exist on this architecture.
 static inline int cseccomp_add(
     scmp_filter_ctx filter, uint32_t action, const char *name,
     const struct cseccomp_condition *conditions, unsigned count) {

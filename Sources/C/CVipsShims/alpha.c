@@ -26,11 +26,11 @@ int cvips_unpremultiply(cvips_image in, cvips_image *out) {
     return result ? -1 : 0;
 }
 
-// `over` as sRGB with an alpha band, of which `opacity` is left.
+// Converts `over` to sRGB with alpha multiplied by `opacity`.
 static int as_layer(VipsObject *owner, VipsImage *over, double opacity, VipsImage **out) {
     VipsImage **made = (VipsImage **)vips_object_local_array(owner, 2);
     const double factors[] = {1, 1, 1, opacity};
-    // Samples are cut off behind the point.
+    // Adds 0.5, since samples are truncated.
     const double halves[] = {0, 0, 0, 0.5};
     if (vips_colourspace(over, &made[0], VIPS_INTERPRETATION_sRGB, NULL)) return -1;
     if (vips_image_hasalpha(made[0])) {

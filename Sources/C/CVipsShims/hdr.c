@@ -3,7 +3,7 @@
 
 #include "CVipsShims.h"
 
-// Light of a sample from 0 to 1 (ITU-R BT.2100, table 4): in candela per square metre.
+// Luminance of a sample from 0 to 1 (ITU-R BT.2100, table 4), in candela per square meter.
 static double pq_light(double sample) {
     const double m1 = 2610.0 / 16384, m2 = 2523.0 / 4096 * 128;
     const double c1 = 3424.0 / 4096, c2 = 2413.0 / 4096 * 32, c3 = 2392.0 / 4096 * 32;
@@ -11,13 +11,13 @@ static double pq_light(double sample) {
     return 10000 * pow(fmax(power - c1, 0) / (c2 - c3 * power), 1 / m1);
 }
 
-// The same of HLG (table 5): light in the scene, from 0 to 1.
+// The HLG counterpart (table 5): scene light from 0 to 1.
 static double hlg_light(double sample) {
     const double a = 0.17883277, b = 1 - 4 * a, c = 0.5 - a * log(4 * a);
     return sample <= 0.5 ? sample * sample / 3 : (exp((sample - c) / a) + b) / 12;
 }
 
-// What each of the numbers of a sample is in light, where 1 is SDR white, or for HLG in the scene.
+// A table of the light for each sample value, where 1 is SDR white, or for HLG scene light.
 static VipsImage *light_table(VipsImage *in, cvips_hdr hdr) {
     int count = in->BandFmt == VIPS_FORMAT_UCHAR ? 256 : 65536;
     float *light = g_new(float, count);
@@ -31,7 +31,7 @@ static VipsImage *light_table(VipsImage *in, cvips_hdr hdr) {
     return table;
 }
 
-// Red, green and blue without alpha; grey is all three.
+// Outputs red, green and blue without alpha; gray is repeated three times.
 static int colours_of(VipsObject *owner, VipsImage *in, VipsImage **out) {
     VipsImage **made = (VipsImage **)vips_object_local_array(owner, 1);
     if (in->Bands >= 3) return vips_extract_band(in, out, 0, "n", 3, NULL);
@@ -40,7 +40,8 @@ static int colours_of(VipsObject *owner, VipsImage *in, VipsImage **out) {
     return vips_bandjoin(bands, out, 3, NULL);
 }
 
-// Light of the scene as a display of `peak` shows it, where 1 is SDR white (table 5, OOTF).
+// Converts scene light to that of a display with luminance `peak`, where 1 is SDR white (table 5,
+// OOTF).
 static int displayed(VipsObject *owner, VipsImage *scene, cvips_hdr hdr, VipsImage **out) {
     const double gamma = 1.2;
     VipsImage **made = (VipsImage **)vips_object_local_array(owner, 4);
@@ -51,7 +52,7 @@ static int displayed(VipsObject *owner, VipsImage *scene, cvips_hdr hdr, VipsIma
            vips_linear1(made[3], out, hdr.peak / hdr.white, 0, NULL);
 }
 
-// Rounded: libvips cuts off behind the point.
+// Rounds, since libvips truncates.
 static int scaled(VipsImage *in, double factor, VipsBandFormat format, VipsImage **out) {
     VipsImage *number;
     if (vips_linear1(in, &number, factor, 0.5, NULL)) return -1;

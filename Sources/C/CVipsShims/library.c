@@ -9,8 +9,8 @@ static void pass_log(const gchar *domain, GLogLevelFlags level, const gchar *mes
     ((cvips_log)log)((int)(level & G_LOG_LEVEL_MASK), domain ? domain : "", message ? message : "");
 }
 
-// What a decoder makes out of order, such as WebP, libvips keeps as a whole: above a threshold in a
-// file, which a sandbox refuses. How large pixels become is for the caller to limit; they stay in
+// libvips stores whole images that a decoder produces out of order, such as WebP, and above a
+// threshold does so in a file, which a sandbox forbids. Callers must limit the size; pixels stay in
 // memory.
 static void keep_pixels_in_memory(void) {
     g_setenv("VIPS_DISC_THRESHOLD", "1000000g", TRUE);

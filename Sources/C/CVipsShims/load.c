@@ -2,8 +2,8 @@
 
 #include "CVipsShims.h"
 
-// Numbers are turned into what the option takes. One that the loader does not have is a fault of
-// the caller: GObject warns of it.
+// Converts a number to the option's type. Passing an option that the loader lacks is a caller's
+// error, which GObject warns about.
 static void set_number(VipsOperation *loader, const char *name, double number) {
     GValue value = G_VALUE_INIT;
     g_value_init(&value, G_TYPE_DOUBLE);
@@ -12,8 +12,8 @@ static void set_number(VipsOperation *loader, const char *name, double number) {
     g_value_unset(&value);
 }
 
-// Rows are asked for from top to bottom, once; whoever needs them in another order copies the
-// image to memory first. libvips never writes to the bytes, its parameter only lacks the const.
+// Rows are requested once, from top to bottom; callers that need another order copy the image to
+// memory first. libvips never writes to the bytes; its parameter merely lacks the const.
 static void set_input(VipsOperation *loader, const void *bytes, size_t count, int may_end) {
     VipsBlob *blob = vips_blob_new(NULL, bytes, count);
     g_object_set(loader, "buffer", blob, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on",
@@ -21,7 +21,7 @@ static void set_input(VipsOperation *loader, const void *bytes, size_t count, in
     vips_area_unref(VIPS_AREA(blob));
 }
 
-// libvips looks at this too, but only after the loaders of PDF and HEIF have read the bytes.
+// libvips checks this too, but only after the loaders for PDF and HEIF have read the bytes.
 static int refuse_blocked(VipsOperation *loader, const char *name) {
     if (!(VIPS_OPERATION_GET_CLASS(loader)->flags & VIPS_OPERATION_BLOCKED))
         return 0;

@@ -14,7 +14,7 @@ int cvips_wrap(const void *pixels, size_t count, int width, int height, int band
                                       bytes == 2 ? VIPS_FORMAT_USHORT : VIPS_FORMAT_UCHAR);
     if (!*out)
         return -1;
-    // The image is new and nobody else has it yet, so its header may be written.
+    // The image is new and not shared yet, so its header may be modified.
     (*out)->Type = is_cmyk ? VIPS_INTERPRETATION_CMYK : meaning_of(bands, bytes);
     return 0;
 }

@@ -1,4 +1,4 @@
-// dladdr is GNU's.
+// dladdr is a GNU extension.
 #define _GNU_SOURCE
 #include "modules.h"
 
@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <vips/vips.h>
 
-// libvips loads all modules that lie beside it when it starts, also those of ImageMagick, PDF and
-// scans of microscopes. `VIPSHOME` says where it looks for them: it is told a place without any.
+// On startup libvips loads all modules next to it, including those for ImageMagick, PDF and
+// microscope slides. `VIPSHOME` determines where it looks, so it's set to a directory without
+// modules.
 
-// Where the modules are; NULL where libvips has loaded those that it found.
+// The modules' directory; NULL if libvips has loaded the modules it found.
 static gchar *modules = NULL;
 
-// Beside the file of libvips, whatever the names of links to it.
+// Next to libvips' actual file, whatever its links are called.
 static gchar *folder_beside_library(void) {
     Dl_info library;
     if (!dladdr(dlsym(RTLD_DEFAULT, "vips_init"), &library))
@@ -33,7 +34,7 @@ static gchar *folder_beside_library(void) {
 }
 
 int cvips_init_without_modules(const char *program) {
-    // Whoever sets it has arranged the modules otherwise.
+    // If it's set, the modules have been arranged deliberately.
     if (!g_getenv("VIPSHOME"))
         modules = folder_beside_library();
     if (!modules)

@@ -4,18 +4,18 @@
 #include "modules.h"
 #include "permits.h"
 
-// libvips can open dozens of formats, some through libraries of doubtful safety: all loaders are
-// blocked until one is permitted by its name, and what a format needs is loaded no sooner.
+// libvips can open dozens of formats, some with libraries of doubtful safety. All loaders are
+// blocked until they are permitted by name, and a format's libraries aren't loaded before that.
 
 static GMutex lock;
-// GTypes of what is permitted.
+// The GTypes of the permitted operations.
 static GSList *permitted = NULL;
 
 static gboolean is_permitted(GType type) {
     return g_slist_find(permitted, GSIZE_TO_POINTER(type)) != NULL;
 }
 
-// One by one: `vips_operation_block_set` would block for a moment what another thread uses.
+// One by one: `vips_operation_block_set` would briefly block operations that another thread uses.
 static void *block(VipsObjectClass *class, void *loaders) {
     VipsOperationClass *operation = VIPS_OPERATION_CLASS(class);
     GType type = G_TYPE_FROM_CLASS(class);

@@ -1,4 +1,4 @@
 #pragma once
 
-// Blocks all loaders, and all that libvips does not trust, but what is permitted.
+// Blocks all loaders, and all operations that libvips doesn't trust, except the permitted ones.
 void cvips_block_others(void);

@@ -2,7 +2,7 @@
 
 #include "CVipsShims.h"
 
-// Bytes of samples that are numbers: rounded, since libvips cuts off behind the point.
+// Converts floating-point samples to bytes, rounded, since libvips truncates.
 static int as_bytes(VipsImage *in, VipsImage **out, VipsInterpretation meaning) {
     VipsImage *bytes;
     if (vips_linear1(in, &bytes, 1.0, 0.5, "uchar", TRUE, NULL)) return -1;
@@ -11,7 +11,7 @@ static int as_bytes(VipsImage *in, VipsImage **out, VipsInterpretation meaning) 
     return result;
 }
 
-// `colours`, of `meaning`, with the alpha band of `in` where that has one.
+// Appends the alpha band of `in`, if any, to `colours`, which has the interpretation `meaning`.
 static int with_alpha_of(VipsObject *owner, VipsImage *in, VipsImage *colours,
                          VipsInterpretation meaning, VipsImage **out) {
     VipsImage **made = (VipsImage **)vips_object_local_array(owner, 2);
@@ -52,7 +52,7 @@ int cvips_map(cvips_image in, const uint8_t *curve, cvips_image *out) {
     return result ? -1 : 0;
 }
 
-// What an operation on several pixels gets: numbers, multiplied by alpha where there is one.
+// The input for operations that combine pixels: floating point, premultiplied if there is alpha.
 static int weighted(VipsImage *in, VipsImage **out) {
     return vips_image_hasalpha(in) ? vips_premultiply(in, out, NULL)
                                    : vips_cast(in, out, VIPS_FORMAT_FLOAT, NULL);
@@ -81,7 +81,7 @@ int cvips_unsharp(cvips_image in, double sigma, cvips_image *out) {
     *out = NULL;
     VipsImage *owner = vips_image_new();
     VipsImage **made = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 5);
-    // Twice the image without what is blurred of it, in the shape that its alpha has.
+    // Twice the image minus its blurred colors, within the original alpha.
     int result = colours_of(in, &made[0]) || weighted(in, &made[1]) ||
                  vips_gaussblur(made[1], &made[2], sigma, "min_ampl", 0.01, "precision",
                                 VIPS_PRECISION_FLOAT, NULL) ||
@@ -123,7 +123,7 @@ int cvips_turn(cvips_image in, double radians, int width, int height, cvips_imag
     double nothing[4] = {0, 0, 0, 0};
     VipsArrayDouble *clear = vips_array_double_new(nothing, in->Bands);
     double c = cos(radians), s = sin(radians);
-    // Centres of pixels turn about the centre of the image.
+    // Pixel centers rotate about the center of the image.
     int result = !interpolate || weighted(in, &made[0]) ||
                  vips_affine(made[0], &made[1], c, s, -s, c, "interpolate", interpolate, "oarea",
                              area, "idx", 0.5 - in->Xsize / 2.0, "idy", 0.5 - in->Ysize / 2.0,

@@ -19,9 +19,9 @@ int cvips_enlarge(cvips_image in, double horizontal, double vertical, double lef
     if (!interpolate)
         return -1;
     VipsArrayInt *area = vips_array_int_newv(4, 0, 0, width, height);
-    // libvips reads column x of the result at x / horizontal − idx; its centre lies at
-    // left + (x + 0.5) / horizontal − 0.5 (likewise for rows). vips_resize leaves the second
-    // half pixel out, which shifts what it enlarges.
+    // libvips reads column x of the result at x / horizontal − idx; its center is at left + (x +
+    // 0.5) / horizontal − 0.5 (likewise for rows). vips_resize omits the second half pixel, which
+    // shifts enlarged images.
     double idx = 0.5 - 0.5 / horizontal - left;
     double idy = 0.5 - 0.5 / vertical - top;
     int result = vips_affine(in, out, horizontal, 0.0, 0.0, vertical, "interpolate", interpolate,
@@ -37,7 +37,7 @@ int cvips_miniature(cvips_image in, int width, int height, cvips_image *out) {
     VipsImage *owner = vips_image_new();
     VipsImage **made = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 3);
     int is_small = in->Xsize == width && in->Ysize == height;
-    // Colours are multiplied by alpha there, where there is one.
+    // This premultiplies colors if there is alpha.
     int result = (is_small ? vips_copy(in, &made[0], NULL)
                            : vips_thumbnail_image(in, &made[0], width, "height", height, "size",
                                                   VIPS_SIZE_FORCE, "no_rotate", TRUE, NULL)) ||

@@ -62,7 +62,7 @@ int cvips_animated(cvips_image in, int page_height, const int *delays, int count
     *out = NULL;
     if (vips_copy(in, out, NULL))
         return -1;
-    // The copy is new and nobody else has it yet, so its header may be written.
+    // The copy is new and not shared yet, so its header may be modified.
     vips_image_set_int(*out, VIPS_META_PAGE_HEIGHT, page_height);
     vips_image_set_int(*out, "loop", plays);
     vips_image_set_array_int(*out, "delay", delays, count);
@@ -79,7 +79,7 @@ int cvips_save_gif(cvips_image in, cvips_gif_options options, cvips_sink sink, v
     return result;
 }
 
-// libtiff goes back to what it wrote, which a sink cannot.
+// libtiff seeks back in its output, which a sink can't do.
 int cvips_save_tiff(cvips_image in, int predicts, int strip, cvips_sink sink, void *context) {
     void *bytes = NULL;
     size_t count = 0;

@@ -8,12 +8,12 @@ struct cwebp_animation {
     cwebp_encoding encoding;
     WebPAnimEncoder *encoder;
     WebPConfig config;
-    // Of the call that is under way; their context is gone when it returns.
+    // Those of the current call; their context is invalid after it returns.
     cwebp_callbacks callbacks;
     int is_stopped;
 };
 
-// The encoder makes pictures of its own of parts of a frame; they keep `user_data`, and those that
+// The encoder creates its own pictures of parts of a frame. They keep `user_data`, and those that
 // outlive a frame are encoded again in the end.
 static int on_progress(int percent, const WebPPicture *picture) {
     (void)percent;
@@ -89,7 +89,7 @@ cwebp_status cwebp_animation_finish(cwebp_animation *animation, int milliseconds
     WebPData made;
     WebPDataInit(&made);
     cwebp_status status = CWEBP_FINE;
-    // Frames that are all the same become one, which is encoded as a still image beside.
+    // If all frames are identical, they become one, which is also encoded as a still image.
     animation->callbacks = callbacks;
     int is_fine = WebPAnimEncoderAdd(animation->encoder, NULL, milliseconds, NULL) &&
                   WebPAnimEncoderAssemble(animation->encoder, &made);

@@ -3,9 +3,9 @@
 
 #include "CWebP.h"
 
-// So many bytes are decoded before the caller is asked again whether to stop.
+// The number of bytes decoded between calls of `stop`.
 enum { STEP_BYTES = 1 << 14 };
-// In front of the pixels at most: the format has five kinds of such chunks, of which each is once.
+// The limit of chunks before the pixels: the format has five kinds, each permitted once.
 enum { CHUNKS_MAX = 256 };
 enum { FILE_HEADER_BYTES = 12, CHUNK_HEADER_BYTES = 8 };
 
@@ -33,7 +33,7 @@ static int has_pixels(const uint8_t *chunk) {
     return !memcmp(chunk, "VP8 ", 4) || !memcmp(chunk, "VP8L", 4) || !memcmp(chunk, "ANMF", 4);
 }
 
-// `start` gets where the chunk of the pixels begins, or the end of the bytes where it is not there.
+// `start` receives the offset of the pixel chunk, or the end of the bytes if it's missing.
 static cwebp_status find_pixels(cwebp_bytes file, size_t *start) {
     if (file.count < FILE_HEADER_BYTES || memcmp(file.bytes, "RIFF", 4) ||
         memcmp(file.bytes + 8, "WEBP", 4))
@@ -89,9 +89,9 @@ static int configure(WebPDecoderConfig *config, cwebp_bytes file, int width, int
     return 1;
 }
 
-// As long as there is no row, libwebp reads from the start again each time: all chunks in front of
-// the pixels, and what an image without loss says in front of its own. So the first step goes to
-// the pixels, and each one doubles what is there of them until there is a row.
+// Until the first row is complete, libwebp restarts from the beginning with every call: all chunks
+// before the pixels, and the header data of a lossless image. So the first step goes up to the
+// pixels, and each further one doubles the number of pixel bytes until there is a row.
 static cwebp_status read_all(WebPIDecoder *decoder, cwebp_bytes file, cwebp_stop stop,
                              void *context, int *rows) {
     VP8StatusCode code = VP8_STATUS_SUSPENDED;
@@ -108,7 +108,7 @@ static cwebp_status read_all(WebPIDecoder *decoder, cwebp_bytes file, cwebp_stop
             step = count - start;
         count = file.count - count < step ? file.count : count + step;
         code = WebPIUpdate(decoder, file.bytes, count);
-        // NULL, and no row, before the first one.
+        // Returns NULL and no row before the first one.
         WebPIDecGetRGB(decoder, rows, NULL, NULL, NULL);
     }
     return status_of(code);

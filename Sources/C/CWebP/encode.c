@@ -66,7 +66,7 @@ cwebp_status cwebp_encode_planes(cwebp_encoding encoding, const uint8_t *const *
     *code = VP8_ENC_ERROR_INVALID_CONFIGURATION;
     if (encoding.is_lossless || prepare(encoding, &callbacks, &config, &picture))
         return CWEBP_INTERNAL;
-    // libwebp writes to a picture only where it has transparent pixels to clear.
+    // libwebp only writes to a picture that has transparent pixels to clear.
     picture.y = (uint8_t *)planes[0];
     picture.u = (uint8_t *)planes[1];
     picture.v = (uint8_t *)planes[2];
@@ -82,7 +82,7 @@ cwebp_status cwebp_encode_pixels(cwebp_encoding encoding, const uint8_t *pixels,
     *code = VP8_ENC_ERROR_INVALID_CONFIGURATION;
     if (prepare(encoding, &callbacks, &config, &picture))
         return CWEBP_INTERNAL;
-    // Sharp chroma is made by the encoder, of pixels as they are; others are reduced right here.
+    // The encoder computes sharp chroma from the original pixels; otherwise chroma is reduced here.
     picture.use_argb = encoding.is_lossless || encoding.sharp_yuv;
     int is_fine = bands == 4 ? WebPPictureImportRGBA(&picture, pixels, stride)
                              : WebPPictureImportRGB(&picture, pixels, stride);

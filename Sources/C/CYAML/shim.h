@@ -1,11 +1,11 @@
-// libyaml for Swift: an event is a union, which Swift reads with difficulty.
+// libyaml for Swift: an event is a union, which is awkward to read from Swift.
 #pragma once
 
 #include <stddef.h>
 #include <string.h>
 #include <yaml.h>
 
-/// What a document is made of; `text` belongs to the event.
+/// The kinds of events; `text` belongs to the event.
 enum cyaml_kind {
     CYAML_END,
     CYAML_SCALAR,
@@ -17,7 +17,7 @@ enum cyaml_kind {
     CYAML_OTHER,
 };
 
-/// One event, with where it begins, counted from 1.
+/// An event with its position, counted from 1.
 struct cyaml_step {
     enum cyaml_kind kind;
     int is_tagged;

@@ -1,5 +1,5 @@
-// libzmq for Swift. Each shim returns a value >= 0, or -errno: nothing can come between the call
-// and the reading of errno.
+// libzmq for Swift. Each shim returns a value >= 0 or -errno, so that nothing can run between the
+// call and reading errno.
 #pragma once
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 #include "CZimg.h"
 
-// 255 becomes 65,535.
+// Maps 255 to 65,535.
 enum { WIDEN = 257 };
 
-// Colours times alpha, in 16 bits: with 8, the colours of nearly transparent pixels would be lost.
+// Premultiplied colors have 16 bits: with 8, colors of nearly transparent pixels would be lost.
 void czimg_premultiply(const uint8_t *pixels, size_t pixel_stride, uint16_t *const *planes,
                        const size_t *strides, size_t width, size_t height, int bands) {
     int last = bands - 1;
@@ -19,7 +19,7 @@ void czimg_premultiply(const uint8_t *pixels, size_t pixel_stride, uint16_t *con
     }
 }
 
-// The sharpening lobes of a filter can make a colour brighter than its alpha permits: cut off.
+// Colors are clamped: the negative lobes of a filter can make one brighter than its alpha permits.
 void czimg_unpremultiply(const uint16_t *const *planes, const size_t *strides, uint8_t *pixels,
                          size_t pixel_stride, size_t width, size_t height, int bands) {
     int last = bands - 1;

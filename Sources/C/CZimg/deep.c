@@ -8,7 +8,7 @@ static const uint16_t *const_row_of(const uint16_t *plane, size_t stride, size_t
     return (const uint16_t *)((const uint8_t *)plane + y * stride);
 }
 
-// Rounded, of numbers up to 65,535.
+// The rounded product of fractions of 65,535.
 static uint16_t product(uint32_t left, uint32_t right) {
     return (uint16_t)(((uint64_t)left * right + UINT16_MAX / 2) / UINT16_MAX);
 }

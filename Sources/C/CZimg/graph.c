@@ -11,7 +11,7 @@ struct czimg_graph {
     size_t scratch_bytes;
 };
 
-// zimg puts the kind of an error above its number.
+// zimg encodes the kind of an error in the bits above its number.
 enum { KIND_MASK = ~0x3FF };
 
 static void explain(czimg_failure *failure) {
@@ -39,7 +39,7 @@ static zimg_color_family_e family_of(czimg_family family) {
     }
 }
 
-// Primaries and transfer pass unchanged, whatever they are.
+// Primaries and transfer are passed through unchanged.
 static zimg_matrix_coefficients_e matrix_of(czimg_family family, czimg_matrix matrix) {
     switch (family) {
     case CZIMG_YCBCR:
@@ -122,8 +122,8 @@ static zimg_cpu_type_e code_of_x86(czimg_code code) {
 }
 #endif
 
-// Automatic is ZIMG_CPU_AUTO and never ZIMG_CPU_AUTO_64B, which adds AVX-512: with that, zimg 3.0.4
-// takes columns from 16 places away where it reduces by 2.0 to 2.2.
+// Automatic is ZIMG_CPU_AUTO, never ZIMG_CPU_AUTO_64B, which adds AVX-512: with that, zimg 3.0.4
+// reads columns that are 16 positions off when reducing by 2.0 to 2.2.
 static zimg_cpu_type_e code_of(czimg_code code) {
     if (code == CZIMG_PORTABLE)
         return ZIMG_CPU_NONE;
@@ -148,7 +148,7 @@ static zimg_graph_builder_params parameters(czimg_resampling luma, czimg_resampl
     return params;
 }
 
-// The filters, and scratch memory for them; what is missing after a failure stays NULL.
+// Builds the filters and allocates scratch memory; whatever is missing after a failure stays NULL.
 static int prepare(czimg_graph *graph, const zimg_image_format *in, const zimg_image_format *out,
                    const zimg_graph_builder_params *params, czimg_failure *failure) {
     graph->filters = zimg_filter_graph_build(in, out, params);

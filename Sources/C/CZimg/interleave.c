@@ -4,7 +4,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-// One loop for each number of bands: with the number fixed, the compiler makes vectors of it.
+// One loop per number of bands: a fixed number lets the compiler vectorize it.
 INLINE void split2(const uint8_t *restrict in, uint8_t *restrict a, uint8_t *restrict b,
                    size_t width) {
     for (size_t x = 0; x < width; x++) {
@@ -106,7 +106,7 @@ INLINE void join(const uint8_t *const *planes, const size_t *strides, uint8_t *p
     }
 }
 
-// The loops are compiled twice: without AVX2's byte shuffles those of 2 to 4 bands take up to
+// The loops are compiled twice: without AVX2's byte shuffles, those for 2 to 4 bands take up to
 // twenty times as long.
 static void split_portably(const uint8_t *pixels, size_t pixel_stride, uint8_t *const *planes,
                            const size_t *strides, size_t width, size_t height, int bands) {

@@ -1,4 +1,4 @@
-// libavif's encoder, by libaom, and its decoder, by dav1d, without its versioned structures.
+// libavif's encoder (with libaom) and decoder (with dav1d), without its versioned structures.
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +10,7 @@ typedef enum {
     CAVIF_REFUSED,
     CAVIF_NO_MEMORY,
     CAVIF_INTERNAL,
-    // Of what is decoded only.
+    // Decoding only.
     CAVIF_CORRUPT,
     CAVIF_UNSUPPORTED,
 } cavif_status;
@@ -18,14 +18,14 @@ typedef enum {
 typedef enum {
     CAVIF_GREY = 0,
     CAVIF_420,
-    // Decoded only.
+    // Decoding only.
     CAVIF_422,
     CAVIF_444,
 } cavif_chroma;
 
 typedef struct {
     const uint8_t *bytes;
-    // 0: nothing.
+    // 0 means none.
     size_t count;
 } cavif_bytes;
 
@@ -33,27 +33,27 @@ typedef struct {
     int width;
     int height;
     cavif_chroma chroma;
-    // 0 to 63: how coarse colours are, and alpha; 0 loses nothing of the planes.
+    // 0 (lossless for the planes) to 63 (coarsest), for color and alpha.
     int quantizer;
     int alpha_quantizer;
-    // libavif's: 0 slow to 9 fast.
+    // libavif's speed, 0 (slow) to 9 (fast).
     int speed;
-    // 8, 10 or 12 bits of a sample; with more than 8, pixels have samples of 16.
+    // Bits per sample: 8, 10 or 12. With more than 8, input pixels have 16-bit samples.
     int depth;
-    // Numbers of ITU-T H.273; 0: those of sRGB.
+    // ITU-T H.273 code points; 0 means those of sRGB.
     int primaries;
     int transfer;
-    // Pixels alone: RGB is stored as it is. `chroma` is CAVIF_444 and `quantizer` 0.
+    // For pixels only: store RGB unchanged. `chroma` must be CAVIF_444 and `quantizer` 0.
     int is_identity;
-    // What goes beside the colours. They are those of the profile, or of sRGB where there is none.
+    // Metadata. The profile defines the colors; without one they are sRGB.
     cavif_bytes profile;
     cavif_bytes exif;
     cavif_bytes xmp;
 } cavif_encoding;
 
-// Takes all `count` bytes and answers non-zero, or ends the encoding with CAVIF_REFUSED.
+// Consumes all `count` bytes and returns non-zero, or ends the encoding with CAVIF_REFUSED.
 typedef int (*cavif_sink)(void *context, const uint8_t *bytes, size_t count);
-// Asked before and after libaom encodes; non-zero ends the encoding with CAVIF_STOPPED.
+// Called before and after libaom encodes; non-zero ends the encoding with CAVIF_STOPPED.
 typedef int (*cavif_stop)(void *context);
 typedef struct {
     cavif_sink sink;
@@ -61,16 +61,16 @@ typedef struct {
     void *context;
 } cavif_callbacks;
 
-// One plane for CAVIF_GREY, else three; BT.601, full range. They are read where they lie, unless
-// the last two have different strides.
+// One plane for CAVIF_GREY, otherwise three; BT.601, full range. They are used in place unless the
+// last two have different strides.
 cavif_status cavif_encode_planes(cavif_encoding encoding, const uint8_t *const *planes,
                                  const int *strides, cavif_callbacks callbacks, int *code);
-// 3 or 4 interleaved bands, not premultiplied. `has_alpha` gets whether a pixel is not opaque: the
-// file has alpha then. `code` gets libavif's number of the error.
+// 3 or 4 interleaved bands with straight alpha. `has_alpha` is set if a pixel isn't opaque, in
+// which case the file has alpha. `code` receives libavif's error number.
 cavif_status cavif_encode_pixels(cavif_encoding encoding, const uint8_t *pixels, int stride,
                                  int bands, cavif_callbacks callbacks, int *has_alpha, int *code);
 
-// What a file says of an image, as it is stored.
+// The stored properties of an image.
 typedef struct {
     int width;
     int height;
@@ -79,26 +79,26 @@ typedef struct {
     cavif_chroma chroma;
     int has_alpha;
     int has_profile;
-    // ITU-T H.273; 2 where nothing is said.
+    // ITU-T H.273 code points; 2 if unspecified.
     int primaries;
     int transfer;
     int matrix;
     int is_limited;
-    // Where chroma lies: 0 is not said, 1 beside the left of its luma, 2 with the first of it.
+    // Chroma siting: 0 unspecified, 1 at the left luma samples, 2 at the top left luma sample.
     int siting;
-    // A part of it is displayed. Where that is possible, the next four say which: else they are 0.
+    // Whether only a part is displayed. The next four values are that part, or 0 if it's invalid.
     int is_cropped;
     int crop_x;
     int crop_y;
     int crop_width;
     int crop_height;
-    // Quarters, anticlockwise.
+    // Counterclockwise quarter turns.
     int turns;
-    // After the turns: 0 not, 1 top and bottom are exchanged, 2 left and right.
+    // Applied after the turns: 0 none, 1 top and bottom swapped, 2 left and right swapped.
     int mirrored;
 } cavif_picture;
 
-// reader.c: the images of one file, decoded by dav1d on this thread alone.
+// reader.c: the images of one file, decoded by dav1d on the calling thread.
 typedef struct cavif_reader cavif_reader;
 
 typedef enum {
@@ -106,7 +106,7 @@ typedef enum {
     CAVIF_TRACKS,
 } cavif_source;
 
-// Bytes that libavif reads in place of those that the file has there.
+// Bytes that libavif reads instead of those at `offset` of the file.
 typedef struct {
     size_t offset;
     cavif_bytes bytes;
@@ -117,34 +117,34 @@ typedef struct {
     cavif_bytes file;
     const cavif_patch *patches;
     size_t patch_count;
-    // Of each image that the file states.
+    // Limit per image, applied to the stated size.
     uint32_t pixels_max;
     uint32_t frames_max;
 } cavif_input;
 
-// The bytes stay as long as the reader.
+// The bytes are valid as long as the reader.
 typedef struct {
     cavif_picture picture;
-    // 1 of a primary item.
+    // 1 for a primary item.
     int frames;
     cavif_bytes profile;
-    // From the header of its TIFF on; `Exif` and two zeros may be in front.
+    // Starts with its TIFF header, optionally preceded by `Exif` and two zeros.
     cavif_bytes exif;
     cavif_bytes xmp;
 } cavif_header;
 
-// Reads no more than the header, of which a part of the file is enough. The file is read until a
-// call returns: each call gets the same bytes, which may lie somewhere else.
+// Reads only the header, for which the beginning of the file suffices. The file is only used until
+// a call returns: each call must pass the same content, possibly at another address.
 cavif_status cavif_open(const cavif_input *input, cavif_reader **reader, cavif_header *header,
                         int *code);
-// That frame, from 0 on, and those before it that it needs; `stop` is asked before each. What was
-// found now may be other than what the header said.
+// Decodes a frame, counted from 0, and the previous ones it depends on; `stop` is called before
+// each. The resulting picture may differ from the header.
 cavif_status cavif_decode(cavif_reader *reader, cavif_bytes file, int frame, cavif_stop stop,
                           void *context, cavif_picture *picture, int *code);
-// The image that was decoded last, whole and not turned: 3 bands, or 4 with alpha, not
-// premultiplied, rows without padding. Samples of more than 8 bits are the highest of 16.
+// The last decoded image, complete and not rotated: 3 bands, or 4 with straight alpha, in rows
+// without padding. Samples with more than 8 bits are in the highest bits of 16.
 cavif_status cavif_copy_pixels(const cavif_reader *reader, int bands, uint8_t *pixels, size_t count,
                                int *code);
-// The same image: the samples of one plane of 8 bits.
+// One 8-bit plane of the last decoded image.
 void cavif_copy_plane(const cavif_reader *reader, int plane, uint8_t *target, size_t stride);
 void cavif_close(cavif_reader *reader);

@@ -1,7 +1,7 @@
-// libjpeg-turbo in planes, without its macros and types, so that Swift can import it.
+// libjpeg-turbo for planes, without its macros and types, so that Swift can import it.
 //
 // libjpeg reports errors with longjmp. Every jump starts and ends inside these functions: no frame
-// of the caller lies between, and the caller's callbacks have returned before a jump begins.
+// of the caller is in between, and the caller's callbacks have returned before a jump begins.
 #pragma once
 
 #include <stddef.h>
@@ -19,13 +19,13 @@ typedef enum {
 
 enum { CJPEG_TEXT_MAX = 200, CJPEG_COMPONENTS_MAX = 10 };
 
-// What went wrong: the text is libjpeg's, or ours where libjpeg was content.
+// The error with libjpeg's text, or ours if libjpeg reported none.
 typedef struct {
     cjpeg_status status;
     char text[CJPEG_TEXT_MAX];
 } cjpeg_failure;
 
-// Asked on every row of MCUs; non-zero ends the work with CJPEG_STOPPED.
+// Called for every row of MCUs; non-zero ends the work with CJPEG_STOPPED.
 typedef int (*cjpeg_stop)(void *context);
 
 // decode.c
@@ -43,7 +43,7 @@ typedef struct {
     int is_arithmetic;
     int has_many_scans;
     int has_profile;
-    // What must be held until the last scan is read; 0 where one scan has everything.
+    // Memory required until the last scan is read; 0 for a single-scan file.
     size_t coefficient_bytes;
 } cjpeg_header;
 
@@ -63,45 +63,46 @@ typedef struct {
 
 typedef struct {
     int scans_max;
-    // For the coefficients of files with many scans; 0 sets no limit.
+    // For the coefficients of multi-scan files; 0 means no limit.
     long memory_max;
-    // Whether the bytes may be the beginning of a file: an end is invented behind them, what is
-    // missing is grey, and each interval that has nothing may warn of it.
+    // Whether the bytes may be the beginning of a file: an end of image is appended, missing parts
+    // are gray, and each empty interval may cause a warning.
     int takes_beginning;
 } cjpeg_limits;
 
-// Reads the header. NULL with the reason in `failure`; the bytes must outlive the decoder.
+// Reads the header. Returns NULL with the reason in `failure`. The bytes must outlive the decoder.
 cjpeg_decoder *cjpeg_open(const void *bytes, size_t count, cjpeg_limits limits,
                           cjpeg_header *header, cjpeg_failure *failure);
 cjpeg_sampling cjpeg_sampling_of(const cjpeg_decoder *decoder, int component);
-// `eighths` of the size in each direction, 1 to 8. After it, `cjpeg_plane_of` answers.
+// Selects `eighths` of the size in each direction, 1 to 8. `cjpeg_plane_of` may be called
+// afterwards.
 cjpeg_status cjpeg_select_planes(cjpeg_decoder *decoder, int eighths, cjpeg_failure *failure);
 cjpeg_plane cjpeg_plane_of(const cjpeg_decoder *decoder, int component);
-// Samples of the first plane for each of the others, as base 2 logarithms. 0, or -1 where there are
-// no others, or they differ, or the number is no power of 2.
+// Outputs the number of samples of the first plane per sample of the others, as base 2 logarithms.
+// Returns 0, or -1 if there are no others, they differ, or a number isn't a power of 2.
 int cjpeg_chroma_log2(const cjpeg_decoder *decoder, int *horizontal, int *vertical);
-// Once. `bases` and `strides`: one for each component; a plane has `padded_height` rows of at
-// least `padded_width` bytes.
+// May be called once. `bases` and `strides` have one value per component; a plane has
+// `padded_height` rows of at least `padded_width` bytes.
 cjpeg_status cjpeg_decode(cjpeg_decoder *decoder, uint8_t *const *bases, const size_t *strides,
                           cjpeg_stop stop, void *context, cjpeg_failure *failure);
 void cjpeg_close(cjpeg_decoder *decoder);
 
-// rows.c: pixels as libvips makes them: grey, RGB, or CMYK that is not inverted.
+// rows.c: pixels as in libvips: gray, RGB, or CMYK that isn't inverted.
 typedef struct {
     int width;
     int height;
     int bands;
 } cjpeg_size;
 
-// How much of an image the bytes held: all of it is known of a file that lacks nothing but its end
-// of image.
+// How much of an image the bytes contain. CJPEG_ARRIVED is only reported for a file that lacks
+// nothing but its end-of-image marker.
 typedef enum { CJPEG_NOT_ARRIVED = 0, CJPEG_ARRIVED_IN_PART, CJPEG_ARRIVED } cjpeg_arrival;
 
-// In place of `cjpeg_select_planes`: what is decoded then.
+// Use instead of `cjpeg_select_planes`. Outputs the size that will be decoded.
 cjpeg_status cjpeg_select_rows(cjpeg_decoder *decoder, int eighths, cjpeg_size *size,
                                cjpeg_failure *failure);
-// Once. The first columns and rows, so many of those that there are, without padding between rows.
-// `arrival` gets how much of the image the bytes held.
+// May be called once. Decodes the first columns and rows, at most as many as there are, without
+// padding between rows. `arrival` receives how much of the image the bytes contain.
 cjpeg_status cjpeg_decode_rows(cjpeg_decoder *decoder, uint8_t *pixels, int columns, int rows,
                                cjpeg_stop stop, void *context, cjpeg_arrival *arrival,
                                cjpeg_failure *failure);
@@ -110,7 +111,8 @@ cjpeg_status cjpeg_decode_rows(cjpeg_decoder *decoder, uint8_t *pixels, int colu
 typedef struct {
     int width;
     int height;
-    // 1: grey. 3: YCbCr; the first has `horizontal` × `vertical` samples for each of the others'.
+    // 1 for gray, 3 for YCbCr. The first one has `horizontal` × `vertical` samples per sample of
+    // the others.
     int components;
     int horizontal;
     int vertical;
@@ -119,11 +121,11 @@ typedef struct {
     int optimises_coding;
 } cjpeg_encoding;
 
-// Memory for at least `minimum` more bytes, its size in `count`; NULL ends the encoding with
-// CJPEG_REFUSED. All of the memory given before is full by then.
+// Returns memory for at least `minimum` more bytes and its size in `count`. NULL ends the encoding
+// with CJPEG_REFUSED. All memory returned before is full by then.
 typedef uint8_t *(*cjpeg_next)(void *context, size_t minimum, size_t *count);
 
-// `bases` and `strides`: planes without any padding. `written` is the sum of all bytes.
+// `bases` and `strides` are planes without any padding. `written` receives the total size.
 cjpeg_status cjpeg_encode(cjpeg_encoding encoding, const uint8_t *const *bases,
                           const size_t *strides, cjpeg_next next, cjpeg_stop stop, void *context,
                           size_t *written, cjpeg_failure *failure);

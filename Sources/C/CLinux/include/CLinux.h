@@ -1,7 +1,7 @@
-// Calls that Swift cannot express or would express unsafely. Every function that can fail returns
-// a value >= 0, or -errno: nothing can come between the call and the reading of errno.
-// Feature-test macros live in the .c files only: here they would change glibc's structures under
-// Swift's own Glibc module.
+// Calls that Swift can't express, or only unsafely. Every function that can fail returns a value >=
+// 0 or -errno, so that nothing can run between the call and reading errno. Feature-test macros are
+// only defined in the .c files: here they would change glibc's structures under Swift's own Glibc
+// module.
 #pragma once
 
 #include <stdbool.h>
@@ -30,7 +30,7 @@ static inline void clinux_fence_release(void) { __atomic_thread_fence(__ATOMIC_R
 
 // MARK: - files (file.c)
 
-// Flags of open(2) whose numbers differ between processors, and need _GNU_SOURCE.
+// Flags of open(2) whose values differ between architectures and that need _GNU_SOURCE.
 extern const int clinux_o_directory;
 extern const int clinux_o_nofollow;
 extern const int clinux_o_path;
@@ -54,7 +54,7 @@ struct clinux_filesystem {
 };
 
 int clinux_openat(int directory, const char *path, int flags, uint32_t mode);
-// openat2(2) of a path that does not leave the directory, by no link and no "..".
+// openat2(2) for a path that can't escape the directory through links or "..".
 int clinux_open_beneath(int directory, const char *path, int flags, bool follows_links);
 int clinux_close(int descriptor);
 int64_t clinux_read(int descriptor, void *buffer, size_t count);
@@ -113,7 +113,7 @@ struct clinux_credentials {
     uint32_t gid;
 };
 
-/// Writes what the C library holds back of standard output; not where a thread is at that.
+/// Flushes stdout's buffer, unless another thread holds its lock.
 void clinux_flush_output(void);
 int clinux_poll(int descriptor, bool for_writing, int milliseconds);
 int clinux_signals_block(const int32_t *signals, size_t count);
@@ -126,15 +126,16 @@ int clinux_timerfd_set(int descriptor, uint64_t nanoseconds);
 int clinux_pidfd_open(int pid);
 int clinux_pidfd_signal(int descriptor, int signal);
 int clinux_wait(int pid, bool blocking, struct clinux_exit *result);
-/// The number of a child that has ended and is not reaped, 0 where there is none; it stays so.
+/// Returns the process ID of a child that has ended but isn't reaped, without reaping it; 0 if
+/// there is none.
 int clinux_wait_peek(void);
 int clinux_kill(int pid, int signal);
 int clinux_parent_death_signal(int signal);
-// Differs between processors, and is a macro of its own name.
+// Its value differs between architectures, and it's a macro of its own name.
 extern const int clinux_rlimit_nproc;
 int clinux_limit_get(int resource, uint64_t *soft, uint64_t *hard);
 int clinux_limit_set(int resource, uint64_t soft, uint64_t hard);
-// Blocks of so many bytes and more are mapped on their own, for good.
+// Makes malloc always map blocks of at least this size separately.
 int clinux_map_blocks(size_t bytes);
 int clinux_processor_count(void);
 int clinux_peer(int descriptor, struct clinux_credentials *credentials);
@@ -146,14 +147,14 @@ int clinux_socket_accept(int descriptor);
 int64_t clinux_socket_send(int descriptor, const void *buffer, size_t count);
 int clinux_socket_connect(const char *path);
 int clinux_tcp_listen(const char *address, uint16_t port, int waiting_max);
-// The port of a socket that listens; 0 of a Unix socket.
+// Returns the port of a listening socket; 0 for a Unix socket.
 int clinux_stream_port(int descriptor);
 int clinux_socket_shutdown(int descriptor);
 
 // MARK: - spawn (spawn.c)
 
-/// What the child does with its descriptor `child`: `parent` >= 0 is duplicated onto it,
-/// -1 opens /dev/null on it, -2 leaves the descriptor of that number as it is, -3 closes it.
+/// The action for the child's descriptor `child`: a `parent` >= 0 is duplicated onto it, -1 opens
+/// /dev/null, -2 leaves the descriptor of that number unchanged, -3 closes it.
 struct clinux_descriptor {
     int32_t child;
     int32_t parent;
@@ -172,17 +173,17 @@ int clinux_thread_join(uint64_t thread);
 int clinux_thread_detach(uint64_t thread);
 void clinux_thread_name(const char *name);
 
-// Sets the nice value of the calling thread, which those that it starts inherit. 0 or -errno.
+// Sets the nice value of the calling thread, which threads it starts inherit. Returns 0 or -errno.
 int clinux_thread_nice(int value);
 
-// How many threads of the process had asked when the calling thread did so for the first time.
+// Returns how many threads of the process had called this before the calling thread first did.
 size_t clinux_thread_ordinal(void);
 
 // MARK: - faults (fault.c)
 
-/// When a signal ends the process, `count` words are copied from `words` to `copies`, and then its
-/// number is stored in `signal`; the first time only. Copies are 0 where the first word changed
-/// meanwhile. All in memory that stays mapped.
+/// On the first fatal signal, `count` words are copied from `words` to `copies`, then the signal
+/// number is stored in `signal`. The copies are 0 if the first word changed meanwhile. All
+/// addresses must stay mapped.
 struct clinux_fault_record {
     uint64_t *words;
     uint64_t *copies;
@@ -195,9 +196,9 @@ void clinux_fault_forget(void);
 int clinux_fault_handle(const int32_t *signals, size_t count);
 int clinux_fault_stack(void);
 
-// MARK: - doors that close for good (landlock.c)
+// MARK: - irrevocable restrictions (landlock.c)
 
-/// The version of Landlock that the kernel has: 1 and more.
+/// Returns the kernel's Landlock version, at least 1.
 int clinux_landlock_version(void);
 int clinux_landlock_create(uint64_t files, uint64_t network, uint64_t scopes);
 int clinux_landlock_allow(int ruleset, int directory, uint64_t access);
@@ -212,7 +213,7 @@ const char *clinux_errno_name(int number);
 const char *clinux_errno_description(int number);
 const char *clinux_signal_name(int number);
 
-// MARK: - options of a command line (options.c)
+// MARK: - command-line options (options.c)
 
 struct clinux_option {
     const char *name;
@@ -226,8 +227,8 @@ struct clinux_option_hit {
     const char *value;
 };
 
-// getopt_long, which <getopt.h> keeps from Swift's Glibc. Keeps its place in global variables:
-// one caller at a time. Returns 1 for a hit, 0 at the end of the options.
+// getopt_long, which <getopt.h> hides from Swift's Glibc. It keeps its state in global variables,
+// so only one caller at a time is permitted. Returns 1 for an option, 0 at the end.
 int clinux_next_option(
     bool first, int count, char *const *arguments, const char *letters,
     const struct clinux_option *options, size_t option_count, struct clinux_option_hit *hit);

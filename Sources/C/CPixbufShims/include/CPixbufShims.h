@@ -1,4 +1,4 @@
-// gdk-pixbuf's loaders, each by its name: none is chosen by what the bytes look like.
+// gdk-pixbuf's loaders, selected by name rather than by the content of the bytes.
 #pragma once
 
 #include <stddef.h>
@@ -6,17 +6,17 @@
 typedef struct {
     // `bmp` or `ico`.
     const char *loader;
-    // What the header says. An image of another size is refused before there are pixels of it.
+    // The size in the header. An image of another size is refused before its pixels are allocated.
     int width;
     int height;
-    // 3: without the alpha that the loader makes; 4: opaque where it makes none.
+    // 3 drops the loader's alpha; 4 adds opaque alpha if there is none.
     int bands;
 } cpixbuf_image;
 
-// Loads a loader, which may be a module. 0, or -1 where this machine has no such loader.
+// Loads a loader, which may be in a module. Returns 0, or -1 if this machine doesn't have it.
 int cpixbuf_load(const char *loader);
-// All pixels into `pixels`, which has `width` × `height` × `bands` bytes; those that the bytes say
-// nothing of are 0. 0, or -1 with a text in `error`, which `cpixbuf_free_text` frees.
+// Decodes all pixels to `pixels`, which has `width` × `height` × `bands` bytes; pixels without data
+// are 0. Returns 0, or -1 with a text in `error`, to be freed with `cpixbuf_free_text`.
 int cpixbuf_decode(cpixbuf_image image, const void *bytes, size_t count, void *pixels,
                    char **error);
 void cpixbuf_free_text(char *text);

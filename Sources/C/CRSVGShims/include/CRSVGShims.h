@@ -1,22 +1,23 @@
-// librsvg and the surfaces of cairo, as far as a drawing is opened and drawn.
+// The parts of librsvg and cairo needed to open and draw an SVG.
 #pragma once
 
 #include <stddef.h>
 
 typedef struct crsvg_drawing *crsvg_drawing;
 
-// Reads the fonts of this machine, so that texts are drawn where files cannot be read any more but
-// those of fonts. 0, or -1 where there is no configuration of them.
+// Loads the machine's font configuration, so that text can be drawn when only font files are still
+// readable. Returns 0, or -1 if there is none.
 int crsvg_load_fonts(void);
 
-// A drawing of these bytes, which are copied as far as they are needed; NULL with a text in
-// `error`, which `crsvg_free_text` frees. It has no address, so nothing outside of it is read.
+// Parses a drawing; the required parts of the bytes are copied. Returns NULL with a text in
+// `error`, to be freed with `crsvg_free_text`. It has no base URL, so nothing outside of it is
+// read.
 crsvg_drawing crsvg_open(const void *bytes, size_t count, char **error);
 void crsvg_close(crsvg_drawing drawing);
-// Pixels at 96 to the inch, with fractions; 0 where it has no size.
+// Outputs the fractional size in pixels at 96 per inch; 0 if it has no size.
 void crsvg_size(crsvg_drawing drawing, double *width, double *height);
-// All of it in `width` × `height` pixels of red, green, blue and straight alpha; `pixels` has four
-// bytes for each. 0, or one of these with a text in `error`.
+// Draws the whole image as `width` × `height` pixels of straight-alpha RGBA, four bytes each.
+// Returns 0, or one of these with a text in `error`.
 enum { CRSVG_FAULTY = -1, CRSVG_NO_MEMORY = -2 };
 int crsvg_draw(crsvg_drawing drawing, int width, int height, void *pixels, char **error);
 void crsvg_free_text(char *text);

@@ -1,8 +1,8 @@
-// One plain function per libvips operation that the project uses: no variadics, no GObject macros,
-// no libvips types, so that Swift can import it.
+// One plain function for each libvips operation in use: no variadics, no GObject macros, no libvips
+// types, so that Swift can import it.
 //
-// Rules that every function keeps: it answers 0, or -1 with the reason in libvips' error buffer;
-// an out-parameter is set to NULL first and holds a new reference only after 0.
+// Every function returns 0, or -1 with the reason in libvips' error buffer. An out-parameter is set
+// to NULL first and holds a new reference only if 0 is returned.
 #pragma once
 
 #include <stddef.h>
@@ -13,43 +13,45 @@ typedef struct _VipsImage *cvips_image;
 // library.c, modules.c, permits.c
 typedef void (*cvips_log)(int level, const char *domain, const char *message);
 int cvips_start(cvips_log log);
-// Lets the loader of that name through, such as `pngload_buffer`; all are blocked at the start.
-// Where libvips has it in a module, that is loaded first: `module` is its name, such as `heif`, or
-// NULL. -1 where this libvips does not have it; nothing is in the error buffer then.
+// Permits the loader of that name, such as `pngload_buffer`; all are blocked at the start. If
+// libvips has it in a module, the module is loaded first: `module` is its name, such as `heif`, or
+// NULL. Returns -1 with an empty error buffer if this libvips doesn't have it.
 int cvips_permit_loader(const char *name, const char *module);
-// The same of a saver that libvips does not trust, such as `jxlsave_target`; others are free.
+// Does the same for a saver that libvips doesn't trust, such as `jxlsave_target`; others aren't
+// blocked.
 int cvips_permit_saver(const char *name, const char *module);
 void cvips_set_concurrency(int threads);
 size_t cvips_memory_in_use(void);
 int cvips_files_in_use(void);
-// The text of the error buffer, which is emptied. Free with `cvips_free`.
+// Returns the text of the error buffer and clears it. Free it with `cvips_free`.
 char *cvips_take_error(void);
 void cvips_forget_errors(void);
 void cvips_free(void *memory);
 void cvips_unref(cvips_image image);
 
-// load.c: the bytes must outlive the image. A damaged or short file fails when pixels are made.
-// `name` is that of a loader that was permitted; options are its numbers, such as `shrink`.
+// load.c: the bytes must outlive the image. Decoding a damaged or truncated file fails when pixels
+// are computed. `name` is a permitted loader's; options are its numeric ones, such as `shrink`.
 typedef struct {
     const char *name;
     double value;
 } cvips_option;
-// `may_end`: of a file that ends early the pixels are made that are there.
+// `may_end`: decode the available pixels of a truncated file.
 int cvips_load(const char *name, const void *bytes, size_t count, int may_end,
                const cvips_option *options, size_t option_count, cvips_image *out);
 
 // memory.c
-// Bands of 1 or 2 `bytes`, rows without padding; the pixels must outlive the image. `is_cmyk`: what
-// four bands are.
+// Bands of 1 or 2 `bytes` per sample, in rows without padding; the pixels must outlive the image.
+// `is_cmyk`: whether four bands are CMYK.
 int cvips_wrap(const void *pixels, size_t count, int width, int height, int bands, int bytes,
                int is_cmyk, cvips_image *out);
-// Zeros that take no memory; bands of 1 or 2 `bytes`.
+// Zeros that use no memory; bands of 1 or 2 `bytes` per sample.
 int cvips_blank(int width, int height, int bands, int bytes, cvips_image *out);
-// Makes all pixels once, into memory that the new image owns.
+// Computes all pixels once, into memory owned by the new image.
 int cvips_copy_memory(cvips_image in, cvips_image *out);
-// All pixels, made first unless they are in memory: as long as the image lives. NULL for an error.
+// Returns all pixels, computing them first unless they are in memory; valid as long as the image.
+// NULL on error.
 const void *cvips_pixels(cvips_image in, size_t *count);
-// Makes all pixels and writes them to `pixels`, which holds exactly `count` bytes.
+// Computes all pixels and writes them to `pixels`, which holds exactly `count` bytes.
 int cvips_write(cvips_image in, void *pixels, size_t count);
 
 // header.c
@@ -63,7 +65,7 @@ typedef enum {
 } cvips_colour;
 typedef enum {
     CVIPS_SAMPLES_OTHER = 0,
-    // 8 or 16 bits without a sign.
+    // Unsigned 8 or 16 bits.
     CVIPS_SAMPLES_WHOLE,
     CVIPS_SAMPLES_REAL,
 } cvips_samples;
@@ -74,45 +76,46 @@ typedef struct {
     int bytes_per_band;
     cvips_samples samples;
     int pages;
-    // Of EXIF; 0 where that says nothing.
+    // The EXIF orientation; 0 if EXIF has none.
     int orientation;
     int has_alpha;
     int interlaced;
     cvips_colour colour;
 } cvips_header;
 void cvips_read_header(cvips_image image, cvips_header *header);
-// The embedded ICC profile, owned by the image; NULL without one.
+// The embedded ICC profile, owned by the image; NULL if there is none.
 const void *cvips_profile(cvips_image image, size_t *count);
 // The XMP packet, likewise.
 const void *cvips_xmp(cvips_image image, size_t *count);
-// EXIF and IPTC as libvips keeps them: what of a file comes before them may be in front.
+// EXIF and IPTC as stored by libvips, possibly preceded by the file's marker or resource header.
 const void *cvips_exif(cvips_image image, size_t *count);
 const void *cvips_iptc(cvips_image image, size_t *count);
-// The text of that name, owned by the image, such as `exif-ifd0-Make`; NULL without one.
+// The text field of that name, owned by the image, such as `exif-ifd0-Make`; NULL if it's absent.
 const char *cvips_text(cvips_image image, const char *name);
-// The whole number of that name; `otherwise` without one.
+// The integer field of that name, or `otherwise` if it's absent.
 int cvips_number(cvips_image image, const char *name, int otherwise);
-// Bytes of all texts and opaque values that came with the pixels.
+// The total size of all texts and opaque values that came with the pixels.
 size_t cvips_metadata_bytes(cvips_image image);
 
 // resample.c
-// Lanczos 3; factors are at least 1; a box filter first where the factor is above 2 × `gap`.
+// Lanczos 3; factors are at least 1. A box filter is applied first if the factor is above 2 ×
+// `gap`.
 int cvips_reduce_h(cvips_image in, double factor, double gap, cvips_image *out);
 int cvips_reduce_v(cvips_image in, double factor, double gap, cvips_image *out);
-// Bicubic, for factors from about 1 on; the result is exactly `width` × `height`, and its top left
-// corner is at `left`, `top` of `in`, in fractions of a pixel.
+// Bicubic, for factors from about 1. The result is exactly `width` × `height`; its top left corner
+// is at `left`, `top` of `in`, in fractions of a pixel.
 int cvips_enlarge(cvips_image in, double horizontal, double vertical, double left, double top,
                   int width, int height, cvips_image *out);
-// sRGB of 8 bits with alpha, made smaller to exactly `width` × `height`, or left as it is where it
-// has that size.
+// 8-bit sRGB with alpha, reduced to exactly `width` × `height`, or unchanged if it has that size.
 int cvips_miniature(cvips_image in, int width, int height, cvips_image *out);
 
 // geometry.c
 int cvips_extract(cvips_image in, int left, int top, int width, int height, cvips_image *out);
-// What lies outside `in` gets `background`, one value for each band.
+// The area outside `in` is filled with `background`, one value per band.
 int cvips_embed(cvips_image in, int left, int top, int width, int height,
                 const double *background, int bands, cvips_image *out);
-// What lies outside `in` repeats, by `edge`: 0 the pixels of its edge, 1 `in`, 2 `in` mirrored.
+// The area outside `in` is filled according to `edge`: 0 repeats the edge pixels, 1 repeats `in`, 2
+// mirrors `in`.
 int cvips_extend(cvips_image in, int left, int top, int width, int height, int edge,
                  cvips_image *out);
 // `quarters` clockwise: 1, 2 or 3.
@@ -121,67 +124,67 @@ int cvips_flip_horizontal(cvips_image in, cvips_image *out);
 int cvips_flip_vertical(cvips_image in, cvips_image *out);
 
 // colour.c
-// 8 bits, or 16 where `is_deep`.
+// 8 bits, or 16 if `is_deep`.
 int cvips_to_srgb(cvips_image in, int is_deep, cvips_image *out);
 int cvips_to_grey(cvips_image in, int is_deep, cvips_image *out);
-// The first `count` bands of those that `in` has.
+// The first `count` bands of `in`.
 int cvips_first_bands(cvips_image in, int count, cvips_image *out);
-// By the embedded profile, relative colorimetric unless perceptual; 8 or 16 bits as the input has
-// them.
+// Uses the embedded profile, relative colorimetric unless perceptual, keeping 8 or 16 bits.
 int cvips_profile_to_srgb(cvips_image in, int is_perceptual, cvips_image *out);
-// Of three bands of 8 bits that are Y, Cb and Cr as in JFIF.
+// For three 8-bit bands that are JFIF Y, Cb and Cr.
 int cvips_ycbcr_to_srgb(cvips_image in, cvips_image *out);
 
 // hdr.c
 typedef struct {
-    // SMPTE ST 2084, else ARIB STD-B67.
+    // SMPTE ST 2084 if non-zero, otherwise ARIB STD-B67.
     int is_pq;
-    // The number in the samples that is 1.
+    // The integer sample that represents 1.
     double whole;
-    // The light of SDR white in candela per square metre, and of the display for HLG.
+    // The luminance of SDR white, and for HLG of the display, in candela per square meter.
     double white;
     double peak;
-    // Rows of linear red, green and blue of sRGB in those of the image, and these in luminance.
+    // Rows of linear sRGB red, green and blue as combinations of the image's, and luminance.
     double to_srgb[9];
     double luminance[3];
 } cvips_hdr;
-// sRGB of 8 bits, or of 16; what is brighter than SDR white, or no colour of sRGB, is cut off.
+// 8-bit or 16-bit sRGB. Values brighter than SDR white or outside the sRGB gamut are clipped.
 int cvips_hdr_to_srgb(cvips_image in, cvips_hdr hdr, int is_deep, cvips_image *out);
-// The same image in 16 bits all of which are used: `whole` becomes 65,535.
+// Widens to the full 16-bit range: `whole` becomes 65,535.
 int cvips_widen(cvips_image in, double whole, cvips_image *out);
-// 16 bits, all of which are used, in 8.
+// Reduces full-range 16-bit samples to 8 bits.
 int cvips_narrow(cvips_image in, cvips_image *out);
 
 // alpha.c
 int cvips_flatten(cvips_image in, double red, double green, double blue, cvips_image *out);
 int cvips_add_alpha(cvips_image in, cvips_image *out);
-// Colours as they are without the alpha of the last band, rounded to the format of `in`.
+// Converts premultiplied colors to straight alpha, rounded to the format of `in`.
 int cvips_unpremultiply(cvips_image in, cvips_image *out);
 
-// save.c: pages of `page_height` rows, shown for so many milliseconds each; `plays` 0: without end.
+// save.c: pages of `page_height` rows, each shown for its delay in milliseconds; `plays` 0 means
+// endlessly.
 int cvips_animated(cvips_image in, int page_height, const int *delays, int count, int plays,
                    cvips_image *out);
-// `over`, of which `opacity` (0 to 1) is left, blended over `in` at `left`, `top`, within which it
-// lies. sRGB of 8 bits, with alpha where `in` has it.
+// Composites `over` with its alpha multiplied by `opacity` (0 to 1) over `in` at `left`, `top`. It
+// must lie within `in`. The result is 8-bit sRGB, with alpha if `in` has it.
 int cvips_overlay(cvips_image in, cvips_image over, int left, int top, double opacity,
                   cvips_image *out);
 
-// pixels.c: samples of 8 bits; alpha stays, or weighs the colours where several pixels become one.
-// Each of 3 colours, or (1 row) grey, as a sum of the 3 of `in`: 3 factors a row.
+// pixels.c: 8-bit samples. Alpha is kept, or weights the colors when pixels are combined.
+// Outputs 3 colors, or with 1 row gray, each as a sum of the 3 colors of `in`: 3 factors per row.
 int cvips_mix(cvips_image in, const double *factors, int rows, cvips_image *out);
-// Each sample of a colour by a table of 256.
+// Maps each color sample through a table of 256 entries.
 int cvips_map(cvips_image in, const uint8_t *curve, cvips_image *out);
 int cvips_blur(cvips_image in, double sigma, cvips_image *out);
-// Twice the image without what a blur of it shows.
+// Twice the image minus a blurred copy.
 int cvips_unsharp(cvips_image in, double sigma, cvips_image *out);
-// Squares of one colour, from the top left corner on.
+// Squares of one color, starting at the top left corner.
 int cvips_pixelate(cvips_image in, int side, cvips_image *out);
-// Turned counter-clockwise about its centre, on a transparent canvas. `in` has alpha.
+// Rotates counterclockwise about the center onto a transparent canvas. `in` must have alpha.
 int cvips_turn(cvips_image in, double radians, int width, int height, cvips_image *out);
-// The part of a size that is most striking, or (`by_entropy`) shows most.
+// The most salient region of that size, or with `by_entropy` the one with the highest entropy.
 int cvips_smart_crop(cvips_image in, int width, int height, int by_entropy, cvips_image *out);
 
-// save.c: `write` takes all `count` bytes and answers 0, or ends the save with another value.
+// save.c: `write` consumes all `count` bytes and returns 0; any other value ends the save.
 typedef int (*cvips_sink)(void *context, const void *bytes, size_t count);
 typedef struct {
     int quality;
@@ -191,7 +194,7 @@ typedef struct {
     int strip;
 } cvips_jpeg_options;
 typedef struct {
-    // The power of two that is the number of colours; 0: no palette.
+    // The base 2 logarithm of the number of colors; 0 means no palette.
     int bits;
     int quality;
     double dither;
@@ -211,7 +214,7 @@ typedef struct {
     int strip;
 } cvips_webp_options;
 typedef struct {
-    // The power of two that is the number of colours.
+    // The base 2 logarithm of the number of colors.
     int bits;
     double dither;
     int effort;
@@ -227,25 +230,26 @@ int cvips_save_jpeg(cvips_image in, cvips_jpeg_options options, cvips_sink sink,
 int cvips_save_png(cvips_image in, cvips_png_options options, cvips_sink sink, void *context);
 int cvips_save_webp(cvips_image in, cvips_webp_options options, cvips_sink sink, void *context);
 int cvips_save_gif(cvips_image in, cvips_gif_options options, cvips_sink sink, void *context);
-// Deflated; `predicts`: each sample as the difference to the one before it. In one piece.
+// Compressed with deflate. `predicts` stores each sample as the difference from the previous one.
+// The output is written at once.
 int cvips_save_tiff(cvips_image in, int predicts, int strip, cvips_sink sink, void *context);
 int cvips_save_jxl(cvips_image in, cvips_jxl_options options, cvips_sink sink, void *context);
 
-// enclose.c: the same pixels with copies of these beside them; NULL: none of that sort. Savers that
-// do not strip write them.
+// enclose.c: attaches copies of this metadata to the same pixels; NULL means none. Savers that
+// don't strip metadata write it.
 typedef struct {
     const void *bytes;
     size_t count;
 } cvips_bytes;
 int cvips_enclose(cvips_image in, cvips_bytes profile, cvips_bytes xmp, cvips_image *out);
-// The same pixels with the EXIF of `from`: its bytes, and a text for each entry.
+// Attaches the EXIF of `from`: the raw bytes and a text per entry.
 int cvips_enclose_exif(cvips_image in, cvips_image from, cvips_image *out);
-// The same pixels with a number in the header.
+// Sets a numeric header field.
 int cvips_state(cvips_image in, const char *name, int number, cvips_image *out);
 
-// progress.c: `stop` is called as pixels of `image`, or of what is made from it, are computed; when
-// it answers non-zero, the computation fails with a text that says "killed". `release` is called
-// once with `context`, when the image goes.
+// progress.c: `stop` is called while pixels of `image` or of images derived from it are computed.
+// If it returns non-zero, the computation fails with a text that contains "killed". `release` is
+// called once with `context` when the image is destroyed.
 typedef int (*cvips_stop)(void *context);
 typedef void (*cvips_release)(void *context);
 void cvips_watch(cvips_image image, cvips_stop stop, void *context, cvips_release release);

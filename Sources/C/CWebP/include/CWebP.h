@@ -1,4 +1,4 @@
-// libwebp's encoder and its decoder of bytes that arrive, without its versioned structures.
+// libwebp's encoder and incremental decoder, without its versioned structures.
 #pragma once
 
 #include <stddef.h>
@@ -20,15 +20,15 @@ typedef struct {
     int quality;
     int method;
     int is_lossless;
-    // Of a lossless image: 100 changes no pixel.
+    // Lossless only: 100 changes no pixels.
     int near_lossless;
     int alpha_quality;
     int sharp_yuv;
 } cwebp_encoding;
 
-// Takes all `count` bytes and answers non-zero, or ends the encoding with CWEBP_REFUSED.
+// Consumes all `count` bytes and returns non-zero, or ends the encoding with CWEBP_REFUSED.
 typedef int (*cwebp_sink)(void *context, const uint8_t *bytes, size_t count);
-// Asked about once for every percent; non-zero ends the encoding with CWEBP_STOPPED.
+// Called about once per percent; non-zero ends the encoding with CWEBP_STOPPED.
 typedef int (*cwebp_stop)(void *context);
 typedef struct {
     cwebp_sink sink;
@@ -36,31 +36,31 @@ typedef struct {
     void *context;
 } cwebp_callbacks;
 
-// Y of width × height, U and V of half of each, rounded up; limited range. Not lossless.
+// Y of width × height, U and V of half of each, rounded up; limited range. Not for lossless.
 cwebp_status cwebp_encode_planes(cwebp_encoding encoding, const uint8_t *const *planes,
                                  const int *strides, cwebp_callbacks callbacks, int *code);
-// 3 or 4 interleaved bands. `code` gets libwebp's number of the error.
+// 3 or 4 interleaved bands. `code` receives libwebp's error number.
 cwebp_status cwebp_encode_pixels(cwebp_encoding encoding, const uint8_t *pixels, int stride,
                                  int bands, cwebp_callbacks callbacks, int *code);
 
-// animate.c: frames of one size one after the other, 4 interleaved bands each.
+// animate.c: frames of the same size, with 4 interleaved bands each.
 typedef struct cwebp_animation cwebp_animation;
-// NULL where there is no memory. `loops` 0: without end.
+// Returns NULL if memory is short. `loops` 0 means endlessly.
 cwebp_animation *cwebp_animation_new(cwebp_encoding encoding, int loops);
-// The next frame, shown from `milliseconds` on; `callbacks` are asked for their `stop` alone.
+// Adds the next frame, shown from `milliseconds` on; of `callbacks` only `stop` is used.
 cwebp_status cwebp_animation_add(cwebp_animation *animation, const uint8_t *pixels, int stride,
                                  int milliseconds, cwebp_callbacks callbacks, int *code);
-// The file, whose last frame is shown until `milliseconds`, in one piece.
+// Writes the file at once; its last frame is shown until `milliseconds`.
 cwebp_status cwebp_animation_finish(cwebp_animation *animation, int milliseconds,
                                     cwebp_callbacks callbacks);
 void cwebp_animation_free(cwebp_animation *animation);
 
 typedef struct {
     const uint8_t *bytes;
-    // 0: nothing.
+    // 0 means none.
     size_t count;
 } cwebp_bytes;
-// The image of a file with these chunks beside it, in one piece. EXIF begins with its TIFF.
+// Writes a file's image with these metadata chunks at once. EXIF starts with its TIFF header.
 cwebp_status cwebp_enclose(cwebp_bytes file, cwebp_bytes profile, cwebp_bytes exif, cwebp_bytes xmp,
                            cwebp_sink sink, void *context);
 
@@ -71,11 +71,11 @@ typedef struct {
     int has_alpha;
     int is_animated;
 } cwebp_header;
-// CWEBP_CORRUPT also where the header is not there as a whole; CWEBP_TOO_LARGE where more than 256
-// chunks stand in front of the pixels.
+// Returns CWEBP_CORRUPT also for an incomplete header, CWEBP_TOO_LARGE if more than 256 chunks
+// precede the pixels.
 cwebp_status cwebp_read_header(cwebp_bytes file, cwebp_header *header);
-// Writes the rows that `file`, a still image, has, and leaves the others as they are: 3 or 4 bands,
-// without padding, scaled to `width` × `height`. `rows` gets how many they are; what is corrupt
-// behind a row ends the reading.
+// Writes the rows that `file`, a still image, contains, and leaves the others unchanged: 3 or 4
+// bands without padding, scaled to `width` × `height`. `rows` receives their number. Decoding ends
+// at damaged data after a row.
 cwebp_status cwebp_read_beginning(cwebp_bytes file, int width, int height, int bands,
                                   uint8_t *pixels, cwebp_stop stop, void *context, int *rows);

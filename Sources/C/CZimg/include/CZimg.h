@@ -1,5 +1,5 @@
-// zimg's graphs for planes of 8 or 16 bits, without its versioned structures, and the way between
-// planes and interleaved bands.
+// zimg's graphs for 8-bit and 16-bit planes, without its versioned structures, and conversions
+// between planes and interleaved bands.
 #pragma once
 
 #include <stddef.h>
@@ -8,9 +8,9 @@
 enum { CZIMG_TEXT_MAX = 200, CZIMG_PLANES_MAX = 3, CZIMG_ALIGNMENT = 64 };
 
 typedef enum { CZIMG_GREY = 0, CZIMG_YCBCR, CZIMG_RGB } czimg_family;
-// Where chroma lies among its samples of luma.
+// The position of a chroma sample relative to its luma samples.
 typedef enum { CZIMG_SITED_CENTRE = 0, CZIMG_SITED_LEFT, CZIMG_SITED_TOP_LEFT } czimg_siting;
-// Of YCbCr.
+// For YCbCr.
 typedef enum { CZIMG_BT601 = 0, CZIMG_BT709 } czimg_matrix;
 typedef enum { CZIMG_POINT = 0, CZIMG_BILINEAR, CZIMG_BICUBIC, CZIMG_LANCZOS } czimg_filter;
 
@@ -22,11 +22,11 @@ typedef struct {
     uint32_t horizontal_log2;
     uint32_t vertical_log2;
     int is_limited;
-    // 1, or 2 in the machine's order.
+    // 1, or 2 in native byte order.
     uint32_t bytes;
     czimg_matrix matrix;
     czimg_siting siting;
-    // The part that is picture; input only.
+    // The part that contains the picture; input only.
     double left;
     double top;
     double active_width;
@@ -67,13 +67,13 @@ typedef enum {
     CZIMG_AVX512_PMC,
     CZIMG_AVX512_SNC,
 } czimg_code;
-// cpu.c: whether this processor, and the system on it, run such code.
+// cpu.c: whether this processor and its operating system can run such code.
 int czimg_has_code(czimg_code code);
 
-// With its scratch memory, so it processes one image at a time.
+// Contains its scratch memory, so it processes one image at a time.
 typedef struct czimg_graph czimg_graph;
 
-// NULL with the reason in `failure`. The processor must have `code`.
+// Returns NULL with the reason in `failure`. The processor must support `code`.
 czimg_graph *czimg_build(czimg_format from, czimg_format to, czimg_resampling luma,
                          czimg_resampling chroma, czimg_code code, czimg_failure *failure);
 size_t czimg_scratch_bytes(const czimg_graph *graph);
@@ -89,14 +89,14 @@ typedef struct {
     size_t stride[CZIMG_PLANES_MAX];
 } czimg_target;
 
-// Asked before rows are read; non-zero ends with CZIMG_STOPPED. May be NULL.
+// Called before rows are read; non-zero ends processing with CZIMG_STOPPED. May be NULL.
 typedef int (*czimg_stop)(void *context);
 czimg_status czimg_process(const czimg_graph *graph, const czimg_source *from,
                            const czimg_target *to, czimg_stop stop, void *context,
                            czimg_failure *failure);
 
-// interleave.c: `planes` and `strides`: one for each of 1 to 4 bands. There are loops of portable
-// code and of AVX2; any other `code` than portable takes AVX2 where the processor has it.
+// interleave.c: `planes` and `strides` have one element for each of 1 to 4 bands. There are
+// portable and AVX2 loops; any `code` other than portable uses AVX2 if the processor supports it.
 void czimg_deinterleave(const uint8_t *pixels, size_t pixel_stride, uint8_t *const *planes,
                         const size_t *strides, size_t width, size_t height, int bands,
                         czimg_code code);
@@ -104,15 +104,15 @@ void czimg_interleave(const uint8_t *const *planes, const size_t *strides, uint8
                       size_t pixel_stride, size_t width, size_t height, int bands,
                       czimg_code code);
 
-// alpha.c: bands of which the last is alpha, 2 or 4, and planes of 16 bits whose colours are
-// multiplied by alpha. Strides in bytes.
+// alpha.c: 2 or 4 bands, the last of which is alpha, and 16-bit planes with premultiplied colors.
+// Strides are in bytes.
 void czimg_premultiply(const uint8_t *pixels, size_t pixel_stride, uint16_t *const *planes,
                        const size_t *strides, size_t width, size_t height, int bands);
 void czimg_unpremultiply(const uint16_t *const *planes, const size_t *strides, uint8_t *pixels,
                          size_t pixel_stride, size_t width, size_t height, int bands);
 
-// deep.c: the same for bands and planes of 16 bits; with `premultiplies` colours are multiplied by
-// the last band, which is alpha, and with `unpremultiplies` divided by it.
+// deep.c: the same for 16-bit bands and planes; with `premultiplies` colors are multiplied by the
+// last band, which is alpha, and with `unpremultiplies` divided by it.
 void czimg_deinterleave_deep(const uint16_t *pixels, size_t pixel_stride, uint16_t *const *planes,
                              const size_t *strides, size_t width, size_t height, int bands,
                              int premultiplies);
