@@ -1,5 +1,5 @@
 # A machine with systemd for docker/checks/units.sh: the libraries of all programs, Python for a
-# program of somebody else, and nothing of Imagebus, which its package puts there.
+# third-party program, but nothing of Imagebus, which its package installs.
 FROM debian:bookworm-slim
 RUN apt-get update -qq \
     && DEBIAN_FRONTEND=noninteractive apt-get install -qq --yes --no-install-recommends \
@@ -10,6 +10,6 @@ RUN apt-get update -qq \
         libseccomp2 librsvg2-2 libcairo2 libgdk-pixbuf-2.0-0 libfontconfig1 \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old
 STOPSIGNAL SIGRTMIN+3
-# systemd makes control groups. Where they have one tree, the engine mounts it read-only.
+# systemd creates control groups. If they form a single hierarchy, the engine mounts it read-only.
 CMD [ ! -e /sys/fs/cgroup/cgroup.controllers ] || mount -o remount,rw /sys/fs/cgroup; \
     exec /lib/systemd/systemd --show-status=no

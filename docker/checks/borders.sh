@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What each service has, seen from inside: no network, no privileges, and the directories of the
-# table in docker/README.md alone.
+# Checks each service from inside: it has no network, no privileges, and only the directories of the
+# table in docker/README.md.
 
 check_borders() {
     local service
@@ -17,7 +17,7 @@ inside() {
     docker exec "$(container "$service")" "$@"
 }
 
-# Interfaces besides loopback; download shares the origin's in this stack, which has none either.
+# Interfaces other than loopback. In this stack download shares the origin's, which has none either.
 check_network() {
     local mode interfaces
     mode=$(docker inspect --format '{{.HostConfig.NetworkMode}}' "$(container "$1")")
@@ -32,8 +32,9 @@ check_network() {
         "$1 has no network" "$mode: $interfaces"
 }
 
-# Every process of the container: a user of its own, no capability in any set, none to be had. What
-# the engine is about to make a health check of is the engine's: it has no parent in there.
+# Checks every process of the container: its own user, no capability in any set, and no way to gain
+# one. A process that the engine is about to turn into a health check is excluded: it has no parent
+# in the container.
 check_privileges() {
     local found user
     # shellcheck disable=SC2016
@@ -53,7 +54,7 @@ check_privileges() {
         "$1 has a user of its own and no privilege" "$found"
 }
 
-# expected_mounts SERVICE: `path rw` and `path ro`, as the table says.
+# expected_mounts SERVICE: prints `path rw` and `path ro` according to the table.
 expected_mounts() {
     awk -F'|' -v service="$1" '
         function has(list) { return (" " list " ") ~ ("[ ,]" service "[ ,]") }
@@ -65,7 +66,8 @@ expected_mounts() {
     ' docker/README.md
 }
 
-# What the kernel gives to every container is left out: /proc, /sys, /dev, three files in /etc.
+# Mounts that the kernel provides to every container are excluded: /proc, /sys, /dev, three files in
+# /etc.
 check_mounts() {
     local seen declared expected root
     inside "$1" cat /proc/1/mounts >"$work/mounts"

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# Containers that end: by force, and to be replaced. Clients are to notice nothing but time.
+# Containers that are killed or replaced. Clients must only notice a delay.
 
 restarts_of() { docker inspect --format '{{.RestartCount}}' "$1"; }
 
 has_restarted() { [[ $(restarts_of "$1") -gt $2 ]]; }
 
-# death SERVICE: killed, and back by the engine's restart policy.
+# death SERVICE: it's killed and must be restarted by the engine's restart policy.
 death() {
     local id before
     id=$(container "$1")
@@ -27,7 +27,7 @@ check_kills() {
     verdict_of_origin kills "killed: no URL is fetched after its reply"
 }
 
-# Every service is replaced by a new container, one after the other.
+# Replaces every service with a new container, one after the other.
 check_restarts() {
     local service start
     begin_load restarts --url-prefix http://127.0.0.1:8000/small/restarts-

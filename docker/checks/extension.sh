@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# A program of somebody else beside the stack, as docker/extension/compose.yaml has it: a stack of
-# its own, since the coordinator reads which pools there are as it starts.
+# A third-party program next to the stack, as in docker/extension/compose.yaml. It has its own
+# stack, since the coordinator reads the list of pools at startup.
 
 extension_project=imagebus-test-extension-$$
 
 compose_extension() {
-    # The image is there already; the context has to be a directory all the same.
+    # The image exists already, but the context must still be a directory.
     IMAGEBUS_EXTENSION_CONTEXT=$work docker-compose --project-name "$extension_project" \
         --file docker/compose.yaml --file docker/test.yaml \
         --file docker/extension/compose.yaml --ansi never "$@" </dev/null
@@ -26,7 +26,7 @@ check_extension() {
 
 extension_container() { compose_extension ps --quiet watermark; }
 
-# marked [OPTION…]: the digest of a small image of the origin, or what went wrong.
+# marked [OPTION…]: prints the digest of a small image of the origin, or the error.
 marked() {
     compose_extension run --rm -T client get http://127.0.0.1:8000/large/extension.jpg \
         --endpoint /run/imagebus/front/front.sock --resize 200x200 --format png -o - "$@" \
@@ -49,7 +49,7 @@ check_extension_does_its_step() {
     verdict "$status" "extension: a step that nobody does is refused by name" "${found:0:80}"
 }
 
-# What it could write or reach, if somebody took it over.
+# What it could write or reach if it were compromised.
 check_extension_borders() {
     local script found
     script='import os, socket
@@ -61,7 +61,7 @@ print(len(names), len(socket.if_nameindex()), os.path.exists("/run/imagebus/fron
         "extension: it writes in its arena, and has no network but its own" "$found"
 }
 
-# Whoever waits for it waits a little longer.
+# Its requests must only be delayed.
 check_extension_is_killed() {
     local before status=0
     before=$(docker inspect --format '{{.RestartCount}}' "$(extension_container)")

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# One image for each process, small.
+# One small image per process.
 
 base_image=debian:bookworm-slim
-# What an image may add to its base, in megabytes: without libvips and with it, and that of
+# The size that an image may add to its base, in megabytes: without libvips, with it, and for
 # download, which alone has libcurl and its libraries.
 plain_megabytes=45 vips_megabytes=445 download_megabytes=46
 
-# What the Dockerfile's own build stage depends on, besides the sources.
+# The inputs of the Dockerfile's build stage, besides the sources.
 build_stage_inputs=(docker/Dockerfile .dockerignore Package.swift scripts/setup scripts/build)
 build_stage_digest=docker/build-stage.sha256
 
@@ -33,8 +33,8 @@ build_images() {
     say "images took $((SECONDS - start)) s"
 }
 
-# Whether the Dockerfile's build stage has to run: on request, where it has changed since it was
-# tested, and where programs of this machine would not be those of the container.
+# Whether to run the Dockerfile's build stage: on request, if it has changed since it was tested,
+# and if this machine's programs would differ from those of the container.
 builds_in_containers() {
     [[ ${IMAGEBUS_TEST_BUILD:-1} != whole ]] || return 0
     if ! sha256sum --check --status "$build_stage_digest" 2>/dev/null; then
@@ -45,7 +45,7 @@ docker/test --whole tests it and writes $build_stage_digest"
     ! is_same_system
 }
 
-# The Dockerfile builds with swift:VERSION-CODENAME; this machine does so as well.
+# Whether this machine has the release and toolchain of the Dockerfile's swift:VERSION-CODENAME.
 is_same_system() {
     local wanted codename version
     wanted=$(sed -nE 's/^FROM swift:([^ ]+) AS build$/\1/p' docker/Dockerfile)
@@ -61,7 +61,7 @@ image_programs=(
     stack-origin stack-load sandbox-probe
 )
 
-# The layers of packages, which do not depend on the programs: the engine keeps them for
+# Builds the layers with packages, which don't depend on the programs; the engine caches them for
 # `build_images`.
 build_package_layers() {
     local target context=$work/context
@@ -76,7 +76,7 @@ build_package_layers() {
     quietly build_extension
 }
 
-# strip_programs DIRECTORY: what the machine has built, without its symbols.
+# strip_programs DIRECTORY: the programs built on this machine, without symbols.
 strip_programs() {
     local program
     mkdir -p "$1"
@@ -103,7 +103,7 @@ make_context() {
     ' docker/Dockerfile >"$1/Dockerfile"
 }
 
-# The build stage was run and all checks passed: so it is not run again until it changes.
+# The build stage ran and all checks passed, so it isn't run again until it changes.
 keep_build_stage_digest() {
     sha256sum "${build_stage_inputs[@]}" >"$build_stage_digest"
     say "wrote $build_stage_digest"

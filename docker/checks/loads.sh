@@ -1,19 +1,20 @@
 # shellcheck shell=bash
-# Loads through the client library, and what the origin saw of them (Tests/StackTools).
+# Loads through the client library, and the requests that the origin received for them
+# (Tests/StackTools).
 
-# begin_load NAME [OPTION…]: 64 in flight of new and known URLs until end_load, in the background.
+# begin_load NAME [OPTION…]: keeps 64 loads of new and known URLs in flight until end_load.
 begin_load() {
     local name=$1
     shift
     quietly compose run --detach --name "$project-load-$name" load \
         --in-flight 64 --seconds 600 "$@"
-    # The first replies: from here on, whatever is done is done under load.
+    # Waits for the first replies, so that everything after this happens under load.
     wait_until 30 has_reply "$name"
 }
 
 has_reply() { [[ $(docker logs "$project-load-$1" 2>/dev/null | grep -c '^done ') -gt 0 ]]; }
 
-# end_load NAME: lets what is pending end, and leaves the lines in $work/NAME.load.
+# end_load NAME: waits for the pending loads and saves the output in $work/NAME.load.
 end_load() {
     local name=$1
     docker kill --signal TERM "$project-load-$name" >/dev/null
@@ -22,13 +23,13 @@ end_load() {
     docker rm --force "$project-load-$name" >/dev/null
 }
 
-# The JSON object at the end of a load.
+# Prints the JSON object at the end of a load's output.
 load_summary() { tail -n 1 "$work/$1.load"; }
 
 # number FIELD JSON
 number() { sed -nE "s/.*\"$1\": ([0-9.]+).*/\1/p" <<<"$2"; }
 
-# verdict_of_load NAME WHAT: nothing failed, and everything that is new was stored.
+# verdict_of_load NAME WHAT: passes if nothing failed and everything new was stored.
 verdict_of_load() {
     local summary status=0
     summary=$(load_summary "$1")
@@ -41,7 +42,7 @@ verdict_of_load() {
 
 origin_lines() { docker logs "$(container origin)" 2>/dev/null | grep '^GET '; }
 
-# verdict_of_origin NAME WHAT: no URL was asked for again after its reply under
+# verdict_of_origin NAME WHAT: passes if no URL was requested again after its reply under
 # waitStoreCache. Origin and load read the same clock.
 verdict_of_origin() {
     local again known
@@ -55,7 +56,7 @@ verdict_of_origin() {
     head -n 5 "$work/again" >&2
 }
 
-# gets_by_url PREFIX: how often each URL below it was asked for.
+# gets_by_url PREFIX: prints the number of requests for each URL below it.
 gets_by_url() {
     origin_lines | awk -v prefix="$1" 'index($2, prefix) == 1 { n[$2]++ }
         END { for (url in n) print n[url], url }'

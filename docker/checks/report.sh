@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# What was found: one row for each promise.
+# The results: one row for each guarantee.
 
 rows=() failed=()
-# Of all loads together, and how often a container ended under load.
+# Totals of all loads, and how often a container ended under load.
 requests=0 failures=0 restarts=0
 
 say() { echo "docker/test: $*" >&2; }
 
-# verdict STATUS WHAT FOUND: 0 is a pass.
+# verdict STATUS WHAT FOUND: a STATUS of 0 is a pass.
 verdict() {
     local word=passed
     if [[ $1 -ne 0 ]]; then

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# What a decoder or transformer can still do once it has closed its own doors: tried from inside a
-# container with the very mounts, user and options of the service.
+# What a decoder or transformer can still do after it has sandboxed itself: tried from inside a
+# container with exactly the mounts, user and options of the service.
 
-# Under this kernel and the engine's own profile all of them are to be active.
+# With this kernel and the engine's own profile, all layers must be active.
 layers=noNewPrivileges,rlimits,seccomp,landlock
 
 check_sandbox() {
@@ -30,7 +30,7 @@ probe() {
     verdict "$([[ $found == "$layers" ]]; echo $?)" "$1: all layers of the sandbox" "$found"
 }
 
-# The same from the outside: what the real worker said when it introduced itself.
+# The same from the outside: the layers that the real worker announced.
 check_reported_layers() {
     local found
     found=$(inside coordinator imagebus status --json | tr -d ' \n' |

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# More and fewer containers of a kind, while the stack works.
+# More and fewer containers of a kind while the stack is working.
 
-# scale SERVICE=N…: nothing else is touched.
+# scale SERVICE=N…: leaves all other services unchanged.
 scale() {
     local options=() names=() pair
     for pair in "$@"; do
@@ -15,7 +15,7 @@ scale() {
     done
 }
 
-# Whether the coordinator has so many workers of a kind.
+# Whether the coordinator has this many workers of a kind.
 has_workers() { [[ $(workers "$1") -eq $2 ]]; }
 
 workers() {
@@ -23,7 +23,7 @@ workers() {
         grep -o "\"kind\":\"$1\",\"pid\":" | wc -l
 }
 
-# Two download processes, two clients that ask for the same URLs: still one GET for each.
+# Two download processes, two clients that request the same URLs: still one GET for each.
 check_once() {
     local name most urls
     scale download=2

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# The stack under test: a project of its own, which goes with all its volumes at the end.
+# The stack under test: a separate project, removed at the end with all its volumes.
 
 project=imagebus-test-$$
 healthy_seconds=60
@@ -10,7 +10,7 @@ compose() {
         --ansi never "$@" </dev/null
 }
 
-# Says what it said only where it failed.
+# Prints a command's output only if it failed.
 quietly() {
     local log=$work/quietly.log
     if ! "$@" >"$log" 2>&1; then
@@ -32,7 +32,7 @@ is_healthy() {
     ! docker inspect --format '{{.State.Health.Status}}' $ids | grep -qv '^healthy$'
 }
 
-# wait_until SECONDS COMMAND…: the engine has no event that says all of it.
+# wait_until SECONDS COMMAND…: polls, since the engine has no event that covers all conditions.
 wait_until() {
     local end=$((SECONDS + $1))
     shift
@@ -66,8 +66,8 @@ begin_stack() {
     verdict 0 "all services come up healthy" "after $((SECONDS - start)) s"
 }
 
-# What a run left that was ended before it could clean up: its stack would take part in every
-# measurement. The project's name ends with the run's process.
+# Removes what an interrupted run left behind, since its stack would affect every measurement. The
+# project's name ends with the run's process ID.
 remove_left_stacks() {
     local left
     for left in $(docker ps --all --format '{{.Label "com.docker.compose.project"}}' |
@@ -76,7 +76,7 @@ remove_left_stacks() {
     done
 }
 
-# remove_stack PROJECT: its containers, those of `compose run` too, and its volumes.
+# remove_stack PROJECT: removes its containers, including those of `compose run`, and its volumes.
 remove_stack() {
     docker ps --all --quiet --filter "label=com.docker.compose.project=$1" |
         xargs --no-run-if-empty docker rm --force --volumes >/dev/null
@@ -86,8 +86,8 @@ remove_stack() {
         xargs --no-run-if-empty docker network rm >/dev/null
 }
 
-# kill_container CONTAINER: SIGKILL to its first process, from outside its namespace as
-# the kernel does it when memory is short. `docker kill` would tell the engine not to restart it.
+# kill_container CONTAINER: sends SIGKILL to its first process from outside its namespace, as the
+# kernel's OOM killer does. `docker kill` would make the engine not restart it.
 kill_container() {
     local pid
     pid=$(docker inspect --format '{{.State.Pid}}' "$1")

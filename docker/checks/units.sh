@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# The package of scripts/deb and the units in it where systemd is the first process: a container as
-# a machine, with the programs of `scripts/build` (or IMAGEBUS_PROGRAMS).
+# The package of scripts/deb and its units with systemd as the first process: a container as a
+# machine, with the programs of `scripts/build` (or IMAGEBUS_PROGRAMS).
 
 machine=imagebus-units-$$
 units_seconds=30
@@ -8,7 +8,7 @@ admin_socket=/run/imagebus/admin/admin.sock
 
 on_machine() { docker exec --interactive "$machine" "$@"; }
 
-# as_user USER COMMAND…: with the groups that the user has on the machine.
+# as_user USER COMMAND…: runs a command with the user's groups on the machine.
 as_user() {
     local user=$1
     shift
@@ -32,7 +32,7 @@ build_systemd() {
     DOCKER_BUILDKIT=0 docker build --tag imagebus-systemd - <docker/units.Dockerfile
 }
 
-# SYS_ADMIN is what systemd needs to mount, and to give each service a view of the files of its own.
+# systemd needs SYS_ADMIN to mount, and to give each service its own view of the file system.
 begin_machine() {
     package=$(scripts/deb "$work")
     quietly build_systemd
@@ -46,7 +46,7 @@ begin_machine() {
     on_machine useradd outsider
 }
 
-# With nothing but the packages that it depends on.
+# Installs it with only the packages that it depends on.
 check_units_installation() {
     local found status=0
     found=$(on_machine dpkg --install /srv/imagebus.deb 2>&1) || status=1
@@ -85,7 +85,7 @@ check_units_start() {
     verdict "$((found != 2))" "units: decode and transform report all layers" "$found of 2"
 }
 
-# As they stand in the answer of `imagebus status --json`.
+# As they appear in the output of `imagebus status --json`.
 units_layers_pattern() { printf '"sandbox":\["%s"\]' "${layers//,/\",\"}"; }
 
 # A PNG of one pixel.
@@ -111,7 +111,7 @@ check_units_of_clients() {
     verdict "$([[ $status -eq 69 ]]; echo $?)" "units: who is not gets none" "$found"
 }
 
-# A setting that cannot be used is said once, and not tried again and again.
+# An invalid setting is reported once; the service isn't restarted.
 check_units_key() {
     local key=/var/lib/imagebus-coordinator/identity.key found
     on_machine sh -c "mv $key $key.kept && printf short >$key && chown 4100:4100 $key"
@@ -126,7 +126,7 @@ check_units_key() {
     wait_until "$units_seconds" units_are_healthy || what_units_said
 }
 
-# By itself, systemd gives a service up that ends five times within ten seconds.
+# By default, systemd gives up on a service that ends five times within ten seconds.
 check_units_kills() {
     local unit=imagebus-transform@1.service number status=0 found
     for number in 1 2 3 4 5 6; do
@@ -148,8 +148,8 @@ unit_has_restarts() { [[ $(unit_restarts "$1") -ge $2 ]]; }
 
 coordinator_has_failed() { on_machine systemctl is-failed --quiet imagebus-coordinator.service; }
 
-# A program of somebody else is one more service. Its files are those of the image that
-# docker/test extension runs.
+# A third-party program is one more service. Its files are those of the image that docker/test
+# extension runs.
 check_units_extension() {
     local found status=0 image
     image=$(docker create imagebus-watermark)
@@ -177,7 +177,7 @@ is_marked_on_machine() {
         >/dev/null 2>"$work/marked.log"
 }
 
-# Services that run go on as the new programs.
+# Running services continue as the new programs.
 check_units_upgrade() {
     local before after found status=0
     before=$(main_processes)
@@ -214,7 +214,7 @@ check_units_removal() {
         "left: ${found:-nothing}"
 }
 
-# Files and directories with its name, besides those that the kernel has.
+# Files and directories with its name, except those of the kernel.
 left_on_machine() {
     on_machine find / -xdev -name '*imagebus*' -not -path '/srv/*' -not -path '/proc/*' \
         -not -path '/tmp/*' -not -path '/var/tmp/*' -not -path '/var/log/*' \
