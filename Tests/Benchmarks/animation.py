@@ -1,8 +1,8 @@
-"""Animations that scripts/bench measures with, and what is left of one.
+"""Creates animations for scripts/bench and inspects its results.
 
-    animation.py make FILE FRAMES WIDTH HEIGHT PHOTO   a GIF or WebP: the photo, slowly moved
-    animation.py tell FILE ORIGINAL                    one JSON object: bytes, frames, and whether
-                                                       durations and loops are those of ORIGINAL
+    animation.py make FILE FRAMES WIDTH HEIGHT PHOTO   create a GIF or WebP that pans over PHOTO
+    animation.py tell FILE ORIGINAL                    print a JSON object: bytes, frames, and
+                                                       whether durations and loops equal ORIGINAL's
 """
 
 import json
@@ -11,7 +11,7 @@ import sys
 
 from PIL import Image
 
-# Not even, so that a reader that makes them so is seen.
+# Uneven, so that a reader that makes them uniform is detected.
 DURATIONS = (40, 50, 60, 80, 120)
 LOOPS = 3
 

@@ -1,8 +1,8 @@
-"""What a command costs that makes one file of another: again and again, so many at a time.
+"""Measures a command that converts a file by running it repeatedly, several at a time.
 
-    command-loop.py AT_A_TIME SECONDS OUT COMMAND…   "{out}" in COMMAND is the file that it writes
+    command-loop.py AT_A_TIME SECONDS OUT COMMAND…   "{out}" in COMMAND is its output file
 
-Prints one JSON object. OUT is what one of the runs wrote.
+Prints one JSON object. OUT receives the output of one run.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Makes the table of scripts/disk-bench: disk.py SAMPLES ENTRIES SCALE DIRECTORY [MARKDOWN]."""
+"""Prints the table of scripts/disk-bench: disk.py SAMPLES ENTRIES SCALE DIRECTORY [MARKDOWN]."""
 
 import json
 import statistics
@@ -31,12 +31,12 @@ ROWS = [
     ("the most that it counted, MB", "most_mb", 1),
     ("on the disk after that, MB", "over_disk_mb", 1),
 ]
-# The stage reads and trims in processes of their own.
+# The stage reads and trims in separate processes.
 OTHER_NAMES = {"serve_peak_mb": "read_peak_mb"}
 
 
 def read(path):
-    """The figures of each side; and whether something failed."""
+    """Returns the results of each side and whether a measurement failed."""
     figures = {side: {} for side in SIDES}
     loads, failed = {}, False
     with open(path, encoding="utf-8") as lines:
@@ -60,7 +60,7 @@ def read(path):
 
 
 def of_loads(loads):
-    """What nginx's reader said: stores by tenths; of several runs of reads the worst p99."""
+    """Summarizes nginx's loads: stores by tenths, and the worst p99 of several read runs."""
     found = {}
     stores = [load["rps"] for load in loads.pop("store", [])]
     if stores:

@@ -1,29 +1,30 @@
-# The sides of scripts/disk-bench. Sourced by it.
+# The sides compared by scripts/disk-bench, which sources this file.
 
 prepare_disk() {
     scripts/setup --bench
     scripts/build >&2
-    # In the same way, so that both have their modules in common.
+    # Built with the same options as scripts/build, so that the two share their modules.
     swift build --configuration release --static-swift-stdlib -Xswiftc -Xfrontend \
         -Xswiftc -function-sections --product disk-bench >&2
     work=$(mktemp -d "$directory/ib-disk.XXXXXX")
     reader=$work/disk-reader
     "$(command -v cc || command -v gcc || command -v clang)" -O2 -std=gnu11 -D_GNU_SOURCE \
         "$here/disk-reader.c" -o "$reader" -lpthread
-    # nginx's own user may be another one.
+    # nginx may run as another user.
     chmod 755 "$work"
     : >"$work/samples"
     mkdir "$work/site"
     "$bench" site "$work/site" "$scale"
 }
 
-# What is on the disk is read from there. Only root may.
+# Drops the page cache, so that data is read from the disk. Only root can do this.
 empty_page_cache() {
     sync
     [[ ! -w /proc/sys/vm/drop_caches ]] || echo 3 >/proc/sys/vm/drop_caches 2>/dev/null || true
 }
 
-# Stores, then reads by itself; then the programs read and trim; then it stores over a limit.
+# Stores entries, then reads in process; then reads and trims in separate programs; then stores
+# beyond a limit.
 measure_imagebus() {
     mkdir -m 700 "$work/imagebus"
     driven stage.store "$bench" stage store "$work/imagebus" "$entries" "$scale"
@@ -38,7 +39,7 @@ measure_imagebus() {
     rm -rf "${work:?}/imagebus"
 }
 
-# The client is there first, and waits until the stack answers.
+# The client is started first and waits until the stack responds.
 measure_client() {
     runtime=$(mktemp -d "$directory/ib-run.XXXXXX")
     start_server "$work/serve.log" "$program" serve --runtime-dir "$runtime" \
@@ -66,7 +67,7 @@ measure_space() {
     keep "$1" "{\"$2\": $(awk "BEGIN { print $bytes / 1e6 }")}"
 }
 
-# Progress goes through, the last line is the result.
+# Passes progress through; the last line is the result.
 driven() {
     local name=$1 line
     shift
@@ -79,7 +80,7 @@ driven() {
     fi
 }
 
-# The most that one of the server's processes of that name had; what they share is included.
+# Records the peak memory of any process of the server with that name, including shared memory.
 measure_memory() {
     local most
     most=$(for pid in $(pgrep --session "$server" --full "$3"); do
@@ -102,7 +103,7 @@ measure_nginx() {
     measure_space nginx.disk disk_mb "$work/nginx"
     end_server "$server"
     empty_page_cache
-    # It serves at once; what it has is known to it when its loader has ended.
+    # nginx serves at once, but only knows its entries when its loader has finished.
     local started
     started=$(date +%s%N)
     start_proxy 1000g
@@ -127,7 +128,7 @@ load() {
     keep "nginx.$1" "$line"
 }
 
-# A megabyte of the zone is enough for 8,000 keys.
+# One megabyte of the zone holds 8,000 keys.
 start_proxy() {
     sed -e "s|@WORK@|$work|; s|@PLACE@|$work/nginx|; s|@USER@|$(id -un)|
         s|@CACHE_PORT@|$cache_port|; s|@ORIGIN_PORT@|$origin_port|; s|@MAX@|$1|
@@ -136,7 +137,7 @@ start_proxy() {
     start_server "$work/nginx.out" nginx -p "$work" -c "$work/nginx.conf" -e "$work/nginx.log"
 }
 
-# Until it has answered an image.
+# Waits until the proxy has served an image.
 await_proxy() {
     local number=$((entries - 1)) tries=2000
     until "$reader" "$cache_port" 1 "$number" 1 "$entries" in-order >/dev/null 2>&1; do
@@ -148,7 +149,7 @@ await_proxy() {
     done
 }
 
-# The loader begins a minute after the start.
+# Waits until the loader has started, one minute after the server.
 await_loader() {
     local started since
     started=$(stat --format=%Y "$work/nginx.pid")
@@ -160,13 +161,14 @@ await_loader() {
     keep nginx.loader "{\"loader_s\": $((since > 0 ? since : 0))}"
 }
 
-# With half of what it has as its limit: first its loader has to find everything. Reads go on.
+# Restarts with half of its data as the limit: first the loader must find everything. Reads continue
+# meanwhile.
 trim_proxy() {
     local bytes left=$entries before=0 started=0 limit=$((SECONDS + 900))
     bytes=$(du --summarize --block-size=1 "$work/nginx" | cut -f 1)
     start_proxy "$((bytes / 2 / 1048576))m"
     await_proxy
-    # It is over when no more goes away than reads bring back.
+    # Trimming is over when no more is removed than reads bring back.
     while ((SECONDS < limit && (started == 0 || left < before))); do
         before=$left
         if ((started > 0)); then

@@ -1,4 +1,4 @@
-"""Prints an SVG as large as the photo: what a designer's file has, a gradient and 200 curves."""
+"""Prints an SVG as large as the photo with a gradient and 200 curves, like a designer's file."""
 
 import random
 

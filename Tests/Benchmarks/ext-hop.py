@@ -1,10 +1,10 @@
-"""What a step of another program costs between two of ours, in a stack that has one.
+"""Measures the cost of an external step between two built-in ones, in a stack that has one.
 
     ext-hop.py PROGRAM SECONDS URL SIDE…
 
-Of each size, images of SIDE pixels a side, one at a time, in turns: with the step, without it, and
-the bytes of its pixels through a Unix socket to another process and back. PROGRAM tells what went
-through the socket of the pool. The last line is one JSON object.
+For each size it loads images of SIDE × SIDE pixels, one at a time and alternately: with the step,
+without it, and sending the pixel bytes through a Unix socket to another process and back. PROGRAM
+reports the bytes that passed the pool's socket. The last line is one JSON object.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from imagebus import Options, Tiers, custom, flip
 from imagebus.aio import Client
 
 POOL = "back/step"
-WARM_UP = 3  # of each, before it counts
+WARM_UP = 3  # of each, not counted
 TURNS_MIN = 3
 
 BEFORE, BEHIND = flip(horizontal=True), flip(vertical=True)
@@ -28,7 +28,7 @@ WITHOUT, WITH = (BEFORE, BEHIND), (BEFORE, custom("bench.unchanged"), BEHIND)
 
 
 class Echo:
-    """Another process that sends back what it is sent."""
+    """Another process that echoes what it receives."""
 
     def __init__(self):
         self._socket, other = socket.socketpair()
@@ -46,7 +46,7 @@ class Echo:
                 connection.sendall(said.read(int.from_bytes(head, "little")))
 
     def microseconds(self, payload, into):
-        """To have all of it there and back."""
+        """Returns the round-trip time of the payload."""
         began = time.perf_counter()
         self._socket.sendall(len(payload).to_bytes(8, "little"))
         self._socket.sendall(payload)
@@ -64,7 +64,7 @@ class Echo:
 
 
 def bytes_on_socket(program):
-    """Both ways, as the coordinator counted them."""
+    """Returns the bytes in both directions, as counted by the coordinator."""
     status = json.loads(subprocess.check_output([program, "status", "--json"]))
     found = [one for one in status["sockets"] if one["name"] == POOL]
     return found[0]["bytesReceived"] + found[0]["bytesSent"]
@@ -78,14 +78,14 @@ class Hop:
         self.wrong = 0
 
     async def load(self, steps):
-        """How long it took, in microseconds, and the pixels, which lie where the stack has them."""
+        """Returns the duration in microseconds and the pixels, in the memory of the stack."""
         began = time.perf_counter()
         image = await self._client.load(
             self._url, *steps, format="pam", query=Tiers.ALL, store=Tiers.NONE, timeout=60)
         return (time.perf_counter() - began) * 1e6, image
 
     async def check(self):
-        """With the step and without it, pixels are the same, and as many as the size says."""
+        """Checks that the size is right and the step doesn't change the pixels."""
         with (await self.load(WITHOUT))[1] as plain, (await self.load(WITH))[1] as hopped:
             pixels = bytes(plain.pixels.data)
             self.wrong += pixels != bytes(hopped.pixels.data)

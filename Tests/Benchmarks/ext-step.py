@@ -1,6 +1,6 @@
-"""A step that returns its pixels as they are: what is left is what a step of another program costs.
+"""A step that returns its pixels unchanged, so that only the overhead of an external step is left.
 
-Started by `serve`, as the command of a foreign pool.
+Started by `serve` as the command of an external pool.
 """
 
 from imagebus_worker import Transformer, run

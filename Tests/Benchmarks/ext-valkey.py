@@ -1,12 +1,12 @@
-"""Two stacks with one server of Valkey or Redis as the tier that they share, while it is well and
-while it is not.
+"""Measures two stacks that share a tier on a Valkey or Redis server, while it works and while it
+fails.
 
     ext-valkey.py SECONDS SITE PORT
 
-In each state a fixed number of clients load for so many SECONDS: a third of the images nobody had
-before, a third the other stack has fetched, a third this stack had. At first all caches are
-empty. SITE is the folder of the origin at PORT of 127.0.0.1, which tells at /served how often it
-was asked. The last line is one JSON object.
+In each state a fixed number of clients load for SECONDS: a third of the images are new, a third
+were fetched by the other stack, and a third were loaded by the same stack before. Initially all
+caches are empty. SITE is the directory of the origin on PORT of 127.0.0.1, which reports its number
+of requests at /served. The last line is one JSON object.
 """
 
 import asyncio
@@ -32,15 +32,15 @@ from imagebus.aio import Client
 from imagebus.steps import request_for
 from valkey_server import PROGRAM, Storage
 
-PICTURES = 256  # that differ; each has as many names as are wanted
-CLIENTS = 8  # of each stack, each with one load at a time
-# The other stack is asked for names that are as old as so many newer ones: what is newer may not be
-# stored yet, and what is older belongs to a state that is over.
+PICTURES = 256  # distinct ones; each has any number of names
+CLIENTS = 8  # per stack, each with one load at a time
+# The age, in newer names, at which names are offered to the other stack: newer ones may not be
+# stored yet, and older ones belong to an earlier state.
 NEWER = range(64, 128)
-RECENT = 2_000  # names of which what a stack had is chosen
+RECENT = 2_000  # recent names from which a stack's own ones are chosen
 STEPS = (resize(48, 48),)
 PROGRAMS = Path(__file__).parents[2] / "Examples/Python"
-# What a stack keeps by itself has no room for all of it in memory: its disk is asked as well.
+# A stack's local memory tier is too small for everything, so its disk is used as well.
 CONFIGURATION = """
 pools:
   shared: {{kind: cache, trust: foreign, credit: 16, command: [{command}]}}
@@ -54,16 +54,16 @@ profiles:
 
 
 class Names:
-    """Which image is asked for next, by each of the stacks."""
+    """Chooses the next image for each of the stacks."""
 
     def __init__(self):
         self._last, self._choice = 0, random.Random(1)
         self._had = [deque(maxlen=RECENT), deque(maxlen=RECENT)]
-        # To a stack, by the other one.
+        # To each stack, by the other one.
         self._offered = [deque(maxlen=NEWER.stop), deque(maxlen=NEWER.stop)]
 
     def next(self, stack):
-        """A number, and whether nobody had it before."""
+        """Returns the number of an image and whether it is new."""
         kind = self._choice.randrange(3)
         if kind == 1 and len(self._offered[stack]) > NEWER.start:
             return self._offered[stack].popleft(), False
@@ -79,14 +79,14 @@ class Names:
 
 
 class State:
-    """What was found while the server was in one state."""
+    """The results for one state of the server."""
 
     def __init__(self):
         self.milliseconds, self.tiers, self.faults = [], Counter(), Counter()
         self.wrong = self.failed = 0
 
     def figures(self, seconds, shared_hits, counters, gets):
-        """A hit of the tier that is shared is called one of the disk: the coordinators count it."""
+        """Returns the results. Clients see shared hits as disk hits; counters tell them apart."""
         times = sorted(self.milliseconds)
         disk = self.tiers[Tiers.DISK]
         shared = min(disk, shared_hits)
@@ -132,14 +132,14 @@ class Bench:
         return f"http://127.0.0.1:{self._port}/shared/{number % PICTURES}.png?{number}"
 
     def gets(self):
-        """Answers of the origin, but for this one."""
+        """Returns the number of requests to the origin, excluding this one."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self._port}/served") as answer:
             requests = int(answer.read().splitlines()[2].split()[2])
         self._asked = getattr(self, "_asked", 0) + 1
         return requests - self._asked
 
     def counters(self):
-        """Of the shared tier, in both stacks together."""
+        """Returns the counters of the shared tier, summed over both stacks."""
         found = Counter()
         for stack in self.stacks:
             for name, value in stack.counters().items():
@@ -148,7 +148,7 @@ class Bench:
         return found
 
     async def learn(self, client):
-        """What each image has to look like: made of the origin's bytes, with no cache asked."""
+        """Records the expected results, produced from the origin's bytes without any cache."""
         self._right = []
         for number in range(PICTURES):
             image = await client.load(
@@ -175,7 +175,7 @@ class Bench:
         self.names.ended(stack, number, is_new)
 
     async def measure(self, clients, seconds):
-        """All clients load until the time is over; then the loads that are under way end."""
+        """Loads with all clients until the time is over and waits for the loads in flight."""
         state, before, asked = State(), self.counters(), self.gets()
         began = time.monotonic()
 
@@ -194,7 +194,7 @@ class Bench:
         return state.figures(took, hits, dict(counted), gets)
 
     async def until_shared(self, clients):
-        """Both stacks ask the server, and it has what they stored."""
+        """Waits until both stacks use the server and have stored entries on it."""
         state, end = State(), time.monotonic() + SECONDS
         for stack in range(2):
             mine = [client for place, client in clients if place == stack]
@@ -212,7 +212,7 @@ class Bench:
                 await asyncio.sleep(0.1)
 
     def kill_workers(self):
-        """Those that hold the shared tier, of both stacks."""
+        """Kills both stacks' workers of the shared tier."""
         for stack in self.stacks:
             status = json.loads(stack.run("status", "--json"))
             for process in status["processes"]:
@@ -245,7 +245,7 @@ async def killed(bench):
 
 @asynccontextmanager
 async def restarted(bench):
-    """Empty, and some time passes until it is asked again."""
+    """Empties the server by a restart; it takes some time until the stacks use it again."""
     bench.storage.start()
     yield
 
@@ -269,7 +269,7 @@ async def halted(bench):
 
 @asynccontextmanager
 async def without_workers(bench):
-    """Each is killed once a second: whenever it has come back."""
+    """Kills each worker once a second, whenever it has been restarted."""
 
     async def kill():
         while True:
@@ -282,7 +282,7 @@ async def without_workers(bench):
     await asyncio.wait([task])
 
 
-# By name: the state, and whether the server is asked by both stacks before it begins.
+# By name: the state, and whether both stacks must be using the server before it begins.
 STATES = {
     "empty at first": (as_it_is, True), "healthy": (as_it_is, True),
     "killed": (killed, True), "restarted": (restarted, False), "full": (full, True),

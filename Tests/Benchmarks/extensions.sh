@@ -1,7 +1,7 @@
-# Foreign pools: what they cost who does not use them, what a step in one costs, and a tier that
-# two stacks share. Sourced by scripts/bench.
+# External pools: their cost for loads that don't use them, the cost of a step in one, and a tier
+# shared by two stacks. Sourced by scripts/bench.
 
-# The Python of the examples, which is made once.
+# Finds the Python of the examples, which is created once.
 prepare_extensions() {
     [[ -z ${python:-} ]] || return 0
     if ! python=$(scripts/python-venv); then
@@ -11,8 +11,8 @@ prepare_extensions() {
     examples=$PWD/Examples/Python
 }
 
-# A pool of each kind that another program holds, and caches, a loader and a profile that name them.
-# Nothing of it is used by a load that does not say so.
+# Prints a configuration with one external pool of each kind, and caches, a loader and a profile
+# that use them. Only loads that request them do.
 foreign_configuration() {
     mkdir -p "$work/album"
     cat <<YAML
@@ -55,7 +55,7 @@ step_pool() {
 YAML
 }
 
-# A stack with directories of its own, a configuration, and all of its processes ready.
+# Starts a stack with separate directories and a configuration, and waits for all of its processes.
 start_extended() {
     local name=$1 stack_log=$work/$1.log tenths=300
     local -x PYTHONPATH=${examples:-} IMAGEBUS_RUNTIME_DIR=$runtime/$1
@@ -68,13 +68,13 @@ start_extended() {
     done
 }
 
-# How many of a stack, by its log.
+# Counts the processes of a stack with that event in its log.
 processes_that() {
     grep -cE " [0-9]+ $1\$" "$stack_log"
 }
 
-# Our own work in a stack with foreign pools, in one without, and in another one without, which
-# says how much two stacks differ that are the same. All of them run all the time.
+# Loads without external pools in a stack that has some, in one without, and in a second one
+# without, which shows the difference between identical stacks. All of them run all the time.
 measure_ext_cost() {
     local round name result=http://127.0.0.1:$origin_port/result.jpg stacks=()
     local sides=(with without again)
@@ -126,7 +126,7 @@ cost_of_hit() {
     hit_of "ext-cost.$name.$side" "$@"
 }
 
-# A step of another program that changes nothing, between two of ours.
+# An external step that changes nothing, between two built-in ones.
 measure_ext_hop() {
     local side
     prepare_extensions || {
@@ -148,8 +148,8 @@ measure_ext_hop() {
     end_server "$server"
 }
 
-# Two stacks with a server that is empty, well, killed, there again, full and halted; and without
-# workers.
+# Two stacks with a server that is empty, healthy, killed, restarted, full and suspended; and
+# without workers.
 measure_ext_valkey() {
     prepare_extensions || {
         keep ext-valkey '!no Python for the programs of the examples'

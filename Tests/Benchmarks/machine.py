@@ -1,4 +1,4 @@
-"""What was measured on, and with what: without it the figures say nothing."""
+"""Describes the machine and the versions used, which the results depend on."""
 
 import os
 import platform
@@ -8,7 +8,7 @@ import subprocess
 
 
 def said(*command, pattern=r"(\S.*)"):
-    """What a program says that matches, of stdout and stderr; "none" where it is not there."""
+    """Returns the match in a program's stdout and stderr, or "none" if the program is missing."""
     try:
         text = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -1,9 +1,9 @@
-"""Three machines on this one: what routing and a shared cache save, and what the loss of a machine
-costs.
+"""Measures what routing and a shared cache save with three machines, and the cost of losing one.
 
     machines.py PHOTO [--quick]
 
-The programs are those of $IMAGEBUS_PROGRAMS. The last line is one JSON object.
+All three run on this machine with the programs of $IMAGEBUS_PROGRAMS. The last line is one JSON
+object.
 """
 
 import itertools
@@ -32,13 +32,13 @@ caches:
 profiles:
   default: {{cache: tiers, original-cache: tiers}}
 """
-STORED = 1.0  # seconds after which what was answered is in the shared cache
+STORED = 1.0  # after which a response is stored in the shared cache
 HOT = 64  # images, as in wrk-hot.lua
 WIDTHS = (512, 384, 256)
 
 
 class Scale:
-    """How much is measured."""
+    """The size of the measurements."""
 
     def __init__(self, is_quick):
         self.urls = 4 if is_quick else 30
@@ -49,7 +49,7 @@ class Scale:
 
 
 class Bench:
-    """Three machines with an origin, and with a server that they share, if there is one."""
+    """Three machines with an origin and optionally a shared cache server."""
 
     def __init__(self, held, photo, is_shared):
         self.network = Network()
@@ -92,7 +92,7 @@ def percentile(times, percent):
 
 
 def burst(bench, name, addresses, urls):
-    """Thirty requests at once for each URL, in three sizes, from an origin that takes 150 ms."""
+    """Sends 30 concurrent requests per URL, in three sizes, with an origin that takes 150 ms."""
     before, seconds, failed = bench.gets(), [], 0
     bench.origin.seconds = 0.15
     for number in range(urls):
@@ -107,7 +107,7 @@ def burst(bench, name, addresses, urls):
 
 
 def lost(bench, name, proxy, known):
-    """A machine is killed while known images are asked for; then each is asked for once more."""
+    """Kills a machine while known images are requested, then requests each once more."""
     paths = [bench.path(f"{name}-{number}", "w:128") for number in range(known)]
     failures = ask_all([proxy.address], paths).failures
     time.sleep(STORED)
@@ -122,7 +122,7 @@ def lost(bench, name, proxy, known):
 
 
 def behind(bench, kind, work):
-    """A measurement with one of the proxies, once it sends requests to all machines."""
+    """Runs a measurement with a proxy once it sends requests to all machines."""
     proxy = kind(bench.network)
     try:
         time.sleep(3)  # rise of HAProxy, fail_timeout of nginx
@@ -132,7 +132,7 @@ def behind(bench, kind, work):
 
 
 def hits(machine, path, seconds):
-    """64 hot images by HTTP at 64 connections, each asked for before."""
+    """Measures hits of 64 hot images over HTTP with 64 connections."""
     session = machine.process.session
     ask_all([machine.address], [path.replace("{n}", str(number)) for number in range(HOT)])
     before = cpu_seconds(session)
@@ -146,7 +146,7 @@ def hits(machine, path, seconds):
 
 
 def second_hits(bench, seconds):
-    """On the machine that made the images, then on another one, which found them."""
+    """Measures hits on the machine that produced the images, then on one that got them shared."""
     found, path = {}, bench.path("hot-{n}")
     for name, machine in zip(("own", "other"), bench.machines):
         found[name] = hits(machine, path, seconds)
@@ -155,7 +155,7 @@ def second_hits(bench, seconds):
 
 
 def one_by_one(machine, paths):
-    """The time of each request, and the CPU of the machine for one."""
+    """Measures sequential requests: the latency and the CPU time per request."""
     client, times, failed = Client(machine.address), [], 0
     before = cpu_seconds(machine.process.session)
     for path in paths:
@@ -171,7 +171,7 @@ def one_by_one(machine, paths):
 
 
 def first_hits(bench, count):
-    """Images that one machine made, asked for on another, one at a time: first, and again."""
+    """Requests one machine's images from another one, sequentially: first time, and again."""
     maker, other = bench.machines[:2]
     paths = [bench.path(f"first-{number}") for number in range(count)]
     made = one_by_one(maker, paths)
@@ -182,7 +182,7 @@ def first_hits(bench, count):
 
 
 def confirmations(bench, seconds):
-    """304s of an origin that permits two seconds: one machine is asked every second, or three."""
+    """Counts 304s of an origin with a max-age of 2 s, with one or three machines in use."""
     bench.origin.max_age = 2
     found = {}
     for name, machines in (("one", bench.machines[:1]), ("three", bench.machines)):

@@ -1,7 +1,8 @@
-# Three machines behind proxies, with a cache that they share and without. Sourced by scripts/bench.
+# Three machines behind proxies, with and without a shared cache. Sourced by scripts/bench.
 #
-# Ours are the programs of $IMAGEBUS_PROGRAMS, if it is set, and else those of scripts/build. With
-# $IMAGEBUS_BEFORE, a folder with the programs of another build, these are the reference, in turns.
+# Uses the programs of $IMAGEBUS_PROGRAMS if set, otherwise those of scripts/build. If
+# $IMAGEBUS_BEFORE is set, the programs of another build in that directory are the reference,
+# measured alternately.
 
 measure_machines() {
     local round side folder

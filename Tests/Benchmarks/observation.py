@@ -1,7 +1,7 @@
-"""Programs of a stack under valgrind's callgrind, which counts instructions instead of time.
+"""Runs programs of a stack under valgrind's callgrind, which counts instructions instead of time.
 
-Counts depend on the machine far less than times do: they tell small changes apart on a busy one.
-Needs Debian's valgrind and binutils.
+Counts depend on the machine far less than times do, so they reveal small changes even on a busy
+one. Requires Debian's valgrind and binutils.
 """
 
 import collections
@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 120
 
 
 class ObservationError(Exception):
-    """A program does not start, or callgrind writes no counts."""
+    """A program did not start, or callgrind wrote no counts."""
 
 
 class ObservedPrograms:
@@ -46,7 +46,7 @@ class ObservedPrograms:
         return self.directory / program
 
     def calls(self, program):
-        """What callgrind wrote for a program that has ended, or in its last dump."""
+        """Returns the functions of a program that has ended, or of its last dump."""
         found = sorted(
             self.directory.glob(f"{program}.calls.*"), key=lambda path: path.stat().st_mtime)
         if not found:
@@ -55,7 +55,7 @@ class ObservedPrograms:
 
     @contextlib.contextmanager
     def stack(self, work):
-        """A stack of these programs with nothing cached; yields the arguments that name it."""
+        """Starts a stack of these programs with empty caches; yields the arguments that name it."""
         runtime = work / "runtime"
         runtime.mkdir(mode=0o700)
         stack = ["--runtime-dir", str(runtime)]
@@ -80,7 +80,7 @@ class ObservedPrograms:
 
 
 def functions(path):
-    """Instructions of each function of the program itself, and its calls, by its symbol."""
+    """Returns the instructions and calls of the program's own functions by symbol."""
     names, objects = {}, {}
     spent, calls, home = collections.Counter(), collections.Counter(), {}
     current = where = None
@@ -119,7 +119,7 @@ def functions(path):
 
 
 def instructions(path):
-    """All instructions that a file of callgrind counts, libraries included."""
+    """Returns the total instructions in a callgrind file, including libraries."""
     text = pathlib.Path(path).read_text(encoding="utf-8")
     found = re.findall(r"^(?:totals|summary): (\d+)", text, re.M)
     if not found:

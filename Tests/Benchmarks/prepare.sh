@@ -1,5 +1,5 @@
-# What has to be there before anything is measured: programs, a photo, the servers of the
-# references. Sourced by scripts/bench.
+# Prerequisites of the measurements: programs, a photo, and the reference servers. Sourced by
+# scripts/bench.
 
 prepare() {
     say "preparing"
@@ -35,7 +35,7 @@ compile_references() {
     done
 }
 
-# The photo of the fixtures, else one that is drawn once.
+# The photo of the fixtures, or one that's drawn once.
 find_photo() {
     local fixtures=${IMAGEBUS_FIXTURES:-../shared/fixtures}
     photo=$fixtures/photos/photo-2725x2225.jpg photo_name="the photo of the fixtures"
@@ -55,7 +55,7 @@ find_photo() {
     done
 }
 
-# The photo in another format, by its own tools; an SVG is drawn.
+# Converts the photo to another format with that format's tools; an SVG is drawn.
 make_source() {
     local format=$1 made=$work/site/photo.$1
     case $format in
@@ -66,12 +66,13 @@ make_source() {
     esac >&2
 }
 
-# An animation: its file, frames, width, height.
+# Creates an animation. Arguments: file, frames, width, height.
 make_motion() {
     [[ -r $1 ]] || /usr/bin/python3 "$here/animation.py" make "$@" "$photo" >&2
 }
 
-# One nginx: the reference for hits, and the origin of every cold image, ours and thumbor's.
+# Starts one nginx: the reference for hits, and the origin of every cold image, for Imagebus and
+# thumbor.
 start_nginx() {
     read -r cache_port origin_port thumbor_port < <(free_ports 3)
     sed -e "s|@WORK@|$work|; s|@USER@|$(id -un)|; s|@CACHE_PORT@|$cache_port|
@@ -87,10 +88,10 @@ start_nginx() {
     motion_url=http://127.0.0.1:$origin_port/motion
 }
 
-# What a load of the photo is, in every measurement that is compared.
+# The steps of a load of the photo in all compared measurements.
 steps=(--resize 512x512 --mode fit --quality 80)
 
-# The 37 KB that a hit brings: ours, which nginx then serves as well.
+# Creates the 37 KB result of a hit with Imagebus; nginx serves it as well.
 make_result() {
     "$program" get "$photo_url/0.jpg" "${steps[@]}" --format jpeg --private --log-level error \
         --allow-address "127.0.0.1:$origin_port" -o "$work/site/result.jpg" >&2
@@ -98,8 +99,8 @@ make_result() {
     python3 -c 'import sys, urllib.request as u; u.urlopen(sys.argv[1]).read()' "$url"
 }
 
-# thumbor from PyPI, in a folder of its own, one process a core. Sets `thumbor` to its URL for the
-# photo and `thumbor_unsafe` to that for everything; empty where it cannot be had.
+# Starts thumbor from PyPI in a separate directory, with one process per core. Sets `thumbor` to its
+# URL for the photo and `thumbor_unsafe` to its base URL; empty if it's unavailable.
 start_thumbor() {
     local venv=$kept/thumbor
     thumbor= thumbor_unsafe= thumbor_missing=
@@ -124,7 +125,7 @@ start_thumbor() {
     thumbor=$thumbor_unsafe/fit-in/512x512
 }
 
-# What a reader of the figures has to know of how they were made.
+# Describes how the results were obtained, for the reader.
 describe_settings() {
     python3 - "$work/settings.json" "$kept" <<PYTHON
 import json, sys

@@ -1,4 +1,4 @@
-# What scripts/bench starts, and how all of it ends. Sourced by it.
+# Starts and ends the processes of scripts/bench, which sources this file.
 
 servers=()
 work= runtime=
@@ -7,7 +7,7 @@ say() {
     echo "bench: $*" >&2
 }
 
-# Starts a server in the background, in a session of its own: its children end with it.
+# Starts a server in the background in a new session, so that its children end with it.
 start_server() {
     local log=$1
     shift
@@ -16,7 +16,7 @@ start_server() {
     servers+=("$server")
 }
 
-# Ends a server and its children, by the number of the session that it was started in.
+# Ends a server and its children by the ID of the session that it was started in.
 end_server() {
     local pid=$1 tenths=100
     kill -TERM -- "-$pid" 2>/dev/null || true
@@ -44,7 +44,7 @@ clean_up() {
     [[ -z $runtime ]] || rm -rf "$runtime"
 }
 
-# Waits until something listens on a port of 127.0.0.1.
+# Waits until a process listens on a port of 127.0.0.1.
 await_port() {
     local port=$1 tenths=150
     until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
@@ -63,11 +63,11 @@ print(*(one.getsockname()[1] for one in held))
 PYTHON
 }
 
-# Runs one measurement that prints a JSON object in its last line, and keeps it under a name:
+# Runs one measurement that prints a JSON object in its last line, and stores it under a name:
 #
 #     sample NAME SECONDS_AT_MOST COMMAND…
 #
-# One that fails leaves its last words instead; the run goes on.
+# If it fails, its last output is stored instead and the run continues.
 sample() {
     local name=$1 limit=$2 status=0 last
     shift 2
@@ -85,13 +85,13 @@ sample() {
     return 1
 }
 
-# Keeps an object that the script itself has made.
+# Stores a JSON object that the script itself has created.
 keep() {
     printf '%s\t%s\n' "$1" "$2" >>"$work/samples"
 }
 
-# A supervised stack of its own; sets `server`. Its clients find it by IMAGEBUS_RUNTIME_DIR. What it
-# says is in the file `stack_log`, where that is set.
+# Starts a separate supervised stack and sets `server`. Clients find it by IMAGEBUS_RUNTIME_DIR. Its
+# log is the file `stack_log`, if set.
 start_stack() {
     local log=${stack_log:-$work/serve.log}
     start_server "$log" "$program" serve --log-level debug \

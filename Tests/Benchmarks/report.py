@@ -2,9 +2,9 @@
 
     report.py SAMPLES SETTINGS [--json FILE] [--markdown FILE] ROW…
 
-SAMPLES has a line for each measurement: its name, a tab, and a JSON object, or "!" and why there is
-none. SETTINGS is a JSON object that is printed as it is. Ends with status 1 where something that
-was asked for could not be measured.
+SAMPLES has a line for each measurement: its name, a tab, and a JSON object, or "!" and the reason
+why there is none. SETTINGS is a JSON object that's printed as is. The exit status is 1 if a
+requested row could not be measured.
 """
 
 import argparse

@@ -10,9 +10,9 @@ class Row:
     ours: float | None
     reference: float | None = None
     reference_name: str = ""
-    # The ratio that is promised; at least where more is better, at most where less is.
+    # The promised ratio: a minimum if more is better, a maximum if less is.
     target: float | None = None
-    # A promise without a reference: ours has to be at most, or exactly, so much.
+    # A promise without a reference: an upper bound, or the exact value.
     limit: float | None = None
     exactly: bool = False
     less_is_better: bool = False
@@ -23,7 +23,7 @@ class Row:
     ratio: float | None = field(init=False, default=None)
 
     def __post_init__(self):
-        # Of decibels the difference counts.
+        # For decibels the difference counts, not the ratio.
         if self.ours is not None and self.reference and self.unit != "dB":
             self.ratio = self.ours / self.reference
 
@@ -31,7 +31,7 @@ class Row:
     def ratio_text(self):
         if self.ratio is None:
             return "-"
-        # What is a small part of the other keeps a digit that says something.
+        # Small ratios keep one significant digit.
         return f"{self.ratio:.{self.ratio_digits}f}" if self.ratio >= 0.01 else f"{self.ratio:.1g}"
 
     @property

@@ -1,5 +1,5 @@
-# One function for each row: ours and its references in turns, so that both see the same machine.
-# Sourced by scripts/bench.
+# One function per row: Imagebus and its references alternately, so that both see the same
+# conditions. Sourced by scripts/bench.
 
 ours() {
     local name=$1 limit=$2
@@ -7,7 +7,7 @@ ours() {
     sample "$name" "$limit" "$program" bench "$@" --private --json --log-level error || true
 }
 
-# The photo, so many times, in the size that is compared.
+# Loads the photo repeatedly at the compared size.
 ours_photo() {
     local name=$1 kind=$2 path=$3
     shift 3
@@ -21,7 +21,7 @@ load_by_wrk() {
         --duration "${seconds}s" --timeout 30s --script "$here/wrk-$script.lua" "$url" || true
 }
 
-# Hits by message, and by voucher: so many hot images, on so many threads.
+# Hits by message and by voucher, with several numbers of hot images and threads.
 measure_hit() {
     local round hot threads result=http://127.0.0.1:$origin_port/result.jpg
     start_stack --memory-limit 1G || {
@@ -48,7 +48,7 @@ hit_of() {
         --seconds "$hit_seconds" || true
 }
 
-# How large the two messages of a hit are, by the coordinator's own count.
+# The size of the two messages of a hit, as counted by the coordinator.
 measure_frames() {
     local before after
     start_stack || {
@@ -105,7 +105,7 @@ measure_in_avif() { measure_cold in-avif avif jpeg 80; }
 measure_in_tiff() { measure_cold in-tiff tiff jpeg 80; }
 measure_in_svg() { IMAGEBUS_VECTOR=$cores measure_cold in-svg svg jpeg 80; }
 
-# An image of one format to another, by all that read it.
+# Converts an image from one format to another with all programs that can read it.
 measure_cold() {
     local name=$1 source=$2 format=$3 quality=$4 round
     local filters=/filters:format\($3\):quality\($4\)
@@ -123,7 +123,7 @@ measure_cold() {
     compare_images "$name" "$source" "$format" "$quality"
 }
 
-# How close each result comes to the best reduction of all of the image.
+# How close each result comes to the best possible reduction of the whole image.
 compare_images() {
     local name=$1 source=$2 format=$3 quality=$4 images=(ours loop)
     "$program" get "$photo_url/0.$source" --resize 512x512 --mode fit --format "$format" \
@@ -144,8 +144,8 @@ measure_anim_gif() {
 }
 measure_anim_webp() { measure_animation anim-webp webp -quality 75; }
 
-# A GIF of 60 frames to half its size, in a format, by all that can; the rest are the words of
-# ImageMagick for it.
+# Reduces a GIF of 60 frames to half its size in a format, with all programs that can. The other
+# arguments are ImageMagick's options for it.
 measure_animation() {
     local name=$1 format=$2 round
     shift 2
@@ -179,7 +179,7 @@ measure_animation() {
     rm -f "$folder"/*
 }
 
-# Two players of a WebP of 100 frames, beside the loads of its pages by libvips alone.
+# Two players of a WebP with 100 frames, compared to loading its pages with libvips.
 measure_play() {
     local round way
     for ((round = 0; round < rounds; round++)); do
@@ -202,8 +202,8 @@ measure_storm() {
     ours storm 180 storm "${few[@]}"
 }
 
-# Memory that belongs to the processes of a stack alone: what they share with the payloads' tmpfs
-# is left out. One worker of each kind; again after 1,000 requests.
+# The private memory of a stack's processes, without the tmpfs for payloads that they share. One
+# worker of each kind; measured again after 1,000 requests.
 measure_idle() {
     local few=1000
     [[ -z $quick ]] || few=100
@@ -241,7 +241,8 @@ print(json.dumps({"megabytes": round(total, 1), "processes": by_process}))
 PYTHON
 }
 
-# From exec to the first byte of `get --private`, and from exec to Welcome of each kind of worker.
+# The time from exec to the first byte of `get --private`, and from exec to Welcome for each kind of
+# worker.
 measure_start() {
     sample start 120 python3 "$here/start.py" "$starts" "$program" get "$photo_url/0.jpg" \
         "${steps[@]}" --format jpeg --private --allow-address "127.0.0.1:$origin_port" \

@@ -1,11 +1,11 @@
-"""What scripts/bench has measured."""
+"""The measurements of scripts/bench."""
 
 import json
 import statistics
 
 
 class Samples:
-    """All measurements by name; of several under one name the median counts."""
+    """All measurements by name. If a name has several, their median is used."""
 
     def __init__(self, path):
         self.all, self.failures = {}, {}
@@ -21,7 +21,7 @@ class Samples:
                 self.failures[name] = f"{wrong} loads went wrong"
 
     def values(self, name, *path):
-        """A field of each measurement, through names and numbers of places."""
+        """Returns a field of each measurement by a path of names and indexes."""
         found = []
         for value in self.all.get(name, []):
             for step in path:
@@ -39,7 +39,7 @@ class Samples:
         return statistics.median(found) if found else None
 
     def spread(self, name, *path):
-        """The least and the most, in percent of the median."""
+        """Returns the smallest and largest values relative to the median, in percent."""
         found = self.values(name, *path)
         if len(found) < 2 or not statistics.median(found):
             return ""

@@ -1,5 +1,5 @@
-# Workers held to a quarter of a core each: does twice as many of them do twice the work? Sourced
-# by scripts/bench. Takes cgroups with the cpu controller, of version 2 or 1, that may be written.
+# Workers limited to a quarter of a core each: do twice as many workers do twice the work? Sourced
+# by scripts/bench. Requires writable cgroups (version 2 or 1) with the cpu controller.
 
 quarter_of_ms=100
 quarter_ms=25
@@ -18,8 +18,8 @@ measure_scaling() {
     done
 }
 
-# Sets `cgroups` to the folder in which groups can be made, `cgroup_limit` to the file of a group
-# that limits it.
+# Sets `cgroups` to the directory for new groups and `cgroup_limit` to the name of a group's limit
+# file.
 find_cgroups() {
     local root=/sys/fs/cgroup folder
     for folder in "$root" "$root/unified" "$root/cpu" "$root/cpu,cpuacct"; do
@@ -51,7 +51,7 @@ hold() {
     echo "$1" >"$group/cgroup.procs"
 }
 
-# So many of decode and of transform, each held; everything else runs free.
+# Runs this many limited decode and transform workers each; everything else is unlimited.
 measure_scaled() {
     local count=$1 pid held_groups=()
     if ! start_stack --download 1 --decode "$count" --transform "$count"; then

@@ -1,4 +1,4 @@
-"""How long processes take to start.
+"""Measures how long processes take to start.
 
     start.py COUNT COMMAND…    milliseconds from exec to the first byte on the command's stdout
     start.py --log FILE        milliseconds from "started" to "ready" by kind, from a log of serve

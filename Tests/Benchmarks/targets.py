@@ -1,11 +1,11 @@
-"""The rows of the table: what is compared with what, and what was promised of it."""
+"""The rows of the table: the sides that are compared, and the promised results."""
 
 import machine_rows
 from row import Row
 
 
 def hit(samples):
-    """One image under as many names; nginx has it under one."""
+    """One image under that many names; nginx has it under one."""
     nginx = samples.median("hit.nginx", "rps")
     for hot, target in ((1, None), (64, 8), (2_000, 5), (10_000, None)):
         for threads in (1, 2):
@@ -83,7 +83,7 @@ def cold_jpeg(samples):
 
 
 def closeness(samples, name):
-    """Decibels: the difference counts, not the ratio; a JPEG of ours has to reach libvips'."""
+    """Decibels: the difference counts, not the ratio. Our JPEG must be as good as libvips'."""
     ours, loop = samples.median(f"{name}.psnr", "ours"), samples.median(f"{name}.psnr", "loop")
     row = Row("  PSNR", "dB", ours, limit=loop if name == "cold-jpeg" else None)
     row.reference, row.reference_name = loop, "bare libvips loop"
@@ -95,7 +95,7 @@ def closeness(samples, name):
 
 
 def animation(samples, name, title):
-    """A whole animation made smaller. Bytes count beside frames: who leaves some away is small."""
+    """A whole animation reduced. Bytes and frames are shown, since dropped frames save bytes."""
     ours = samples.median(f"{name}.ours", "rps")
     for side, called in (("thumbor", "thumbor"), ("magick", "ImageMagick")):
         row = Row(title, "/s", ours, samples.median(f"{name}.{side}", "rps"), called, 1)
@@ -125,7 +125,7 @@ def play(samples):
             yield Row(title, "/s", rate, samples.median(f"play.{way}", "rps"), called, target)
     yield Row(
         f"  decodes of an animation beyond its frames, {players or 0:.0f} players", "",
-        # One more for each animation says what it is.
+        # One more decode per animation reads its properties.
         samples.median("play.ours", "decodes") / animations - frames if frames else None,
         limit=1, exactly=True)
 
@@ -142,7 +142,7 @@ def cancel(samples):
 
 
 def web_hit(samples):
-    """By the rate and by the CPU of the process that answers alone."""
+    """Compares the rate, and the CPU time of the responding process alone."""
     for name, title, target in (("web-hit", "HTTP hit", 0.8), ("web-304", "HTTP 304", 1)):
         yield Row(
             f"{title}, 64 connections", "/s", samples.median(f"{name}.ours", "rps"),
@@ -221,7 +221,7 @@ def scaling(samples):
 
 
 def ext_cost(samples):
-    """Our own work beside foreign pools that nobody uses; medians of turns that alternate."""
+    """Loads that use no external pools, in a stack with some; medians of alternating rounds."""
     for load, title in (
             ("message", "hit by message, 64 in flight"), ("voucher", "hit by voucher, 64 hot"),
             ("cold", "cold, to JPEG")):
@@ -322,7 +322,7 @@ BY_NAME = {
 
 
 def rows_for(samples, asked):
-    """The rows that were asked for, and lines of text below the table."""
+    """Returns the requested rows, and the lines of text below the table."""
     rows = [row for name in asked for row in BY_NAME[name](samples)]
     if "scaling" not in asked and "machines" not in asked:
         rows += elsewhere(samples)

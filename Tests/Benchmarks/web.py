@@ -1,12 +1,13 @@
 """Measures an HTTP front.
 
-    web.py cpu SESSION COMMAND…   runs a command, and adds the CPU that the processes of a session
-                                  took for each request that it reports
-    web.py tag URL                prints the entity tag of an answer
-    web.py idle SESSION URL N     opens N connections, asks once on each, keeps them, and asks again
-    web.py fair URL N             the p99 of a visitor, alone and beside one with N requests
+    web.py cpu SESSION COMMAND…   run a command and add the CPU time of a session's processes per
+                                  request that it reports
+    web.py tag URL                print the entity tag of a response
+    web.py idle SESSION URL N     open N connections, send one request on each, keep them open, and
+                                  send another one
+    web.py fair URL N             measure the p99 of a client, alone and next to one with N requests
 
-The last line is one JSON object, but for `tag`.
+The last line is one JSON object, except for `tag`.
 """
 
 import asyncio
@@ -57,7 +58,7 @@ def tag(url):
 
 
 class Connection:
-    """One that stays open."""
+    """A keep-alive connection."""
 
     def __init__(self, url, visitor="nobody"):
         self.parts, self.visitor = urlsplit(url), visitor
@@ -68,7 +69,7 @@ class Connection:
         return self
 
     async def ask(self, path=None):
-        """The status, after the whole body."""
+        """Sends a request; returns the status once the whole body has been read."""
         self.writer.write(
             f"GET {path or self.parts.path} HTTP/1.1\r\nHost: front\r\n"
             f"X-Visitor: {self.visitor}\r\n\r\n".encode())
@@ -82,7 +83,7 @@ class Connection:
 
 
 async def idle(session, url, count):
-    """In groups: more handshakes at once than the backlog has places would be dropped."""
+    """Opens connections in groups, since handshakes beyond the backlog would be dropped."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, count + 200), hard))
     before, held, wrong = megabytes(session), [], 0
@@ -110,7 +111,7 @@ def percentile(times, percent):
 
 
 async def visit(url, visitor, first, count):
-    """Asks for images one after the other; the times of all, and how many went wrong."""
+    """Requests images one after the other; returns all times and the number of failures."""
     one, times, wrong = await Connection(url, visitor).open(), [], 0
     for number in range(first, first + count):
         began = time.perf_counter()
@@ -121,7 +122,7 @@ async def visit(url, visitor, first, count):
 
 
 async def fair(url, count):
-    """Of the many all that the front takes are asked for at once, others as these are answered."""
+    """The second client keeps as many requests in flight as the front accepts."""
     base, visits = int(time.time()) * 100_000, 100
     alone, wrong = await visit(url, "one", base, visits)
     waiting = iter(range(base + 10_000, base + 10_000 + count))

@@ -1,7 +1,7 @@
-# The HTTP front beside nginx and thumbor: one function for each row. Sourced by scripts/bench.
+# The HTTP front compared to nginx and thumbor: one function per row. Sourced by scripts/bench.
 
-# A stack and a gateway before it; sets `web` to where it answers the photo, and `gateway` to the
-# number of its process. What it answered once is fresh for a day: so is what nginx keeps.
+# Starts a stack with a gateway. Sets `web` to the gateway's URL for the photo, and `gateway` to its
+# process ID. Its responses stay fresh for a day, like those cached by nginx.
 start_gateway() {
     [[ -z ${gateway:-} ]] || return 0
     start_stack "$@" || {
@@ -29,7 +29,7 @@ end_gateway() {
     gateway=
 }
 
-# Load by wrk, and the CPU that a server took for a request of it, by its session:
+# Load by wrk, and the CPU time that a server used per request, measured for its session:
 #
 #     load_a_server NAME SESSION SCRIPT CONNECTIONS SECONDS URL [HEADER]
 load_a_server() {
@@ -39,7 +39,7 @@ load_a_server() {
         --header "$header" --script "$here/wrk-$script.lua" "$url" || true
 }
 
-# Hits and answers without a body, at 64 connections, beside nginx and its cache.
+# Hits and responses without a body, with 64 connections, compared to nginx and its cache.
 measure_web_hit() {
     local round tag nginx_url=http://127.0.0.1:$cache_port/result.jpg
     local seconds=$((3 * hit_seconds))
@@ -57,7 +57,8 @@ measure_web_hit() {
     end_gateway
 }
 
-# Other images all the time, made and not kept by thumbor, made and kept by ours.
+# A different image for each request: transformed but not stored by thumbor, transformed and stored
+# by Imagebus.
 measure_web_cold() {
     local round filters=/filters:format\(jpeg\):quality\(80\)
     start_gateway || return 0
@@ -72,7 +73,7 @@ measure_web_cold() {
     end_gateway
 }
 
-# Connections that stay open and ask nothing, and a hit beside them.
+# Idle keep-alive connections, and hits next to them.
 measure_web_idle() {
     local count=10000
     [[ -z $quick ]] || count=500
@@ -81,7 +82,7 @@ measure_web_idle() {
     end_gateway
 }
 
-# A visitor who asks for one image after the other, alone and beside one who asks for thousands.
+# A client that requests one image after the other, alone and next to one that requests thousands.
 measure_web_fair() {
     local count=5000
     [[ -z $quick ]] || count=200

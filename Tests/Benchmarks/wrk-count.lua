@@ -1,4 +1,4 @@
--- Each request is another image: {n} in the path counts up.
+-- Requests a different image each time: {n} in the path counts up.
 dofile("Tests/Benchmarks/wrk-report.lua")
 
 local number = os.time() * 1000

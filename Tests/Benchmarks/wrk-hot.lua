@@ -1,4 +1,4 @@
--- 64 images in turn: {n} in the path is the number of one.
+-- Cycles through 64 images: {n} in the path is the image's number.
 dofile("Tests/Benchmarks/wrk-report.lua")
 
 local number = 0

@@ -1,4 +1,4 @@
--- Lets wrk print one JSON object in the end.
+-- Makes wrk print one JSON object at the end.
 function done(summary, latency)
     local errors = summary.errors
     io.write(string.format(

@@ -1,4 +1,4 @@
--- Every answer has to be 304: wrk itself counts it as none.
+-- Every response must be 304; wrk itself would not report other successes as errors.
 dofile("Tests/Benchmarks/wrk-report.lua")
 
 local threads = {}
