@@ -1,10 +1,10 @@
-// Asks an HTTP server for images of scripts/disk-bench, so many and no more, on so many
-// connections that stay open, and prints how long each answer took.
+// Requests a fixed number of images of scripts/disk-bench from an HTTP server, on a number of
+// keep-alive connections, and prints the latencies.
 //
 //     disk-reader PORT CONNECTIONS FIRST COUNT ENTRIES in-order|random
 //
-// Every byte is compared with what Tests/DiskBench/Images.swift says, after the time is taken. In
-// random order each image has to be in the cache: others are counted as misses.
+// Every byte is compared with the output of Tests/DiskBench/Images.swift, after the time is taken.
+// In random order each image must be in the cache: others are counted as misses.
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -45,7 +45,7 @@ static int connected(void) {
     return number;
 }
 
-// The bytes of one body, and where they begin; -1 where there is no whole one.
+// Returns the size of one body and outputs its start, or returns -1 if it's incomplete.
 static long answer(int server, char *buffer, size_t room, char **body) {
     size_t filled = 0;
     char *end = NULL;
@@ -69,7 +69,7 @@ static long answer(int server, char *buffer, size_t room, char **body) {
     return count;
 }
 
-// No number, and then bytes that say which size the image has.
+// A body starts with zeros in place of its number; every other byte encodes its size class.
 static int is_right(const char *body, long count, long number) {
     static const char none[8];
     return !memcmp(body, none, 8) && (unsigned char)body[8] == number * 97 % 256 &&

@@ -1,11 +1,11 @@
-// How close a small image comes to the best that can be made of the large one: decodes PHOTO in
-// full, reduces it to the size of the images with a Lanczos 3 written out here, so that neither
-// lane is its own judge, and compares all bytes of all channels. Quality 80 of that reduction is
-// compared as well: the most that a JPEG of this quality can reach.
+// Measures how close a small image comes to the best possible reduction of the large one: decodes
+// PHOTO at full size, reduces it to the size of the images with its own Lanczos 3 implementation,
+// so that neither side judges itself, and compares all bytes of all channels. That reduction at
+// quality 80 is compared as well: the best that a JPEG of this quality can reach.
 //
 //     psnr PHOTO PICTURE...
 //
-// Prints one JSON object, decibels by the path of the image ("q80" for the reduction itself).
+// Prints one JSON object: decibels by the path of the image ("q80" for the reduction itself).
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +48,8 @@ static double lanczos(double x) {
     return LOBES * sin(G_PI * x) * sin(G_PI * x / LOBES) / (G_PI * G_PI * x * x);
 }
 
-// Reduces rows to so many columns and lays the result on its side, so that a second call reduces
-// the columns and sets it upright again.
+// Reduces rows to this many columns and transposes the result, so that a second call reduces the
+// columns and restores the orientation.
 static plane reduce(plane from, int columns) {
     plane to = {memory(sizeof(double) * BANDS * columns * from.height), from.height, columns};
     double scale = (double)from.width / columns;

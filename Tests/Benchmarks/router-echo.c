@@ -1,10 +1,10 @@
-// What ZeroMQ alone costs: a ROUTER in a process of its own answers each request of a DEALER with
-// frames of given sizes, over a Unix socket. No message is parsed, nothing is looked up.
+// Measures the cost of ZeroMQ alone: a ROUTER in another process answers each request of a DEALER
+// with frames of given sizes over a Unix socket. Nothing is parsed or looked up.
 //
 //     router-echo ENDPOINT REQUEST_BYTES REPLY_BYTES IN_FLIGHT SECONDS
 //
-// Each message is a header of 8 bytes and a body of so many. Prints one JSON object; the client
-// sends the next request when a reply is there.
+// Each message is a header of 8 bytes and a body of the given size. Prints one JSON object. The
+// client sends the next request when a reply arrives.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -50,7 +50,7 @@ static void send_frames(void *socket, size_t bytes) {
         fail("send");
 }
 
-// Receives the header and the body into memory of the caller.
+// Receives the header and the body into the caller's memory.
 static void receive_frames(void *socket) {
     char header[HEADER_BYTES];
     static char received[BODY_MAX];
@@ -86,7 +86,7 @@ static void measure(void *socket, size_t request_bytes, size_t in_flight, double
     double *sent = calloc(in_flight, sizeof *sent);
     if (!samples || !sent)
         fail("memory");
-    // A ROUTER answers one DEALER in order: the oldest request is the one that is answered.
+    // A ROUTER answers one DEALER in order, so a reply belongs to the oldest request.
     for (size_t i = 0; i < in_flight; i++) {
         sent[i] = microseconds();
         send_frames(socket, request_bytes);

@@ -1,12 +1,12 @@
-// What libvips alone costs: bytes of an image in memory → at most SIDE × SIDE → JPEG, PNG, WebP or
-// AVIF bytes, again and again, in so many processes of one thread each. No bus, no socket, no file.
+// Measures the cost of libvips alone: bytes of an image in memory → at most SIDE × SIDE → JPEG,
+// PNG, WebP or AVIF bytes, repeatedly, in several single-threaded processes. No bus, no socket, no
+// file.
 //
 //     vips-loop PHOTO SIDE jpeg|png|webp|avif QUALITY PROCESSES SECONDS [OUT]
 //
-// The calls are those of the general lane: the decoder of a JPEG leaves away what it can (as much
-// as still covers the size wanted), an SVG is drawn in that size, Lanczos 3 does the rest, row by
-// row. Prints one JSON object; writes
-// one result to OUT.
+// The calls are those of the general lane: the JPEG decoder shrinks as far as still covers the
+// target size, an SVG is drawn at that size, and Lanczos 3 does the rest, row by row. Prints one
+// JSON object and writes one result to OUT.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static double seconds_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-// As large as fits into SIDE × SIDE.
+// The largest size that fits into SIDE × SIDE.
 static void fit(const job *work, int *width, int *height) {
     double factor = (double)work->side / VIPS_MAX(work->width, work->height);
     *width = (int)VIPS_RINT(work->width * factor);
@@ -64,7 +64,7 @@ static int save(const job *work, VipsImage *image, void **bytes, size_t *count) 
     return vips_jpegsave_buffer(image, bytes, count, "Q", work->quality, "strip", TRUE, NULL);
 }
 
-// The part of its sides that a decoder of JPEG may leave away.
+// The factor by which a JPEG decoder may shrink each side.
 static int shrink_for(const job *work, int width, int height) {
     int shrink = 8;
     while (shrink > 1 && (work->width / shrink < width || work->height / shrink < height))

@@ -1,10 +1,10 @@
-// What libvips alone costs for each frame of an animation: bytes in memory → RGBA pixels in memory,
-// again and again, in so many processes of one thread each.
+// Measures the cost of libvips alone per frame of an animation: bytes in memory → RGBA pixels in
+// memory, repeatedly, in several single-threaded processes.
 //
 //     vips-pages FILE each|all PROCESSES SECONDS
 //
-// each: a load of every page by its number, as who wants one frame calls it. all: one load of all
-// pages, which are one tall image. Prints one JSON object: frames a second.
+// each: loads every page by its number, as for a single frame. all: loads all pages at once as one
+// tall image. Prints one JSON object: frames per second.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
