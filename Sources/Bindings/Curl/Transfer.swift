@@ -258,7 +258,7 @@ public enum Reception: Hashable, Sendable {
     /// No bytes were consumed. The transfer is paused until `TransferSet.resume`, which delivers
     /// the same bytes again.
     case postponed
-    /// The sink wants no more of this transfer.
+    /// The sink rejects the rest of the transfer.
     case refused
 }
 

@@ -281,9 +281,9 @@ func answerEvented(
     return queue(reply, exchange)
 }
 
-/// Answers a known head at once, without validating it. If the client may not send a body at all,
-/// it's told so first, regardless of the body's length. The connection is closed after an answer
-/// that's sent before the body was read.
+/// Answers a known head at once, without validating it. If the handler refuses the body, its reply
+/// takes precedence over one for the body's size. The connection is closed after an answer that's
+/// sent before the body was read.
 private func begin(_ exchange: EventedExchange, _ state: EventedServerState) -> MHD_Result {
     if let reply = state.handler.answerToKnownHead(of: exchange) {
         exchange.isTold = true
