@@ -62,14 +62,14 @@ import Testing
     }
 
     /// The document has one name of each; the short ones are beside them.
-    @Test func whatIsNotHereIsRefusedByName() throws {
-        let imgproxys = WebDocument.names(of: 2, behind: "Not here").subtracting(["enc/"])
+    @Test func whatIsNotSupportedIsRefusedByName() throws {
+        let imgproxys = WebDocument.names(of: 2, behind: "Not supported").subtracting(["enc/"])
         #expect(imgproxys.count == 47 && imgproxys.isSubset(of: ImgproxyOption.absent))
         for name in ImgproxyOption.absent {
             let refusal = try imgproxy().refusal("/_/\(name):1/plain/https://h/a")
             #expect(refusal.status == 501 && refusal.option == name)
         }
-        #expect(WebDocument.names(of: 3, behind: "Not here") == ThumborFilter.absent)
+        #expect(WebDocument.names(of: 3, behind: "Not supported") == ThumborFilter.absent)
         for name in ThumborFilter.absent {
             let refusal = try thumbor().refusal("/unsafe/filters:\(name)(1)/https://h/a")
             #expect(refusal.status == 501 && refusal.option == name)
