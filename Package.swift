@@ -326,7 +326,8 @@ let testing: [Target] = [
     tests(
         "WebFrontTests",
         [
-            "WebFront", "WebGrammar", "Imagebus", "SharedArena", "Observability", "Linux", "Messages",
+            "WebFront", "WebGrammar", "Imagebus", "SharedArena", "Observability", "Linux",
+            "Messages",
             "ImageModel", "JSON", "MicroHTTPD", "TestKit",
         ]),
     tests(

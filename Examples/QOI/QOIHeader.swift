@@ -1,7 +1,7 @@
 import ImagebusWorker
 
 /// The first 14 bytes of a file: a mark, the sides as numbers of 32 bits, the samples of a pixel,
-/// and what colours they are.
+/// and what colors they are.
 struct QOIHeader {
     /// Bytes of it, and of what stands behind the pixels.
     static let (byteCount, endByteCount) = (14, 8)

@@ -17,12 +17,12 @@ struct QOIEncoder: Encoder {
         var writer = QOIWriter()
         for start in stride(from: 0, to: samples.count, by: bands) {
             if start >> 16 != (start + bands) >> 16 { try cancellation.check() }
-            let isGrey = bands < 3
+            let isGray = bands < 3
             let red = samples[start]
             writer.write(
                 QOIPixel(
-                    red: red, green: isGrey ? red : samples[start + 1],
-                    blue: isGrey ? red : samples[start + 2],
+                    red: red, green: isGray ? red : samples[start + 1],
+                    blue: isGray ? red : samples[start + 2],
                     alpha: image.bands.hasAlpha ? samples[start + bands - 1] : 255),
                 to: &file)
         }

@@ -38,7 +38,7 @@ struct QOIWriter {
         run = 0
     }
 
-    /// One byte or two, where the colours are near those of the last pixel. Differences wrap
+    /// One byte or two, where the colors are near those of the last pixel. Differences wrap
     /// around.
     private func step(to pixel: QOIPixel) -> [UInt8]? {
         let red = Int8(bitPattern: pixel.red &- last.red)

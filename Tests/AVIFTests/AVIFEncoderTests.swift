@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [AVIFEncoding.Chroma.grey, .yuv420, .yuv444], sizes)
+    @Test(arguments: [AVIFEncoding.Chroma.gray, .yuv420, .yuv444], sizes)
     func planesAreTakenAsTheyAre(
         chroma: AVIFEncoding.Chroma, size: (width: Int, height: Int)
     ) throws {
@@ -59,15 +59,15 @@ import Testing
         #expect(zip(found, wanted).allSatisfy { abs(Int($0) - Int($1)) <= 3 })
     }
 
-    @Test func theFileSaysWhichColoursItHas() throws {
+    @Test func theFileSaysWhichColorsItHas() throws {
         let size = (64, 48)
         let pixels = Pixels.gradient(64, 48, bands: 4)
-        func facts(_ encoding: AVIFEncoding) throws -> [String] {
-            try Encoded(pixels, encoding).facts().split(separator: "\n").map {
+        func properties(_ encoding: AVIFEncoding) throws -> [String] {
+            try Encoded(pixels, encoding).properties().split(separator: "\n").map {
                 String($0).split(separator: " ").joined(separator: " ")
             }
         }
-        let lossy = try facts(encoding(size, .yuv420))
+        let lossy = try properties(encoding(size, .yuv420))
         for line in [
             "* Resolution : 64x48", "* Bit Depth : 8", "* Format : YUV420",
             "* Alpha : Not premultiplied", "* Range : Full", "* Color Primaries: 1",
@@ -76,7 +76,7 @@ import Testing
         ] { #expect(lossy.contains { $0.hasPrefix(line) }, "\(line): \(lossy)") }
         var encoding = encoding(size, .yuv420)
         encoding.isLossless = true
-        let lossless = try facts(encoding)
+        let lossless = try properties(encoding)
         for line in ["* Format : YUV444", "* Matrix Coeffs. : 0"] {
             #expect(lossless.contains(line), "\(lossless)")
         }
@@ -86,7 +86,7 @@ import Testing
         let pixels = Pixels(20, 10, bands: 4) { x, y, band in band == 3 ? 255 : x * 10 + y }
         let encoded = try Encoded(pixels, encoding((20, 10)))
         #expect(!encoded.hasAlpha)
-        #expect(try encoded.facts().contains("Alpha          : Absent"))
+        #expect(try encoded.properties().contains("Alpha          : Absent"))
     }
 
     @Test func alphaMayLoseSomething() throws {

@@ -25,7 +25,7 @@ struct Pixels {
         }
     }
 
-    /// A smooth image of colours, with transparency where there is alpha.
+    /// A smooth image of colors, with transparency where there is alpha.
     static func gradient(_ width: Int, _ height: Int, bands: Int, spare: Int = 0) -> Pixels {
         Pixels(width, height, bands: bands, spare: spare) { x, y, band in
             switch band {
@@ -114,7 +114,7 @@ struct Encoded {
     }
 
     /// What `avifdec` says of the file: a line each.
-    func facts() throws -> String {
+    func properties() throws -> String {
         let folder = TemporaryDirectory()
         let file = folder.write(bytes, to: "a.avif")
         return String(decoding: try Tool.run(["avifdec", "--info", file]), as: UTF8.self)

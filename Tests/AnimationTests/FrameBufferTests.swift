@@ -17,7 +17,7 @@ import Testing
 
     private func want(
         _ buffer: inout FrameBuffer<String>, _ seen: Int, ahead: Int = 2
-    ) -> FrameBuffer<String>.Orders {
+    ) -> FrameBuffer<String>.FrameCommands {
         let next = (1..<(ahead + 1)).map { (seen + $0) % Self.count }
         return buffer.want(seen, then: next, steps: steps(from: seen))
     }

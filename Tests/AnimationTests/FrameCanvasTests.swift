@@ -95,13 +95,13 @@ import Testing
         map.canvas = PixelSize(width: 1, height: 1)
         for (above, below) in [(1, 1), (60, 128), (128, 60), (200, 254), (254, 1)] {
             var canvas = FrameCanvas(map)
-            let colours: [[UInt8]] = [[10, 200, 30, UInt8(below)], [250, 0, 31, UInt8(above)]]
-            _ = canvas.show(0) { colours[$0] }
-            let shown = canvas.show(1) { colours[$0] }
+            let colors: [[UInt8]] = [[10, 200, 30, UInt8(below)], [250, 0, 31, UInt8(above)]]
+            _ = canvas.show(0) { colors[$0] }
+            let shown = canvas.show(1) { colors[$0] }
             let (a, b) = (Double(above) / 255, Double(below) / 255)
             let alpha = a + b * (1 - a)
             for band in 0..<3 {
-                let (over, under) = (Double(colours[1][band]), Double(colours[0][band]))
+                let (over, under) = (Double(colors[1][band]), Double(colors[0][band]))
                 let wanted = (over * a + under * b * (1 - a)) / alpha
                 #expect((-0.001..<1.001).contains(wanted - Double(shown[band])))
             }

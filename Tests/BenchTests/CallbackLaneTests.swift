@@ -34,7 +34,7 @@ import Testing
     func aLoadFollowsTheOneBefore(atOnce: Int) throws {
         let loader = Loader(atOnce: atOnce)
         let stops = Atomic(false)
-        let ended = Recorder<LoadFigures>()
+        let ended = Recorder<LoadMetrics>()
         let lane = CallbackLane(
             FlightClock(3_600), hasStopped: { stops.load(ordering: .relaxed) }, loader.load,
             ended.append)
@@ -46,14 +46,14 @@ import Testing
         stops.store(true, ordering: .relaxed)
         loader.endWaiting()
         #expect(ended.values.count == 1)
-        let figures = try #require(ended.values.first)
-        #expect(figures.requests == 2 * (atOnce + 1), "each load is counted once")
-        #expect(figures.bytes == 100 * (figures.requests - figures.errors))
-        #expect(figures.seconds > 0)
+        let metrics = try #require(ended.values.first)
+        #expect(metrics.requests == 2 * (atOnce + 1), "each load is counted once")
+        #expect(metrics.bytes == 100 * (metrics.requests - metrics.errors))
+        #expect(metrics.seconds > 0)
     }
 
     @Test func nothingBeginsAfterTheTime() {
-        let ended = Recorder<LoadFigures>()
+        let ended = Recorder<LoadMetrics>()
         let lane = CallbackLane(
             FlightClock(0), hasStopped: { false }, { _ in Issue.record("begun") }, ended.append)
         lane.run()

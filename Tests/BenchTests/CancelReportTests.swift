@@ -55,7 +55,7 @@ import Testing
     }
 
     /// What the phases say they need is what the scheduler and the stages will make of it.
-    @Test(arguments: CancelPhase.all + CancelPhase.foreign)
+    @Test(arguments: CancelPhase.all + CancelPhase.external)
     func aPhaseAsksForItsStageAndForNoCache(phase: CancelPhase) {
         let request = phase.request(url: "http://a/b")
         let isArriving = phase.source == .arriving

@@ -6,8 +6,8 @@ import Testing
 @testable import imagebus_bench
 
 @Suite struct ColdReportTests {
-    private var stages: StageFigures {
-        var stages = StageFigures()
+    private var stages: StageMetrics {
+        var stages = StageMetrics()
         for milliseconds in [9.0, 10, 100] {
             var timings = StageTimings()
             (timings.decode, timings.total) = (milliseconds, 2 * milliseconds)
@@ -17,11 +17,11 @@ import Testing
     }
 
     @Test func theJSONHasTheNamesThatScriptsKnow() throws {
-        var figures = LoadFigures()
-        figures.count(nanoseconds: 1_000, bytes: 200, slice: 0)
-        figures.seconds = 1
+        var metrics = LoadMetrics()
+        metrics.count(nanoseconds: 1_000, bytes: 200, slice: 0)
+        metrics.seconds = 1
         let report = ColdReport(
-            figures, concurrency: 8, bytesEach: 200, processors: ["decode": 1.5], stages: stages)
+            metrics, concurrency: 8, bytesEach: 200, processors: ["decode": 1.5], stages: stages)
         let text = try JSONText.text(report)
         for part in [
             "\"name\":\"cold\"", "\"requests\":1", "\"bytes_each\":200",

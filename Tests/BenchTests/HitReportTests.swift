@@ -4,17 +4,17 @@ import Testing
 @testable import imagebus_bench
 
 @Suite struct HitReportTests {
-    private var figures: LoadFigures {
-        var figures = LoadFigures()
-        for slice in 0..<10 { figures.count(nanoseconds: 100_000, bytes: 37_000, slice: slice) }
-        figures.count(nanoseconds: 1, bytes: nil, slice: 0)
-        figures.seconds = 5
-        return figures
+    private var metrics: LoadMetrics {
+        var metrics = LoadMetrics()
+        for slice in 0..<10 { metrics.count(nanoseconds: 100_000, bytes: 37_000, slice: slice) }
+        metrics.count(nanoseconds: 1, bytes: nil, slice: 0)
+        metrics.seconds = 5
+        return metrics
     }
 
     @Test func theJSONHasTheNamesThatScriptsKnow() throws {
         let report = HitReport(
-            figures, onExecutor: nil, tasks: LoadFigures(), concurrency: 64,
+            metrics, onExecutor: nil, tasks: LoadMetrics(), concurrency: 64,
             coordinatorMicroseconds: 3.5, clientMicroseconds: nil)
         let text = try JSONText.text(report)
         for part in [
@@ -27,7 +27,7 @@ import Testing
 
     @Test func allCallsAreShown() throws {
         let report = HitReport(
-            figures, onExecutor: figures, tasks: figures, concurrency: 1,
+            metrics, onExecutor: metrics, tasks: metrics, concurrency: 1,
             coordinatorMicroseconds: 3.5, clientMicroseconds: 20)
         let json = try JSONText.text(report)
         #expect(json.contains("\"executor\":{"))

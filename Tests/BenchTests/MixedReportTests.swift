@@ -18,14 +18,14 @@ import Testing
     }
 
     @Test func theJSONHasTheNamesThatScriptsKnow() throws {
-        var figures = LoadFigures()
+        var metrics = LoadMetrics()
         var hits = MixedShare()
         for bytes in [100, nil] {
-            figures.count(nanoseconds: 1_000_000, bytes: bytes, slice: 0)
+            metrics.count(nanoseconds: 1_000_000, bytes: bytes, slice: 0)
             hits.count(1_000_000, bytes)
         }
         let report = MixedReport(
-            figures, concurrency: 8, shares: [.hit: hits], processors: ["client": 2])
+            metrics, concurrency: 8, shares: [.hit: hits], processors: ["client": 2])
         let text = try JSONText.text(report)
         for part in [
             "\"name\":\"mixed\"", "\"shares\":[{", "\"work\":\"hit\"", "\"percent\":100",

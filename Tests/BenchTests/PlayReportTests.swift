@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct PlayReportTests {
     @Test func theJSONHasTheNamesThatScriptsKnow() throws {
-        var (first, again) = (LoadFigures(), LoadFigures())
+        var (first, again) = (LoadMetrics(), LoadMetrics())
         for _ in 0..<6 { first.count(nanoseconds: 2_000_000, bytes: 400, slice: 0) }
         again.count(nanoseconds: 1_000_000, bytes: 400, slice: 9)
         (first.seconds, again.seconds) = (2, 1)

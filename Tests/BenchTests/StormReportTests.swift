@@ -12,28 +12,28 @@ import Testing
         return report
     }
 
-    private var figures: StormFigures {
-        var figures = StormFigures()
-        figures.count(.init(nanoseconds: 1_000_000, bytes: 10, isRight: true))
-        figures.count(.init(nanoseconds: 1_000_000, bytes: 10, isRight: false))
-        figures.count(.init(nanoseconds: 1_000_000, bytes: nil, isRight: false))
-        figures.count(
+    private var metrics: StormMetrics {
+        var metrics = StormMetrics()
+        metrics.count(.init(nanoseconds: 1_000_000, bytes: 10, isRight: true))
+        metrics.count(.init(nanoseconds: 1_000_000, bytes: 10, isRight: false))
+        metrics.count(.init(nanoseconds: 1_000_000, bytes: nil, isRight: false))
+        metrics.count(
             report([("fetches", 4), ("decodes", 5), ("retries", 1)]),
             report([("fetches", 6), ("decodes", 8), ("retries", 4)]))
-        figures.seconds = 2
-        return figures
+        metrics.seconds = 2
+        return metrics
     }
 
     @Test func theJSONHasTheNamesThatScriptsKnow() throws {
-        var figures = figures
-        figures.memory = [StackMemory(kind: "decode", pid: 7, peak: 9, own: 5)]
-        let text = try JSONText.text(StormReport(figures, many: figures))
+        var metrics = metrics
+        metrics.memory = [StackMemory(kind: "decode", pid: 7, peak: 9, own: 5)]
+        let text = try JSONText.text(StormReport(metrics, many: metrics))
         for part in [
             "\"name\":\"storm\"", "\"requests\":3", "\"errors\":1", "\"right\":1", "\"gets\":2",
             "\"decodes\":3", "\"rps\":1", "\"many\":{", "\"peak_bytes\":9", "\"own_bytes\":5",
             "\"kind\":\"decode\"", "\"p50_ms\":1", "\"retries\":3", "\"requeued\":0",
         ] { #expect(text.contains(part), "\(part) in \(text)") }
-        #expect(try !JSONText.text(StormReport(figures, many: nil)).contains("many"))
+        #expect(try !JSONText.text(StormReport(metrics, many: nil)).contains("many"))
     }
 
     @Test(arguments: [0, 1, 7, 8, 9, 16, 31])

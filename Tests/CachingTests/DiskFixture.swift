@@ -44,9 +44,9 @@ struct DiskFixture: ~Copyable {
 extension DiskTier {
     /// Stores one body, a group by itself.
     func write(
-        _ key: String, _ body: UnsafeRawBufferPointer, _ facts: StoredMetadata, _ now: UnixTime
+        _ key: String, _ body: UnsafeRawBufferPointer, _ properties: StoredMetadata, _ now: UnixTime
     ) -> DiskWriteResult {
-        write([DiskWrite(key: key, body: body, metadata: facts, stored: now)], now)[0]
+        write([DiskWrite(key: key, body: body, metadata: properties, stored: now)], now)[0]
     }
 
     /// Stores samples in one group.
@@ -68,10 +68,10 @@ extension DiskTier {
 
     /// Stores a sample and expects that it worked.
     func put(
-        _ key: String, _ bytes: [UInt8], _ facts: StoredMetadata = jpegFacts,
+        _ key: String, _ bytes: [UInt8], _ properties: StoredMetadata = jpegFacts,
         _ now: UnixTime = at(0)
     ) {
-        #expect(bytes.withUnsafeBytes { write(key, $0, facts, now) } == .stored)
+        #expect(bytes.withUnsafeBytes { write(key, $0, properties, now) } == .stored)
     }
 
     /// The bytes of a key, read as a query reads them; `nil` for a miss.

@@ -53,7 +53,7 @@ import XXHash
     private static let lengths = [0, 1, 500, 16_384, 16_385, 60_000]
 
     /// What every other entry says of its origin.
-    private static let facts = StoredMetadata(
+    private static let properties = StoredMetadata(
         info: ImageInfo(format: .jpeg, size: PixelSize(width: 640, height: 480), pages: 1),
         contentType: "image/jpeg; q=1", etag: "\"a\"",
         lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
@@ -61,10 +61,10 @@ import XXHash
             CacheControl("max-age=60"), ResponseAge(bornMilliseconds: 1_700_000_000_123)))
 
     /// Version 4 counted no revisions.
-    private func facts(_ number: Int) -> StoredMetadata {
-        var facts = number % 2 == 0 ? jpegFacts : Self.facts
-        facts.revision = 0
-        return facts
+    private func properties(_ number: Int) -> StoredMetadata {
+        var properties = number % 2 == 0 ? jpegFacts : Self.properties
+        properties.revision = 0
+        return properties
     }
 
     /// A cache directory as version 4 left it.
@@ -115,7 +115,7 @@ import XXHash
             tier.rebuilt == 0, "nothing was set aside: \(String(describing: tier.setAsideReason))")
         for (place, length) in Self.lengths.enumerated() {
             let row = tier.locate("k\(length)", at(0))
-            #expect(row?.metadata == facts(place + 1), "\(length) bytes")
+            #expect(row?.metadata == properties(place + 1), "\(length) bytes")
             #expect(row?.created == at(Int64(place + 1)), "\(length) bytes")
             #expect(row?.stored == at(Int64(place + 11)), "\(length) bytes")
             #expect(row?.accessed == at(Int64(place + 21)), "\(length) bytes")

@@ -14,16 +14,16 @@ import Testing
     private static let lengths = [900, 40_000]
 
     private static var older: StoredMetadata {
-        var facts = jpegFacts
-        facts.revision = 0
-        return facts
+        var properties = jpegFacts
+        properties.revision = 0
+        return properties
     }
 
-    private func fill(_ disk: borrowing DiskFixture, _ facts: StoredMetadata) throws {
+    private func fill(_ disk: borrowing DiskFixture, _ properties: StoredMetadata) throws {
         let tier = try disk.tier()
         for length in Self.lengths {
-            tier.put("\(length)" + Self.result, sample(length), facts)
-            tier.put("\(length)" + Self.original, sample(length), facts)
+            tier.put("\(length)" + Self.result, sample(length), properties)
+            tier.put("\(length)" + Self.original, sample(length), properties)
         }
     }
 
@@ -56,13 +56,14 @@ import Testing
     @Test(arguments: [true, false])
     func filesKeepTheRevision(isOlder: Bool) throws {
         let disk = try DiskFixture()
-        let facts = isOlder ? Self.older : jpegFacts
+        let properties = isOlder ? Self.older : jpegFacts
         let tier = try disk.tier()
-        tier.put(Self.result, sample(40_000), facts)
+        tier.put(Self.result, sample(40_000), properties)
         let header = BodyHeader(
             key: Self.result, bodyLength: 1, checksum: 2, created: at(0), stored: at(0),
-            metadata: facts)
-        #expect(try BodyHeader(#require(header.encoded()))?.metadata.revision == facts.revision)
+            metadata: properties)
+        #expect(
+            try BodyHeader(#require(header.encoded()))?.metadata.revision == properties.revision)
     }
 
     @Test func aNewResultTakesThePlaceOfAnOlderOne() throws {

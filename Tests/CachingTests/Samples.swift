@@ -35,9 +35,9 @@ let originalFacts = StoredMetadata(
 
 /// An entry with all that one carries.
 let carryingFacts: StoredMetadata = {
-    var facts = originalFacts
-    facts.tags = ["shop", "winter:2026"]
-    facts.extendedData = ExtendedData([0, 255, 10, 0], mediaType: "application/x-test")
-    facts.digest = ContentDigest((0..<32).map { UInt8($0 * 7) })
-    return facts
+    var properties = originalFacts
+    properties.tags = ["shop", "winter:2026"]
+    properties.extendedData = ExtendedData([0, 255, 10, 0], mediaType: "application/x-test")
+    properties.digest = ContentDigest((0..<32).map { UInt8($0 * 7) })
+    return properties
 }()

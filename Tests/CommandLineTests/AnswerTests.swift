@@ -49,16 +49,16 @@ import Testing
             .init(kind: $0, pid: 1, state: "ready", restarts: 0, jobs: 0)
         }
         func pool(
-            _ name: String, isForeign: Bool = false, workers: UInt32 = 0, getsNoJob: Bool = false
+            _ name: String, isExternal: Bool = false, workers: UInt32 = 0, getsNoJob: Bool = false
         ) throws -> StatusReport.PoolStatus {
             .init(
-                name: try #require(PoolName(name)), kind: .decode, isForeign: isForeign,
+                name: try #require(PoolName(name)), kind: .decode, isExternal: isExternal,
                 workers: workers, jobs: 0, credit: 0, queued: 0, outputBytes: 0,
                 getsNoJob: getsNoJob)
         }
         report.pools = [try pool("decode", workers: 1), try pool("idle", getsNoJob: true)]
         #expect(HealthCommand.complaint(report) == nil)
-        report.pools += [try pool("heavy"), try pool("raw", isForeign: true)]
+        report.pools += [try pool("heavy"), try pool("raw", isExternal: true)]
         let sentences = [
             "no worker of the pool 'heavy' is connected: start one with imagebus serve, whose "
                 + "configuration says how many, or with serve --only decode --pool heavy where "

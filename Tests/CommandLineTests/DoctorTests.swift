@@ -9,43 +9,47 @@ import Testing
 
 /// What `doctor` says of machines that are not this one.
 @Suite struct DoctorTests {
-    private func place(_ free: UInt64, isTemporary: Bool = true) -> PlaceFacts {
-        PlaceFacts(
+    private func place(_ free: UInt64, isTemporary: Bool = true) -> DirectoryProperties {
+        DirectoryProperties(
             path: "/run/a", nearest: "/run", isWritable: true, isTemporary: isTemporary,
             totalBytes: 8 << 30, availableBytes: free)
     }
 
     /// A machine that has all.
-    private func facts(_ change: (inout MachineFacts) -> Void = { _ in }) -> MachineFacts {
+    private func properties(_ change: (inout MachineProperties) -> Void = { _ in })
+        -> MachineProperties
+    {
         let folder = TestKit.TemporaryDirectory()
-        var facts = MachineFacts(
+        var properties = MachineProperties(
             runtime: "/", cache: nil, process: folder.path, groups: folder.path)
-        facts.release = "6.9.0"
-        (facts.processors, facts.landlock, facts.hasFilters) = (2, 5, true)
-        (facts.hasMemoryFiles, facts.hasProcessReferences) = (true, true)
-        facts.descriptors = 1 << 20
-        facts.memory.totalBytes = 16 << 30
-        (facts.runtime, facts.cache) = (place(4 << 30), place(50 << 30, isTemporary: false))
-        change(&facts)
-        return facts
+        properties.release = "6.9.0"
+        (properties.processors, properties.landlock, properties.hasFilters) = (2, 5, true)
+        (properties.hasMemoryFiles, properties.hasProcessReferences) = (true, true)
+        properties.descriptors = 1 << 20
+        properties.memory.totalBytes = 16 << 30
+        (properties.runtime, properties.cache) = (
+            place(4 << 30), place(50 << 30, isTemporary: false)
+        )
+        change(&properties)
+        return properties
     }
 
     @Test func aMachineThatHasAllLacksNothing() {
-        let report = DoctorReport(findings: MachineFindings(facts: facts()).all)
+        let report = DoctorReport(findings: MachineFindings(properties: properties()).all)
         #expect(report.findings.allSatisfy { $0.state == .ok && $0.mend == nil })
         #expect(report.findings.count == 8)
         #expect(report.exitStatus == 0)
-        #expect(report.text(coloured: false).hasSuffix("\nall is ok\n"))
+        #expect(report.text(colored: false).hasSuffix("\nall is ok\n"))
     }
 
     @Test func theLimitOfTheDiskTierIsSaid() {
-        let report = DoctorReport(findings: MachineFindings(facts: facts()).all)
+        let report = DoctorReport(findings: MachineFindings(properties: properties()).all)
         let cache = report.findings.first { $0.name == "cache directory" }
         #expect(cache?.says.hasSuffix("the disk tier takes 819.2 MB at most") == true, "\(report)")
     }
 
     private static let faults:
-        [(String, DoctorFinding.State, @Sendable (inout MachineFacts) -> Void)] = [
+        [(String, DoctorFinding.State, @Sendable (inout MachineProperties) -> Void)] = [
             ("kernel", .missing, { $0.hasMemoryFiles = false }),
             ("kernel", .missing, { $0.hasProcessReferences = false }),
             ("landlock", .short, { $0.landlock = nil }),
@@ -68,13 +72,13 @@ import Testing
 
     @Test(arguments: faults.indices) func whatIsWrongIsNamedWithWhatToDo(_ index: Int) {
         let (name, state, change) = Self.faults[index]
-        let findings = MachineFindings(facts: facts(change)).all
+        let findings = MachineFindings(properties: properties(change)).all
         let bad = findings.filter { $0.state != .ok }
         #expect(bad.map(\.name) == [name] && bad.first?.state == state, "\(bad)")
         #expect(bad.first?.mend?.isEmpty == false, "\(bad)")
         let report = DoctorReport(findings: findings)
         #expect(report.exitStatus == (state == .missing ? 1 : 0))
-        #expect(report.text(coloured: false).contains("-> \(bad.first?.mend ?? "?")\n"))
+        #expect(report.text(colored: false).contains("-> \(bad.first?.mend ?? "?")\n"))
     }
 
     /// Files as the kernel writes them.
@@ -124,14 +128,15 @@ import Testing
             ("groups/user/me/memory.max", "max\n"),
         ]
         for (name, text) in files { folder.write(Array(text.utf8), to: name) }
-        let facts = MachineFacts(
+        let properties = MachineProperties(
             runtime: folder.file("none/below"), cache: nil, process: folder.path,
             groups: folder.file("groups"))
-        #expect(facts.release == "5.15.0-99-generic" && facts.hasFilters)
-        #expect(facts.memory.limitBytes == 512 << 20 && facts.memory.totalBytes == 2 << 30)
-        #expect(facts.transferLimits == ["8:16 rbps=2097152 wiops=120"])
-        #expect(facts.runtime.nearest == folder.path && facts.runtime.isWritable)
-        #expect(facts.runtime.totalBytes > 0)
+        #expect(properties.release == "5.15.0-99-generic" && properties.hasFilters)
+        #expect(
+            properties.memory.limitBytes == 512 << 20 && properties.memory.totalBytes == 2 << 30)
+        #expect(properties.transferLimits == ["8:16 rbps=2097152 wiops=120"])
+        #expect(properties.runtime.nearest == folder.path && properties.runtime.isWritable)
+        #expect(properties.runtime.totalBytes > 0)
     }
 
     @Test func whatAProgramSaysIsRead() {
@@ -169,25 +174,25 @@ import Testing
                 == true)
     }
 
-    @Test func coloursStandAroundStatesAlone() {
+    @Test func colorsStandAroundStatesAlone() {
         let report = DoctorReport(findings: [
             .ok("kernel", "Linux"), .short("landlock", "none", mend: "lsm"),
             .missing("cache", "gone\u{1B}[2J", mend: "mkdir"),
         ])
-        let text = report.text(coloured: true)
+        let text = report.text(colored: true)
         #expect(text.contains("\u{1B}[32mok       \u{1B}[0mkernel    Linux\n"))
         #expect(text.contains("\u{1B}[33mshort    \u{1B}[0mlandlock  none\n"))
         #expect(!text.contains("\u{1B}[2J"), "what others wrote does not move the cursor")
-        #expect(!report.text(coloured: false).contains("\u{1B}"))
+        #expect(!report.text(colored: false).contains("\u{1B}"))
     }
 
     @Test func longLinesAreBrokenBelowTheirBegin() {
         let words = Array(repeating: "word", count: 40).joined(separator: " ")
         let report = DoctorReport(findings: [.short("memory", words, mend: words)])
-        let lines = report.text(coloured: false, columns: 60).split(separator: "\n")
+        let lines = report.text(colored: false, columns: 60).split(separator: "\n")
         #expect(lines.allSatisfy { $0.count <= 60 } && lines.count > 8, "\(lines)")
         #expect(lines[1].hasPrefix("                 word"), "\(lines)")
-        #expect(report.text(coloured: false).split(separator: "\n").count == 3)
+        #expect(report.text(colored: false).split(separator: "\n").count == 3)
     }
 }
 

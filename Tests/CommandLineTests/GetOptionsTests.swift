@@ -71,12 +71,12 @@ import Testing
         }
     }
 
-    @Test func aFallbackIsAColourOrAURL() throws {
+    @Test func aFallbackIsAColorOrAURL() throws {
         func fallback(_ text: String) throws(UsageError) -> Fallback? {
             try options(["http://a/b", "--fallback", text]).request.context.fallback
         }
-        #expect(try fallback("#80ff0A00") == .colour(Colour(argb: 0x80FF_0A00)))
-        #expect(try fallback("#102030") == .colour(Colour(argb: 0xFF10_2030)))
+        #expect(try fallback("#80ff0A00") == .color(Color(argb: 0x80FF_0A00)))
+        #expect(try fallback("#102030") == .color(Color(argb: 0xFF10_2030)))
         #expect(try fallback("https://a/c.png") == .url("https://a/c.png"))
         #expect(try fallback("none") == Fallback.none)
         #expect(try options(["http://a/b"]).request.context.fallback == nil)
@@ -253,11 +253,11 @@ import Testing
     @Test func howTheImageComes() throws {
         let plain = try options(["u"])
         #expect(try options(["u", "--delivery", "auto"]) == plain)
-        let pieces = try options(["u", "--delivery", "pieces"])
-        #expect(pieces != plain)
-        #expect(try options(["u", "--delivery", "mapped"]) != pieces)
+        let chunks = try options(["u", "--delivery", "pieces"])
+        #expect(chunks != plain)
+        #expect(try options(["u", "--delivery", "mapped"]) != chunks)
         let environment = ["HOME": "/home/a", "IMAGEBUS_DELIVERY": "pieces"]
-        #expect(try options(["u"], environment) == pieces)
+        #expect(try options(["u"], environment) == chunks)
     }
 
     @Test func whereTheImageGoes() throws {
@@ -272,10 +272,13 @@ import Testing
         let request = try options(["u", "--facts", "exif,gps,blurhash:5x4"]).request
         #expect(request.infoOnly)
         #expect(
-            request.facts
-                == WantedFacts([.exif, .gps, .blurHash], blurHash: PixelSize(width: 5, height: 4)))
-        #expect(try options(["u", "--facts", "blurhash"]).request.facts == WantedFacts(.blurHash))
-        #expect(try options(["u", "--info"]).request.facts == WantedFacts())
+            request.properties
+                == RequestedProperties(
+                    [.exif, .gps, .blurHash], blurHash: PixelSize(width: 5, height: 4)))
+        #expect(
+            try options(["u", "--facts", "blurhash"]).request.properties
+                == RequestedProperties(.blurHash))
+        #expect(try options(["u", "--info"]).request.properties == RequestedProperties())
         #expect(
             complaint(["u", "--facts", "exif", "-o", "x"])?.hasPrefix("--facts brings") == true)
         let resized = complaint(["u", "--facts", "exif", "--resize", "1x1"])

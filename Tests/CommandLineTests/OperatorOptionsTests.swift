@@ -11,10 +11,10 @@ import Testing
     private let environment = ["HOME": "/home/a"]
     private let hex = "00112233445566778899aabbccddeeff"
 
-    private func blacklist(_ arguments: [String]) throws(UsageError) -> BlacklistOptions {
+    private func failureCache(_ arguments: [String]) throws(UsageError) -> FailureCacheOptions {
         let read = try OptionReader.read(
-            arguments, Command.blacklist.definitions, environment: environment)
-        return try BlacklistOptions(read, environment: environment)
+            arguments, Command.failureCache.definitions, environment: environment)
+        return try FailureCacheOptions(read, environment: environment)
     }
 
     private func cancel(_ arguments: [String]) throws(UsageError) -> CancelOptions {
@@ -144,15 +144,15 @@ import Testing
     }
 
     @Test func aBlacklistIsListedClearedOrFreedOfAURL() throws {
-        #expect(try blacklist(["list"]).action == .list)
-        #expect(try blacklist(["clear", "--json"]).action == .clear)
-        #expect(try blacklist(["clear", "--json"]).stack.printsJSON)
-        #expect(try blacklist(["remove", "http://a/b"]).action == .remove("http://a/b"))
+        #expect(try failureCache(["list"]).action == .list)
+        #expect(try failureCache(["clear", "--json"]).action == .clear)
+        #expect(try failureCache(["clear", "--json"]).stack.printsJSON)
+        #expect(try failureCache(["remove", "http://a/b"]).action == .remove("http://a/b"))
     }
 
     @Test(arguments: [[], ["remove"], ["remove", "a", "b"], ["list", "a"], ["forget"]])
     func anythingElseOfABlacklistIsAUsageError(arguments: [String]) {
-        #expect(throws: UsageError.self) { try blacklist(arguments) }
+        #expect(throws: UsageError.self) { try failureCache(arguments) }
     }
 
     @Test func theHealthOfOneKindIsAskedForByItsNameAlsoInTheEnvironment() throws {
@@ -200,21 +200,21 @@ import Testing
     }
 
     @Test func theListNamesWhatIsNotTriedAndForHowLong() throws {
-        let entry = BlacklistReport.Entry(
+        let entry = FailureCacheReport.Entry(
             number: 1, url: "http://a/b.jpg", operation: "decode", reason: .poisoned,
             expiresInMilliseconds: 123_456)
         #expect(
-            BlacklistTool.table([entry]) == """
+            FailureCacheTool.table([entry]) == """
                 URL             OPERATION    REASON        FOR
                 http://a/b.jpg     decode  poisoned  2 min 3 s
 
                 """)
         #expect(
-            try JSONText.text(BlacklistAnswer([entry])) == """
+            try JSONText.text(FailureCacheAnswer([entry])) == """
                 {"entries":[{"expiresInMilliseconds":123456,"operation":"decode",\
                 "reason":"poisoned","url":"http://a/b.jpg"}]}
 
                 """)
-        #expect(BlacklistTool.table([]) == "nothing is on the list\n")
+        #expect(FailureCacheTool.table([]) == "nothing is on the list\n")
     }
 }

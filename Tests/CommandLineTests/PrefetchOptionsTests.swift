@@ -50,7 +50,7 @@ import Testing
         let list = URLList(file: "urls.txt", Array(text.utf8))
         let gone = ImageError(
             .invalidDownloadStatusCode, "gone", details: ["httpStatus": "404"])
-        let faults = PrefetchFault.all(
+        let faults = PrefetchLineError.all(
             list,
             [
                 PrefetchFailure(url: "http://a/3?secret", error: gone),
@@ -66,10 +66,10 @@ import Testing
         #expect(lines[2].hasPrefix("http://b/: "))
         #expect(lines[3] == "and 2 more failed; a shorter list names them")
         #expect(lines.allSatisfy { !$0.contains("secret") })
-        let advice = PrefetchFault.advice(faults)
+        let advice = PrefetchLineError.advice(faults)
         #expect(advice.count == 2 && advice.last?.contains("curl -sI URL") == true, "\(advice)")
         #expect(
-            PrefetchFault.all(URLList(file: "-", Array("x".utf8)), []).first?.place
+            PrefetchLineError.all(URLList(file: "-", Array("x".utf8)), []).first?.place
                 == "standard input:1")
     }
 

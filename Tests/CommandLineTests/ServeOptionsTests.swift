@@ -168,10 +168,10 @@ import Testing
         var vector = WorkerPool(name: try #require(PoolName("vector")), kind: .decode)
         vector.workers = 2
         var raw = WorkerPool(name: try #require(PoolName("raw")), kind: .decode)
-        raw.trust = .foreign
+        raw.trust = .external
         raw.workers = 0
         var steps = WorkerPool(name: try #require(PoolName("steps")), kind: .transform)
-        steps.trust = .foreign
+        steps.trust = .external
         steps.workers = 0
         let all = try options(["--decode", "1", "--transform", "1"])
             .children(programs: "/p", pools: [vector, raw, steps, WorkerPool(.decode)])

@@ -7,10 +7,10 @@ import Testing
 
 /// What is written into a terminal, byte by byte.
 @Suite struct ShownImageTests {
-    private func pixels(_ width: Int, _ colours: [[UInt8]]) -> FramePixels {
+    private func pixels(_ width: Int, _ colors: [[UInt8]]) -> FramePixels {
         FramePixels(
-            size: PixelSize(width: width, height: colours.count / width),
-            rgba: Array(colours.joined()))
+            size: PixelSize(width: width, height: colors.count / width),
+            rgba: Array(colors.joined()))
     }
 
     private func text(_ pixels: FramePixels) -> String {
@@ -23,7 +23,7 @@ import Testing
     private let nothing: [UInt8] = [9, 9, 9, 127]
     private let end = "^[0m^[K\r\n"
 
-    @Test func twoPixelsAreOneCharacterAndColoursAreSaidOnce() {
+    @Test func twoPixelsAreOneCharacterAndColorsAreSaidOnce() {
         #expect(
             text(pixels(2, [red, red, blue, blue]))
                 == "^[48;2;0;0;254m^[38;2;255;0;0m▀▀" + end)
@@ -45,11 +45,11 @@ import Testing
     @Test func kittyGetsPiecesOfBase64() {
         let png = [UInt8](repeating: 0, count: 6_000)
         let text = String(decoding: KittyImage.text(png: png, number: 7), as: UTF8.self)
-        let pieces = text.split(separator: "\u{1B}\\")
-        #expect(pieces.count == 2)
-        #expect(pieces[0].hasPrefix("\u{1B}_Ga=T,f=100,i=7,p=1,C=1,q=2,m=1;AAAA"))
-        #expect(pieces[1].hasPrefix("\u{1B}_Gq=2,m=0;AAAA"))
-        #expect(pieces.map { $0.split(separator: ";")[1].count } == [4_096, 3_904])
+        let chunks = text.split(separator: "\u{1B}\\")
+        #expect(chunks.count == 2)
+        #expect(chunks[0].hasPrefix("\u{1B}_Ga=T,f=100,i=7,p=1,C=1,q=2,m=1;AAAA"))
+        #expect(chunks[1].hasPrefix("\u{1B}_Gq=2,m=0;AAAA"))
+        #expect(chunks.map { $0.split(separator: ";")[1].count } == [4_096, 3_904])
     }
 
     @Test func theEnvironmentSaysWhoDrawsLikeKitty() {

@@ -8,7 +8,7 @@ import Testing
 
 /// Sixels as libsixel reads them, and what terminals say of themselves.
 @Suite struct SixelTests {
-    /// What sixels can say exactly: percents of a colour that are whole in 8 bits.
+    /// What sixels can say exactly: percents of a color that are whole in 8 bits.
     private static let grades: [UInt8] = [0, 51, 102, 153, 204, 255]
     private static let palette: [[UInt8]] = (0..<216).map { index in
         [grades[index / 36], grades[index / 6 % 6], grades[index % 6], 255]
@@ -38,7 +38,7 @@ import Testing
 
     @Test(arguments: [(1, 1), (7, 6), (40, 13), (300, 17), (33, 30)])
     func anotherReaderSeesTheSamePixels(width: Int, height: Int) throws {
-        // Long runs, single pixels, and columns of one colour alone.
+        // Long runs, single pixels, and columns of one color alone.
         for kind in 0..<3 {
             let pixels = image(width, height) { x, y in
                 switch kind {
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func colourThatIsNotSeenIsNotDrawn() {
+    @Test func colorThatIsNotSeenIsNotDrawn() {
         let pixels = IndexedPixels(
             size: PixelSize(width: 4, height: 7),
             palette: [[9, 9, 9, 127], [255, 0, 0, 255]],

@@ -24,7 +24,7 @@ import Testing
         var options = EncodeOptions()
         options.quality = 30
         options.maxBytes = 900
-        options.background = Colour(argb: 0xFF01_0203)
+        options.background = Color(argb: 0xFF01_0203)
         options.maxPixelSize = PixelSize(width: 4, height: 4)
         var request = ImageRequest(url: "http://h/a.png")
         request.context.encodeOptions = options
@@ -39,7 +39,7 @@ import Testing
         let resolved = try configuration().resolve(asked).request
         #expect(resolved.output.quality == 30)
         #expect(resolved.output.maxBytes == 900)
-        #expect(resolved.output.background == Colour(argb: 0xFF01_0203))
+        #expect(resolved.output.background == Color(argb: 0xFF01_0203))
         #expect(resolved.steps.last == fit && resolved.steps.count == 2)
         #expect(resolved.context.isEmpty)
     }
@@ -52,7 +52,7 @@ import Testing
         #expect(resolved.output.quality == 50)
         #expect(resolved.output.maxBytes == 700)
         // What it does not say itself they say.
-        #expect(resolved.output.background == Colour(argb: 0xFF01_0203))
+        #expect(resolved.output.background == Color(argb: 0xFF01_0203))
         #expect(resolved.steps == [fit])
         let forced = try configuration("card").resolve(request).request
         #expect(forced.output.quality == 75)
@@ -61,9 +61,9 @@ import Testing
 
     @Test func whatIsNotEncodedStays() throws {
         #expect(try configuration().resolve(request).request == ImageRequest(url: request.url))
-        var facts = request
-        facts.infoOnly = true
-        #expect(try configuration().resolve(facts).request.steps.isEmpty)
+        var properties = request
+        properties.infoOnly = true
+        #expect(try configuration().resolve(properties).request.steps.isEmpty)
     }
 
     /// PNG has no background that is seen; without a name the encoder sees.
@@ -76,7 +76,7 @@ import Testing
         var any = request
         any.steps = [.grayscale]
         let background = try configuration().resolve(any).request.output.background
-        #expect(background == Colour(argb: 0xFF01_0203))
+        #expect(background == Color(argb: 0xFF01_0203))
     }
 
     /// The pixels of the box are those of the file.

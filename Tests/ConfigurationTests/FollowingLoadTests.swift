@@ -169,8 +169,8 @@ import Testing
         asked("infoOnly", overlay: false, fallback: true, { $0.request.infoOnly }) {
             $0.infoOnly = true
         },
-        asked("facts", overlay: false, fallback: true, { $0.request.facts }) {
-            ($0.infoOnly, $0.facts) = (true, WantedFacts([.exif]))
+        asked("facts", overlay: false, fallback: true, { $0.request.properties }) {
+            ($0.infoOnly, $0.properties) = (true, RequestedProperties([.exif]))
         },
         asked("wantsExplanation", overlay: nil, fallback: true, { $0.request.wantsExplanation }) {
             $0.wantsExplanation = true
@@ -322,7 +322,7 @@ import Testing
             $0.serializer = .transcode(.jpeg, quality: 50)
         },
         ruled("fallback", overlay: false, fallback: false, { $0.terms.fallback }) {
-            $0.fallback = .colour(Colour(argb: 7))
+            $0.fallback = .color(Color(argb: 7))
         },
         ruled("damaged", overlay: false, fallback: true, { $0.terms.showsDamaged }) {
             $0.damaged = .show
@@ -416,7 +416,7 @@ import Testing
             $0.serializer = .transcode(.jpeg, quality: 50)
         },
         profiled("fallback", overlay: false, fallback: false, { $0.terms.fallback }) {
-            $0.fallback = .colour(Colour(argb: 7))
+            $0.fallback = .color(Color(argb: 7))
         },
         profiled("damaged", overlay: false, fallback: true, { $0.terms.showsDamaged }) {
             $0.damaged = .show

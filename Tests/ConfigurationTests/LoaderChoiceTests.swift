@@ -96,7 +96,7 @@ import Testing
         loader.credentialsFile = "/run/s3"
         var configuration = configuration([loader])
         #expect(configuration.secretFiles == ["/run/s3"])
-        configuration.secretFaults["/run/s3"] = "it burned"
+        configuration.secretErrors["/run/s3"] = "it burned"
         let missing = #expect(throws: ImageError.self) {
             try terms(configuration, "s3://photos/a")
         }

@@ -64,7 +64,7 @@ import Testing
             $0.profiles["default"]?.transformer = "card"
             $0.profiles["default"]?.keyFilter = "no-tracking"
             $0.profiles["default"]?.serializer = .named("small")
-            $0.profiles["default"]?.fallback = .colour(Colour(argb: 7))
+            $0.profiles["default"]?.fallback = .color(Color(argb: 7))
         }
         let plain = try configuration.resolve(ImageRequest(url: url))
         #expect(plain.terms.cache == "products")
@@ -73,7 +73,7 @@ import Testing
         #expect(plain.request.output.quality == 75)
         #expect(plain.terms.base == .filtered("https://cdn.example.com/avatars/1.png?v=2"))
         #expect(plain.terms.serializer == .transcode(.webp, quality: 70))
-        #expect(plain.terms.fallback == .colour(Colour(argb: 7)))
+        #expect(plain.terms.fallback == .color(Color(argb: 7)))
         #expect(plain.request.context.isEmpty)
 
         var own = ImageRequest(url: url)
@@ -130,7 +130,7 @@ import Testing
         let other = "https://other.example.com/b.png"
         let rule = try rule("https://other.example.com/*") {
             $0.headers = [RuleHeader(name: "X-A", value: .text("1"))]
-            $0.fallback = .colour(Colour(argb: 1))
+            $0.fallback = .color(Color(argb: 1))
             $0.sets = .refreshCached
         }
         let configuration = configuration {
@@ -329,7 +329,7 @@ import Testing
         }
         var configuration = configuration { $0.profiles["default"]?.rules = [rule] }
         #expect(configuration.secretFiles == ["/run/secrets/key"])
-        configuration.secretFaults = ["/run/secrets/key": "the secret is not there"]
+        configuration.secretErrors = ["/run/secrets/key": "the secret is not there"]
         let fault = refusal(configuration) { _ in }
         #expect(fault?.code == .invalidDownloadOperation)
         #expect(fault?.message.contains("/run/secrets/key") == true)

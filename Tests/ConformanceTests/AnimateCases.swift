@@ -151,7 +151,7 @@ extension Conformance {
                     .invalidRequest
                 ),
                 (
-                    Array(repeating: part, count: AnimationFacts.framesMax + 1), 0,
+                    Array(repeating: part, count: AnimationProperties.framesMax + 1), 0,
                     ImageRequest(url: ""), .limitExceeded
                 ),
             ]

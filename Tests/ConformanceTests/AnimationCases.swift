@@ -15,12 +15,12 @@ extension Conformance {
             return file
         }
 
-        private func facts(_ name: String) async throws -> AnimationFacts? {
+        private func properties(_ name: String) async throws -> AnimationProperties? {
             var request = ImageRequest(url: origin.url("/\(name)"))
             request.infoOnly = true
-            request.facts = WantedFacts([.animation])
+            request.properties = RequestedProperties([.animation])
             let client = try SharedStack.current.client()
-            return try await client.load(request).response.facts?.animation
+            return try await client.load(request).response.properties?.animation
         }
 
         /// RGBA of one frame, which the stack encodes without loss.
@@ -55,10 +55,10 @@ extension Conformance {
         @Test(arguments: ["cleared.gif", "mixed.apng", "mixed.webp", "cut-turned.avif"])
         func case098_anAnimationHasItsFramesDurationsAndLoops(name: String) async throws {
             let file = try serve(name)
-            let facts = try #require(await facts(name))
-            #expect(facts.plays == file.plays)
+            let properties = try #require(await properties(name))
+            #expect(properties.plays == file.plays)
             let shown = file.stated.map { UInt32($0 < 11_000 ? 100_000 : $0) }
-            #expect(facts.durations == shown)
+            #expect(properties.durations == shown)
             try await expectFrames([0, file.frames.count - 1], of: name, file)
         }
 
@@ -84,12 +84,12 @@ extension Conformance {
         @Test func case082_aGIFThatDoesNotSayHowOftenIsShownOnce() async throws {
             let file = try serve("restored.gif")
             #expect(file.plays == 1)
-            #expect(try await facts("restored.gif")?.loops == 1)
+            #expect(try await properties("restored.gif")?.loops == 1)
             _ = try serve("cleared.gif")
-            let repeated = try await facts("cleared.gif")
+            let repeated = try await properties("cleared.gif")
             #expect(repeated?.loops == 7 && repeated?.plays == 8)
             _ = try serve("kept.gif")
-            #expect(try await facts("kept.gif")?.loops == 0)
+            #expect(try await properties("kept.gif")?.loops == 0)
         }
 
         @Test(arguments: ["mixed-interlaced.gif", "mixed.apng", "alpha.avif"])
@@ -105,7 +105,7 @@ extension Conformance {
         @Test func case104_aStillImageHasOneFrame() async throws {
             let url = origin.url("/still.png")
             origin.route("/still.png", .bytes(try Images.quadrants().png()))
-            #expect(try await facts("still.png") == nil)
+            #expect(try await properties("still.png") == nil)
             let stack = try SharedStack.current
             let answer = try stack.answer(url, ["--frame", "0", "--format", "png"])
             #expect(answer["pages"]?.integer == 1)

@@ -1,7 +1,7 @@
 import StackKit
 import Testing
 
-/// SDWebImage's behaviour case by case, numbered as in `CASES.md`, and what each of its options
+/// SDWebImage's behavior case by case, numbered as in `CASES.md`, and what each of its options
 /// does (`OPTIONS.md`), seen from outside: real processes and a real origin. One test at a time:
 /// they share a stack and two cores.
 @Suite(.serialized, .sharedStack, .compactMapIssues(StackLog.show))

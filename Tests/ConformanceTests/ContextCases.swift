@@ -102,7 +102,7 @@ extension Conformance {
                 .resize(PixelSize(width: 40, height: 40), .stretch),
                 .round(radius: 12), .rotate(Rotation(radians: .pi / 2, fitsSize: true)),
                 .flip(horizontal: true, vertical: false),
-                .tint(Colour(argb: 0x80FF_0000), .multiply),
+                .tint(Color(argb: 0x80FF_0000), .multiply),
                 .blur(radius: 3), .invert,
                 .crop(PixelRect(x: 0, y: 0, size: PixelSize(width: 30, height: 20))),
             ]

@@ -28,11 +28,11 @@ extension Conformance {
         /// 60 by 40 pixels, which 8 bits cannot tell apart, opaque or not.
         private func gradient(_ kind: String) throws -> String {
             let file = folder.file("gradient.png")
-            let colours =
+            let colors =
                 kind == "PNG64" ? "#12345678abcd9000-#123f89f0a0007000" : "#123456-#1f3850"
             // Without a gamma, by which they would be converted.
             try Tool.run([
-                "convert-im6.q16", "-size", "60x40", "-depth", "16", "gradient:\(colours)",
+                "convert-im6.q16", "-size", "60x40", "-depth", "16", "gradient:\(colors)",
                 "-define", "png:exclude-chunks=gAMA,cHRM", "\(kind):\(file)",
             ])
             origin.route("/\(kind).png", .bytes(try #require(FileBytes.read(file))))

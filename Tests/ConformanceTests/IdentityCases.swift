@@ -37,7 +37,7 @@ extension Conformance {
             let (bytes, gate) = (bytes, gate)
             origin.route(
                 path,
-                OriginBehaviour { request in
+                OriginBehavior { request in
                     let shown = Self.headers.compactMap { request.header($0) }.first ?? ""
                     var response = OriginResponse(bytes[shown] ?? [], contentType: "image/png")
                     response.bodyGate = gate

@@ -58,7 +58,7 @@ extension Conformance {
         /// asked all the same, and a success takes the URL off.
         @Test func retryFailedAsksAgainAndASuccessTakesTheURLOffTheList() async throws {
             let client = try SharedStack.current.client()
-            let text = OriginBehaviour.bytes(Array("no image".utf8))
+            let text = OriginBehavior.bytes(Array("no image".utf8))
             gallery.origin.route("/retry.jpg", .sequence([text, text, .bytes(gallery.image)]))
             let plain = request("/retry.jpg", [])
             let retry = request("/retry.jpg", .retryFailed)
@@ -157,8 +157,8 @@ extension Conformance {
         @Test func anAnimationIsItsFirstFrameWithAndWithoutTheOption() async throws {
             let client = try SharedStack.current.client()
             gallery.origin.route("/frames.gif", .bytes(Images.animatedGIF))
-            let facts = try await client.load(request("/frames.gif", [])).response
-            #expect(facts.info?.pages == 2)
+            let properties = try await client.load(request("/frames.gif", [])).response
+            #expect(properties.info?.pages == 2)
             var results: [(bytes: [UInt8]?, key: String?, isHit: Bool)] = []
             for options: RequestOptions in [[], .decodeFirstFrameOnly] {
                 var request = request("/frames.gif", options)

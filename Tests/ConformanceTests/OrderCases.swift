@@ -14,11 +14,11 @@ extension Conformance {
         init() throws { gallery = try Gallery() }
 
         private func route(_ name: String, _ gate: Gate? = nil) {
-            let behaviour: OriginBehaviour =
+            let behavior: OriginBehavior =
                 gate.map { .hangBody(until: $0, then: gallery.image) }
                 ?? .bytes(gallery.image)
             gallery.origin.route(
-                "/\(name)", behaviour.observed { [begun] in begun.append($0.path) })
+                "/\(name)", behavior.observed { [begun] in begun.append($0.path) })
         }
 
         private func request(_ name: String, _ options: RequestOptions = []) -> ImageRequest {

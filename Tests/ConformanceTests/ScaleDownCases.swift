@@ -35,8 +35,8 @@ extension Conformance {
                 (10, 10, Images.red), (990, 10, Images.green), (10, 990, Images.blue),
                 (990, 990, Images.yellow),
             ]
-            for (x, y, colour) in corners {
-                #expect(isClose(pixels.at(x, y), colour), "\(path) at \(x), \(y)")
+            for (x, y, color) in corners {
+                #expect(isClose(pixels.at(x, y), color), "\(path) at \(x), \(y)")
             }
             // It wins over a thumbnail.
             let both = try await load(path, [limit, "image-thumbnail-pixel-size=40x40"])
@@ -72,7 +72,7 @@ extension Conformance {
             }
         }
 
-        /// Automatic, always and never: what is asked for has its colours right, and what is not is
+        /// Automatic, always and never: what is asked for has its colors right, and what is not is
         /// never made.
         @Test func case022_noPolicyChangesThePixels() async throws {
             origin.route("/policy.png", .bytes(try Images.quadrants().png()))

@@ -116,12 +116,12 @@ extension Conformance {
             func at(_ x: Int, _ y: Int) -> [UInt8] {
                 Array(found[0].rgb[3 * (y * 216 + x)..<3 * (y * 216 + x) + 3])
             }
-            for (place, colour) in [
+            for (place, color) in [
                 (at(9, 9), Images.red), (at(200, 9), Images.green), (at(9, 200), Images.blue),
                 (at(200, 200), Images.yellow),
             ] {
                 // Percents of 8 bits.
-                #expect(zip(place, colour).allSatisfy { abs(Int($0) - Int($1)) <= 3 }, "\(place)")
+                #expect(zip(place, color).allSatisfy { abs(Int($0) - Int($1)) <= 3 }, "\(place)")
             }
             // Eleven lines are made, and the cursor ends below them, wherever it was left.
             #expect(

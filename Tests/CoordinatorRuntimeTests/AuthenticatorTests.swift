@@ -40,7 +40,7 @@ import Testing
         #expect(ListenerSecrets(secrets.bytes) == secrets)
         #expect(Set(secrets.workers.values).count == 6)
         var raw = WorkerPool(name: names[0], kind: .decode)
-        raw.trust = .foreign
+        raw.trust = .external
         let pools = WorkerPools([raw, WorkerPool(name: names[1], kind: .download)])
         let keeper = try Authenticator(inherited: secrets.bytes, pools: pools)
         for (pool, secret) in secrets.workers {

@@ -19,7 +19,7 @@ import Wire
         let plain = load {
             $0.image.steps = [.flip(horizontal: true, vertical: false)]
             $0.image.options = [.respectCacheControl, .progressiveLoad, .highPriority]
-            ($0.wantsInfo, $0.visitor) = (true, 7)
+            ($0.wantsInfo, $0.httpClient) = (true, 7)
             $0.uploadBytes = 1 << 20
         }
         try RestrictedFront.check(plain, FrontPermission())

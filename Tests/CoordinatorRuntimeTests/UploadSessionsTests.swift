@@ -40,10 +40,10 @@ struct UploadSessionsTests {
             uploadBytes: bytes)
     }
 
-    private func piece(
+    private func chunk(
         _ number: UInt64 = 1, at offset: UInt64, _ bytes: [UInt8], total: UInt64
-    ) -> Piece {
-        Piece(
+    ) -> Chunk {
+        Chunk(
             token: Token(Identifier128(high: 0, low: number)), offset: offset, total: total,
             bytes: bytes)
     }
@@ -52,10 +52,10 @@ struct UploadSessionsTests {
         let space = Space()
         var sessions = UploadSessions(space: space, bytesMax: 1_000_000)
         try sessions.begin(load(bytes: 5), of: client, bytesMax: 10, at: Self.start)
-        let part = try sessions.take(piece(at: 0, [1, 2], total: 5), of: client, at: Self.start)
+        let part = try sessions.take(chunk(at: 0, [1, 2], total: 5), of: client, at: Self.start)
         #expect(part == nil)
         let whole = try sessions.take(
-            piece(at: 2, [3, 4, 5], total: 5), of: client, at: Self.start)
+            chunk(at: 2, [3, 4, 5], total: 5), of: client, at: Self.start)
         let upload = try #require(whole)
         #expect(Array(upload.block.bytes) == [1, 2, 3, 4, 5])
         // All its pieces have come: the client is told at once.
@@ -69,7 +69,7 @@ struct UploadSessionsTests {
     func whatDoesNotFollowIsRefused(offset: UInt64, bytes: [UInt8], total: UInt64) throws {
         var sessions = UploadSessions(space: Space(), bytesMax: 1_000_000)
         try sessions.begin(load(bytes: 5), of: client, bytesMax: 10, at: Self.start)
-        let wrong = piece(at: offset, bytes, total: total)
+        let wrong = chunk(at: offset, bytes, total: total)
         #expect(throws: ImageError.self) { try sessions.take(wrong, of: client, at: Self.start) }
     }
 
@@ -105,7 +105,7 @@ struct UploadSessionsTests {
         #expect(space.live.isEmpty)
         let part = [UInt8](repeating: 7, count: 60_000)
         for number in 0..<20 as Range<UInt64> {
-            let next = piece(at: number * 60_000, part, total: total)
+            let next = chunk(at: number * 60_000, part, total: total)
             _ = try sessions.take(next, of: client, at: Self.start)
             let taken = space.live.values.reduce(0) { $0 + $1.count }
             #expect(taken <= max(256 << 10, 2 * Int(number + 1) * 60_000))
@@ -121,7 +121,7 @@ struct UploadSessionsTests {
         var sessions = UploadSessions(space: space, bytesMax: 8)
         try sessions.begin(load(1, bytes: 5), of: client, bytesMax: 8, at: Self.start)
         let whole = try sessions.take(
-            piece(at: 0, [1, 2, 3, 4, 5], total: 5), of: client, at: Self.start)
+            chunk(at: 0, [1, 2, 3, 4, 5], total: 5), of: client, at: Self.start)
         let upload = try #require(whole)
         #expect(throws: ImageError.self) {
             try sessions.begin(load(2, bytes: 4), of: client, bytesMax: 8, at: Self.start)
@@ -145,7 +145,7 @@ struct UploadSessionsTests {
             for offset in stride(from: 0, to: bytes, by: part.count) {
                 let next = Array(part.prefix(bytes - offset))
                 let whole = try sessions.take(
-                    piece(number, at: UInt64(offset), next, total: total), of: client,
+                    chunk(number, at: UInt64(offset), next, total: total), of: client,
                     at: Self.start)
                 #expect((whole != nil) == (offset + next.count == bytes))
             }
@@ -186,7 +186,7 @@ struct UploadSessionsTests {
         let part = [UInt8](repeating: 1, count: 60_000)
         #expect(throws: ImageError.self) {
             for offset in stride(from: 0, to: UInt64(3 << 20), by: part.count) {
-                let next = piece(9, at: offset, part, total: 3 << 20)
+                let next = chunk(9, at: offset, part, total: 3 << 20)
                 _ = try other.take(next, of: ClientID(2), at: Self.start)
             }
         }
@@ -211,7 +211,7 @@ struct UploadSessionsTests {
         timed.image.timeoutMilliseconds = 15_000
         func take(_ offset: UInt64, at milliseconds: Int) throws -> LoadRequest? {
             try sessions.take(
-                piece(at: offset, [1], total: 5), of: client,
+                chunk(at: offset, [1], total: 5), of: client,
                 at: Self.start.adding(milliseconds: milliseconds))?.load
         }
         try sessions.begin(timed, of: client, bytesMax: 10, at: Self.start)
@@ -244,7 +244,7 @@ struct UploadSessionsTests {
     @Test func aPieceWithoutSpaceEndsItsUpload() throws {
         var sessions = UploadSessions(space: Space(bytesMax: 4), bytesMax: 100)
         try sessions.begin(load(bytes: 5), of: client, bytesMax: 10, at: Self.start)
-        let next = piece(at: 0, [1], total: 5)
+        let next = chunk(at: 0, [1], total: 5)
         #expect(throws: ImageError.self) { try sessions.take(next, of: client, at: Self.start) }
         let ended = sessions.giveUp(Token(Identifier128(high: 0, low: 1)), of: client)
         #expect(ended?.uploadBytes == 5)
@@ -265,7 +265,7 @@ struct UploadSessionsTests {
         #expect(late.map(\.load.token.value.low) == [1])
         #expect(space.live.isEmpty)
         // Pieces that come late are dropped, and counted as taken.
-        let stray = try sessions.take(piece(at: 0, [1], total: 5), of: client, at: due)
+        let stray = try sessions.take(chunk(at: 0, [1], total: 5), of: client, at: due)
         #expect(stray == nil)
         let untold = sessions.takeUntold(of: client)
         #expect(untold == 1)

@@ -83,7 +83,7 @@ struct SpecialRange: Sendable, CustomTestStringConvertible {
             before: nil, behind: nil),
     ]
 
-    @Test(arguments: rows) func bothEndsAndTheirNeighbours(_ row: SpecialRange) throws {
+    @Test(arguments: rows) func bothEndsAndTheirNeighbors(_ row: SpecialRange) throws {
         let (first, last) = (
             try #require(IPAddress(row.first)), try #require(IPAddress(row.last))
         )

@@ -113,7 +113,7 @@ import Testing
     @Test(arguments: ["gzip", "br", "zstd", "gzip, gzip", "rot13"])
     func aContentCodingIsLeftAsItIs(_ names: String) throws {
         let origin = OriginServer()
-        let bytes = OriginBehaviour.bytes(Array("as it is".utf8))
+        let bytes = OriginBehavior.bytes(Array("as it is".utf8))
         origin.route("/z", bytes.with(header: "Content-Encoding", names))
         let result = try run(origin.url("/z"), allowing: [origin])
         #expect(result.error == nil)
@@ -122,7 +122,7 @@ import Testing
 
     @Test func aTransferCodingBesideChunkedIsRefusedBeforeTheBody() throws {
         let origin = OriginServer()
-        let chunked = OriginBehaviour.chunked(Array("body".utf8))
+        let chunked = OriginBehavior.chunked(Array("body".utf8))
         origin.route("/z", chunked.with(header: "Transfer-Encoding", "gzip"))
         let result = try run(origin.url("/z"), allowing: [origin])
         #expect(result.error?.code == .protocolBroken)

@@ -106,7 +106,7 @@ import Testing
         let origin = OriginServer()
         origin.route(
             "/h",
-            OriginBehaviour { _ in
+            OriginBehavior { _ in
                 var response = OriginResponse([1])
                 let value = String(repeating: "v", count: 50_000)
                 response.headers = (0..<4).map { ("X-\($0)", value) }

@@ -7,7 +7,7 @@ import Vips
 
 /// BMP and icons of Windows, from the encoders of ImageMagick, Pillow and icoutils.
 @Suite struct BitmapTests {
-    private static let size = PixelSize(width: ForeignFiles.width, height: ForeignFiles.height)
+    private static let size = PixelSize(width: ExternalFiles.width, height: ExternalFiles.height)
 
     @Test(
         arguments: [
@@ -20,31 +20,31 @@ import Vips
             (["-colors", "4", "-type", "palette"], "BMP3:", 0),
         ] as [([String], String, Int)])
     func aBMPOfEveryKindBecomesItsPixels(words: [String], version: String, tolerance: Int) throws {
-        let file = try ForeignFiles.bmp(ForeignFiles.png(), words, version: version)
+        let file = try ExternalFiles.bmp(ExternalFiles.png(), words, version: version)
         let decoded = try decode(file)
         #expect(decoded.image.info == ImageInfo(format: .bmp, size: Self.size))
-        try expectColours(of: decoded, within: tolerance)
+        try expectColors(of: decoded, within: tolerance)
     }
 
     @Test(arguments: ["RGB", "P", "RGBA"])
     func aBMPOfPillowBecomesItsPixels(mode: String) throws {
         let decoded = try decode(
-            ForeignFiles.pillow(ForeignFiles.png(), as: "a.bmp", mode: mode))
+            ExternalFiles.pillow(ExternalFiles.png(), as: "a.bmp", mode: mode))
         // Of a pixel in 32 bits nothing says that the last byte is alpha.
         #expect(decoded.image.info == ImageInfo(format: .bmp, size: Self.size))
-        try expectColours(of: decoded, within: mode == "P" ? 40 : 0)
+        try expectColors(of: decoded, within: mode == "P" ? 40 : 0)
     }
 
     @Test func blackAndWhiteIsBlackAndWhite() throws {
         let png = try Sources.marked(.png(compression: 1), 18, 10)
-        let decoded = try decode(ForeignFiles.bmp(png, ["-monochrome"], version: "BMP3:"))
+        let decoded = try decode(ExternalFiles.bmp(png, ["-monochrome"], version: "BMP3:"))
         #expect(try decoded.pixel(3, 3) == [0, 0, 0])
         #expect(try decoded.pixel(17, 9) == [255, 255, 255])
     }
 
     @Test func alphaThatAMaskNamesStays() throws {
-        let file = try ForeignFiles.bmp(
-            ForeignFiles.png(bands: 4), ["-type", "truecoloralpha"], version: "BMP:")
+        let file = try ExternalFiles.bmp(
+            ExternalFiles.png(bands: 4), ["-type", "truecoloralpha"], version: "BMP:")
         let decoded = try decode(file)
         #expect(decoded.image.info.hasAlpha)
         #expect(try decoded.pixel(12, 8) == [200, 40, 30, 100])
@@ -53,19 +53,19 @@ import Vips
 
     /// The first row on top: the height is negative.
     @Test func rowsMayBeginAtTheTop() throws {
-        var file = try ForeignFiles.bmp(
-            ForeignFiles.png(), ["-flip", "-type", "truecolor"], version: "BMP3:")
-        let height = withUnsafeBytes(of: Int32(-ForeignFiles.height).littleEndian) { Array($0) }
+        var file = try ExternalFiles.bmp(
+            ExternalFiles.png(), ["-flip", "-type", "truecolor"], version: "BMP3:")
+        let height = withUnsafeBytes(of: Int32(-ExternalFiles.height).littleEndian) { Array($0) }
         file.replaceSubrange(22..<26, with: height)
-        try expectColours(of: decode(file), within: 0)
+        try expectColors(of: decode(file), within: 0)
     }
 
     /// The loader itself makes an image of it, with memory of others where rows are missing.
     @Test func whatEndsEarlyIsBadData() throws {
-        let icon = try ForeignFiles.icon(bitmaps: [ForeignFiles.square(40, [1, 2, 3])])
+        let icon = try ExternalFiles.icon(bitmaps: [ExternalFiles.square(40, [1, 2, 3])])
         for file in [
-            try ForeignFiles.bmp(ForeignFiles.png(), ["-type", "truecolor"], version: "BMP3:"),
-            try ForeignFiles.bmp(ForeignFiles.png(), ["-type", "palette"], version: "BMP3:"),
+            try ExternalFiles.bmp(ExternalFiles.png(), ["-type", "truecolor"], version: "BMP3:"),
+            try ExternalFiles.bmp(ExternalFiles.png(), ["-type", "palette"], version: "BMP3:"),
             icon,
         ] {
             for part in [0.05, 0.3, 0.6, 0.9] {
@@ -77,15 +77,15 @@ import Vips
 
     /// A run-length code may leave pixels out; no byte of another image is there.
     @Test func whatACodeLeavesOutIsBlack() throws {
-        var file = try ForeignFiles.bmp(
-            ForeignFiles.png(), ["-type", "palette", "-compress", "RLE"], version: "BMP3:")
+        var file = try ExternalFiles.bmp(
+            ExternalFiles.png(), ["-type", "palette", "-compress", "RLE"], version: "BMP3:")
         let start = Int(file[10]) | Int(file[11]) << 8
         file.replaceSubrange(start..., with: [0, 1])
         #expect(try decode(file).samples.allSatisfy { $0 == 0 })
     }
 
     @Test func limitsAreCheckedOnTheHeader() throws {
-        let bmp = try ForeignFiles.bmp(ForeignFiles.png(), [], version: "BMP3:")
+        let bmp = try ExternalFiles.bmp(ExternalFiles.png(), [], version: "BMP3:")
         for (limits, name) in [
             (ImageLimits(sideMax: 47), "sideMax"), (ImageLimits(pixelsMax: 1_535), "pixelsMax"),
             (ImageLimits(pixelBytesMax: 4_607), "pixelBytesMax"),
@@ -102,7 +102,7 @@ import Vips
     }
 
     @Test func whatIsForPrintersIsRefused() throws {
-        var file = try ForeignFiles.bmp(ForeignFiles.png(), [], version: "BMP3:")
+        var file = try ExternalFiles.bmp(ExternalFiles.png(), [], version: "BMP3:")
         file[30] = 4
         #expect(failure(file)?.code == .unsupportedFormat)
     }
@@ -111,9 +111,11 @@ import Vips
 
     @Test(arguments: [false, true])
     func theLargestImageOfAnIconIsDecoded(isPNG: Bool) throws {
-        let small = try [ForeignFiles.square(16, [9, 9, 9]), ForeignFiles.square(32, [7, 7, 7])]
-        let large = try ForeignFiles.square(64, [200, 40, 30, 100])
-        let file = try ForeignFiles.icon(
+        let small = try [
+            ExternalFiles.square(16, [9, 9, 9]), ExternalFiles.square(32, [7, 7, 7]),
+        ]
+        let large = try ExternalFiles.square(64, [200, 40, 30, 100])
+        let file = try ExternalFiles.icon(
             bitmaps: small + (isPNG ? [] : [large]), raw: isPNG ? [large] : [])
         let decoded = try decode(file)
         let size = PixelSize(width: 64, height: 64)
@@ -124,8 +126,8 @@ import Vips
 
     /// The sides in its directory may say anything.
     @Test func theImagesThemselvesSayHowLargeTheyAre() throws {
-        var file = try ForeignFiles.icon(
-            bitmaps: [ForeignFiles.square(16, [9, 9, 9]), ForeignFiles.square(32, [7, 7, 7])])
+        var file = try ExternalFiles.icon(
+            bitmaps: [ExternalFiles.square(16, [9, 9, 9]), ExternalFiles.square(32, [7, 7, 7])])
         (file[6], file[7]) = (255, 255)
         let decoded = try decode(file)
         #expect(decoded.image.info.size == PixelSize(width: 32, height: 32))
@@ -146,25 +148,26 @@ import Vips
 
     @Test func anIconOfPillowBecomesItsPixels() throws {
         let decoded = try decode(
-            ForeignFiles.pillow(ForeignFiles.square(48, [200, 40, 30]), as: "a.ico", mode: "RGBA"))
+            ExternalFiles.pillow(
+                ExternalFiles.square(48, [200, 40, 30]), as: "a.ico", mode: "RGBA"))
         #expect(decoded.image.info.size == PixelSize(width: 48, height: 48))
         #expect(try decoded.pixel(24, 24) == [200, 40, 30, 255])
     }
 
     @Test func imagesOfAnIconCountAsPages() throws {
-        let file = try ForeignFiles.icon(
-            bitmaps: [ForeignFiles.square(16, [9, 9, 9]), ForeignFiles.square(32, [7, 7, 7])])
+        let file = try ExternalFiles.icon(
+            bitmaps: [ExternalFiles.square(16, [9, 9, 9]), ExternalFiles.square(32, [7, 7, 7])])
         let error = failure(file, .header, limits: ImageLimits(pagesMax: 1))
         #expect(error?.details["limit"] == "pagesMax")
         // Pixels are those of one of them.
         #expect(throws: Never.self) { try decode(file, limits: ImageLimits(pixelsMax: 32 * 32)) }
     }
 
-    private func expectColours(of decoded: Decoded, within tolerance: Int) throws {
-        for ((x, y), colour) in zip(ForeignFiles.middles(), ForeignFiles.colours) {
+    private func expectColors(of decoded: Decoded, within tolerance: Int) throws {
+        for ((x, y), color) in zip(ExternalFiles.middles(), ExternalFiles.colors) {
             let pixel = try decoded.pixel(x, y)
-            let isNear = zip(pixel, colour).allSatisfy { abs(Int($0) - $1) <= tolerance }
-            #expect(pixel.count == 3 && isNear, "\(pixel) for \(colour)")
+            let isNear = zip(pixel, color).allSatisfy { abs(Int($0) - $1) <= tolerance }
+            #expect(pixel.count == 3 && isNear, "\(pixel) for \(color)")
         }
     }
 }

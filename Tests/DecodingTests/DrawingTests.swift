@@ -47,10 +47,10 @@ import Testing
         #expect(decoded.image.info == info)
         for y in 0..<side {
             for x in 0..<side where 2 * x + 1 != side && 2 * y + 1 != side {
-                let colour = Drawings.colours[(2 * y < side ? 0 : 2) + (2 * x < side ? 0 : 1)]
+                let color = Drawings.colors[(2 * y < side ? 0 : 2) + (2 * x < side ? 0 : 1)]
                 let pixel = try decoded.pixel(x, y)
                 try #require(
-                    pixel == colour + (drawing.hasAlpha ? [255] : []), "\(x), \(y): \(pixel)")
+                    pixel == color + (drawing.hasAlpha ? [255] : []), "\(x), \(y): \(pixel)")
             }
         }
     }
@@ -88,7 +88,7 @@ import Testing
         #expect(try decoded.pixel(96, 5) == [0, 0, 0, 0])
     }
 
-    /// Half of opaque red over nothing, and over blue: straight alpha, colours by the formula.
+    /// Half of opaque red over nothing, and over blue: straight alpha, colors by the formula.
     @Test func alphaIsStraight() throws {
         let bytes = Drawings.svg(
             "width='20' height='10'",

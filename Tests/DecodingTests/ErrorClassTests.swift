@@ -8,7 +8,7 @@ import Testing
 /// Sound files that are not decoded are unsupported, and broken ones are bad data: neither is a
 /// fault of the stack.
 @Suite struct ErrorClassTests {
-    /// A grey TIFF of 4×2 pixels, without the entry of one tag.
+    /// A gray TIFF of 4×2 pixels, without the entry of one tag.
     private static func tiff(bits: UInt16 = 8, without tag: UInt16? = nil) -> [UInt8] {
         let all: [(tag: UInt16, value: UInt16)] = [
             (256, 4), (257, 2), (258, bits), (259, 1), (262, 1), (273, 8), (277, 1), (278, 2),

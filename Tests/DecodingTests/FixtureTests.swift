@@ -29,7 +29,7 @@ struct FixtureTests {
         #expect(pixels.plane?.size == info.size)
     }
 
-    /// Mean colours of the four quarters as Pillow 13 with LittleCMS reads them, every hundredth
+    /// Mean colors of the four quarters as Pillow 13 with LittleCMS reads them, every hundredth
     /// column and row; chroma is enlarged otherwise there. Those of a high dynamic range are what
     /// numpy makes of libheif's and libavif's samples by BT.2100, with white at 203 cd/m².
     @Test(arguments: [
@@ -138,9 +138,9 @@ struct FixtureTests {
         #expect(alpha.max() == alphaMax)
     }
 
-    @Test func aGreyProfileLeavesGreyGrey() throws {
+    @Test func aGrayProfileLeavesGrayGray() throws {
         let decoded = try decode(Fixtures.read("images/webpcoder/TestImageGrayscale.jpg"))
-        #expect(decoded.plane?.bands == .grey)
+        #expect(decoded.plane?.bands == .gray)
         #expect(decoded.plane?.size == PixelSize(width: 2000, height: 1334))
     }
 

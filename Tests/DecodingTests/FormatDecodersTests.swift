@@ -29,7 +29,7 @@ import Vips
     /// libvips says nothing today of the orientation that those have; others of its versions do.
     @Test(arguments: [true, false])
     func whatADecoderTurnsIsNotTurnedAgain(turnsPixels: Bool) throws {
-        let file = try ForeignFiles.jpeg(orientation: 6)
+        let file = try ExternalFiles.jpeg(orientation: 6)
         let source = try file.withUnsafeBytes { bytes in
             try SourceImage(bytes, by: TurningDecoder(turnsPixels: turnsPixels))
         }

@@ -5,7 +5,7 @@ import Testing
 import Vips
 
 @Suite struct FormatTests {
-    @Test(arguments: [PixelPlane.Bands.grey, .greyAlpha, .rgb, .rgba])
+    @Test(arguments: [PixelPlane.Bands.gray, .grayAlpha, .rgb, .rgba])
     func aPNGBecomesItsSamples(bands: PixelPlane.Bands) throws {
         let count = Int(bands.rawValue)
         let bytes = try Sources.encoded(.png(compression: 1), 37, 23, bands: count) { x, y, band in
@@ -16,7 +16,7 @@ import Vips
             decoded.image.info
                 == ImageInfo(
                     format: .png, size: PixelSize(width: 37, height: 23),
-                    hasAlpha: bands == .greyAlpha || bands == .rgba))
+                    hasAlpha: bands == .grayAlpha || bands == .rgba))
         let layout = try #require(decoded.plane)
         #expect(layout == PixelPlane(bands: bands, size: layout.size, stride: 37 * count))
         #expect(layout.size == PixelSize(width: 37, height: 23))
@@ -35,10 +35,10 @@ import Vips
         #expect(try decoded.pixel(19, 9) == [180, 180, 180])
     }
 
-    @Test func aGreyJPEGStaysGrey() throws {
+    @Test func aGrayJPEGStaysGray() throws {
         let bytes = try Sources.encoded(.jpeg(quality: 95), 32, 32, bands: 1) { x, _, _ in x * 8 }
         let decoded = try decode(bytes)
-        #expect(decoded.plane?.bands == .grey)
+        #expect(decoded.plane?.bands == .gray)
         #expect(abs(Int(try decoded.pixel(16, 5)[0]) - 128) < 6)
     }
 

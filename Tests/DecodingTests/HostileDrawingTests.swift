@@ -11,7 +11,7 @@ import Testing
 
     /// A picture that lies beside the drawing, under each of its names.
     @Test func whatIsOutsideOfADrawingIsNotThere() throws {
-        let path = folder.write(try ForeignFiles.png(), to: "a.png")
+        let path = folder.write(try ExternalFiles.png(), to: "a.png")
         for name in ["file://\(path)", path, "http://127.0.0.1:9/a.png", "a.png"] {
             let content = "<image width='100' height='100' xlink:href='\(name)'/>"
             let decoded = try decode(Drawings.svg(Self.size, content), by: .vector)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func thoseThatDrawOpenNoImage() throws {
-        #expect(failure(try ForeignFiles.png(), by: .vector)?.code == .badImageData)
+        #expect(failure(try ExternalFiles.png(), by: .vector)?.code == .badImageData)
         #expect(failure([0x42, 0x4D, 0, 0], by: .vector)?.code == .badImageData)
         #expect(failure(Array("8BPS\0\u{1}".utf8), by: .vector)?.code == .unsupportedFormat)
     }

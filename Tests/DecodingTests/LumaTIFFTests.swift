@@ -7,7 +7,7 @@ import Testing
     private static func file(_ compression: String) throws -> [UInt8] {
         let folder = TemporaryDirectory()
         let (input, output) = (
-            folder.write(try ForeignFiles.png(), to: "a.png"), folder.file("a.tif")
+            folder.write(try ExternalFiles.png(), to: "a.png"), folder.file("a.tif")
         )
         try Tool.run([
             "python3", "-c",
@@ -22,7 +22,7 @@ import Testing
 
     private func expectColors(of file: [UInt8]) throws {
         let decoded = try decode(file)
-        for ((x, y), wanted) in zip(ForeignFiles.middles(), ForeignFiles.colours) {
+        for ((x, y), wanted) in zip(ExternalFiles.middles(), ExternalFiles.colors) {
             let pixel = try decoded.pixel(x, y)
             #expect(zip(pixel, wanted).allSatisfy { abs(Int($0) - $1) <= 2 }, "\(pixel)")
         }

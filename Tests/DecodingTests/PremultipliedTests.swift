@@ -3,11 +3,11 @@ import Messages
 import TestKit
 import Testing
 
-/// Colours that are stored multiplied by alpha.
+/// Colors that are stored multiplied by alpha.
 @Suite struct PremultipliedTests {
     /// What a sample is away from may be that of quality, and of the product, which is rounded.
     @Test(arguments: [("avif", 4), ("jxl", 2)])
-    func coloursAreShownWithoutTheirAlpha(ending: String, most: Int) throws {
+    func colorsAreShownWithoutTheirAlpha(ending: String, most: Int) throws {
         let folder = TemporaryDirectory()
         let (file, raw) = (folder.file("a.\(ending)"), folder.file("raw"))
         let script = RepositoryRoot.file("Tests/Images/premultiplied.py")
@@ -54,7 +54,7 @@ import Testing
                 + " 0 10 000 00 00 0 00 000 00 10 1000 10000110 1", true
         ),
     ])
-    func aJPEGXLSaysWhetherItsColoursAreMultiplied(bits: String, isPremultiplied: Bool) {
+    func aJPEGXLSaysWhetherItsColorsAreMultiplied(bits: String, isPremultiplied: Bool) {
         var file: [UInt8] = [0xFF, 0x0A]
         for (index, bit) in bits.filter({ $0 != " " }).enumerated() {
             if index % 8 == 0 { file.append(0) }

@@ -93,7 +93,7 @@ struct ReportedAVIFTests {
             ),
         ] as [(String, [UInt32], Int)] {
             let bytes = try Fixtures.read("reports/\(name)")
-            let found = try facts(of: bytes, WantedFacts([.animation])).animation
+            let found = try properties(of: bytes, RequestedProperties([.animation])).animation
             #expect(found?.durations == durations && found?.plays == plays)
         }
     }

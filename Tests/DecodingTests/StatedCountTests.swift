@@ -29,7 +29,7 @@ import Vips
 
     /// The only directory is followed by itself.
     @Test func pagesInACycleCountOnce() throws {
-        var tiff = try ForeignFiles.tiff()
+        var tiff = try ExternalFiles.tiff()
         try #require(Array(tiff.prefix(4)) == Array("II*\0".utf8))
         let start = Int(tiff[4]) | Int(tiff[5]) << 8 | Int(tiff[6]) << 16
         let next = start + 2 + 12 * (Int(tiff[start]) | Int(tiff[start + 1]) << 8)

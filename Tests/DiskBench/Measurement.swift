@@ -27,7 +27,7 @@ struct Latencies {
     }
 
     /// Half and ninety-nine of a hundred of them were below, and the longest.
-    func figures(_ name: String) -> [String: Double] {
+    func metrics(_ name: String) -> [String: Double] {
         let sorted = samples.sorted()
         guard let last = sorted.last else { return [:] }
         return [
@@ -74,23 +74,23 @@ enum Measurement {
         var random = SeededGenerator(seed: 7)
         let count = min(10_000, max(1, entries / 4))
         let numbers = (0..<count).map { _ in Int.random(in: 0..<entries, using: &random) }
-        var figures: [String: Double] = [:]
+        var metrics: [String: Double] = [:]
         let began = MonotonicClock.now()
         let side = try open()
         try awaitHit(of: entries - 1, side)
-        figures["open_ms"] = Double(MonotonicClock.now() - began) / 1e6
+        metrics["open_ms"] = Double(MonotonicClock.now() - began) / 1e6
         for name in ["first", "again"] {
             var latencies = Latencies()
             for number in numbers { try latencies.measure(side, number) }
-            figures.merge(latencies.figures(name)) { $1 }
+            metrics.merge(latencies.metrics(name)) { $1 }
             say("\(count) read \(name)")
         }
         if trims {
             let new = numbers.filter { $0 >= entries * 3 / 4 }
-            figures.merge(try trim(side, new)) { $1 }
+            metrics.merge(try trim(side, new)) { $1 }
         }
         side.stop()
-        return figures
+        return metrics
     }
 
     /// A stack that starts has no cache at first.
@@ -115,7 +115,7 @@ enum Measurement {
                 turn += 1
             }
         }
-        return latencies.figures("trimming").merging(["trim_s": seconds]) { $1 }
+        return latencies.metrics("trimming").merging(["trim_s": seconds]) { $1 }
     }
 
     /// Stores more than fits below a limit of bytes that is reached already.

@@ -54,7 +54,7 @@ final class StageSide: Side {
             .store(
                 StoreWork(
                     key: Images.key(number), source: BenchSource.reference(number, images),
-                    tiers: .disk, delivers: false, waitsForDisk: true, metadata: Self.facts)))
+                    tiers: .disk, delivers: false, waitsForDisk: true, metadata: Self.properties)))
         try tick()
     }
 
@@ -103,7 +103,7 @@ final class StageSide: Side {
 
     func stop() { stage.stop() }
 
-    private static let facts = StoredMetadata(
+    private static let properties = StoredMetadata(
         info: ImageInfo(format: .jpeg, size: PixelSize(width: 512, height: 384), pages: 1))
 
     private static func now() -> UnixTime {

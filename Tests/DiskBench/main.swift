@@ -16,7 +16,7 @@ func makeSite(_ directory: String, _ images: Images) throws {
     }
 }
 
-func figures(
+func metrics(
     _ side: String, _ step: String, _ directory: String, _ entries: Int, _ images: Images
 ) throws -> [String: Double] {
     switch (side, step) {
@@ -54,10 +54,10 @@ do {
     guard arguments.count == 5, let entries = Int(arguments[3]) else {
         throw BenchFailure("see scripts/disk-bench")
     }
-    var figures = try figures(arguments[0], arguments[1], arguments[2], entries, images)
+    var metrics = try metrics(arguments[0], arguments[1], arguments[2], entries, images)
     let peak = try ProcessMemory.peakBytes(of: CurrentProcess.processID)
-    figures["\(arguments[1])_peak_mb"] = Double(peak) / 1e6
-    let members = figures.sorted { $0.key < $1.key }.map { "\"\($0.key)\": \($0.value)" }
+    metrics["\(arguments[1])_peak_mb"] = Double(peak) / 1e6
+    let members = metrics.sorted { $0.key < $1.key }.map { "\"\($0.key)\": \($0.value)" }
     print("{\(members.joined(separator: ", "))}")
 } catch {
     Measurement.say("disk-bench: \(error)")

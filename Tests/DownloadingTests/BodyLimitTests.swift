@@ -13,7 +13,7 @@ import Testing
 
     private static let bytes = OriginBody.generatedBytes(count: 100_000)
 
-    private static func answer(_ way: Way) throws -> OriginBehaviour {
+    private static func answer(_ way: Way) throws -> OriginBehavior {
         switch way {
         case .announced: .bytes(bytes)
         case .chunked: .chunked(bytes)
@@ -24,13 +24,13 @@ import Testing
         }
     }
 
-    private static var packed: OriginBehaviour {
+    private static var packed: OriginBehavior {
         get throws { .bytes(try PackedBodies.gzip(bytes)) }
     }
 
     /// The first half, without saying how long the whole is, and then the second one.
-    private static var inParts: OriginBehaviour {
-        OriginBehaviour { request in
+    private static var inParts: OriginBehavior {
+        OriginBehavior { request in
             var response = OriginResponse(Self.bytes)
             if request.header("range") == "bytes=50000-" {
                 response = OriginResponse(Array(Self.bytes[50_000...]), status: 206)

@@ -39,7 +39,7 @@ import Testing
 
     @Test(arguments: Packing.allCases) func oneLayerIsUndone(_ packing: Packing) async throws {
         let bench = try DownloadBench()
-        let packed = OriginBehaviour.bytes(try packing.pack(Self.plain))
+        let packed = OriginBehavior.bytes(try packing.pack(Self.plain))
             .with(header: "Content-Encoding", packing.names)
         bench.origin.route("/whole", packed)
         bench.origin.route("/pieces", packed.changed { $0.length = .chunked })

@@ -21,9 +21,9 @@ import Testing
         (String(repeating: "x", count: 2_000), "no-store"),
     ]) func anUnchangedBodySaysWhoMayKeepIt(field: String?, kept: String?) async throws {
         let bench = try DownloadBench()
-        var behaviour = OriginBehaviour.revalidated([1, 2], etag: "\"e\"")
-        if let field { behaviour = behaviour.with(header: "Cache-Control", field) }
-        bench.origin.route("/a.png", behaviour)
+        var behavior = OriginBehavior.revalidated([1, 2], etag: "\"e\"")
+        if let field { behavior = behavior.with(header: "Cache-Control", field) }
+        bench.origin.route("/a.png", behavior)
         bench.start("/a.png", validators: Validators(etag: "\"e\"", lastModified: nil))
         let failure = await bench.failure()
         #expect(failure?.code == .cacheNotModified)
@@ -91,7 +91,7 @@ import Testing
         let bytes = OriginBody.generatedBytes(count: 2_000)
         bench.origin.route(
             "/a.png",
-            OriginBehaviour { request in
+            OriginBehavior { request in
                 var response = OriginResponse(bytes)
                 if request.header("range") == nil {
                     response.closesAfter = 1_000

@@ -13,9 +13,9 @@ import Testing
         of whole: [UInt8] = ContinuationTests.bytes, etag: String? = "\"e\"",
         breakingAfter counts: [Int],
         _ change: @escaping @Sendable (OriginRequest, inout OriginResponse) -> Void = { _, _ in }
-    ) -> OriginBehaviour {
+    ) -> OriginBehavior {
         let next = Monitor(counts)
-        return OriginBehaviour { request in
+        return OriginBehavior { request in
             var response = OriginResponse(whole, contentType: "image/png")
             if let range = request.header("range"), request.header("if-range") == etag {
                 let first = Int(range.dropFirst("bytes=".count).dropLast()) ?? 0
@@ -48,7 +48,7 @@ import Testing
     @Test func anotherBodyComesWhole() async throws {
         let bench = try DownloadBench()
         let other = OriginBody.generatedBytes(from: 7, count: 90_000)
-        let whole = OriginBehaviour.bytes(other, contentType: "image/gif")
+        let whole = OriginBehavior.bytes(other, contentType: "image/gif")
             .with(header: "ETag", "\"f\"")
         bench.origin.route(
             "/a.png",
@@ -85,7 +85,7 @@ import Testing
         let bench = try DownloadBench()
         let other = OriginBody.generatedBytes(from: 7, count: count)
         let parts = Self.origin(breakingAfter: [100_000, 50_000])
-        let whole = OriginBehaviour.bytes(other).with(header: "ETag", "\"f\"")
+        let whole = OriginBehavior.bytes(other).with(header: "ETag", "\"f\"")
         bench.origin.route("/a.png", .sequence([parts, parts, whole]))
         bench.start("/a.png")
         let body = try #require(await bench.body())

@@ -10,97 +10,97 @@ struct FailureCase: Sendable, CustomTestStringConvertible {
     let code: ErrorCode
     var retryable = false
     var details: [String: String] = [:]
-    let behaviour: OriginBehaviour
+    let behavior: OriginBehavior
 }
 
 /// Every row of the table of failures.
 @Suite struct FailureTests {
-    static let plain = OriginBehaviour.bytes(Array("0123456789".utf8))
+    static let plain = OriginBehavior.bytes(Array("0123456789".utf8))
     static let cases: [FailureCase] = [
         FailureCase(
             testDescription: "not found", code: .invalidDownloadStatusCode,
-            details: ["httpStatus": "404"], behaviour: .status(404)),
+            details: ["httpStatus": "404"], behavior: .status(404)),
         FailureCase(
             testDescription: "too many requests", code: .invalidDownloadStatusCode,
-            retryable: true, details: ["httpStatus": "429"], behaviour: .status(429)),
+            retryable: true, details: ["httpStatus": "429"], behavior: .status(429)),
         FailureCase(
             testDescription: "unavailable", code: .invalidDownloadStatusCode, retryable: true,
-            details: ["httpStatus": "503"], behaviour: .status(503)),
+            details: ["httpStatus": "503"], behavior: .status(503)),
         FailureCase(
             testDescription: "redirect without location", code: .invalidDownloadStatusCode,
-            details: ["httpStatus": "302"], behaviour: .status(302)),
+            details: ["httpStatus": "302"], behavior: .status(302)),
         FailureCase(
             testDescription: "not modified, without having been asked",
             code: .invalidDownloadStatusCode, details: ["httpStatus": "304"],
-            behaviour: .status(304)),
+            behavior: .status(304)),
         FailureCase(
             testDescription: "a part, without having been asked",
             code: .invalidDownloadStatusCode, details: ["httpStatus": "206"],
-            behaviour: plain.with(header: "Content-Range", "bytes 0-9/100")
+            behavior: plain.with(header: "Content-Range", "bytes 0-9/100")
                 .changed { $0.status = 206 }),
         FailureCase(
             testDescription: "a header line without end", code: .protocolBroken,
-            behaviour: plain.with(header: "X", String(repeating: "v", count: 300_000))),
+            behavior: plain.with(header: "X", String(repeating: "v", count: 300_000))),
         FailureCase(
             testDescription: "a status line without end", code: .protocolBroken,
-            behaviour: .raw(Array("HTTP/1.1 200 \(String(repeating: "v", count: 300_000))".utf8))),
+            behavior: .raw(Array("HTTP/1.1 200 \(String(repeating: "v", count: 300_000))".utf8))),
         FailureCase(
             testDescription: "header lines without end", code: .protocolBroken,
-            behaviour: plain.changed { $0.headers = Array(repeating: ("X", "v"), count: 50_000) }),
+            behavior: plain.changed { $0.headers = Array(repeating: ("X", "v"), count: 50_000) }),
         FailureCase(
             testDescription: "interim answers without end", code: .protocolBroken,
-            behaviour: .raw(
+            behavior: .raw(
                 Array(repeating: Array("HTTP/1.1 103 Early\r\nX: v\r\n\r\n".utf8), count: 50_000)
                     .flatMap(\.self))),
-        FailureCase(testDescription: "empty", code: .badImageData, behaviour: .bytes([])),
-        FailureCase(testDescription: "no content", code: .badImageData, behaviour: .status(204)),
+        FailureCase(testDescription: "empty", code: .badImageData, behavior: .bytes([])),
+        FailureCase(testDescription: "no content", code: .badImageData, behavior: .status(204)),
         FailureCase(
             testDescription: "short body", code: .shortBody, retryable: true,
-            behaviour: .lying(length: 100, Array("short".utf8))),
+            behavior: .lying(length: 100, Array("short".utf8))),
         FailureCase(
             testDescription: "closed in the body", code: .shortBody, retryable: true,
-            behaviour: .closing(after: 5, of: Array("0123456789".utf8))),
+            behavior: .closing(after: 5, of: Array("0123456789".utf8))),
         FailureCase(
             testDescription: "closed without answer", code: .connectionBroken, retryable: true,
-            behaviour: .closing),
+            behavior: .closing),
         FailureCase(
             testDescription: "unknown encoding", code: .protocolBroken,
-            behaviour: plain.with(header: "Content-Encoding", "rot13")),
+            behavior: plain.with(header: "Content-Encoding", "rot13")),
         FailureCase(
             testDescription: "broken encoding", code: .badEncoding,
-            behaviour: plain.with(header: "Content-Encoding", "gzip")),
+            behavior: plain.with(header: "Content-Encoding", "gzip")),
         FailureCase(
             testDescription: "redirect circle", code: .tooManyRedirects,
-            behaviour: .redirect(to: "/case")),
+            behavior: .redirect(to: "/case")),
         FailureCase(
             testDescription: "redirect to a file", code: .unsupportedScheme,
-            behaviour: .redirect(to: "file:///etc/hostname")),
+            behavior: .redirect(to: "file:///etc/hostname")),
         FailureCase(
             testDescription: "redirect to a private address", code: .addressForbidden,
-            behaviour: .redirect(to: "http://10.255.255.1/")),
+            behavior: .redirect(to: "http://10.255.255.1/")),
         FailureCase(
             testDescription: "redirect to an overlong location", code: .protocolBroken,
-            behaviour: .sequence([
+            behavior: .sequence([
                 .redirect(to: "/case?" + String(repeating: "x", count: 10_000)), plain,
             ])),
         FailureCase(
             testDescription: "no HTTP", code: .protocolBroken,
-            behaviour: .raw(Array("hello\r\n\r\n".utf8))),
+            behavior: .raw(Array("hello\r\n\r\n".utf8))),
         FailureCase(
             testDescription: "over the limit by its word", code: .limitExceeded,
-            details: ["limit": "1000"], behaviour: .generated(count: 1001)),
+            details: ["limit": "1000"], behavior: .generated(count: 1001)),
         FailureCase(
             testDescription: "over the limit by count", code: .limitExceeded,
             details: ["limit": "1000"],
-            behaviour: .generated(count: 1001).changed { $0.length = .chunked }),
+            behavior: .generated(count: 1001).changed { $0.length = .chunked }),
         FailureCase(
             testDescription: "silent", code: .timedOut, retryable: true,
-            behaviour: .hang(until: Gate())),
+            behavior: .hang(until: Gate())),
     ]
 
     @Test(arguments: cases) func hasItsCode(_ row: FailureCase) async throws {
         let bench = try DownloadBench { if row.code == .timedOut { $0.lowSpeedSeconds = 1 } }
-        bench.origin.route("/case", row.behaviour)
+        bench.origin.route("/case", row.behavior)
         bench.start("/case", bodyBytesMax: 1000)
         let failure = try #require(await bench.failure())
         #expect(failure.code == row.code)

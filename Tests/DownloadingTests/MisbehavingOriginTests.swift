@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// One way for an origin to break the rules of HTTP, and what becomes of the download.
-struct Misbehaviour: Sendable, CustomTestStringConvertible {
+struct Misbehavior: Sendable, CustomTestStringConvertible {
     enum End: Sendable, Equatable {
         /// These bytes are the body.
         case body(String)
@@ -15,9 +15,9 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
 
     let testDescription: String
     let end: End
-    let answer: OriginBehaviour
+    let answer: OriginBehavior
 
-    init(_ description: String, _ end: End, _ answer: OriginBehaviour) {
+    init(_ description: String, _ end: End, _ answer: OriginBehavior) {
         (testDescription, self.end, self.answer) = (description, end, answer)
     }
 
@@ -34,112 +34,112 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
     private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
     private static let plain = FailureTests.plain
 
-    static let cases: [Misbehaviour] = [
+    static let cases: [Misbehavior] = [
         // Lengths (RFC 9112 §6.3).
-        Misbehaviour(
+        Misbehavior(
             "a negative length", .error(.protocolBroken),
             raw: ok + "Content-Length: -5\r\n\r\n0123456789"),
-        Misbehaviour(
+        Misbehavior(
             "a length beyond all numbers", .error(.limitExceeded),
             raw: ok + "Content-Length: 99999999999999999999\r\n\r\n0123456789"),
-        Misbehaviour(
+        Misbehavior(
             "a length that is no number", .error(.protocolBroken),
             raw: ok + "Content-Length: ten\r\n\r\n0123456789"),
-        Misbehaviour(
+        Misbehavior(
             "more than was announced", .body("01234"),
             raw: ok + "Content-Length: 5\r\n\r\n0123456789"),
-        Misbehaviour(
+        Misbehavior(
             "a length beside chunks", .body("0123456789"),
             raw: ok + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n"
                 + "a\r\n0123456789\r\n0\r\n\r\n"),
-        Misbehaviour(
+        Misbehavior(
             "no length at all", .body("0123456789"), raw: ok + "\r\n0123456789"),
         // Chunks (RFC 9112 §7.1). libcurl tells them and a lost connection not apart.
-        Misbehaviour(
+        Misbehavior(
             "a chunk without a number", .error(.connectionBroken), raw: chunked + "xyz\r\nabc"),
-        Misbehaviour(
+        Misbehavior(
             "a chunk beyond all numbers", .error(.connectionBroken),
             raw: chunked + "FFFFFFFFFFFFFFFFF\r\nabc\r\n0\r\n\r\n"),
-        Misbehaviour(
+        Misbehavior(
             "chunks without the last one", .error(.shortBody),
             raw: chunked + "a\r\n0123456789\r\n"),
-        Misbehaviour(
+        Misbehavior(
             "a chunk that is cut", .error(.shortBody), raw: chunked + "a\r\n01234"),
-        Misbehaviour(
+        Misbehavior(
             "a chunk that is longer than it said", .error(.connectionBroken),
             raw: chunked + "3\r\n0123456789\r\n0\r\n\r\n"),
-        Misbehaviour(
+        Misbehavior(
             "a trailer", .body("0123456789"),
             raw: chunked + "a\r\n0123456789\r\n0\r\nX: v\r\n\r\n"),
-        Misbehaviour(
+        Misbehavior(
             "a trailer without end", .error(.connectionBroken),
             raw: chunked + "a\r\n0123456789\r\n0\r\nX: "
                 + String(repeating: "v", count: 300_000)),
-        Misbehaviour(
+        Misbehavior(
             "a transfer coding that nobody knows", .error(.protocolBroken),
             raw: ok + "Transfer-Encoding: rot13\r\n\r\n0123456789"),
         // Status lines and header lines (RFC 9112 §4 and §5).
-        Misbehaviour(
+        Misbehavior(
             "a status of one digit", .error(.protocolBroken), raw: "HTTP/1.1 2\r\n\r\nbody"),
-        Misbehaviour(
+        Misbehavior(
             "a status of letters", .error(.protocolBroken), raw: "HTTP/1.1 abc OK\r\n\r\nbody"),
-        Misbehaviour(
+        Misbehavior(
             "a version that was not asked for", .error(.protocolBroken),
             raw: "HTTP/7.3 200 OK\r\n\r\nbody"),
-        Misbehaviour(
+        Misbehavior(
             "a switch of protocols that nobody asked for", .error(.connectionBroken),
             raw: "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\nbody"),
-        Misbehaviour(
+        Misbehavior(
             "a NUL in a header", .error(.protocolBroken),
             raw: ok + "X: a\u{0}b\r\nContent-Length: 10\r\n\r\n0123456789"),
-        Misbehaviour(
+        Misbehavior(
             "a line without colon", .error(.protocolBroken),
             raw: ok + "no header\r\nContent-Length: 10\r\n\r\n0123456789"),
-        Misbehaviour(
+        Misbehavior(
             "lines that end with a line feed alone", .body("0123456789"),
             raw: "HTTP/1.1 200 OK\nContent-Length: 10\n\n0123456789"),
-        Misbehaviour(
+        Misbehavior(
             "a folded line", .body("0123456789"),
             raw: ok + "X: a\r\n b\r\nContent-Length: 10\r\n\r\n0123456789"),
-        Misbehaviour(
+        Misbehavior(
             "a head that is cut", .error(.connectionBroken), raw: ok + "Content-Le"),
-        Misbehaviour(
+        Misbehavior(
             "a thousand cookies", .body("0123456789"),
             plain.changed {
                 $0.headers = (0..<1_000).map { ("Set-Cookie", "name\($0)=value") }
             }),
         // Fields that are kept: they stay within what a message may have.
-        Misbehaviour(
+        Misbehavior(
             "an entity tag of 8 KB", .body("0123456789"),
             plain.with(header: "ETag", "\"\(String(repeating: "e", count: 8_000))\"")),
-        Misbehaviour(
+        Misbehavior(
             "a type of 8 KB", .body("0123456789"),
-            OriginBehaviour.bytes(
+            OriginBehavior.bytes(
                 Array("0123456789".utf8), contentType: String(repeating: "t", count: 8_000))),
-        Misbehaviour(
+        Misbehavior(
             "bytes that are no text in fields that are kept", .body("0123456789"),
             .raw(
                 Array((ok + "Content-Length: 10\r\nETag: \"").utf8) + [0xFF, 0xFE, 0x80]
                     + Array("\"\r\nContent-Type: \u{7F}\r\n\r\n0123456789".utf8))),
         // Content codings (RFC 9110 §8.4).
-        Misbehaviour(
+        Misbehavior(
             "a coding of megabytes in kilobytes", .error(.limitExceeded),
             .bytes(Self.bomb).with(header: "Content-Encoding", "gzip")),
-        Misbehaviour(
+        Misbehavior(
             "a coding that is cut", .error(.shortBody),
             .bytes(Array(Self.bomb.prefix(20))).with(header: "Content-Encoding", "gzip")),
         // Redirects (RFC 9110 §10.2.2).
-        Misbehaviour(
+        Misbehavior(
             "a redirect to nothing", .error(.invalidDownloadStatusCode), .redirect(to: "")),
-        Misbehaviour(
+        Misbehavior(
             "a redirect to half an address", .error(.protocolBroken), .redirect(to: "http://[::1")),
-        Misbehaviour(
+        Misbehavior(
             "a redirect to another scheme", .error(.unsupportedScheme),
             .redirect(to: "gopher://127.0.0.1/")),
-        Misbehaviour(
+        Misbehavior(
             "a redirect to an image in itself", .error(.protocolBroken),
             .redirect(to: "data:image/png;base64,AAAA")),
-        Misbehaviour(
+        Misbehavior(
             "a redirect to a forbidden address without scheme", .error(.addressForbidden),
             .redirect(to: "//10.255.255.1/")),
     ]
@@ -153,7 +153,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
         + [0x3e, 0x03, 0x1c, 0xea, 0x38, 0xa7, 0x00, 0x00, 0x10, 0x00]
 
     @Test(arguments: cases)
-    func theDownloadEndsAndTheNextOneWorks(_ row: Misbehaviour) async throws {
+    func theDownloadEndsAndTheNextOneWorks(_ row: Misbehavior) async throws {
         let bench = try DownloadBench()
         bench.origin.route("/case", row.answer)
         bench.origin.route("/good", Self.plain)

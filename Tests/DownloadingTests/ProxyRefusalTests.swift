@@ -35,7 +35,7 @@ import Testing
         #expect(failure.details == ["proxy": "127.0.0.1:\(proxy.port)", "proxyStatus": "403"])
         #expect(failure.message.contains("the proxy 127.0.0.1:\(proxy.port) answered 403"))
         #expect(failure.message.contains("has to permit this host and port"))
-        #expect(!failure.retryable && !failure.code.rule.blacklists)
+        #expect(!failure.retryable && !failure.code.rule.cachesFailures)
         #expect(origin.totalRequestCount == 0 && bench.space.liveCount == 0)
     }
 

@@ -44,7 +44,7 @@ import Testing
 
     /// Who is refused, and what the words of the error name.
     static let refused: [(SecureFront.Certificate, String)] = [
-        (.expired, "expired"), (.foreign, "subject name"), (.selfSigned, "self-signed"),
+        (.expired, "expired"), (.external, "subject name"), (.selfSigned, "self-signed"),
     ]
 
     @Test(arguments: refused) func aCertificateIsRefused(

@@ -7,7 +7,7 @@ struct ProbeBook: Coder {
     private static let headByteCount = 8
     private static let shown: UInt32 = 40_000
 
-    func recognises(_ data: Span<UInt8>) -> Bool {
+    func recognizes(_ data: Span<UInt8>) -> Bool {
         data.count >= Self.headByteCount && (0..<4).map { data[$0] } == Array("BOOK".utf8)
     }
 
@@ -18,8 +18,8 @@ struct ProbeBook: Coder {
         return PixelForm(width: Int(data[4]), height: Int(data[5]), bands: bands)
     }
 
-    func animation(of data: Span<UInt8>, _ header: PixelForm) -> AnimationFacts? {
-        AnimationFacts(
+    func animation(of data: Span<UInt8>, _ header: PixelForm) -> AnimationProperties? {
+        AnimationProperties(
             durations: [UInt32](repeating: Self.shown, count: Int(data[6])), loops: 3)
     }
 

@@ -6,7 +6,7 @@ struct ProbeTransformer: Transformer {
     let steps = ["probe.invert", "probe.green"]
 
     func bands(after step: CustomStep, of image: PixelForm) -> PixelForm.Bands {
-        step.name == "probe.green" ? .grey : image.bands
+        step.name == "probe.green" ? .gray : image.bands
     }
 
     func transform(

@@ -48,8 +48,8 @@ import Testing
         // A format without frames, and steps of the request, leave them out anyway.
         let plain = try key { $0.output.format = .jpeg }
         #expect(try key { ($0.output.format, $0.options) = (.jpeg, still) } == plain)
-        let grey = try key { $0.steps = [.grayscale] }
-        #expect(try key { ($0.steps, $0.options) = ([.grayscale], still) } == grey)
+        let gray = try key { $0.steps = [.grayscale] }
+        #expect(try key { ($0.steps, $0.options) = ([.grayscale], still) } == gray)
         let all = try key { ($0.steps, $0.options) = ([.grayscale], .transformAnimatedImage) }
         #expect(all.contains("a-Frames(all)-"))
     }

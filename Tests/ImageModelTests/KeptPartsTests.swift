@@ -10,9 +10,9 @@ import Testing
     }
 
     private static let holders: [(ImageFormat?, KeptParts)] = [
-        (nil, [.profile, .greyProfile]), (.jpeg, [.profile, .greyProfile]),
-        (.png, [.profile, .greyProfile]), (.tiff, [.profile, .greyProfile]),
-        (.jxl, [.profile, .greyProfile]), (.webp, .profile), (.avif, .profile), (.gif, []),
+        (nil, [.profile, .grayProfile]), (.jpeg, [.profile, .grayProfile]),
+        (.png, [.profile, .grayProfile]), (.tiff, [.profile, .grayProfile]),
+        (.jxl, [.profile, .grayProfile]), (.webp, .profile), (.avif, .profile), (.gif, []),
     ]
 
     @Test(arguments: holders)
@@ -24,10 +24,10 @@ import Testing
     /// A result may be of any that is accepted.
     @Test(
         arguments: [
-            ([.webp, .avif], .profile), ([.jxl], [.profile, .greyProfile]),
+            ([.webp, .avif], .profile), ([.jxl], [.profile, .grayProfile]),
             ([.jxl, .webp], .profile),
         ] as [([ImageFormat], KeptParts)])
-    func aProfileOfGreysIsKeptWhereEachFormatHoldsIt(accepted: [ImageFormat], parts: KeptParts) {
+    func aProfileOfGraysIsKeptWhereEachFormatHoldsIt(accepted: [ImageFormat], parts: KeptParts) {
         var output = options(nil, icc: true)
         output.accepted = accepted
         #expect(KeptParts(output) == parts)
@@ -73,7 +73,7 @@ import Testing
         let refuses: [TransformStep] = [
             .rotate(Rotation(degreesClockwise: 30)), .blur(radius: 2), .grayscale,
             .cropTo(RelativeSize(width: .percent(50), height: .percent(50)), .attention),
-            .pad(box, .center, .white), .extend(Margins(), .colour(.white)), .trim(tolerance: 1),
+            .pad(box, .center, .white), .extend(Margins(), .color(.white)), .trim(tolerance: 1),
         ]
         #expect(KeptParts(request(.png) { $0.depth = 16 }) == .depth)
         #expect(KeptParts(request(.png) { $0.depth = 8 }) == [])
@@ -131,7 +131,7 @@ import Testing
             other.replaceSubrange(place..<(place + text.utf8.count), with: text.utf8)
             return ProfileSpace(other)
         }
-        #expect(changed(16, "GRAY") == .grey)
+        #expect(changed(16, "GRAY") == .gray)
         #expect(changed(16, "CMYK") == .cmyk)
         #expect(changed(16, "Lab ") == nil)
         #expect(changed(12, "link") == nil)

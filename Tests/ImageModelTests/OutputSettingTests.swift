@@ -14,7 +14,7 @@ import Testing
         switch setting.row.values {
         case .flag, .word, .formats: 1
         case .number(let range, _): range.lowerBound + 1
-        case .colour: 0x10_2030
+        case .color: 0x10_2030
         }
     }
 
@@ -56,8 +56,8 @@ import Testing
         webP.nearLossless = 60
         #expect(try text(webP) == start + "webp,lossless,effort=0,near-lossless=60).png")
         var dark = OutputOptions(format: .jpeg)
-        dark.background = Colour(argb: 0x0010_20F0)
-        #expect(dark.background == Colour(argb: 0xFF10_20F0), "it is opaque")
+        dark.background = Color(argb: 0x0010_20F0)
+        #expect(dark.background == Color(argb: 0xFF10_20F0), "it is opaque")
         #expect(try text(dark) == start + "jpeg,background=#ff1020f0).png")
         var accepting = OutputOptions()
         accepting.accepted = [.webp, .gif, .avif]

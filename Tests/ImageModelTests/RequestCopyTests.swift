@@ -13,7 +13,7 @@ import Testing
         },
         { $0.steps.append(.resize(PixelSize(width: 9, height: 9), .fit)) },
         { $0.pixelRatio = 2 }, { $0.output.quality = 7 }, { $0.infoOnly = true },
-        { $0.facts = WantedFacts([.animation]) }, { $0.wantsExplanation = true },
+        { $0.properties = RequestedProperties([.animation]) }, { $0.wantsExplanation = true },
         { $0.assumedLifetime = AssumedLifetime(fresh: 60) },
         { $0.earlierFailureMilliseconds = 5 },
         { $0.options.insert(.refreshCached) }, { $0.queryCacheTypes = .disk },

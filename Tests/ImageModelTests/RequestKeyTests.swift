@@ -147,8 +147,8 @@ import Testing
         #expect(!request { $0.steps = [.resize(box, .fit)] }.wantsOriginal)
         #expect(!request { $0.output.quality = 80 }.wantsOriginal)
         #expect(!request { $0.options = .decodeFirstFrameOnly }.wantsOriginal)
-        let facts = request { ($0.options, $0.infoOnly) = (.decodeFirstFrameOnly, true) }
-        #expect(facts.wantsOriginal)
+        let properties = request { ($0.options, $0.infoOnly) = (.decodeFirstFrameOnly, true) }
+        #expect(properties.wantsOriginal)
         let both = request {
             $0.thumbnail = Thumbnail(box: box, preservesAspectRatio: false)
             $0.steps = [.flip(horizontal: true, vertical: false)]

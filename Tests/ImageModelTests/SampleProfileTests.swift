@@ -22,10 +22,10 @@ import Testing
 
     /// That of libvips states the curve by a table.
     @Test func sRGBIsKnownByItsTags() throws {
-        #expect(try read(ForeignProfile.named("srgb")).isSRGB)
+        #expect(try read(ExternalProfile.named("srgb")).isSRGB)
         #expect(try read(Self.byLittleCMS()).isSRGB)
-        #expect(try !read(ForeignProfile.named("p3")).isSRGB)
-        #expect(try !read(ForeignProfile.named("cmyk"), .cmyk).isSRGB)
+        #expect(try !read(ExternalProfile.named("p3")).isSRGB)
+        #expect(try !read(ExternalProfile.named("cmyk"), .cmyk).isSRGB)
     }
 
     /// The header still says sRGB, and one tag something else.
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func aDamagedProfileIsNotSRGB() throws {
-        let bytes = try ForeignProfile.named("srgb")
+        let bytes = try ExternalProfile.named("srgb")
         for count in stride(from: 129, to: bytes.count, by: 61) {
             var part = Array(bytes.prefix(count))
             part.replaceSubrange(..<4, with: [0, 0, 0, 0])
@@ -55,9 +55,9 @@ import Testing
     }
 
     @Test func onlyTablesOfOneIntentNeedIt() throws {
-        #expect(try !read(ForeignProfile.named("cmyk"), .cmyk).isPerceptualOnly)
-        #expect(try !read(ForeignProfile.named("srgb")).isPerceptualOnly)
-        var bytes = try ForeignProfile.named("cmyk")
+        #expect(try !read(ExternalProfile.named("cmyk"), .cmyk).isPerceptualOnly)
+        #expect(try !read(ExternalProfile.named("srgb")).isPerceptualOnly)
+        var bytes = try ExternalProfile.named("cmyk")
         for entry in (0..<20).map({ 132 + 12 * $0 })
         where bytes[entry..<(entry + 4)].elementsEqual("A2B1".utf8) {
             bytes.replaceSubrange(entry..<(entry + 4), with: "A2Bx".utf8)

@@ -86,17 +86,17 @@ import Testing
             ("trim", "0,#00000000", .trim(tolerance: 0, .clear)),
             (
                 "extend", "1,2,3,4",
-                .extend(Margins(left: 1, top: 2, right: 3, bottom: 4), .colour(.clear))
+                .extend(Margins(left: 1, top: 2, right: 3, bottom: 4), .color(.clear))
             ),
             ("extend", "0,0,0,32767,copy", .extend(Margins(bottom: 32_767), .copy)),
-            ("extend", "0,9,0,0,#FFFFFF", .extend(Margins(top: 9), .colour(.white))),
+            ("extend", "0,9,0,0,#FFFFFF", .extend(Margins(top: 9), .color(.white))),
             ("pad", "40x30", .pad(box, .center, .clear)),
             ("pad", "40x30,#fFffff", .pad(box, .center, .white)),
             (
                 "pad", "40x30,southwest,#80000000",
-                .pad(box, .point(x: 0, y: 1), Colour(argb: 0x8000_0000))
+                .pad(box, .point(x: 0, y: 1), Color(argb: 0x8000_0000))
             ),
-            ("flatten", "#010203", .flatten(Colour(argb: 0xFF01_0203))),
+            ("flatten", "#010203", .flatten(Color(argb: 0xFF01_0203))),
             ("grayscale", "", .grayscale), ("sepia", "", .sepia), ("invert", "", .invert),
             ("brightness", "-12.5", .brightness(-12.5)), ("gamma", "2.2", .gamma(2.2)),
             ("blur", "5", .blur(radius: 5)), ("pixelate", "10", .pixelate(10)),
@@ -105,10 +105,10 @@ import Testing
             ("round", "2.5,bl+tr", .round(radius: 2.5, [.topRight, .bottomLeft])),
             (
                 "round", "9,all,2,#80000000",
-                .round(radius: 9, .all, border: 2, Colour(argb: 0x8000_0000))
+                .round(radius: 9, .all, border: 2, Color(argb: 0x8000_0000))
             ),
-            ("tint", "#010203", .tint(Colour(argb: 0xFF01_0203))),
-            ("tint", "#80FF0000,color-burn", .tint(Colour(argb: 0x80FF_0000), .colorBurn)),
+            ("tint", "#010203", .tint(Color(argb: 0xFF01_0203))),
+            ("tint", "#80FF0000,color-burn", .tint(Color(argb: 0x80FF_0000), .colorBurn)),
         ] as [(String, String, TransformStep)])
     func aStepIsWrittenByItsValues(name: String, text: String, step: TransformStep) throws {
         let syntax = try #require(TransformStep.syntaxes.first { $0.name == name })

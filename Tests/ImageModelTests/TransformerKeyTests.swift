@@ -88,7 +88,7 @@ import Testing
             (.trim(tolerance: 10), "ImagebusTrimTransformer(10.000000)"),
             (.trim(tolerance: 0, .white), "ImagebusTrimTransformer(0.000000,#ffffffff)"),
             (
-                .extend(Margins(left: 1, top: 2, right: 3, bottom: 4), .colour(.white)),
+                .extend(Margins(left: 1, top: 2, right: 3, bottom: 4), .color(.white)),
                 "ImagebusExtendTransformer({1.000000,2.000000,3.000000,4.000000},#ffffffff)"
             ),
             (
@@ -99,7 +99,7 @@ import Testing
             (.gamma(2.2), "ImagebusGammaTransformer(2.200000)"),
             (.grayscale, "ImagebusGrayscaleTransformer()"),
             (
-                .round(radius: 50, border: 1, Colour(argb: 0xFF00_0000)),
+                .round(radius: 50, border: 1, Color(argb: 0xFF00_0000)),
                 "SDImageRoundCornerTransformer(50.000000,18446744073709551615,1.000000,#ff000000)"
             ),
             (
@@ -111,7 +111,7 @@ import Testing
                 "SDImageRoundCornerTransformer(5.000000,18446744073709551615,0.000000,(null))"
             ),
             (.tint(.clear), "SDImageTintTransformer(#00000000,18)"),
-            (.tint(Colour(argb: 0x80FF_0010), .normal), "SDImageTintTransformer(#80ff0010,0)"),
+            (.tint(Color(argb: 0x80FF_0010), .normal), "SDImageTintTransformer(#80ff0010,0)"),
             (.tint(.white, .plusLighter), "SDImageTintTransformer(#ffffffff,27)"),
         ] as [(TransformStep, String)])
     func aStepHasTheKeyOfUpstream(step: TransformStep, key: String) {

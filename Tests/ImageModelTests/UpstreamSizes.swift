@@ -2,7 +2,7 @@ import Glibc
 import ImageModel
 
 /// Sizes as SDWebImage computes them, in its own arithmetic: `SDImageCoderHelper` and
-/// `SDGraphicsImageRenderer` of upstream, read from the description of its behaviour and not from
+/// `SDGraphicsImageRenderer` of upstream, read from the description of its behavior and not from
 /// our code.
 enum UpstreamSizes {
     /// `scaledSizeWithImageSize:scaleSize:preserveAspectRatio:shouldScaleUp:`

@@ -158,7 +158,7 @@ import Testing
         #expect(
             mayBeRepeated { $0.logContext.trace = TraceContext(trace: id, parent: 1, flags: 1) })
         #expect(!mayBeRepeated { $0.uploadBytes = 1 })
-        #expect(!mayBeRepeated { $0.wantsPieces = true })
+        #expect(!mayBeRepeated { $0.wantsChunks = true })
     }
 
     @Test func vouchersAreTalliedOnceEach() {
@@ -227,7 +227,7 @@ import Testing
         #expect(uses.take() == UsedVouchers(loads: 2, numbers: [6]))
         uses.tally(5, first)
         #expect(uses.take() == nil, "its load was told")
-        var orders: [ClientOrder] = []
+        var orders: [ClientCommand] = []
         commands.orders.take(into: &orders)
         #expect(orders.count == 3)
         _ = uses.count(6, second)

@@ -41,10 +41,10 @@ import Testing
         for y in 0..<47 {
             for x in 0..<61 {
                 let pixel = wanted.at(x, y)
-                let colour = bands < 3 ? [pixel[0], pixel[0], pixel[0]] : Array(pixel.prefix(3))
+                let color = bands < 3 ? [pixel[0], pixel[0], pixel[0]] : Array(pixel.prefix(3))
                 let alpha = bands % 2 == 0 ? pixel[bands - 1] : 255
                 let start = 4 * (61 * y + x)
-                if Array(found.rgba[start..<start + 4]) != colour + [alpha] { wrong += 1 }
+                if Array(found.rgba[start..<start + 4]) != color + [alpha] { wrong += 1 }
             }
         }
         #expect(wrong == 0)
@@ -68,7 +68,7 @@ import Testing
         #expect { try pixels(huge) } throws: { ($0 as? ImageError)?.code == .limitExceeded }
     }
 
-    /// Indexes of a palette with and without transparent colours.
+    /// Indexes of a palette with and without transparent colors.
     @Test(arguments: [false, true]) func indexesAreThoseOfAnotherReader(isClear: Bool) throws {
         let folder = TestKit.TemporaryDirectory()
         let script = """

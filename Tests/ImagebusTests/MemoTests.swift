@@ -48,10 +48,10 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
             LoadRequest(token: token(1), image: load.image, staleRetries: 1),
             LoadRequest(token: token(1), image: load.image, detach: true),
             LoadRequest(token: token(1), image: load.image, wantsInfo: true),
-            LoadRequest(token: token(1), image: load.image, wantsPieces: true),
+            LoadRequest(token: token(1), image: load.image, wantsChunks: true),
             LoadRequest(token: token(1), image: load.image, uploadBytes: 1),
             LoadRequest(token: token(1), image: load.image, slot: "a"),
-            LoadRequest(token: token(1), image: load.image, visitor: 1),
+            LoadRequest(token: token(1), image: load.image, httpClient: 1),
             LoadRequest(
                 token: token(1), image: load.image,
                 logContext: LogContext(requestID: RequestID(text: "a"))),
@@ -142,7 +142,7 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
         return account.key == image.key && account.info == image.info
             && account.cacheType == image.cacheType && account.digest == image.digest
             && answer.reference == image.reference && answer.mustCopy == image.mustCopy
-            && answer.pieceBytes == image.pieceBytes && answer.voucher == image.voucher
+            && answer.chunkBytes == image.chunkBytes && answer.voucher == image.voucher
     }
 
     @Test func onlyHitsAreKept() throws {

@@ -12,12 +12,12 @@ import Testing
             token: Token(Identifier128(high: 1, low: 1)), image: ImageRequest(url: "http://a/b"))
         let full = LoadRequest(
             token: Token(number), group: GroupID(number), image: ImageRequest(url: "http://a/c"),
-            wantsProgress: true, wantsInfo: true, staleRetries: 1, detach: true, wantsPieces: true,
+            wantsProgress: true, wantsInfo: true, staleRetries: 1, detach: true, wantsChunks: true,
             uploadBytes: 2, slot: "a",
             logContext: LogContext(
                 trace: TraceContext(trace: number, parent: 1, flags: 0),
                 requestID: RequestID(text: "a"), isProbe: true),
-            visitor: 3)
+            httpClient: 3)
         let same = zip(Mirror(reflecting: plain).children, Mirror(reflecting: full).children)
             .filter { "\($0.value)" == "\($1.value)" }
         #expect(same.compactMap(\.0.label) == [])
@@ -30,7 +30,7 @@ import Testing
             slot: "a")
         let load = PendingLoad(asked)
         load.millisecondsLeft = 7
-        load.manner.namesSlot = false
+        load.loadOptions.namesSlot = false
         #expect(load.message.slot == nil && load.slot == "a" && load.mayBeRepeated)
         #expect(load.message.image.timeoutMilliseconds == 7)
         #expect(load.image.timeoutMilliseconds == 30_000)

@@ -19,9 +19,11 @@ extension PendingLoad {
             group: request.group, wantsProgress: request.wantsProgress,
             wantsInfo: request.wantsInfo, detach: request.detach,
             uploadBytes: Int(request.uploadBytes), slot: request.slot,
-            logContext: request.logContext, visitor: request.visitor)
+            logContext: request.logContext, httpClient: request.httpClient)
         // What is said only when it is sent again.
-        (manner.staleRetries, manner.wantsPieces) = (request.staleRetries, request.wantsPieces)
+        (loadOptions.staleRetries, loadOptions.wantsChunks) = (
+            request.staleRetries, request.wantsChunks
+        )
     }
 }
 

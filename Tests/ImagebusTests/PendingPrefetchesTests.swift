@@ -11,8 +11,8 @@ private func at(_ milliseconds: Int) -> Instant {
     Instant(nanoseconds: 1).adding(milliseconds: milliseconds)
 }
 
-private func order(_ count: Int, bytes: Int = 20) -> PrefetchOrder {
-    PrefetchOrder(
+private func order(_ count: Int, bytes: Int = 20) -> PrefetchCommand {
+    PrefetchCommand(
         batch: batch, template: ImageRequest(url: "http://ignored/"),
         urls: (0..<count).map { number in
             let name = "http://a.test/\(number)"
@@ -40,7 +40,7 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
 }
 
 @Suite struct PendingPrefetchesTests {
-    private func pending(_ order: PrefetchOrder) -> PendingPrefetches {
+    private func pending(_ order: PrefetchCommand) -> PendingPrefetches {
         var pending = PendingPrefetches(connectTimeoutMilliseconds: 5_000)
         #expect(pending.submitted(order, at: at(0)) == [])
         _ = pending.welcomed(welcome)
@@ -75,7 +75,7 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
     @Test func whatFitsIntoNoMessageIsSkipped() {
         var urls = order(2).urls
         urls += ["", String(repeating: "x", count: 8_193)]
-        let mixed = PrefetchOrder(
+        let mixed = PrefetchCommand(
             batch: batch, template: ImageRequest(url: ""), urls: urls, concurrency: 3)
         var pending = pending(mixed)
         #expect(send(&pending).map(\.urls.count) == [2])
@@ -174,9 +174,9 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
 
     @Test func itsClassIsSaidAgainToTheNextCoordinator() {
         var pending = pending(order(2))
-        #expect(pending.reprioritised(batch, .high) == [])
+        #expect(pending.reprioritized(batch, .high) == [])
         guard let part = pending.next else { return }
-        #expect(pending.sent(part) == [.send(.reprioritise(batch, .high))])
-        #expect(pending.reprioritised(batch, .normal) == [.send(.reprioritise(batch, .normal))])
+        #expect(pending.sent(part) == [.send(.reprioritize(batch, .high))])
+        #expect(pending.reprioritized(batch, .normal) == [.send(.reprioritize(batch, .normal))])
     }
 }

@@ -171,10 +171,10 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
     /// Where bytes are reused faster than they can be read, the coordinator reads them.
     @Test func whatIsStaleForTheFourthTimeIsAskedForInPieces() {
         var knowing = welcome
-        knowing.pieceWindow = 4 << 20
+        knowing.chunkWindow = 4 << 20
         for mayAsk in [true, false] {
             var pending = PendingRequests(
-                connectTimeoutMilliseconds: 5_000, mayAskForPieces: mayAsk)
+                connectTimeoutMilliseconds: 5_000, mayAskForChunks: mayAsk)
             _ = pending.welcomed(knowing, at: at(0))
             _ = pending.submitted(request(1), at: at(0))
             for retry in 1...3 { _ = pending.foundStale(request(1).token, at: at(retry)) }
@@ -187,7 +187,7 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
                 Issue.record("it was not sent: \(actions)")
                 return
             }
-            #expect(load.message.wantsPieces && load.message.staleRetries == 3)
+            #expect(load.message.wantsChunks && load.message.staleRetries == 3)
             #expect(failed(pending.foundStale(request(1).token, at: at(5))) == [1: .stale])
         }
     }

@@ -105,14 +105,14 @@ private func told(_ actions: PendingRequests.Actions) -> [String] {
     @Test func classesChangeWhereverARequestIs() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         _ = pending.submitted(request(1, slot: nil), at: at(0))
-        #expect(pending.reprioritised(token(1), .high) == [])
+        #expect(pending.reprioritized(token(1), .high) == [])
         guard case .load(let load) = pending.welcomed(welcome, at: at(1)).first else {
             Issue.record("it was not sent")
             return
         }
         #expect(load.message.image.priority == .high)
         #expect(
-            pending.reprioritised(token(1), .low) == [.send(.reprioritise(token(1), .low))])
-        #expect(pending.reprioritised(token(9), .low) == [])
+            pending.reprioritized(token(1), .low) == [.send(.reprioritize(token(1), .low))])
+        #expect(pending.reprioritized(token(9), .low) == [])
     }
 }

@@ -88,10 +88,10 @@ import Testing
     @Test func forAReferenceThatLeavesItsSegmentNoMemoryIsTaken() throws {
         let bench = try bench()
         var reference = bench.reference
-        let whole = CopyPool().copy(reference, in: bench.segment)
+        let whole = BufferPool().copy(reference, in: bench.segment)
         #expect(whole?.count == Self.count)
         reference.length = 1 << 50
-        let beyond = CopyPool().copy(reference, in: bench.segment)
+        let beyond = BufferPool().copy(reference, in: bench.segment)
         #expect(beyond == nil)
     }
 }

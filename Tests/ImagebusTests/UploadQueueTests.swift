@@ -7,7 +7,7 @@ import Testing
 
 private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 0, low: number)) }
 private let group = GroupID(Identifier128(high: 1, low: 1))
-private let pieceBytes = MessageLimits.pieceBytesMax
+private let chunkBytes = MessageLimits.chunkBytesMax
 
 private func load(_ number: UInt64, _ count: Int, group: GroupID? = nil) -> LoadRequest {
     LoadRequest(
@@ -29,8 +29,8 @@ extension UploadQueue {
             self.sent(step)
             switch message {
             case .load(let load): sent.append("load \(load.token.value.low)")
-            case .piece(let piece):
-                sent.append("\(piece.token.value.low)@\(piece.offset)+\(piece.bytes.count)")
+            case .chunk(let chunk):
+                sent.append("\(chunk.token.value.low)@\(chunk.offset)+\(chunk.bytes.count)")
             default: Issue.record("no message of an upload: \(message)")
             }
         }
@@ -47,10 +47,10 @@ extension UploadQueue {
 
     @Test func thePiecesFollowTheirLoadInOrder() {
         var uploads = begun()
-        uploads.begin(1, pieceBytes + 5)
-        #expect(uploads.sendAll() == ["load 1", "1@0+\(pieceBytes)", "1@\(pieceBytes)+5"])
-        #expect(uploads.inFlight == pieceBytes + 5)
-        uploads.taken(UInt64(pieceBytes + 5))
+        uploads.begin(1, chunkBytes + 5)
+        #expect(uploads.sendAll() == ["load 1", "1@0+\(chunkBytes)", "1@\(chunkBytes)+5"])
+        #expect(uploads.inFlight == chunkBytes + 5)
+        uploads.taken(UInt64(chunkBytes + 5))
         #expect(uploads.inFlight == 0)
     }
 
@@ -72,25 +72,25 @@ extension UploadQueue {
     }
 
     @Test func theWindowHoldsForAllTogetherAndTheyTakeTurns() {
-        var uploads = begun(window: 4 * pieceBytes)
-        for number in 1...3 as ClosedRange<UInt64> { uploads.begin(number, 3 * pieceBytes) }
+        var uploads = begun(window: 4 * chunkBytes)
+        for number in 1...3 as ClosedRange<UInt64> { uploads.begin(number, 3 * chunkBytes) }
         let first = uploads.sendAll()
         #expect(first.prefix(3) == ["load 1", "load 2", "load 3"])
         #expect(first.dropFirst(3).map { $0.first } == ["1", "2", "3", "1"])
-        uploads.taken(UInt64(2 * pieceBytes))
+        uploads.taken(UInt64(2 * chunkBytes))
         #expect(uploads.sendAll().map { $0.first } == ["2", "3"])
     }
 
     @Test func aNewSessionGetsLoadAndPiecesFromTheStart() {
-        var uploads = begun(window: pieceBytes)
-        uploads.begin(1, 3 * pieceBytes)
-        #expect(uploads.sendAll() == ["load 1", "1@0+\(pieceBytes)"])
+        var uploads = begun(window: chunkBytes)
+        uploads.begin(1, 3 * chunkBytes)
+        #expect(uploads.sendAll() == ["load 1", "1@0+\(chunkBytes)"])
         uploads.sessionEnded()
         #expect(uploads.next == nil)
-        #expect(uploads.start(load(1, 3 * pieceBytes)) == false, "there is no session")
+        #expect(uploads.start(load(1, 3 * chunkBytes)) == false, "there is no session")
         uploads.sessionBegan(window: 4 << 20)
         #expect(uploads.next == nil, "not before the load is sent again")
-        #expect(uploads.start(load(1, 3 * pieceBytes)) == true)
+        #expect(uploads.start(load(1, 3 * chunkBytes)) == true)
         #expect(uploads.sendAll().count == 4)
     }
 
@@ -103,19 +103,19 @@ extension UploadQueue {
     }
 
     @Test func whatIsCancelledOrHasEndedIsSentNoFurther() {
-        var uploads = begun(window: pieceBytes)
+        var uploads = begun(window: chunkBytes)
         for number in 1...4 as ClosedRange<UInt64> {
-            uploads.begin(number, 2 * pieceBytes, group: number == 3 ? group : nil)
+            uploads.begin(number, 2 * chunkBytes, group: number == 3 ? group : nil)
         }
         _ = uploads.sendAll()
         let wasUnsent = uploads.stop(token(1))
         #expect(!wasUnsent)
         #expect(uploads.stop(group: group) == [])
         uploads.drop(token(4))
-        uploads.taken(UInt64(pieceBytes))
-        #expect(uploads.sendAll() == ["2@0+\(pieceBytes)"])
-        uploads.taken(UInt64(pieceBytes))
-        #expect(uploads.sendAll() == ["2@\(pieceBytes)+\(pieceBytes)"])
+        uploads.taken(UInt64(chunkBytes))
+        #expect(uploads.sendAll() == ["2@0+\(chunkBytes)"])
+        uploads.taken(UInt64(chunkBytes))
+        #expect(uploads.sendAll() == ["2@\(chunkBytes)+\(chunkBytes)"])
     }
 
     /// The coordinator keeps room for what is announced: the rest waits here.
@@ -130,12 +130,12 @@ extension UploadQueue {
     }
 
     @Test func largeUploadsWaitForOneAnother() {
-        var uploads = begun(window: pieceBytes)
+        var uploads = begun(window: chunkBytes)
         uploads.begin(1, 70 << 20)
         uploads.begin(2, 1)
         #expect(uploads.sendAll().first == "load 1")
         uploads.drop(token(1))
-        uploads.taken(UInt64(pieceBytes))
+        uploads.taken(UInt64(chunkBytes))
         #expect(uploads.sendAll() == ["load 2", "2@0+1"])
     }
 
@@ -146,8 +146,8 @@ extension UploadQueue {
     }
 
     @Test func moreThanWasSentCannotBeTaken() {
-        var uploads = begun(window: pieceBytes)
-        uploads.begin(1, 2 * pieceBytes)
+        var uploads = begun(window: chunkBytes)
+        uploads.begin(1, 2 * chunkBytes)
         _ = uploads.sendAll()
         uploads.taken(.max)
         #expect(uploads.inFlight == 0)
@@ -230,14 +230,14 @@ private struct UploadWalk {
             let number = load.token.value.low
             #expect(open[number] != nil)
             #expect(received.updateValue(0, forKey: number) == nil, "a load is sent once")
-        case .piece(let piece):
-            let number = piece.token.value.low
-            #expect(received[number] == Int(piece.offset))
-            #expect(piece.total == open[number]?.uploadBytes)
+        case .chunk(let chunk):
+            let number = chunk.token.value.low
+            #expect(received[number] == Int(chunk.offset))
+            #expect(chunk.total == open[number]?.uploadBytes)
             let mark = UInt8(truncatingIfNeeded: number)
-            #expect(piece.bytes.first == mark && piece.bytes.last == mark)
-            received[number] = Int(piece.offset) + piece.bytes.count
-            untold += piece.bytes.count
+            #expect(chunk.bytes.first == mark && chunk.bytes.last == mark)
+            received[number] = Int(chunk.offset) + chunk.bytes.count
+            untold += chunk.bytes.count
             #expect(untold <= window)
         default: Issue.record("no message of an upload: \(message)")
         }

@@ -18,7 +18,7 @@ struct VoucherSession: ~Copyable {
         let folder = TestKit.TemporaryDirectory()
         let commands = try CommandQueue(ordersMax: 10)
         let file = try VoucherFile(in: folder.path, epoch: epoch, words: words)
-        (self.folder, answers) = (folder, RepeatedAnswers(commands, CopyPool()))
+        (self.folder, answers) = (folder, RepeatedAnswers(commands, BufferPool()))
         self.file = file
         answers.sessionBegan(
             ClientWelcome(epoch: epoch, window: 1, voucherWords: UInt32(words), clock: clock),

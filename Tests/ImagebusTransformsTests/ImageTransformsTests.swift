@@ -32,11 +32,11 @@ import Testing
 
     private func expected(_ image: PixelImage) -> [UInt8] {
         let rect = PixelRect(x: 0, y: 0, size: image.size)
-        let colours = image.colors(in: rect) ?? []
+        let colors = image.colors(in: rect) ?? []
         let sides = [image.size.width, image.size.height].flatMap {
             [UInt8($0 & 255), UInt8($0 >> 8)]
         }
-        return sides + colours.flatMap { [$0.red, $0.green, $0.blue, $0.alpha] }
+        return sides + colors.flatMap { [$0.red, $0.green, $0.blue, $0.alpha] }
     }
 
     @Test func aFileHasThePixelsThatWereEncoded() throws {
@@ -85,21 +85,21 @@ import Testing
 
     @Test func colorsAreInsideOrNotAtAll() throws {
         let image = try slope(4, 3)
-        #expect(image.color(at: 3, 2) == Colour(argb: 0xC815_1628))
+        #expect(image.color(at: 3, 2) == Color(argb: 0xC815_1628))
         #expect(image.color(at: 4, 0) == nil && image.color(at: 0, 3) == nil)
         #expect(image.color(at: -1, 0) == nil && image.color(at: 0, -1) == nil)
         let two = PixelSize(width: 2, height: 2)
-        let colours = image.colors(in: PixelRect(x: 1, y: 1, size: two))
+        let colors = image.colors(in: PixelRect(x: 1, y: 1, size: two))
         #expect(
-            colours?.map(\.red) == [7, 14, 7, 14] && colours?.map(\.green) == [11, 11, 22, 22])
+            colors?.map(\.red) == [7, 14, 7, 14] && colors?.map(\.green) == [11, 11, 22, 22])
         for (x, y) in [(3, 0), (0, 2), (-1, 0), (Int.max, 0), (0, Int.min)] {
             #expect(image.colors(in: PixelRect(x: x, y: y, size: two)) == nil)
         }
         let none = PixelSize(width: 0, height: 1)
         #expect(image.colors(in: PixelRect(x: 0, y: 0, size: none)) == nil)
-        let grey = try PixelImage(
+        let gray = try PixelImage(
             size: PixelSize(width: 2, height: 1), bands: 1, samples: [9, 250])
-        #expect(grey.color(at: 1, 0) == Colour(argb: 0xFFFA_FAFA) && !grey.hasAlpha)
+        #expect(gray.color(at: 1, 0) == Color(argb: 0xFFFA_FAFA) && !gray.hasAlpha)
     }
 
     private func code(_ body: () throws -> Void) -> ErrorCode? {

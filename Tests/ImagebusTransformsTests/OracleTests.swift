@@ -26,18 +26,18 @@ import Testing
         return file
     }
 
-    private static let black = Colour(argb: 0xFF00_0000)
+    private static let black = Color(argb: 0xFF00_0000)
 
     private func made(_ steps: TransformStep...) throws -> PixelImage {
         try transforms.apply(steps, to: image)
     }
 
     private func expect(
-        _ colour: Colour?, _ red: Double, _ green: Double, _ blue: Double, _ alpha: Double
+        _ color: Color?, _ red: Double, _ green: Double, _ blue: Double, _ alpha: Double
     ) {
-        guard let colour else { return #expect(Bool(false), "there is no pixel") }
+        guard let color else { return #expect(Bool(false), "there is no pixel") }
         let pairs = [
-            (colour.red, red), (colour.green, green), (colour.blue, blue), (colour.alpha, alpha),
+            (color.red, red), (color.green, green), (color.blue, blue), (color.alpha, alpha),
         ]
         for (part, wanted) in pairs { #expect(abs(Double(part) / 255 - wanted) <= 0.01) }
     }
@@ -79,15 +79,15 @@ import Testing
         let flipped = try made(.flip(horizontal: true, vertical: true))
         #expect(flipped.color(at: 150, 285) == Self.black)
         let place = PixelRect(x: 75, y: 75, size: PixelSize(width: 10, height: 10))
-        let colours = try #require(flipped.colors(in: place))
-        #expect(colours.count == 100 && Set(colours).count == 1)
+        let colors = try #require(flipped.colors(in: place))
+        #expect(colors.count == 100 && Set(colors).count == 1)
     }
 
     @Test func tintsInTheShapeOfTheImage() throws {
         let tinted = try made(.tint(Self.black))
         #expect(tinted.color(at: 150, 150)?.alpha == 0)
         #expect(tinted.color(at: 80, 150) == Self.black && tinted.color(at: 150, 20) == Self.black)
-        let clear = try made(.tint(Colour(argb: 0)))
+        let clear = try made(.tint(Color(argb: 0)))
         #expect(clear.color(at: 80, 150) == image.color(at: 80, 150))
     }
 
@@ -110,7 +110,7 @@ import Testing
         let result = try made(
             .resize(size, .fill, enlarges: true),
             .rotate(Rotation(radians: .pi / 4, fitsSize: false)), .round(radius: 50),
-            .flip(horizontal: true, vertical: true), .tint(Colour(argb: 0)), .blur(radius: 5),
+            .flip(horizontal: true, vertical: true), .tint(Color(argb: 0)), .blur(radius: 5),
             .invert, .crop(small))
         #expect(result.size == small.size)
     }

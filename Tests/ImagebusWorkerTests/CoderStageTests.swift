@@ -23,7 +23,7 @@ import Testing
         var frames = 0
         var rows: Int?
 
-        func recognises(_ data: Span<UInt8>) -> Bool { isKnown }
+        func recognizes(_ data: Span<UInt8>) -> Bool { isKnown }
 
         func header(of data: Span<UInt8>) throws -> PixelForm {
             if let thrownByHeader { throw thrownByHeader }
@@ -38,11 +38,13 @@ import Testing
             if let thrownByPixels { throw thrownByPixels }
         }
 
-        var facts: AnimationFacts {
-            AnimationFacts(durations: (0..<UInt32(frames)).map { 1_000 + $0 }, loops: 2)
+        var properties: AnimationProperties {
+            AnimationProperties(durations: (0..<UInt32(frames)).map { 1_000 + $0 }, loops: 2)
         }
 
-        func animation(of data: Span<UInt8>, _ header: PixelForm) -> AnimationFacts? { facts }
+        func animation(of data: Span<UInt8>, _ header: PixelForm) -> AnimationProperties? {
+            properties
+        }
 
         /// Each sample is the number of its frame and of its band.
         func frame(
@@ -143,7 +145,8 @@ import Testing
         for coder in [Scripted(thrownByHeader: thrown), Scripted(thrownByPixels: thrown)] {
             let error = #expect(throws: ImageError.self) { try perform(coder) }
             #expect(error?.code == code && error?.message == message)
-            #expect(error?.foreign == (code == .foreignFailure ? .init(domain: "D", code: 3) : nil))
+            #expect(
+                error?.external == (code == .foreignFailure ? .init(domain: "D", code: 3) : nil))
         }
         #expect(bench.arena.usage.blocks == 0, "what was reserved is free again")
     }
@@ -195,11 +198,11 @@ import Testing
         let image = try perform(coder, all)
         let made = try #require(image.frames.first)
         #expect(image.frames.count == 1 && image.info.hasAlpha == bands.hasAlpha)
-        #expect(made.layout.animation == coder.facts)
+        #expect(made.layout.animation == coder.properties)
         #expect(made.layout.byteCount == 96 && made.layout.planes.first?.bands == .rgba)
         let places: [UInt8] =
             switch bands {
-            case .grey, .greyAlpha: [0, 0, 0, 1]
+            case .gray, .grayAlpha: [0, 0, 0, 1]
             case .rgb, .rgba: [0, 1, 2, 3]
             }
         let expected = (0..<3).flatMap { number -> [UInt8] in
@@ -239,8 +242,8 @@ import Testing
 
     @Test func factsThatAreAskedForAreNotKnown() throws {
         var work = work()
-        work.facts.kinds = .exif
-        #expect(try perform(Scripted(), work).facts == ImageFacts())
-        #expect(try perform(Scripted()).facts == nil)
+        work.properties.kinds = .exif
+        #expect(try perform(Scripted(), work).properties == ImageProperties())
+        #expect(try perform(Scripted()).properties == nil)
     }
 }

@@ -14,7 +14,7 @@ import Testing
     ) -> FramePlan {
         FramePlan(
             PixelForm(width: width, height: height, bands: bands),
-            AnimationFacts(durations: [UInt32](repeating: 9, count: frames), loops: 2),
+            AnimationProperties(durations: [UInt32](repeating: 9, count: frames), loops: 2),
             wantsAll: wantsAll)
     }
 
@@ -32,32 +32,32 @@ import Testing
     /// Each limit by itself, and the first number beyond it.
     @Test func whatIsBeyondALimitIsRefused() {
         for (limit, plan) in [
-            ("side", plan(101, 1, .grey)), ("side", plan(1, 101, .grey)),
-            ("pixels", plan(91, 11, .grey)), ("bytes", plan(100, 10, .rgb)),
-            ("pages", plan(1, 1, .grey, frames: 9)),
-            ("bytes", plan(50, 10, .grey, frames: 3, wantsAll: true)),
-            ("bytes", plan(7, 9, .grey, frames: 8, wantsAll: true)),
+            ("side", plan(101, 1, .gray)), ("side", plan(1, 101, .gray)),
+            ("pixels", plan(91, 11, .gray)), ("bytes", plan(100, 10, .rgb)),
+            ("pages", plan(1, 1, .gray, frames: 9)),
+            ("bytes", plan(50, 10, .gray, frames: 3, wantsAll: true)),
+            ("bytes", plan(7, 9, .gray, frames: 8, wantsAll: true)),
         ] {
             let error = error(plan, limits)
             #expect(error?.code == .limitExceeded && error?.details == ["limit": limit], "\(plan)")
         }
         var many = limits
         (many.pagesMax, many.pixelsMax, many.pixelBytesMax) = (99_999, 99_999, 99_999)
-        let most = AnimationFacts.framesMax
+        let most = AnimationProperties.framesMax
         for (frames, limit) in [(most, nil), (most + 1, "frames")] {
             let error = error(plan(1, 1, .rgba, frames: frames, wantsAll: true), many)
             #expect(error?.details["limit"] == limit)
         }
         // No number is so large that it is none.
-        let huge = plan(.max / 8, 1, .grey, frames: 9, wantsAll: true)
+        let huge = plan(.max / 8, 1, .gray, frames: 9, wantsAll: true)
         let none = ImageLimits(sideMax: .max, pixelsMax: .max - 1, pixelBytesMax: .max - 1)
         #expect(error(huge, none)?.details["limit"] == "bytes")
     }
 
     @Test func whatIsAtTheLimitsIsDecoded() throws {
-        #expect(try plan(100, 10, .greyAlpha).byteCount(within: limits) == 2_000)
+        #expect(try plan(100, 10, .grayAlpha).byteCount(within: limits) == 2_000)
         #expect(try plan(100, 2, .rgb, frames: 5).byteCount(within: limits) == 600)
-        let all = plan(31, 4, .grey, frames: 4, wantsAll: true)
+        let all = plan(31, 4, .gray, frames: 4, wantsAll: true)
         #expect(try all.byteCount(within: limits) == 31 * 4 * 4 * 4)
         #expect(all.layout.byteCount == 31 * 4 * 4 * 4 && all.layout.frames == 4)
     }

@@ -78,8 +78,8 @@ import Testing
     func anErrorOfTheAuthorIsTold(url: String, code: ErrorCode) {
         let error = #expect(throws: ImageError.self) { try perform(Scripted(), url: url) }
         #expect(error?.code == code)
-        if let foreign = error?.foreign {
-            #expect(foreign == ForeignFailure(domain: "D", code: -1, blocks: true))
+        if let external = error?.external {
+            #expect(external == ExternalFailure(domain: "D", code: -1, blocks: true))
         }
     }
 }
@@ -213,23 +213,23 @@ import Testing
         #expect(codes == [.cancelled, .deadlineExceeded])
         gates.values.forEach { $0.open() }
         executor.start(job(3))
-        while bench.arena.usage.blocks != 1 || executor.forsakenCount > 0 {
+        while bench.arena.usage.blocks != 1 || executor.abandonedCount > 0 {
             guard try reporter.mailbox.take(milliseconds: 60_000) != nil else { break }
             executor.attend()
         }
-        #expect(bench.arena.usage.blocks == 1 && executor.forsakenCount == 0)
+        #expect(bench.arena.usage.blocks == 1 && executor.abandonedCount == 0)
     }
 
     @Test func functionsThatGoOnForNobodyEndTheProcess() throws {
         let gate = Gate()
-        let ids = (1...UInt64(ThreadedExecutor.forsakenMax + 1)).map { JobID($0) }
+        let ids = (1...UInt64(ThreadedExecutor.abandonedMax + 1)).map { JobID($0) }
         let executor = executor(Dictionary(uniqueKeysWithValues: ids.map { ($0, gate) }))
         for id in ids {
-            #expect(!executor.hasForsakenTooMuch)
+            #expect(!executor.hasTooManyAbandonedJobs)
             executor.start(job(id.value))
             executor.abandon()
         }
-        #expect(executor.hasForsakenTooMuch)
+        #expect(executor.hasTooManyAbandonedJobs)
         gate.open()
     }
 }

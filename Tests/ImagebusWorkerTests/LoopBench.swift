@@ -22,7 +22,7 @@ final class NotingExecutor: JobExecutor {
 
     let credit: UInt32 = 3
     let needsHardCancel: Bool
-    var hasForsakenTooMuch = false
+    var hasTooManyAbandonedJobs = false
     let reporter: WorkerReporter
     private(set) var calls: [Call] = []
     /// What it reports at once where it is told that.
@@ -75,7 +75,7 @@ final class LoopBench {
     private let folder: TestKit.TemporaryDirectory
 
     init(
-        _ executor: NotingExecutor, standing: WorkerStanding = .own,
+        _ executor: NotingExecutor, standing: WorkerTrust = .own,
         _ change: (inout WorkerPolicy) -> Void = { _ in }
     ) throws {
         let folder = TestKit.TemporaryDirectory()

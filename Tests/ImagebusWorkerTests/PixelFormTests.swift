@@ -9,7 +9,7 @@ import Testing
         #expect(PixelForm(width: 5, height: 3, bands: .rgba).byteCount == 60)
         #expect(PixelForm(width: 0, height: 3, bands: .rgb).byteCount == nil)
         #expect(PixelForm(width: -5, height: -3, bands: .rgb).byteCount == nil)
-        #expect(PixelForm(width: .max, height: 2, bands: .grey).byteCount == nil)
+        #expect(PixelForm(width: .max, height: 2, bands: .gray).byteCount == nil)
         #expect(PixelForm(width: .max / 2, height: 1, bands: .rgba).byteCount == nil)
     }
 

@@ -17,7 +17,7 @@ import Testing
         let steps = ["test.invert", "test.first"]
 
         func bands(after step: CustomStep, of image: PixelForm) throws -> PixelForm.Bands {
-            step.name == "test.first" ? .grey : image.bands
+            step.name == "test.first" ? .gray : image.bands
         }
 
         func transform(
@@ -96,12 +96,12 @@ import Testing
         let size = PixelSize(width: 2, height: 2)
         var turned = PixelForm(width: 2, height: 2, bands: .rgb).layout()
         turned.orientation = Orientation(exif: 6)
-        let plane = PixelPlane(bands: .grey, size: size, stride: 2)
+        let plane = PixelPlane(bands: .gray, size: size, stride: 2)
         let layouts = [
             PixelForm(width: 2, height: 2, bands: .rgb).layout(at: 9),
             PixelLayout(bands: .rgb, size: size, stride: 8), turned,
             PixelLayout(planes: [plane, plane, plane], orientation: .upright),
-            PixelLayout(bands: .grey, size: size, stride: 4, samples: SampleForm(bits: 16)),
+            PixelLayout(bands: .gray, size: size, stride: 4, samples: SampleForm(bits: 16)),
         ]
         for layout in layouts {
             let error = #expect(throws: ImageError.self) {

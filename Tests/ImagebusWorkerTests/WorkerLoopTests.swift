@@ -130,7 +130,7 @@ import Testing
         try bench.give(40, milliseconds: 60_000)
         try bench.loop.fire(.tick, at: .now())
         #expect(bench.exitStatus == nil)
-        bench.executor.hasForsakenTooMuch = true
+        bench.executor.hasTooManyAbandonedJobs = true
         try bench.loop.fire(.tick, at: .now())
         #expect(bench.exitStatus == ProgramExit.startAgain && bench.goodbye == .cancelledHard)
     }
@@ -300,14 +300,14 @@ import Testing
         #expect(bench.executor.calls == [.start(Self.own)])
     }
 
-    private static let ends: [(GoodbyeReason, WorkerStanding, Bool, Int32)] = [
+    private static let ends: [(GoodbyeReason, WorkerTrust, Bool, Int32)] = [
         (.drained, .own, false, ProgramExit.success),
         (.terminated, .own, false, ProgramExit.success),
         (.terminated, .own, true, ProgramExit.success),
-        (.terminated, .foreign, false, ProgramExit.success),
-        (.terminated, .foreign, true, ProgramExit.internalError),
+        (.terminated, .external, false, ProgramExit.success),
+        (.terminated, .external, true, ProgramExit.internalError),
         (.cancelledHard, .own, false, ProgramExit.startAgain),
-        (.recycled, .foreign, true, ProgramExit.startAgain),
+        (.recycled, .external, true, ProgramExit.startAgain),
     ]
 
     /// A supervisor reads in the status whether to start the next one. Who wrote an external worker

@@ -104,7 +104,7 @@ extension RealProcesses {
         /// Tags of a profile, of rules, and of the origin where a rule says that they count. They
         /// are those of results as well, also of ones that are made of a cached original later.
         @Test func tagsOfTheConfigurationAndOfTheOrigin() async throws {
-            let tagged = OriginBehaviour.bytes(image, contentType: "image/jpeg")
+            let tagged = OriginBehavior.bytes(image, contentType: "image/jpeg")
                 .with(header: "Cache-Tag", "p1, p2,not a tag")
                 .with(header: "Surrogate-Key", "s1 s2")
             origin.route("/*", tagged)

@@ -215,8 +215,8 @@ extension RealProcesses {
                 let first = try stack.get([origin.url("/a.jpg"), "--json"]).json()
                 #expect(first["key"]?.text?.contains("-Auth(") == true)
                 let other = ["--profile", "other", "--json"]
-                let foreign = try stack.get([origin.url("/a.jpg")] + other).json()
-                #expect(foreign["cacheType"]?.text == "none", "nobody else's entry")
+                let external = try stack.get([origin.url("/a.jpg")] + other).json()
+                #expect(external["cacheType"]?.text == "none", "nobody else's entry")
                 func sent() -> [String?] {
                     origin.requests("/a.jpg").map { $0.header("x-api-key") }
                 }

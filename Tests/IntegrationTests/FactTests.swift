@@ -17,20 +17,20 @@ extension RealProcesses {
                 request.infoOnly = true
                 // Until it is stored, the fetched body itself is used again.
                 request.options = .waitStoreCache
-                request.facts = WantedFacts([.header, .colours, .blurHash, .thumbHash])
+                request.properties = RequestedProperties([.header, .colors, .blurHash, .thumbHash])
                 let first = try await client.load(request).response
-                let facts = try #require(first.facts)
+                let properties = try #require(first.properties)
                 #expect(first.bytes == nil && first.cacheType == .none)
-                #expect(facts.bitsPerSample == 8)
-                #expect(facts.average?.alpha == 255)
-                #expect(facts.blurHash?.utf8.count == 28)
-                #expect(facts.thumbHash != nil)
+                #expect(properties.bitsPerSample == 8)
+                #expect(properties.average?.alpha == 255)
+                #expect(properties.blurHash?.utf8.count == 28)
+                #expect(properties.thumbHash != nil)
                 let second = try await client.load(request).response
-                #expect(second.facts == facts)
+                #expect(second.properties == properties)
                 #expect(second.cacheType != .none)
                 #expect(origin.requests("/a.png").count == 1)
-                request.facts = WantedFacts()
-                #expect(try await client.load(request).response.facts == nil)
+                request.properties = RequestedProperties()
+                #expect(try await client.load(request).response.properties == nil)
             }
         }
 

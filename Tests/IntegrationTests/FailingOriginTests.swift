@@ -16,7 +16,7 @@ extension RealProcesses {
         init() throws { png = try Self.png.get() }
 
         /// A path that answers so, one after another; its last answer repeats.
-        private func route(_ path: String, _ answers: OriginBehaviour...) -> String {
+        private func route(_ path: String, _ answers: OriginBehavior...) -> String {
             origin.route(
                 path,
                 .sequence(answers).observed { [times] _ in times.append(.now) })
@@ -85,7 +85,7 @@ extension RealProcesses {
         }
 
         @Test func aTextThatIsNoImageIsRefusedUntilItIsTakenOffTheList() async throws {
-            let text = OriginBehaviour.bytes(Array("no image".utf8), contentType: "image/png")
+            let text = OriginBehavior.bytes(Array("no image".utf8), contentType: "image/png")
             let url = route("/a.png", text, text, text, .bytes(png))
             try await withStack { stack in
                 #expect(try stack.get([url]).exitStatus == 65)
@@ -124,7 +124,7 @@ extension RealProcesses {
 
         /// The short way of the coordinator looks at the list, too.
         @Test func aRepeatedHitEndsWhenItsURLIsBlacklisted() async throws {
-            let text = OriginBehaviour.bytes(Array("no image".utf8))
+            let text = OriginBehavior.bytes(Array("no image".utf8))
             let url = route("/a.png", .bytes(png), text)
             try await withStack { stack in
                 let client = try stack.client()

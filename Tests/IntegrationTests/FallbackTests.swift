@@ -24,7 +24,7 @@ extension RealProcesses {
             return request
         }
 
-        @Test(arguments: [Delivery.mapped, .pieces])
+        @Test(arguments: [Delivery.mapped, .chunks])
         func anotherURLWithTheSameStepsAndNoHeaders(delivery: Delivery) async throws {
             try await withStack { stack in
                 let client = try stack.client(delivery)
@@ -65,7 +65,7 @@ extension RealProcesses {
             }
         }
 
-        @Test func aColourFillsTheBoxOfTheResult() async throws {
+        @Test func aColorFillsTheBoxOfTheResult() async throws {
             try await withStack { stack in
                 let folder = TestKit.TemporaryDirectory()
                 let file = folder.file("a.png")
@@ -100,7 +100,7 @@ extension RealProcesses {
             origin.route("/a.png", .bytes(Array("no image".utf8)))
             try await withStack { stack in
                 let client = try stack.client()
-                let request = request(.colour(Colour(argb: 0xFF00_FF00)))
+                let request = request(.color(Color(argb: 0xFF00_FF00)))
                 let first = try await client.load(request).response
                 #expect(first.fallbackFor?.code == .badImageData)
                 let second = try await client.load(request).response

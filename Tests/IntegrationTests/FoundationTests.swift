@@ -11,7 +11,7 @@ extension RealProcesses {
         private let origin = OriginServer()
 
         @Test func smallBytesComeAsACopyThatMayBeChanged() async throws {
-            let source = try PieceStack.image(40_000)
+            let source = try ChunkStack.image(40_000)
             try await loaded(source) { response in
                 let bytes = try #require(response.bytes)
                 var data = Data(sharing: bytes)
@@ -24,7 +24,7 @@ extension RealProcesses {
 
         /// From 1 MiB on they are where the client mapped them, until the last copy has gone.
         @Test func largeBytesAreSharedUntilTheLastCopyHasGone() async throws {
-            let source = try PieceStack.image(3 << 20)
+            let source = try ChunkStack.image(3 << 20)
             var (data, kept, place) = try await loaded(source, delivery: .mapped) { response in
                 let bytes = try #require(response.bytes)
                 let place = try #require(bytes.lastingBytes.baseAddress)

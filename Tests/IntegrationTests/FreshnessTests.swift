@@ -143,7 +143,7 @@ extension RealProcesses {
                 _ = try await stack.awaitIdle()
                 let gate = Gate()
                 photo.answer(
-                    OriginBehaviour.revalidated(photo.new, etag: "\"2\"", contentType: "image/jpeg")
+                    OriginBehavior.revalidated(photo.new, etag: "\"2\"", contentType: "image/jpeg")
                         .with(header: "Cache-Control", "max-age=600")
                         .changed { $0.headGate = gate })
                 for _ in 0..<5 {

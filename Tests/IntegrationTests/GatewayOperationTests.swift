@@ -207,9 +207,9 @@ extension RealProcesses {
                 }
                 #expect(try gateway.get("/live").status == 200)
                 #expect(crowd.holdsAll())
-                let figures = try ProcessFigures(of: gateway.processID)
-                #expect(figures.bytes < 1 << 30, "\(figures)")
-                print("\(wanted) idle connections: \(figures)")
+                let metrics = try ProcessMetrics(of: gateway.processID)
+                #expect(metrics.bytes < 1 << 30, "\(metrics)")
+                print("\(wanted) idle connections: \(metrics)")
             }
         }
 

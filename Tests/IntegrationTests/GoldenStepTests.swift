@@ -80,7 +80,7 @@ extension RealProcesses {
             .same(
                 "o.png --pad 160x120,center,#102030 --trim 0",
                 "-background #102030 -gravity center -extent 160x120 -trim +repage"),
-            // The corner has another colour than the edges that are cut off.
+            // The corner has another color than the edges that are cut off.
             .same(
                 "o.png --pad 160x120,center,#102030 --pad 170x140,northwest,#FF8000 "
                     + "--trim 0,#FF8000",
@@ -102,7 +102,7 @@ extension RealProcesses {
                 + "-distort SRT 0 +repage"
         }
 
-        static let colours: [GoldenStep] = [
+        static let colors: [GoldenStep] = [
             GoldenStep("a.png --flatten #102030", "-background #102030 -flatten"),
             GoldenStep("o.png --grayscale", "-grayscale Rec601Luma"),
             GoldenStep(
@@ -152,7 +152,7 @@ extension RealProcesses {
                 folder.write(file, to: name)
             }
             try await withStack { stack in
-                for step in Self.geometry + Self.colours + Self.modes {
+                for step in Self.geometry + Self.colors + Self.modes {
                     let (ours, theirs) = (folder.file("ours"), folder.file("theirs"))
                     let words = step.line.split(separator: " ").map(String.init)
                     let end = try stack.get(
@@ -186,12 +186,12 @@ extension RealProcesses {
         }
 
         /// Red, green and blue as far as they are seen, and alpha: what is transparent has no
-        /// colour.
+        /// color.
         private static func seen(_ sample: [UInt8]) -> [Int] {
             let values = sample.map { Int($0) }
             let alpha = values.count % 2 == 0 ? values[values.count - 1] : 255
-            let colours = values.count < 3 ? [values[0], values[0], values[0]] : values[0..<3] + []
-            return colours.map { ($0 * alpha + 127) / 255 } + [alpha]
+            let colors = values.count < 3 ? [values[0], values[0], values[0]] : values[0..<3] + []
+            return colors.map { ($0 * alpha + 127) / 255 } + [alpha]
         }
 
         /// Split at blanks, but not between quotes.

@@ -9,7 +9,7 @@ extension RealProcesses {
     @Suite struct KeptMappingTests {
         @Test func aKeptMappingStaysRightWhileTheMemoryTierTurnsOver() async throws {
             let origin = OriginServer()
-            let images = try (0..<12).map { try PieceStack.image(2 << 20, seed: $0) }
+            let images = try (0..<12).map { try ChunkStack.image(2 << 20, seed: $0) }
             for (number, image) in images.enumerated() {
                 origin.route("/\(number)", .bytes(image, contentType: "image/png"))
             }

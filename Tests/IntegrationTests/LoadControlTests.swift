@@ -68,7 +68,7 @@ extension RealProcesses {
                 let first = client.load(origin.url("/first.png"))
                 #expect(await origin.waitForRequest("/first.png"))
                 let others = (0..<5).map { client.load(origin.url("/\($0).png")) }
-                others[4].reprioritise(.high)
+                others[4].reprioritize(.high)
                 _ = try await stack.awaitStatus("all to wait") {
                     $0.counter("queued.fetch") == 5
                 }
@@ -78,7 +78,7 @@ extension RealProcesses {
                 _ = try await first.response
                 for other in others { _ = try await other.response }
                 #expect(order.values.first == 4, "\(order.values)")
-                others[4].reprioritise(.low)
+                others[4].reprioritize(.low)
             }
         }
     }

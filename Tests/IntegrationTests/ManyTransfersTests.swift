@@ -16,7 +16,7 @@ extension RealProcesses {
             let origin = OriginServer()
             let gate = Gate()
             let png = try Images.quadrants().png()
-            let slow = OriginBehaviour.slow(png, chunk: 1, every: .seconds(2), until: gate)
+            let slow = OriginBehavior.slow(png, chunk: 1, every: .seconds(2), until: gate)
             origin.route("/slow/*", slow)
             origin.route("/fast.png", .bytes(png))
             let options = [

@@ -7,7 +7,7 @@ extension RealProcesses {
     /// What patterns permit lies below them for origins, too, however these read paths.
     @Suite struct PathReadingTests {
         /// What paths are made of: names, dot segments, and what separates them for some.
-        private static let pieces = [
+        private static let chunks = [
             "pub", "secret", "..", ".", "%2e%2e", "%2E.", "/", "//", "%2f", "%2F", "%5c", "\\",
             "%252f", "%252e", ";", ";x=1", "%3b", "%00", "%25", "%70ub", "%20", "a",
         ]
@@ -20,7 +20,7 @@ extension RealProcesses {
             var paths: [String] = []
             while paths.count < count {
                 let length = Int.random(in: 1...9, using: &random)
-                let middle = (0..<length).map { _ in pieces.randomElement(using: &random) ?? "" }
+                let middle = (0..<length).map { _ in chunks.randomElement(using: &random) ?? "" }
                 let path = "/pub/" + middle.joined() + "/s.png"
                 let url = try SourceURL("http://h" + path)
                 if URLPattern.permits(url, [pattern]) { paths.append(path) }

@@ -45,7 +45,7 @@ extension RealProcesses {
                 ("colours", [], .rgb8, "rgb"),
                 ("colours", [.resize(PixelSize(width: 77, height: 31), .stretch)], .rgb8, "rgb"),
                 ("large", [.rotate(Rotation(degreesClockwise: 90))], .rgb8, "rgb"),
-                ("grey", [], .grey8, "gray"), ("alpha", [], .rgba8, "rgba"),
+                ("grey", [], .gray8, "gray"), ("alpha", [], .rgba8, "rgba"),
                 ("colours", [.round(radius: 9)], .rgba8, "rgba"),
             ] as [(String, [TransformStep], ImagePixels.Format, String)])
         func pixelsAreThoseOfTheFile(

@@ -36,7 +36,7 @@ extension RealProcesses {
             }
         }
 
-        @Test(arguments: [Delivery.mapped, .pieces])
+        @Test(arguments: [Delivery.mapped, .chunks])
         func whatHasChangedComesTwiceAndReplacesWhatWasStored(delivery: Delivery) async throws {
             photo.answer(photo.old)
             try await withStack { stack in
@@ -119,7 +119,7 @@ extension RealProcesses {
         @Test func whatVariesIsKeptByWhatWasAccepted() async throws {
             let (old, new) = (photo.old, photo.new)
             photo.answer(
-                OriginBehaviour { request in
+                OriginBehavior { request in
                     let isNew = request.header("accept") == "image/webp"
                     return OriginResponse(isNew ? new : old, contentType: "image/jpeg")
                 }.with(header: "Vary", "Accept"))
@@ -143,7 +143,7 @@ extension RealProcesses {
         /// The origin says with 304, or with the same bytes, that nobody may keep them any more.
         @Test(arguments: [true, false])
         func whatMayNoLongerBeKeptIsOnNoTier(revalidates: Bool) async throws {
-            let same: OriginBehaviour =
+            let same: OriginBehavior =
                 revalidates
                 ? .revalidated(photo.old, etag: "\"1\"", contentType: "image/jpeg")
                 : .bytes(photo.old, contentType: "image/jpeg")

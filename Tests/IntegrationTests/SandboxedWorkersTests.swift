@@ -104,8 +104,8 @@ extension RealProcesses {
                     let response = try await client.load(request).response
                     let pixels = try Pixels(decoding: #require(response.bytes?.array))
                     #expect(pixels.size == "40x30")
-                    for (x, y, colour) in [(4, 4, Images.red), (35, 25, Images.yellow)] {
-                        let near = zip(pixels.at(x, y), colour).allSatisfy {
+                    for (x, y, color) in [(4, 4, Images.red), (35, 25, Images.yellow)] {
+                        let near = zip(pixels.at(x, y), color).allSatisfy {
                             abs(Int($0) - Int($1)) < 12
                         }
                         #expect(near, "\(format): \(pixels.at(x, y))")
@@ -127,11 +127,11 @@ extension RealProcesses {
                 let response = try await stack.client().load(request).response
                 let pixels = try Pixels(decoding: #require(response.bytes?.array))
                 #expect(pixels.size == "60x40")
-                for (x, y, colour) in [
+                for (x, y, color) in [
                     (0, 0, Images.red), (59, 0, Images.green), (0, 39, Images.blue),
                     (59, 39, Images.yellow),
                 ] {
-                    #expect(pixels.at(x, y) == colour)
+                    #expect(pixels.at(x, y) == color)
                 }
             }
         }

@@ -113,9 +113,9 @@ extension RealProcesses {
         @Test func theHighestClassOfThemCounts() async throws {
             let (image, gate) = (try picture(), Gate())
             for path in ["/first", "/normal", "/shared", "/low"] {
-                let behaviour: OriginBehaviour =
+                let behavior: OriginBehavior =
                     path == "/first" ? .hangBody(until: gate, then: image) : .bytes(image)
-                origin.route(path, behaviour.observed { [begun] in begun.append($0.path) })
+                origin.route(path, behavior.observed { [begun] in begun.append($0.path) })
             }
             func request(_ path: String, _ priority: Priority) -> ImageRequest {
                 var request = ImageRequest(url: origin.url(path))

@@ -32,7 +32,7 @@ extension RealProcesses {
                 _ = try await stack.awaitStatus("three that wait") {
                     $0.counter("queued.fetch") == 3
                 }
-                client.reprioritise(raised, .high)
+                client.reprioritize(raised, .high)
                 // What a client says is heard in its order.
                 _ = try await client.status()
                 slow.gate.open()

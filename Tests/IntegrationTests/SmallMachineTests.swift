@@ -60,7 +60,7 @@ extension RealProcesses {
 
         /// 24 images of 4 MiB, and a photo of six megapixels.
         private func loadAll(of stack: StackHarness) async throws {
-            let images = try (0..<24).map { try PieceStack.image(4 << 20, seed: $0) }
+            let images = try (0..<24).map { try ChunkStack.image(4 << 20, seed: $0) }
             for (number, image) in images.enumerated() {
                 origin.route("/\(number)", .bytes(image, contentType: "image/png"))
             }

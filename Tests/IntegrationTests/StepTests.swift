@@ -6,19 +6,19 @@ struct StepCase: Sendable, CustomTestStringConvertible {
     let line: String
     let size: String
     let format: String
-    /// A place of the result, and the colour that belongs there; none: any may.
+    /// A place of the result, and the color that belongs there; none: any may.
     let x: Int
     let y: Int
-    let colour: [UInt8]
+    let color: [UInt8]
     /// nil: the result has no alpha.
     var alpha: UInt8?
 
     init(
-        _ line: String, _ size: String, _ format: String, at x: Int, _ y: Int, _ colour: [UInt8],
+        _ line: String, _ size: String, _ format: String, at x: Int, _ y: Int, _ color: [UInt8],
         alpha: UInt8? = nil
     ) {
         (self.line, self.size, self.format) = (line, size, format)
-        (self.x, self.y, self.colour, self.alpha) = (x, y, colour, alpha)
+        (self.x, self.y, self.color, self.alpha) = (x, y, color, alpha)
     }
 
     var testDescription: String { line }
@@ -182,13 +182,13 @@ extension RealProcesses {
         private func expectImage(_ step: StepCase, _ bytes: [UInt8]) throws {
             let pixels = try Pixels(decoding: bytes)
             #expect(pixels.size == step.size, "\(step.line)")
-            guard pixels.size == step.size, !step.colour.isEmpty else { return }
+            guard pixels.size == step.size, !step.color.isEmpty else { return }
             let found = pixels.at(step.x, step.y)
             if let alpha = step.alpha {
                 #expect(found.count == 4 && found.last == alpha, "\(step.line): \(found)")
             }
             if step.alpha == nil || step.alpha == 255 {
-                #expect(isClose(found, step.colour), "\(step.line): \(found)")
+                #expect(isClose(found, step.color), "\(step.line): \(found)")
             }
         }
 

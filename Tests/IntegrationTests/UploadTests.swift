@@ -33,9 +33,9 @@ extension RealProcesses {
         /// Around the bytes of a piece, and beyond the window; back in the same way.
         @Test func theBytesThatComeBackAreThoseThatWent() async throws {
             try await withStack { stack in
-                let client = try stack.client(.pieces)
+                let client = try stack.client(.chunks)
                 for size in [2_000, 61_439, 61_440, 61_441, 1 << 20, (9 << 20) + 5] {
-                    let source = try PieceStack.image(size, seed: size)
+                    let source = try ChunkStack.image(size, seed: size)
                     let image = try await client.load(.uploaded, uploading: source).response
                     #expect(image.bytes?.array == source, "\(size) bytes")
                 }
@@ -46,10 +46,10 @@ extension RealProcesses {
             try await withStack { stack in
                 try await withThrowingTaskGroup { group in
                     for number in 0..<8 {
-                        let client = try stack.client(number % 2 == 0 ? .pieces : .mapped)
+                        let client = try stack.client(number % 2 == 0 ? .chunks : .mapped)
                         group.addTask {
                             let sources = try (0..<10).map {
-                                try PieceStack.image(
+                                try ChunkStack.image(
                                     100_000 + $0 * 70_001, seed: number * 10 + $0)
                             }
                             let tasks = sources.map { client.load(.uploaded, uploading: $0) }
@@ -67,8 +67,8 @@ extension RealProcesses {
         /// More than the coordinator takes of one client at once wait in the library.
         @Test func twoHundredUploadsOfOneClientAllEnd() async throws {
             try await withStack { stack in
-                let client = try stack.client(.pieces)
-                let sources = try (0..<200).map { try PieceStack.image(5_000, seed: $0) }
+                let client = try stack.client(.chunks)
+                let sources = try (0..<200).map { try ChunkStack.image(5_000, seed: $0) }
                 let tasks = sources.map { client.load(.uploaded, uploading: $0) }
                 for (task, source) in zip(tasks, sources) {
                     #expect(try await task.response.bytes?.array == source)
@@ -80,9 +80,9 @@ extension RealProcesses {
         /// coordinator is halted none can be, as they are larger than the window.
         @Test func cancelledUploadsLeaveTheWindowToOthers() async throws {
             try await withStack { stack in
-                let client = try stack.client(.pieces)
+                let client = try stack.client(.chunks)
                 let coordinator = try await stack.coordinator()
-                let source = try PieceStack.image(9 << 20)
+                let source = try ChunkStack.image(9 << 20)
                 for round in 0..<12 {
                     let isHalted = round % 4 == 0
                     if isHalted { try coordinator.halt() }
@@ -102,10 +102,10 @@ extension RealProcesses {
 
         @Test func aGroupOfUploadsIsCancelledAsAWhole() async throws {
             try await withStack { stack in
-                let client = try stack.client(.pieces)
+                let client = try stack.client(.chunks)
                 let group = GroupID(Identifier128(high: 3, low: 4))
                 let coordinator = try await stack.coordinator()
-                let source = try PieceStack.image(9 << 20)
+                let source = try ChunkStack.image(9 << 20)
                 let tasks = (0..<20).map { _ in
                     client.load(.uploaded, uploading: source, group: group)
                 }
@@ -122,7 +122,7 @@ extension RealProcesses {
                     if code == .cancelled { cancelled += 1 }
                 }
                 #expect(cancelled >= tasks.count / 2)
-                let small = try PieceStack.image(5_000)
+                let small = try ChunkStack.image(5_000)
                 let image = try await client.load(.uploaded, uploading: small).response
                 #expect(image.bytes?.array == small)
             }
@@ -130,10 +130,10 @@ extension RealProcesses {
 
         @Test func uploadsOutliveTheCoordinatorThatTakesThem() async throws {
             try await withStack { stack in
-                let client = try stack.client(.pieces)
+                let client = try stack.client(.chunks)
                 for round in 0..<3 {
                     let sources = try (0..<6).map {
-                        try PieceStack.image(5 << 20, seed: round * 6 + $0)
+                        try ChunkStack.image(5 << 20, seed: round * 6 + $0)
                     }
                     let tasks = sources.map { client.load(.uploaded, uploading: $0) }
                     try await stack.killCoordinator()
@@ -181,7 +181,7 @@ extension RealProcesses {
                     if case .status = message { break }
                 }
                 let client = try stack.client()
-                let source = try PieceStack.image(5 << 20)
+                let source = try ChunkStack.image(5 << 20)
                 let image = try await client.load(.uploaded, uploading: source).response
                 #expect(image.bytes?.array == source)
                 #expect(try await stack.counter("uploads") == 65)
@@ -216,9 +216,9 @@ extension RealProcesses {
             try await withStack { stack in
                 let plain = try stack.get(["-", "-o", "-"], input: jpeg)
                 #expect(plain.exitStatus == 0 && plain.output == jpeg, "\(plain.errorText)")
-                let facts = try stack.get(["-", "--info", "--json"], input: png)
-                #expect(try facts.json()["format"]?.text == "png", "\(facts)")
-                #expect(try facts.json()["width"]?.integer == 400)
+                let properties = try stack.get(["-", "--info", "--json"], input: png)
+                #expect(try properties.json()["format"]?.text == "png", "\(properties)")
+                #expect(try properties.json()["width"]?.integer == 400)
                 let steps = ["-", "--resize", "100x100", "--format", "webp", "--json"]
                 for (input, tier) in [(png, "none"), (png, "memory"), (jpeg, "none")] {
                     let run = try stack.get(steps, input: input)

@@ -38,10 +38,10 @@ extension RealProcesses {
                     let bytes = try await client.load(request).response.bytes?.array
                     let pixels = try Pixels(decoding: try #require(bytes))
                     #expect(pixels.size == "512x512")
-                    for (x, y, colour) in [
+                    for (x, y, color) in [
                         (255, 255, 0), (256, 255, 1), (255, 256, 2), (256, 256, 3),
                     ] {
-                        #expect(Array(pixels.at(x, y).prefix(3)) == Drawings.colours[colour])
+                        #expect(Array(pixels.at(x, y).prefix(3)) == Drawings.colors[color])
                     }
                 }
                 let status = try await stack.awaitIdle()
@@ -63,7 +63,7 @@ extension RealProcesses {
                     let bytes = try await client.load(request).response.bytes?.array
                     let pixels = try Pixels(decoding: try #require(bytes))
                     #expect(pixels.size == "64x64")
-                    #expect(Array(pixels.at(31, 31).prefix(3)) == Drawings.colours[0])
+                    #expect(Array(pixels.at(31, 31).prefix(3)) == Drawings.colors[0])
                 }
             }
         }

@@ -18,8 +18,8 @@ extension RealProcesses {
         private let image: [UInt8]
 
         init() throws {
-            image = try PieceStack.image(Self.usedBytes)
-            let passing = try PieceStack.image(Self.passingBytes)
+            image = try ChunkStack.image(Self.usedBytes)
+            let passing = try ChunkStack.image(Self.passingBytes)
             origin.route("/*", .bytes(passing, contentType: "image/png"))
             for path in ["/used.png", "/unused.png"] {
                 origin.route(path, .bytes(image, contentType: "image/png"))

@@ -20,7 +20,7 @@ extension RealProcesses {
 
         /// Different bytes in each round, and in each half of it.
         private func image(_ round: Int, isNew: Bool = false) throws -> [UInt8] {
-            try PieceStack.image(2_048, seed: 2 * round + (isNew ? 1 : 0))
+            try ChunkStack.image(2_048, seed: 2 * round + (isNew ? 1 : 0))
         }
 
         /// Nobody has the answer any more, of which this is what was learned.
@@ -115,14 +115,14 @@ extension RealProcesses {
                 for round in 0..<rounds {
                     let old = try await client.learn(request)
                     #expect(old.bytes?.array == first.bytes?.array, "it was in memory all along")
-                    let noImage = OriginBehaviour.bytes(
+                    let noImage = OriginBehavior.bytes(
                         Array("no image".utf8), contentType: "image/jpeg")
                     photo.answer(round.isMultiple(of: 2) ? .redirect(to: photo.url) : noImage)
                     let failure = await other.load(again).errorCode
                     #expect(failure != nil && failure != .blacklisted, "round \(round)")
                     expectGone(old, client, request, round)
                     #expect(await client.load(request).errorCode == .blacklisted)
-                    let report = try await admin.blacklist(.remove(url: photo.url))
+                    let report = try await admin.failureCache(.remove(url: photo.url))
                     #expect(report.removed == 1)
                     expectGone(old, client, request, round)
                 }

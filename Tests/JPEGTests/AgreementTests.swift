@@ -22,7 +22,7 @@ import Vips
     @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func onlyImagesWithAProfileHaveOne() throws {
         let with = try #require(Fixtures.bytes("images/TestICCProfile.jpg"))
-        let without = try Image(8, 8, .grey).encoded()
+        let without = try Image(8, 8, .gray).encoded()
         #expect(try header(with).hasProfile)
         #expect(try !header(without).hasProfile)
     }
@@ -55,7 +55,7 @@ import Vips
     }
 
     @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
-    func samplesOfAGreyFileAreTheSameOnBothWays() throws {
+    func samplesOfAGrayFileAreTheSameOnBothWays() throws {
         let bytes = try #require(Fixtures.bytes("images/webpcoder/TestImageGrayscale.jpg"))
         let plane = try decode(bytes)[0]
         let samples = try withVips {
@@ -82,7 +82,7 @@ import Vips
         // What planes are not made of goes another way from the start, and damage may make a
         // header that claims a huge image.
         if let header = try? header(bytes) {
-            guard header.colour != .other, header.width * header.height < pixelsMax else {
+            guard header.color != .other, header.width * header.height < pixelsMax else {
                 return "not compared"
             }
         }

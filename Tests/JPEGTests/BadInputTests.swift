@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func aTargetThatIsTooSmallIsRefusedBeforeAnythingIsWritten() throws {
-        let bytes = try Image(17, 9, .grey).encoded()
+        let bytes = try Image(17, 9, .gray).encoded()
         try bytes.withUnsafeBytes { bytes in
             for (width, height) in [(23, 16), (24, 15)] {
                 let plane = TestPlane(width: width, height: height)
@@ -102,13 +102,13 @@ import Testing
         #expect(error?.kind == .internal)
     }
 
-    @Test func coloursWithoutPlanesAreUnsupported() throws {
+    @Test func colorsWithoutPlanesAreUnsupported() throws {
         var bytes = try Image(16, 16, .yuv444).encoded()
         // An Adobe marker with transform 0 says that the components are R, G and B.
         let adobe: [UInt8] =
             [0xFF, 0xEE, 0, 14] + Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 0]
         bytes.replaceSubrange(2..<20, with: adobe)
-        #expect(try header(bytes).colour == .other)
+        #expect(try header(bytes).color == .other)
         let error = #expect(throws: JPEGError.self) { try decode(bytes) }
         #expect(error?.kind == .unsupported)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct RoundTripTests {
     static let subsamplings: [JPEGEncoding.Subsampling] = [
-        .grey, .yuv444, .yuv422, .yuv440, .yuv420,
+        .gray, .yuv444, .yuv422, .yuv440, .yuv420,
     ]
     static let sizes = [(1, 1), (7, 9), (8, 8), (17, 33), (64, 48), (129, 65)]
 
@@ -74,7 +74,7 @@ import Testing
         let progressive = try header(bytes)
         #expect(progressive.width == 40)
         #expect(progressive.height == 30)
-        #expect(progressive.colour == .yCbCr)
+        #expect(progressive.color == .yCbCr)
         #expect(progressive.isProgressive)
         #expect(progressive.hasManyScans)
         #expect(!progressive.isArithmetic)
@@ -84,10 +84,10 @@ import Testing
         #expect(progressive.sampling.map(\.vertical) == [1, 1, 1])
         // 6 × 4 blocks of luma, twice 3 × 4 of chroma; 64 coefficients of 2 bytes.
         #expect(progressive.coefficientBytes == 48 * 128)
-        let grey = try header(try Image(9, 9, .grey).encoded())
-        #expect(grey.colour == .grey)
-        #expect(!grey.hasManyScans)
-        #expect(grey.coefficientBytes == 0)
+        let gray = try header(try Image(9, 9, .gray).encoded())
+        #expect(gray.color == .gray)
+        #expect(!gray.hasManyScans)
+        #expect(gray.coefficientBytes == 0)
     }
 
     @Test func bytesAreTheSameInPiecesOfAnySize() throws {
@@ -106,7 +106,7 @@ import Testing
                 return chroma.map { [$0.horizontalLog2, $0.verticalLog2] }
             }
         }
-        #expect(try chroma(.grey, 1) == nil)
+        #expect(try chroma(.gray, 1) == nil)
         #expect(try chroma(.yuv444, 1) == [0, 0])
         #expect(try chroma(.yuv422, 1) == [1, 0])
         #expect(try chroma(.yuv422, 8) == [1, 0])

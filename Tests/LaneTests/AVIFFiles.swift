@@ -13,7 +13,7 @@ enum AVIFFiles {
         return try encoded(folder, "a.png", options)
     }
 
-    /// As avifenc makes it of planes of 4:2:0, with a sample of colour for four of brightness.
+    /// As avifenc makes it of planes of 4:2:0, with a sample of color for four of brightness.
     ///
     /// - Parameter siting: as Y4M says it: `jpeg`, `mpeg2`, `paldv`.
     static func made(

@@ -21,13 +21,13 @@ import Testing
         #expect(try layout(lanes).isPlanar)
         let reference = try AVIFFiles.pixels(lanes.bytes)
         let found = try lanes.planar(Job([], as: .png))
-        // Both interpolate colours, with other weights. Measured: 44.4 at least, and 39.2 where
+        // Both interpolate colors, with other weights. Measured: 44.4 at least, and 39.2 where
         // they have another matrix and half of the columns.
         let likeness = try found.psnr(against: reference)
         #expect(likeness >= (options.contains("1/1/1") ? 38.5 : 43.5), "\(likeness)")
     }
 
-    /// libavif interpolates colours in another way than zimg. Measured with libheif, which repeats
+    /// libavif interpolates colors in another way than zimg. Measured with libheif, which repeats
     /// them: 1.17 at most, 0.81 of what is made smaller, 2.27 of that with the noise of coding.
     @Test(arguments: kinds)
     func bothLanesGiveOneImage(options: [String]) throws {
@@ -73,12 +73,12 @@ import Testing
         #expect(difference <= 3, "\(difference)")
     }
 
-    /// Y4M names where colours lie. A ramp of 8 a sample is 2 higher a quarter of a sample on.
+    /// Y4M names where colors lie. A ramp of 8 a sample is 2 higher a quarter of a sample on.
     @Test(arguments: [("jpeg", 0), ("mpeg2", 2), ("paldv", 2)])
-    func coloursAreMovedToTheMiddle(siting: String, higher: Int) throws {
-        let (size, colours) = (PixelSize(width: 48, height: 32), PixelSize(width: 24, height: 16))
-        let ramp = (0..<colours.height).flatMap { _ in
-            (0..<colours.width).map { UInt8(40 + 8 * $0) }
+    func colorsAreMovedToTheMiddle(siting: String, higher: Int) throws {
+        let (size, colors) = (PixelSize(width: 48, height: 32), PixelSize(width: 24, height: 16))
+        let ramp = (0..<colors.height).flatMap { _ in
+            (0..<colors.width).map { UInt8(40 + 8 * $0) }
         }
         let planes =
             [UInt8](repeating: 128, count: 48 * 32) + ramp

@@ -62,7 +62,7 @@ import Testing
             [.resize(PixelSize(width: 8, height: 8), .fill)], [Self.crop(0, 0, 1, 1)],
         ] {
             try Tolerance.check(lanes, Job(steps, as: .png), slack: 3)
-            // Colours of half of a single column are a column.
+            // Colors of half of a single column are a column.
             _ = try lanes.planar(Job(steps))
         }
     }
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [2, 4, 8], [JPEGEncoding.Subsampling.yuv420, .yuv422, .grey])
+    @Test(arguments: [2, 4, 8], [JPEGEncoding.Subsampling.yuv420, .yuv422, .gray])
     func everyReductionGivesOneImage(
         reduction: Int, subsampling: JPEGEncoding.Subsampling
     ) throws {
@@ -94,10 +94,10 @@ import Testing
         }
     }
 
-    /// Colours of a JPEG, written with half as many columns and rows as the brightness. At this
+    /// Colors of a JPEG, written with half as many columns and rows as the brightness. At this
     /// quality the noise of coding is smaller than what half a sample makes.
-    @Test(arguments: JPEGEncoding.Subsampling.all.filter { $0 != .grey }, [1, 6])
-    func coloursLieInTheMiddleOfWhatTheyStandFor(
+    @Test(arguments: JPEGEncoding.Subsampling.all.filter { $0 != .gray }, [1, 6])
+    func colorsLieInTheMiddleOfWhatTheyStandFor(
         subsampling: JPEGEncoding.Subsampling, orientation: Int
     ) throws {
         let lanes = try Samples.jpeg(
@@ -108,7 +108,7 @@ import Testing
             var job = Job(steps)
             job.output.quality = 89
             let (planar, general) = (try lanes.planar(job), try lanes.general(job))
-            let difference = try planar.colourDifference(from: general)
+            let difference = try planar.colorDifference(from: general)
             #expect(difference <= 1.0, "\(job)")
         }
     }

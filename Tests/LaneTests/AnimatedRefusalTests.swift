@@ -74,7 +74,7 @@ import Testing
     @Test func aPaletteOfAnAnimatedPNGIsRefused() throws {
         let file = try AnimatedFile(made: "mixed.apng")
         var job = AnimatedJob()
-        job.output.colours = 16
+        job.output.colors = 16
         #expect(failure(job, file.bytes)?.code == .stepFailed)
     }
 

@@ -16,7 +16,7 @@ import Testing
         file.stated.map { $0 < 11_000 ? 100_000 : $0 }
     }
 
-    /// Pixels whose samples differ by more; colours that nobody sees do not count.
+    /// Pixels whose samples differ by more; colors that nobody sees do not count.
     private func differing(_ found: [UInt8], _ wanted: [UInt8], by most: Int) -> Int {
         guard found.count == wanted.count else { return .max }
         var count = 0
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: ["kept.gif", "cleared.gif", "mixed.apng", "mixed.webp"])
-    func aGIFHasAllFramesInItsColours(name: String) throws {
+    func aGIFHasAllFramesInItsColors(name: String) throws {
         let file = try AnimatedFile(made: name)
         var job = AnimatedJob()
         job.output.format = .gif

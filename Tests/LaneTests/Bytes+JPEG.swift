@@ -9,7 +9,7 @@ extension [UInt8] {
             0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, transform])
     }
 
-    /// Four grey JPEGs of one size and quality as the components of one, each with its scan.
+    /// Four gray JPEGs of one size and quality as the components of one, each with its scan.
     static func fourComponents(_ parts: [[UInt8]]) -> [UInt8] {
         guard let first = parts.first, let frame = first.place(of: 0xC0),
             let scan = first.place(of: 0xDA)

@@ -113,7 +113,7 @@ extension RandomSteps {
     mutating func layout() -> PixelLayout {
         let isPlanar = number(0...2) > 0
         let planes = (0..<(isPlanar ? 3 : 1)).map { _ in
-            let bands = isPlanar ? .grey : PixelPlane.Bands.allCases[number(0...3)]
+            let bands = isPlanar ? .gray : PixelPlane.Bands.allCases[number(0...3)]
             let size = PixelSize(width: number(1...130), height: number(1...90))
             var stride = size.width * Int(bands.rawValue) + number(0...40)
             if number(0...1) == 0 { stride = (stride + 63) / 64 * 64 }

@@ -37,7 +37,7 @@ struct Lanes {
         let space = HeapSpace()
         let decoded = try decoded(job.need, space: space)
         let pixels = try #require(decoded.frames.first)
-        #expect(pixels.layout.planes.allSatisfy { $0.bands == .grey })
+        #expect(pixels.layout.planes.allSatisfy { $0.bands == .gray })
         return try transform(pixels, decoded.info, job, space)
     }
 

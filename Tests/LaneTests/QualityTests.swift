@@ -19,7 +19,7 @@ import Testing
             size.width / 8,
         ] {
             for format in [ImageFormat.jpeg, .png] {
-                let found = try Figures(lanes, .fit(side, as: format))
+                let found = try RunMetrics(lanes, .fit(side, as: format))
                 // Of a handful of pixels, one rounding of the encoder decides.
                 guard format == .png || min(found.size.width, found.size.height) >= 24 else {
                     continue
@@ -34,21 +34,21 @@ import Testing
     /// at least, 15 at most; none where the fraction is ignored.
     @Test(arguments: JPEGEncoding.Subsampling.all, [286, 121, 75])
     func fractionsOfAPixelAreKept(subsampling: JPEGEncoding.Subsampling, side: Int) throws {
-        let found = try Figures(Samples.jpeg(601, 403, subsampling), .fit(side, as: .png))
+        let found = try RunMetrics(Samples.jpeg(601, 403, subsampling), .fit(side, as: .png))
         #expect(found.ours >= found.theirs + 2, "\(found)")
     }
 
     /// What is drawn where there is no photograph is a sample like the others.
     @Test(arguments: [512, 300, 1000, 128])
     func aPhotographIsNearerThanOfLibvips(side: Int) throws {
-        let found = try Figures(Lanes(bytes: Fixtures.photo()), .fit(side))
+        let found = try RunMetrics(Lanes(bytes: Fixtures.photo()), .fit(side))
         let allowance = Fixtures.folder == nil ? Self.allowance : 0
         #expect(found.ours >= found.theirs - allowance, "\(found)")
     }
 }
 
 /// Decibels against the reference.
-private struct Figures: CustomStringConvertible {
+private struct RunMetrics: CustomStringConvertible {
     let job: Job
     let size: PixelSize
     let ours: Double

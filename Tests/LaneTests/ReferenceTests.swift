@@ -44,8 +44,8 @@ import Vips
         }
     }
 
-    /// Colours of half as many columns and rows, for which zimg reduces by 2.05.
-    @Test func coloursAreThoseOfLibvips() throws {
+    /// Colors of half as many columns and rows, for which zimg reduces by 2.05.
+    @Test func colorsAreThoseOfLibvips() throws {
         let image = TestImage.photograph(
             308, 410, textures: [(61, 60), (19, 60), (11, 90), (5, 70)])
         let lanes = Lanes(bytes: try image.jpeg(.yuv420))
@@ -82,7 +82,7 @@ import Vips
         return max(1, min(most, target * percent / 100))
     }
 
-    /// A part of the photograph, as libvips writes it: with all colours from quality 90 on.
+    /// A part of the photograph, as libvips writes it: with all colors from quality 90 on.
     private static func jpeg(
         _ size: PixelSize, quality: Int, _ random: inout RandomSteps
     ) throws -> [UInt8] {

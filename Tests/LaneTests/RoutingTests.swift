@@ -17,26 +17,26 @@ import Vips
         #expect(difference < 3)
     }
 
-    @Test func aGreyJPEGIsOnePlane() throws {
-        let layout = try layout(Self.source.jpeg(.grey))
-        #expect(layout.planes.map(\.bands) == [.grey])
+    @Test func aGrayJPEGIsOnePlane() throws {
+        let layout = try layout(Self.source.jpeg(.gray))
+        #expect(layout.planes.map(\.bands) == [.gray])
     }
 
-    /// By the profile red is what is green else, green is blue, blue is red; of darker colours the
+    /// By the profile red is what is green else, green is blue, blue is red; of darker colors the
     /// power of 2.2 makes what the curve of sRGB undoes.
-    @Test func coloursThatNeedAProfileAreConverted() throws {
+    @Test func colorsThatNeedAProfileAreConverted() throws {
         let plain = try Self.patches.jpeg(.yuv444)
         let bytes = plain.withProfile(TestProfile.rotatedRGB)
         #expect(try layout(bytes).planes.map(\.bands) == [.rgb])
         let found = try result(bytes)
-        for (index, patch) in Self.colours.enumerated() {
+        for (index, patch) in Self.colors.enumerated() {
             let wanted = [patch[2], patch[0], patch[1]].map { Self.sRGB(byPowerOf22: $0) }
             #expect(isClose(found.pixel(16 * index + 8, 8), wanted, by: 6), "\(patch)")
         }
     }
 
     /// Results carry no profile: their numbers are sRGB's.
-    @Test func aWebPOfAProfilesColoursIsSRGB() throws {
+    @Test func aWebPOfAProfilesColorsIsSRGB() throws {
         let bytes = try Self.patches.jpeg(.yuv444).withProfile(TestProfile.rotatedRGB)
         var job = Job([], as: .webp)
         job.output.lossless = true
@@ -47,7 +47,7 @@ import Vips
             }
         }
         #expect(!hasProfile)
-        for (index, patch) in Self.colours.enumerated() {
+        for (index, patch) in Self.colors.enumerated() {
             let wanted = [patch[2], patch[0], patch[1]].map { Self.sRGB(byPowerOf22: $0) }
             #expect(isClose(found.pixel(16 * index + 8, 8), wanted, by: 6), "\(patch)")
         }
@@ -58,7 +58,7 @@ import Vips
         let bytes = try Self.patches.jpeg(.yuv444).withProfile("IEC sRGB")
         #expect(try layout(bytes).isPlanar)
         let found = try result(bytes)
-        for (index, patch) in Self.colours.enumerated() {
+        for (index, patch) in Self.colors.enumerated() {
             #expect(isClose(found.pixel(16 * index + 8, 8), patch, by: 4), "\(patch)")
         }
     }
@@ -68,7 +68,7 @@ import Vips
         #expect(try layout(bytes).planes.map(\.bands) == [.rgb])
         // Its components are what the other file calls Y, Cb and Cr.
         let found = try result(bytes).samples.prefix(3)
-        let (luma, blue, red) = Self.source.colours(0, 0)
+        let (luma, blue, red) = Self.source.colors(0, 0)
         for (sample, wanted) in zip(found, [luma, blue, red]) {
             #expect(abs(Double(sample) - wanted) < 24)
         }
@@ -102,7 +102,7 @@ import Vips
 
     /// libjpeg as Debian builds it has 8 bits.
     @Test func twelveBitsAreATypedError() throws {
-        var bytes = try Self.source.jpeg(.grey)
+        var bytes = try Self.source.jpeg(.gray)
         let frame = try #require(bytes.place(of: 0xC0))
         bytes[frame + 1] = 0xC1
         bytes[frame + 4] = 12
@@ -120,16 +120,16 @@ import Vips
 
     private static let source = TestImage.photograph(120, 90)
 
-    private static let colours: [[UInt8]] = [
+    private static let colors: [[UInt8]] = [
         [255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255], [0, 0, 0], [200, 100, 50],
         [40, 90, 180], [128, 128, 128],
     ]
 
-    /// A square of each colour, side by side.
+    /// A square of each color, side by side.
     private static let patches = TestImage(
-        PixelSize(width: 16 * colours.count, height: 16), bands: 3,
+        PixelSize(width: 16 * colors.count, height: 16), bands: 3,
         samples: (0..<16).flatMap { _ in
-            colours.flatMap { colour in (0..<16).flatMap { _ in colour } }
+            colors.flatMap { color in (0..<16).flatMap { _ in color } }
         })
 
     /// Cyan, magenta, yellow and black: none, and each alone.
@@ -150,7 +150,7 @@ import Vips
             return try TestImage(
                 PixelSize(width: row.count, height: 16), bands: 1,
                 samples: (0..<16).flatMap { _ in row }
-            ).jpeg(.grey)
+            ).jpeg(.gray)
         }
         let bytes = [UInt8].fourComponents(components)
         return isMarked

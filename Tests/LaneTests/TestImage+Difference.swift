@@ -3,8 +3,8 @@ import ImageModel
 import Testing
 
 extension TestImage {
-    /// The peak signal to noise ratio in decibels; a grey image counts as one whose colours are
-    /// all that grey.
+    /// The peak signal to noise ratio in decibels; a gray image counts as one whose colors are
+    /// all that gray.
     func psnr(against other: TestImage) throws -> Double {
         let squares = try sum(against: other) { $0 * $0 }
         return squares.mean == 0 ? 99 : 48.1308 - 4.342945 * log(squares.mean)
@@ -39,12 +39,12 @@ extension TestImage {
 
 extension TestImage {
     /// The mean difference of Cb and Cr.
-    func colourDifference(from other: TestImage) throws -> Double {
+    func colorDifference(from other: TestImage) throws -> Double {
         try #require(size == other.size)
         var sum = 0.0
         for y in 0..<size.height {
             for x in 0..<size.width {
-                let (left, right) = (colours(x, y), other.colours(x, y))
+                let (left, right) = (colors(x, y), other.colors(x, y))
                 sum += abs(left.blue - right.blue) + abs(left.red - right.red)
             }
         }

@@ -2,7 +2,7 @@ import ImageModel
 import JPEG
 
 extension TestImage {
-    /// A JPEG of quality 95 whose colours are the means of those that each stands for.
+    /// A JPEG of quality 95 whose colors are the means of those that each stands for.
     func jpeg(
         _ subsampling: JPEGEncoding.Subsampling, isProgressive: Bool = false
     ) throws -> [UInt8] {
@@ -40,11 +40,11 @@ extension TestImage {
         let down = half.height < size.height ? 2 : 1
         for y in 0..<size.height {
             for x in 0..<size.width {
-                let colours = colours(x, y)
-                sums[0][y * size.width + x] = (colours.luma, 1)
+                let colors = colors(x, y)
+                sums[0][y * size.width + x] = (colors.luma, 1)
                 guard encoding.planeCount == 3 else { continue }
                 let place = y / down * half.width + x / across
-                for (plane, value) in [(1, colours.blue), (2, colours.red)] {
+                for (plane, value) in [(1, colors.blue), (2, colors.red)] {
                     sums[plane][place].sum += value
                     sums[plane][place].count += 1
                 }
@@ -55,5 +55,5 @@ extension TestImage {
 }
 
 extension JPEGEncoding.Subsampling {
-    static let all: [JPEGEncoding.Subsampling] = [.yuv444, .yuv422, .yuv420, .yuv440, .grey]
+    static let all: [JPEGEncoding.Subsampling] = [.yuv444, .yuv422, .yuv420, .yuv440, .gray]
 }

@@ -1,7 +1,7 @@
 import ImageModel
 import TestKit
 
-/// Pixels in memory, grey or RGB: what a test draws, and what a way through the stages gave.
+/// Pixels in memory, gray or RGB: what a test draws, and what a way through the stages gave.
 struct TestImage {
     let size: PixelSize
     let bands: Int
@@ -26,10 +26,10 @@ struct TestImage {
         for y in 0..<height {
             for x in 0..<width {
                 let light = textures.reduce(0) { $0 + $1.value(x, y) }
-                let colour =
-                    discs.first { $0.contains(x, y) }?.colour
+                let color =
+                    discs.first { $0.contains(x, y) }?.color
                     ?? [70 + 100 * x / width, 130 - 50 * y / height, 90 + 70 * y / height]
-                for band in colour { samples.append(UInt8(clamping: band + light)) }
+                for band in color { samples.append(UInt8(clamping: band + light)) }
             }
         }
         return TestImage(PixelSize(width: width, height: height), bands: 3, samples: samples)
@@ -42,7 +42,7 @@ struct TestImage {
     }
 
     /// Y, Cb and Cr of one pixel (JFIF 1.02).
-    func colours(_ x: Int, _ y: Int) -> (luma: Double, blue: Double, red: Double) {
+    func colors(_ x: Int, _ y: Int) -> (luma: Double, blue: Double, red: Double) {
         let start = (y * size.width + x) * bands
         guard bands >= 3 else { return (Double(samples[start]), 128, 128) }
         let (r, g, b) = (
@@ -82,13 +82,13 @@ private struct Disc {
     let x: Int
     let y: Int
     let radius: Int
-    let colour: [Int]
+    let color: [Int]
 
     init(in width: Int, _ height: Int, _ generator: inout SeededGenerator) {
         x = Int.random(in: 0...width, using: &generator)
         y = Int.random(in: 0...height, using: &generator)
         radius = max(2, min(width, height)) / Int.random(in: 3...9, using: &generator)
-        colour =
+        color =
             [
                 [210, 40, 40], [40, 180, 60], [50, 60, 220], [220, 200, 40], [230, 230, 230],
             ][Int.random(in: 0..<5, using: &generator)]

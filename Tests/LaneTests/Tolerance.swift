@@ -5,7 +5,7 @@ import Testing
 ///
 /// Measured between images of at least 24 × 24 pixels: 0.9 at most where the decoder reduces by
 /// no more than 2; else 1.7, since of 4:2:2 and
-/// 4:4:0 libjpeg then gives colours in half the columns or rows, which libvips repeats and zimg
+/// 4:4:0 libjpeg then gives colors in half the columns or rows, which libvips repeats and zimg
 /// interpolates. Of a few pixels most are edges, which zimg mirrors and libvips repeats. Where the
 /// general lane turns what was reduced, it puts one edge up to half a column off (`ReducedSide`):
 /// 3.4, of which the planes have nothing, as the reference shows.

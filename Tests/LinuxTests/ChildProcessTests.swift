@@ -22,7 +22,7 @@ import Testing
     @Test func exitCodesAndSignalsAreToldApart() throws {
         #expect(try shell("exit 7").status == .exited(7))
         let killed = try shell("kill -KILL $$").status
-        #expect(killed == .signalled(.kill, dumpedCore: false))
+        #expect(killed == .signaled(.kill, dumpedCore: false))
         #expect(try shell("exit 0").status.isSuccess)
     }
 
@@ -78,7 +78,7 @@ import Testing
         let thread = try Thread(name: "blocking") {
             // Only this thread blocks it, and the child is started here.
             let ended = try? Self.endBySIGTERMFromABlockingThread()
-            if ended == .signalled(.terminate, dumpedCore: false) {
+            if ended == .signaled(.terminate, dumpedCore: false) {
                 var one: UInt64 = 1
                 write(number, &one, 8)
             }
@@ -101,7 +101,7 @@ import Testing
         #expect(try child.wait(milliseconds: 0) == nil)
         try child.descriptor.send(.kill)
         #expect(try child.descriptor.waitForEnd(milliseconds: 10_000))
-        #expect(try child.poll() == .signalled(.kill, dumpedCore: false))
+        #expect(try child.poll() == .signaled(.kill, dumpedCore: false))
         #expect(throws: Errno.noSuchProcess) { try child.descriptor.send(.kill) }
         #expect(throws: Never.self) { try child.send(.kill) }
     }

@@ -10,7 +10,7 @@ import Testing
 
     @Test func signalsNameThemselves() {
         #expect("\(Signal.kill)" == "SIGKILL")
-        #expect("\(ChildStatus.signalled(.abort, dumpedCore: true))" == "SIGABRT (core dumped)")
+        #expect("\(ChildStatus.signaled(.abort, dumpedCore: true))" == "SIGABRT (core dumped)")
         #expect("\(ChildStatus.exited(3))" == "exit 3")
     }
 }

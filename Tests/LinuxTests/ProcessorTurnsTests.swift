@@ -89,7 +89,7 @@ import Testing
         }
 
         /// What it did in half a second.
-        func figures() throws -> (waited: UInt64, ran: UInt64, passed: UInt64) {
+        func metrics() throws -> (waited: UInt64, ran: UInt64, passed: UInt64) {
             let before = try turns()
             try pass(milliseconds: 500)
             // Both figures are of one reading: a test may lose its processor between two.
@@ -112,18 +112,18 @@ import Testing
         try stopped.awaitLoop()
         try stopped.child.send(.stop)
         while try stopped.turns().threads.values.contains(where: \.wantsToRun) {}
-        let figures = try stopped.figures()
-        #expect(figures.waited == 0 && figures.ran == 0)
+        let metrics = try stopped.metrics()
+        #expect(metrics.waited == 0 && metrics.ran == 0)
     }
 
     /// Whatever else the machine does: it runs or it waits.
     @Test func whoLoopsWaitsOnlyWhileItDoesNotRun() throws {
         let looping = try Shell(nice: 0)
         try looping.awaitLoop()
-        let figures = try looping.figures()
-        #expect(figures.ran > 0)
-        #expect(figures.waited + figures.ran <= figures.passed + 40 * Self.millisecond)
-        #expect(figures.waited + figures.ran >= figures.passed - 40 * Self.millisecond)
+        let metrics = try looping.metrics()
+        #expect(metrics.ran > 0)
+        #expect(metrics.waited + metrics.ran <= metrics.passed + 40 * Self.millisecond)
+        #expect(metrics.waited + metrics.ran >= metrics.passed - 40 * Self.millisecond)
     }
 
     /// Of two that loop on one processor, the one that stands back gets a seventieth.
@@ -132,7 +132,7 @@ import Testing
         try starved.awaitLoop()
         let other = try Shell(nice: 0)
         try other.awaitLoop()
-        let figures = try starved.figures()
-        #expect(figures.waited > figures.passed / 2)
+        let metrics = try starved.metrics()
+        #expect(metrics.waited > metrics.passed / 2)
     }
 }

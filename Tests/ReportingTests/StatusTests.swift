@@ -34,7 +34,7 @@ import Testing
         report.caches = [.sample]
         report.pools = [
             .init(
-                name: try #require(PoolName("raw")), kind: .decode, isForeign: true, workers: 2,
+                name: try #require(PoolName("raw")), kind: .decode, isExternal: true, workers: 2,
                 jobs: 1, credit: 3, queued: 9, outputBytes: 8)
         ]
         return report
@@ -125,12 +125,12 @@ import Testing
     @Test func theFiguresOfTheCacheAreShort() throws {
         var report = StatusReport()
         report.caches = [.sample]
-        let text = CacheFigures.text(report)
+        let text = CacheMetrics.text(report)
         #expect(text.contains("bytes written                 -  6.0 KB\n"), "\(text)")
         let hot = "hot           21  22 bytes      -       23  24 bytes  1.0 MB"
         #expect(text.contains(hot), "\(text)")
         #expect(text.contains("trims                        13      17\n"), "\(text)")
-        let json = try JSONText.text(CacheFigures(report))
+        let json = try JSONText.text(CacheMetrics(report))
         #expect(json.hasPrefix("{\"caches\":[{\"disk\":{\"bytes\":5000,"))
         #expect(json.contains("\"requests\":{\"disk\":0,\"memory\":0,\"missed\":0,"))
     }

@@ -126,7 +126,7 @@ struct BlockTests {
     }
 
     @Test func aBodyOverTheLimitEndsTheSession() {
-        var stack = Stack { $0.derivation.bodyBytesMax = 999 }
+        var stack = Stack { $0.workGraph.bodyBytesMax = 999 }
         stack.hireAll()
         let client = stack.connect()
         stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)

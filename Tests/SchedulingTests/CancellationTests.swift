@@ -103,12 +103,12 @@ struct CancellationTests {
         let group = GroupID(Identifier128(high: 5, low: 5))
         let members = ["a", "b"].map { stack.load(.image($0), by: client, group: group) }
         let alone = stack.load(.image("c"), by: client)
-        let foreign = stack.load(.image("d"), by: other, group: group)
+        let external = stack.load(.image("d"), by: other, group: group)
         stack.send(.cancelGroup(client, group))
         #expect(members.allSatisfy { stack.error($0) == .cancelled })
         let later = stack.load(.image("e"), by: client, group: group)
         stack.finishAll()
-        #expect([alone, foreign, later].allSatisfy { stack.image($0) != nil })
+        #expect([alone, external, later].allSatisfy { stack.image($0) != nil })
         #expect(stack.isAtRest)
     }
 

@@ -7,7 +7,7 @@ import Testing
 /// Names that stand for several caches (SEMANTICS §5.16).
 @Suite struct CompositeCacheTests {
     private let url = "http://example.org/a.jpg"
-    private static let facts = StoredMetadata(
+    private static let properties = StoredMetadata(
         info: ImageInfo(format: .png, size: PixelSize(width: 20, height: 20)))
     private let client: ClientID
     private var stack: Stack
@@ -102,7 +102,7 @@ import Testing
 
     @Test mutating func whatALowerOneHasIsAnsweredAfterTheHigherWasAsked() {
         let reference = stack.publish(text("low"))
-        let hit = CacheHit(reference: reference, tier: .memory, metadata: Self.facts)
+        let hit = CacheHit(reference: reference, tier: .memory, metadata: Self.properties)
         let first = stack.load(.image(), by: client, terms: terms)
         #expect(stack.image(first) == nil, "the disk of the higher one may have it")
         stack.finish(.query, .hit(hit))
@@ -127,7 +127,7 @@ import Testing
         let reference = stack.publish(text("low"))
         stack.load(.image(), by: client, terms: terms)
         stack.finish(
-            .query, .hit(CacheHit(reference: reference, tier: .memory, metadata: Self.facts)))
+            .query, .hit(CacheHit(reference: reference, tier: .memory, metadata: Self.properties)))
         var high = LoadTerms()
         (high.cache, high.originalCache) = ("high", "high")
         stack.load(
@@ -236,7 +236,7 @@ import Testing
         let reference = stack.publish(text("low"))
         let token = stack.load(.image("a", size: nil, .refreshCached), by: client, terms: terms)
         stack.finish(
-            .query, .hit(CacheHit(reference: reference, tier: .memory, metadata: Self.facts)))
+            .query, .hit(CacheHit(reference: reference, tier: .memory, metadata: Self.properties)))
         stack.finish(.fetch)
         var removed: [String] = []
         for _ in 0..<20 {

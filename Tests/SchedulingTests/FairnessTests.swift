@@ -55,10 +55,10 @@ struct FairnessTests {
         var stack = Stack()
         let (gateway, other) = (stack.connect(), stack.connect())
         for number in 0..<6 {
-            stack.load(.image("a\(number)", size: nil, .fromLoaderOnly), by: gateway, visitor: 7)
+            stack.load(.image("a\(number)", size: nil, .fromLoaderOnly), by: gateway, httpClient: 7)
         }
         for number in 0..<3 {
-            stack.load(.image("b\(number)", size: nil, .fromLoaderOnly), by: gateway, visitor: 9)
+            stack.load(.image("b\(number)", size: nil, .fromLoaderOnly), by: gateway, httpClient: 9)
         }
         for number in 0..<3 {
             stack.load(.image("c\(number)", size: nil, .fromLoaderOnly), by: other)
@@ -77,10 +77,10 @@ struct FairnessTests {
         stack.hire(.download)
         let gateway = stack.connect()
         for number in 0..<5_000 {
-            stack.load(.image("b\(number)", size: nil, .fromLoaderOnly), by: gateway, visitor: 1)
+            stack.load(.image("b\(number)", size: nil, .fromLoaderOnly), by: gateway, httpClient: 1)
         }
         _ = order(&stack, atMost: 100)
-        stack.load(.image("new", size: nil, .fromLoaderOnly), by: gateway, visitor: 2)
+        stack.load(.image("new", size: nil, .fromLoaderOnly), by: gateway, httpClient: 2)
         let next = order(&stack, atMost: 3)
         #expect(next.contains("new"), "\(next)")
         #expect(stack.faults == [])
@@ -117,10 +117,10 @@ struct FairnessTests {
         stack.hire(.download, credit: 16)
         let gateway = stack.connect()
         for number in 0..<3 {
-            stack.load(.image("a\(number)", size: 3, .fromLoaderOnly), by: gateway, visitor: 7)
+            stack.load(.image("a\(number)", size: 3, .fromLoaderOnly), by: gateway, httpClient: 7)
         }
         for number in 0..<3 {
-            stack.load(.image("b\(number)", size: 3, .fromLoaderOnly), by: gateway, visitor: 9)
+            stack.load(.image("b\(number)", size: 3, .fromLoaderOnly), by: gateway, httpClient: 9)
         }
         var sources: [UInt64: String] = [:]
         for held in stack.held(.fetch) {

@@ -7,7 +7,7 @@ import Testing
 
 struct FallbackTests {
     private let other = "http://example.org/other.jpg"
-    private let red = Colour(argb: 0xFFFF_0000)
+    private let red = Color(argb: 0xFFFF_0000)
 
     private func request(_ fallback: Fallback?, size: Int? = 8) -> ImageRequest {
         ImageRequest.image("a", size: size).with { $0.context.fallback = fallback }
@@ -140,10 +140,10 @@ struct FallbackTests {
         #expect(stack.isAtRest)
     }
 
-    // MARK: - A colour
+    // MARK: - A color
 
-    @Test func aColourIsPaintedInTheSizeOfTheResult() throws {
-        var (stack, _, token) = fallingBack(.colour(red)) {
+    @Test func aColorIsPaintedInTheSizeOfTheResult() throws {
+        var (stack, _, token) = fallingBack(.color(red)) {
             $0.steps = [
                 .resize(PixelSize(width: 40, height: 30), .fill),
                 .rotate(Rotation(degreesClockwise: 90)),
@@ -154,7 +154,7 @@ struct FallbackTests {
             Issue.record("nothing is painted")
             return
         }
-        #expect(work.colour == red)
+        #expect(work.color == red)
         #expect(work.size == PixelSize(width: 30, height: 40))
         #expect(work.output.quality == 90)
         stack.finish(.transform)
@@ -171,8 +171,8 @@ struct FallbackTests {
         #expect(stack.isAtRest)
     }
 
-    @Test func aColourOutlivesItsPainter() {
-        var (stack, _, token) = fallingBack(.colour(red))
+    @Test func aColorOutlivesItsPainter() {
+        var (stack, _, token) = fallingBack(.color(red))
         stack.finish(.transform)
         stack.kill(stack.worker(.transform))
         stack.hire(.transform)
@@ -182,7 +182,7 @@ struct FallbackTests {
     }
 
     @Test func whatIsTooLargeToBePaintedIsNot() throws {
-        let (stack, _, token) = fallingBack(.colour(red)) {
+        let (stack, _, token) = fallingBack(.color(red)) {
             $0.steps = [.resize(PixelSize(width: 32_000, height: 32_000), .fit)]
         }
         let error = try #require(stack.failure(token))
@@ -193,7 +193,7 @@ struct FallbackTests {
 
     @Test func aBoxBeyondAllNumbersIsNotReckonedWith() throws {
         var (stack, client) = Stack.staffed()
-        let image = request(.colour(red)).with {
+        let image = request(.color(red)).with {
             $0.steps = Array(
                 repeating: .resize(PixelSize(width: .max, height: .max), .fit), count: 2)
         }
@@ -204,8 +204,8 @@ struct FallbackTests {
         #expect(stack.isAtRest)
     }
 
-    @Test func aColourHasNoFacts() {
-        let (stack, _, token) = fallingBack(.colour(red)) {
+    @Test func aColorHasNoFacts() {
+        let (stack, _, token) = fallingBack(.color(red)) {
             $0.steps = []
             $0.infoOnly = true
         }
@@ -256,7 +256,7 @@ struct FallbackTests {
         // These four do not end a request.
         guard ![.arenaFull, .cancelled, .shuttingDown, .stale].contains(code) else { return }
         let token = stack.load(
-            request(.colour(red)).with { $0.options = .fromLoaderOnly }, by: client)
+            request(.color(red)).with { $0.options = .fromLoaderOnly }, by: client)
         stack.fail(.fetch, code)
         #expect(stack.held(.transform).count == (code.admitsFallback ? 1 : 0))
         #expect(stack.error(token) == (code.admitsFallback ? nil : code))
@@ -265,7 +265,7 @@ struct FallbackTests {
     @Test func whatIsBusyHasNoFallback() {
         var (stack, client) = Stack.staffed { $0.requestsPerClientMax = 1 }
         _ = stack.load(.image("b"), by: client)
-        let token = stack.load(request(.colour(red)), by: client)
+        let token = stack.load(request(.color(red)), by: client)
         #expect(stack.error(token) == .busy)
     }
 
@@ -326,14 +326,14 @@ struct FallbackTests {
     @Test func aRequestWhoseTimeIsUpHasNoFallback() {
         var (stack, client) = Stack.staffed()
         let token = stack.load(
-            request(.colour(red)).with { $0.timeoutMilliseconds = 100 }, by: client)
+            request(.color(red)).with { $0.timeoutMilliseconds = 100 }, by: client)
         stack.pass(milliseconds: 100)
         #expect(stack.error(token) == .deadlineExceeded)
     }
 
     @Test func theFallbackIsAsUrgentAsTheRequest() {
         var (stack, client, token) = fallingBack(.url(other))
-        stack.send(.reprioritise(client, token, .high))
+        stack.send(.reprioritize(client, token, .high))
         #expect(stack.held(.query).map(\.priority) == [.high])
     }
 }

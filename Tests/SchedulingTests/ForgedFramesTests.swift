@@ -28,7 +28,7 @@ struct ForgedFramesTests {
     ) {
         let held = stack.held(.decode)[0]
         var layout = PixelLayout(bands: .rgba, size: size, stride: 4 * size.width)
-        layout.animation = AnimationFacts(
+        layout.animation = AnimationProperties(
             durations: [UInt32](repeating: 100_000, count: said), loops: 0)
         let length = UInt64(there * 4 * size.width * size.height)
         let frame = DecodedImage.Frame(

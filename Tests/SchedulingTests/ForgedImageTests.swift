@@ -76,7 +76,7 @@ struct ForgedImageTests {
         let held = stack.held(.decode)[0]
         let size = PixelSize(width: 40, height: 30)
         var layout = PixelLayout(bands: .rgb, size: size, stride: 120)
-        layout.enclosures = [Enclosure(kind: .profile, offset: 3_600, length: 500)]
+        layout.embeddedMetadata = [EmbeddedMetadata(kind: .profile, offset: 3_600, length: 500)]
         let frame = DecodedImage.Frame(
             reference: stack.block(of: held.worker, length: 4_100), layout: layout)
         let image = DecodedImage(info: ImageInfo(format: .jpeg, size: size), frames: [frame])

@@ -13,7 +13,7 @@ struct FrameTests {
         _ change: (inout SchedulerLimits) -> Void = { _ in }
     ) -> (stack: Stack, client: ClientID, token: Token) {
         var (stack, client) = Stack.staffed {
-            $0.derivation.framesMax = 3
+            $0.workGraph.framesMax = 3
             change(&$0)
         }
         let token = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)
@@ -106,7 +106,7 @@ struct FrameTests {
         let decoder = stack.worker(.decode)
         _ = handOver(&stack)
         stack.kill(decoder)
-        #expect(stack.scheduler.deriver.dispatcher.ledger.liveBytes(of: PoolID(.decode)) == 0)
+        #expect(stack.scheduler.workGraph.dispatcher.ledger.liveBytes(of: PoolID(.decode)) == 0)
         #expect(released(stack, of: decoder) == [])
         stack.hire(.decode)
         stack.finishAll()
@@ -209,7 +209,7 @@ struct FrameTests {
         #expect(stack.expelled.map(\.0) == [decode.worker])
         #expect(stack.expelled.first?.1.code == .protocolViolation)
         #expect(released(stack, of: decode.worker) == [], "its session is over")
-        #expect(stack.scheduler.deriver.dispatcher.ledger.liveBytes(of: PoolID(.decode)) == 0)
+        #expect(stack.scheduler.workGraph.dispatcher.ledger.liveBytes(of: PoolID(.decode)) == 0)
         stack.hire(.decode)
         #expect(stack.held(.decode).map(\.job.attempt) == [2])
         stack.finishAll()
@@ -243,7 +243,7 @@ struct FrameTests {
     // MARK: - Space
 
     @Test(arguments: [2, 3]) func allOfThemAreWithinTheLimitOfTheJob(count: Int) {
-        var (stack, _, _) = asked { $0.derivation.image.pixelBytesMax = 2 * 3_600 }
+        var (stack, _, _) = asked { $0.workGraph.image.pixelBytesMax = 2 * 3_600 }
         let decoder = stack.worker(.decode)
         _ = handOver(&stack, frames: count)
         #expect(stack.expelled.map(\.0) == (count == 2 ? [] : [decoder]))
@@ -263,7 +263,7 @@ struct FrameTests {
 
     /// Of what is laid over an image, and of what a serializer encodes anew, one frame is enough.
     @Test func onlyTheImageItselfIsAskedForSeveral() {
-        var (stack, client) = Stack.staffed { $0.derivation.framesMax = 3 }
+        var (stack, client) = Stack.staffed { $0.workGraph.framesMax = 3 }
         let overlay = Overlay(url: ImageRequest.image("b").url)
         let image = ImageRequest.image("a", size: 5, .fromLoaderOnly).with {
             $0.steps.append(.overlay(overlay))
@@ -282,8 +282,8 @@ struct FrameTests {
     }
 
     private func purpose(of decode: JobID, _ stack: Stack) -> String {
-        let deriver = stack.scheduler.deriver
-        guard case .decode(let node) = deriver.purposes[decode] else { return "serializer" }
-        return deriver.decodes[node].name.key.isOverlay ? "overlay" : "image"
+        let workGraph = stack.scheduler.workGraph
+        guard case .decode(let node) = workGraph.purposes[decode] else { return "serializer" }
+        return workGraph.decodes[node].name.key.isOverlay ? "overlay" : "image"
     }
 }

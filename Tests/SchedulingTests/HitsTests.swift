@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func aDenialEnds() throws {
-        var room = try Room { $0.blacklistMilliseconds = 10 }
+        var room = try Room { $0.failureCacheMilliseconds = 10 }
         room.hits.withdraw(try room.denial(.b))
         #expect(room.fallen == [.b])
         room.now = room.now.adding(milliseconds: 20)

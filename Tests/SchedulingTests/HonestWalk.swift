@@ -20,7 +20,7 @@ struct HonestWalk {
         random = SeededGenerator(seed: seed)
         let isShort = random.oneIn(2)
         stack = Stack { limits in
-            if isShort { (limits.bulkStepsMax, limits.bulkMovesMax) = (1, 1) }
+            if isShort { (limits.batchStepsMax, limits.batchTransitionsMax) = (1, 1) }
         }
         client = stack.connect()
         for kind in WorkerKind.workers {

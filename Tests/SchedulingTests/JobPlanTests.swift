@@ -30,7 +30,7 @@ struct JobPlanTests {
             what: "facts that no entry has",
             image: .image().with {
                 $0.infoOnly = true
-                $0.facts = WantedFacts(.colours)
+                $0.properties = RequestedProperties(.colors)
             },
             stages: [.queryOriginal, .fetch, .decode, .storeOriginal]),
         Case(
@@ -72,18 +72,18 @@ struct JobPlanTests {
     }
 
     @Test(arguments: cases) func waysAreTriedInTheirOrderAndOnce(row: Case) {
-        var ways = JobPlan(row.image, distrustsMemory: row.isDistrustful).ways
+        var remainingStages = JobPlan(row.image, distrustsMemory: row.isDistrustful).remainingStages
         var tried: [JobPlan.Stage] = []
-        while let way = ways.next() { tried.append(way) }
+        while let way = remainingStages.next() { tried.append(way) }
         #expect(tried == row.stages.filter { $0.rawValue <= JobPlan.Stage.fetch.rawValue })
     }
 
     @Test func skippedWaysAreNotTried() {
-        var ways = JobPlan(.image(size: 5), distrustsMemory: false).ways
-        ways.skip(past: .queryOriginal)
-        let first = ways.next()
-        ways.skip(past: .fetch)
-        let second = ways.next()
+        var remainingStages = JobPlan(.image(size: 5), distrustsMemory: false).remainingStages
+        remainingStages.skip(past: .queryOriginal)
+        let first = remainingStages.next()
+        remainingStages.skip(past: .fetch)
+        let second = remainingStages.next()
         #expect(first == .fetch)
         #expect(second == nil)
     }

@@ -10,7 +10,7 @@ struct MissingWorkersTests {
     private static let gif = WorkerPool(name: PoolName("scans") ?? PoolName(.cache), kind: .decode)
         .with {
             $0.grant = WorkerCapabilities(formatsIn: ["gif"])
-            $0.trust = .foreign
+            $0.trust = .external
         }
 
     @Test(arguments: [WorkerKind.download, .cache, .decode, .transform])

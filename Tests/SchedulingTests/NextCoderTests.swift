@@ -9,7 +9,7 @@ struct NextCoderTests {
     private static func pool(_ name: String, _ formats: Set<String>) -> WorkerPool {
         guard let name = PoolName(name) else { preconditionFailure("it is a name") }
         var pool = WorkerPool(name: name, kind: .decode)
-        (pool.trust, pool.credit) = (.foreign, 1)
+        (pool.trust, pool.credit) = (.external, 1)
         pool.grant = WorkerCapabilities(formatsIn: formats)
         return pool
     }

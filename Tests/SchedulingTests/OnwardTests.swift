@@ -21,12 +21,12 @@ struct OnwardTests {
 
     @Test func nodesThatWaitForTheCacheGoOnToTheOrigin() {
         var (stack, tokens, _) = asking([.image(size: 5), .image(size: 6)])
-        let deriver = stack.scheduler.deriver
+        let workGraph = stack.scheduler.workGraph
         stack.run(.query)
         #expect(stack.held(.fetch).count == 1)
-        #expect(stack.scheduler.deriver.results.ids == deriver.results.ids)
-        #expect(stack.scheduler.deriver.decodes.ids == deriver.decodes.ids)
-        #expect(stack.scheduler.deriver.sources.ids == deriver.sources.ids)
+        #expect(stack.scheduler.workGraph.results.ids == workGraph.results.ids)
+        #expect(stack.scheduler.workGraph.decodes.ids == workGraph.decodes.ids)
+        #expect(stack.scheduler.workGraph.sources.ids == workGraph.sources.ids)
         #expect(stack.counters.misses == 2)
         stack.finishAll()
         #expect(tokens.allSatisfy { stack.image($0)?.cacheType == CacheTypes.none })

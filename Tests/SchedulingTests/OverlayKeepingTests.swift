@@ -92,10 +92,10 @@ struct OverlayKeepingTests {
         let image = image("a", .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
         let token = stack.load(image, by: client)
         stack.run(.fetch, .decode, .fetch, .decode)
-        #expect(stack.scheduler.deriver.overlayBytes.count > 0)
+        #expect(stack.scheduler.workGraph.overlayBytes.count > 0)
         stack.run(.transform)
         #expect(stack.reply(token) == nil)
-        #expect(stack.scheduler.deriver.overlayBytes.count == 0)
+        #expect(stack.scheduler.workGraph.overlayBytes.count == 0)
         stack.kill(stack.worker(.transform))
         stack.hire(.transform)
         #expect(stack.held(.fetch).count == 1, "it is made again, from the start")
@@ -107,7 +107,7 @@ struct OverlayKeepingTests {
     /// One whose images trickle holds what is laid over them for as long as that takes.
     @Test func oneClientLeavesRoomForTheOverlaysOfOthers() {
         let size = UInt64(4_000)
-        var stack = Stack { $0.derivation.overlayBytesMax = 8 * size }
+        var stack = Stack { $0.workGraph.overlayBytesMax = 8 * size }
         stack.hireAll(credit: 64)
         let busy = stack.connect()
         func load(_ number: Int, by client: ClientID) -> Token {
@@ -125,7 +125,7 @@ struct OverlayKeepingTests {
             return token
         }
         let tokens = (0..<10).map { load($0, by: busy) }
-        let held = stack.scheduler.deriver.overlayBytes.count(of: .session(busy))
+        let held = stack.scheduler.workGraph.overlayBytes.count(of: .session(busy))
         #expect(held > 0 && held <= 6 * size)
         #expect(tokens.contains { stack.error($0) == .busy })
         let other = load(99, by: stack.connect())
@@ -142,19 +142,19 @@ struct OverlayKeepingTests {
         let token = stack.load(image, by: first)
         stack.load(self.image("b", .fromLoaderOnly), by: second)
         stack.run(.fetch, .decode)
-        let kept = stack.scheduler.deriver.overlayBytes
+        let kept = stack.scheduler.workGraph.overlayBytes
         let bytes = kept.count
         #expect(bytes > 0 && kept.count(of: .session(first)) == bytes)
         stack.send(.cancel(first, token))
-        #expect(stack.scheduler.deriver.overlayBytes.count(of: .session(second)) == bytes)
+        #expect(stack.scheduler.workGraph.overlayBytes.count(of: .session(second)) == bytes)
         stack.finishAll()
         #expect(stack.isAtRest, "\(stack)")
     }
 
     @Test func fourOverlaysOfOneRequestAreAboutHalfOfWhatThereIsRoomFor() {
         let limits = SchedulerLimits()
-        let bytes = UInt64(4 * RequestLimits.overlaysMax * limits.derivation.overlayPixelsMax)
-        #expect(bytes < limits.derivation.overlayBytesMax * 5 / 8)
-        #expect(limits.derivation.overlay.pixelsMax == 3840 * 2160)
+        let bytes = UInt64(4 * RequestLimits.overlaysMax * limits.workGraph.overlayPixelsMax)
+        #expect(bytes < limits.workGraph.overlayBytesMax * 5 / 8)
+        #expect(limits.workGraph.overlay.pixelsMax == 3840 * 2160)
     }
 }

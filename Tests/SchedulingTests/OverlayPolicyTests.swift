@@ -48,7 +48,7 @@ struct OverlayPolicyTests {
 
     @Test func theFallbackOfAnImageWithAForbiddenOverlayIsDelivered() throws {
         var (stack, client) = Stack.staffed()
-        let image = image().with { $0.context.fallback = .colour(Colour(argb: 0xFF00_0000)) }
+        let image = image().with { $0.context.fallback = .color(Color(argb: 0xFF00_0000)) }
         let token = stack.load(image, by: client, terms: refusing(image))
         stack.finishAll()
         #expect(stack.image(token)?.fallbackFor?.code == .stepFailed)

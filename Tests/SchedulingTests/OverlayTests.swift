@@ -265,7 +265,7 @@ struct OverlayTests {
     }
 
     @Test func whereOverlaysHaveNoRoomTheAnswerIsBusy() {
-        var (stack, _, token) = fetchingMark({ _ in }, { $0.derivation.overlayBytesMax = 1_000 })
+        var (stack, _, token) = fetchingMark({ _ in }, { $0.workGraph.overlayBytesMax = 1_000 })
         stack.run(.fetch, .decode)
         #expect(stack.error(token) == .busy)
         stack.finishAll()

@@ -11,7 +11,7 @@ import Testing
         segment: 1, offset: 0, length: 12, block: BlockID(1))
 
     private func answers(
-        _ frames: Int, to need: DecodeNeed, isPartial: Bool, facts: ImageFacts? = nil
+        _ frames: Int, to need: DecodeNeed, isPartial: Bool, properties: ImageProperties? = nil
     ) -> Bool {
         let work = DecodeWork(
             source: Self.reference, need: need, limits: ImageLimits(), framesMax: 2,
@@ -20,7 +20,7 @@ import Testing
         let frame = DecodedImage.Frame(reference: Self.reference, layout: layout)
         let image = DecodedImage(
             info: ImageInfo(format: .jpeg, size: Self.size),
-            frames: (0..<frames).map { _ in frame }, facts: facts)
+            frames: (0..<frames).map { _ in frame }, properties: properties)
         return JobResult.decoded(image).answers(.decode(work))
     }
 
@@ -30,7 +30,7 @@ import Testing
         #expect(!answers(2, to: .full, isPartial: true))
         #expect(answers(0, to: .header, isPartial: true))
         #expect(!answers(1, to: .header, isPartial: true))
-        #expect(!answers(0, to: .full, isPartial: true, facts: ImageFacts()))
+        #expect(!answers(0, to: .full, isPartial: true, properties: ImageProperties()))
     }
 
     @Test func ofAWholeFileThereIs() {

@@ -117,14 +117,14 @@ struct PartialQuarantineTests {
         var (stack, client, tokens) = fetching(5)
         stack.arrive(2_000)
         let partial = stack.held(.decode)[0]
-        let suspect = stack.scheduler.deriver.dispatcher.jobs[partial.job.id]?.suspect
+        let suspect = stack.scheduler.workGraph.dispatcher.jobs[partial.job.id]?.suspect
         guard let suspect else {
             Issue.record("a partial decode is suspected of nothing")
             return
         }
-        stack.scheduler.deriver.dispatcher.accuse(suspect, .crash)
+        stack.scheduler.workGraph.dispatcher.accuse(suspect, .crash)
         stack.finish(partial)
-        #expect(stack.scheduler.deriver.dispatcher.isSuspected(suspect))
+        #expect(stack.scheduler.workGraph.dispatcher.isSuspected(suspect))
         stack.send(.cancel(client, tokens[0]))
         stopCancelled(&stack)
     }

@@ -160,7 +160,7 @@ struct PartialTests {
         stack.arrive(10_000, received: 9_999)
         #expect(stack.expelled.map(\.0) == [held.worker] && stack.held(.decode).isEmpty)
         for (bytes, isBelieved) in [(5_000, true), (5_001, false)] as [(UInt64, Bool)] {
-            var (stack, client) = Stack.staffed { $0.derivation.bodyBytesMax = 5_000 }
+            var (stack, client) = Stack.staffed { $0.workGraph.bodyBytesMax = 5_000 }
             stack.load(
                 .image("a", size: 5, [.progressiveLoad, .fromLoaderOnly]), by: client)
             stack.arrive(bytes)

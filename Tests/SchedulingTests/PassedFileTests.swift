@@ -83,7 +83,7 @@ struct PassedFileTests {
         #expect(!isBelieved(unchanged) { $0.info.pages = 2 })
         #expect(isBelieved(unchanged, allFrames: true) { $0.info.pages = 2 })
         #expect(!isBelieved(unchanged) { $0.info.size.width = 0 })
-        #expect(!isBelieved(unchanged) { $0.facts = ImageFacts() })
+        #expect(!isBelieved(unchanged) { $0.properties = ImageProperties() })
         // 4 by 3 pixels: what the need would reduce has to be decoded.
         #expect(isBelieved(unchanged, need: .area(12)))
         #expect(!isBelieved(unchanged, need: .area(11)))

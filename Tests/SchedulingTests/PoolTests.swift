@@ -40,7 +40,7 @@ struct PoolTests {
     @Test func aPoolOfALoaderIsAskedByThatLoaderAlone() throws {
         let grant = WorkerCapabilities(schemes: ["photos", "https"])
         let loader = Self.pool("mine", .download, grant) {
-            ($0.trust, $0.isLoader) = (.foreign, true)
+            ($0.trust, $0.isLoader) = (.external, true)
         }
         var bench = PoolBench([loader])
         let workers = ["mine", "download"].map { bench.hire($0, credit: 8) }
@@ -185,7 +185,7 @@ struct PoolTests {
 
     @Test func anOutcomeThatThePoolIsNotGrantedEndsTheSession() {
         var bench = PoolBench([
-            Self.pool("vector", .decode, Self.vector.grant) { $0.trust = .foreign }
+            Self.pool("vector", .decode, Self.vector.grant) { $0.trust = .external }
         ])
         let worker = bench.hire("vector")
         let svg = bench.decode(.svg)

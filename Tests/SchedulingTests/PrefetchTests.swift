@@ -398,11 +398,11 @@ struct PrefetchTests {
         #expect(stack.isAtRest)
     }
 
-    @Test func aBatchIsReprioritisedInWhole() {
+    @Test func aBatchIsReprioritizedInWhole() {
         var (stack, client) = stack()
         let image = ImageRequest.image(size: 5, .fromLoaderOnly)
         let batch = stack.prefetch(names(10), by: client, like: image)
-        stack.send(.reprioritise(client, batch, .normal))
+        stack.send(.reprioritize(client, batch, .normal))
         #expect(stack.allHeld.map(\.priority) == [.normal, .normal, .normal])
         stack.finish(stack.held(.fetch)[0], .failed(ImageError(.tlsFailed, "as told")))
         #expect(stack.allHeld.map(\.priority) == [.normal, .normal, .normal], "and what waited")

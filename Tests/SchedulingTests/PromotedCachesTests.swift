@@ -27,7 +27,7 @@ import Testing
     @Test func theDefaultCacheMayHaveThemToo() {
         let layout = CacheLayout(
             ["tiers": CompositeCache(of: ["shared", ""])],
-            foreign: ["shared": ForeignCache(pool: "team")])
+            external: ["shared": ExternalCache(pool: "team")])
         #expect(mayHavePromoted(layout, "") && mayHavePromoted(layout, "tiers"))
         #expect(!mayHavePromoted(layout, "shared"))
     }
@@ -36,7 +36,7 @@ import Testing
     @Test func withoutExternalCachesNothingIsPromoted() {
         for layout in [
             CacheLayout(), CacheLayout(["tiers": CompositeCache(of: ["low", "high"])]),
-            CacheLayout([:], foreign: ["shared": ForeignCache(pool: "team")]),
+            CacheLayout([:], external: ["shared": ExternalCache(pool: "team")]),
         ] {
             #expect(!layout.promotes)
             for cache in ["", "tiers", "low", "high", "shared"] {

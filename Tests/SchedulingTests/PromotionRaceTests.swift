@@ -54,8 +54,8 @@ import Testing
                 if case .store(let work) = held.job.work, work.isPromotion, !held.isCancelled {
                     isKept = true
                 }
-                let isForeign = tier.stack.workers[held.worker]?.isForeign == true
-                if isForeign, !held.isCancelled, case .query = held.job.work {
+                let isExternal = tier.stack.workers[held.worker]?.isExternal == true
+                if isExternal, !held.isCancelled, case .query = held.job.work {
                     tier.stack.finish(held, .miss)
                 } else if held.isCancelled {
                     tier.stack.finish(held, .failed(ImageError(.cancelled, "stopped")))

@@ -16,11 +16,11 @@ struct PromotionStack {
 
     init(_ promotion: CachePromotion = .memory, named cache: String = "tiers") {
         (stack, client) = Stack.staffed {
-            $0.dispatch.pools = WorkerPools([ForeignCacheTests.pool("team")])
+            $0.dispatch.pools = WorkerPools([ExternalCacheTests.pool("team")])
         }
         stack.send(.caches(Self.layout(promotion)))
         (terms.cache, terms.originalCache) = (cache, cache)
-        let pool = ForeignCacheTests.id("team", in: stack.scheduler.limits.dispatch.pools)
+        let pool = ExternalCacheTests.id("team", in: stack.scheduler.limits.dispatch.pools)
         stack.hire(.cache, credit: 4, pool: pool)
     }
 
@@ -32,21 +32,21 @@ struct PromotionStack {
                 "between": CompositeCache(of: ["low", "shared", "high"]),
                 "any": CompositeCache(of: ["low", "shared"], policies: [.query: .concurrent]),
                 "lowest": CompositeCache(of: ["shared", "high"], policies: [.query: .lowestOnly]),
-            ], foreign: ["shared": ForeignCache(pool: "team", promotion: promotion)])
+            ], external: ["shared": ExternalCache(pool: "team", promotion: promotion)])
     }
 
     func text(_ cache: String, _ key: String = url) -> String { "\(cache)\u{1F}\(key)" }
 
     /// Jobs at the external cache.
-    var shared: [Stack.Held] { held(isForeign: true) }
+    var shared: [Stack.Held] { held(isExternal: true) }
 
     /// Jobs at our own.
-    var own: [Stack.Held] { held(isForeign: false) }
+    var own: [Stack.Held] { held(isExternal: false) }
 
-    private func held(isForeign: Bool) -> [Stack.Held] {
+    private func held(isExternal: Bool) -> [Stack.Held] {
         stack.allHeld.filter {
             $0.job.work.kind == .cache && !$0.isCancelled
-                && stack.workers[$0.worker]?.isForeign == isForeign
+                && stack.workers[$0.worker]?.isExternal == isExternal
         }
     }
 
@@ -56,7 +56,8 @@ struct PromotionStack {
     }
 
     var promoted: UInt64 {
-        stack.scheduler.report.foreignCaches.first { $0.name == "foreignCachePromoted.team" }?.value
+        stack.scheduler.report.externalCaches.first { $0.name == "foreignCachePromoted.team" }?
+            .value
             ?? 0
     }
 

@@ -106,7 +106,7 @@ import Testing
         let token = tier.load()
         tier.missOwn()
         tier.hit()
-        let worker = tier.stack.workers.first { $0.value.isForeign }?.key
+        let worker = tier.stack.workers.first { $0.value.isExternal }?.key
         if let worker { tier.stack.kill(worker) }
         tier.stack.finishAll()
         #expect(tier.stack.image(token)?.cacheType == CacheTypes.none)
@@ -182,7 +182,7 @@ import Testing
         var tier = decoding(.disk)
         tier.stack.finish(.decode)
         tier.stack.goOn()
-        let worker = tier.stack.workers.first { $0.value.isForeign }?.key
+        let worker = tier.stack.workers.first { $0.value.isExternal }?.key
         if let worker { tier.stack.kill(worker) }
         tier.stack.finishAll()
         #expect(tier.promoted == 0 && tier.isAtRest)

@@ -231,17 +231,17 @@ struct QuarantineTests {
 
     @Test func operatorsListItAndTakeItOff() {
         var (stack, client, _) = stack(decoderCrashes: 2)
-        stack.send(.blacklist(client, .list(after: 0)))
+        stack.send(.failureCache(client, .list(after: 0)))
         let entry = stack.reports.last?.entries.first
         #expect(entry?.url == "http://example.org/a.jpg")
         #expect(entry?.operation == "decode")
         #expect(entry?.reason == .poisoned)
         #expect((540_000...660_000).contains(entry?.expiresInMilliseconds ?? 0))
-        stack.send(.blacklist(client, .list(after: entry?.number ?? 0)))
-        #expect(stack.reports.last == BlacklistReport())
-        stack.send(.blacklist(client, .remove(url: "http://example.org/b.jpg")))
+        stack.send(.failureCache(client, .list(after: entry?.number ?? 0)))
+        #expect(stack.reports.last == FailureCacheReport())
+        stack.send(.failureCache(client, .remove(url: "http://example.org/b.jpg")))
         #expect(stack.reports.last?.removed == 0)
-        stack.send(.blacklist(client, .remove(url: "http://example.org/a.jpg")))
+        stack.send(.failureCache(client, .remove(url: "http://example.org/a.jpg")))
         #expect(stack.reports.last?.removed == 1)
         let token = stack.load(loader(5), by: client)
         stack.finishAll()
@@ -313,7 +313,7 @@ struct QuarantineTests {
     @Test func operatorsForgiveADrawingWithAllItsSizes() {
         var (stack, client) = Stack.staffed()
         for size in [5, 7] { _ = crashDrawing(size, times: 2, in: &stack, by: client) }
-        stack.send(.blacklist(client, .remove(url: "http://example.org/a.jpg")))
+        stack.send(.failureCache(client, .remove(url: "http://example.org/a.jpg")))
         #expect(stack.reports.last?.removed == 3)
         let token = stack.load(loader(8), by: client)
         fetchDrawing(in: &stack)
@@ -424,7 +424,7 @@ struct QuarantineTests {
         }
         var (listed, after): (Int, UInt64) = (0, 0)
         while listed < 20 {
-            stack.send(.blacklist(client, .list(after: after)))
+            stack.send(.failureCache(client, .list(after: after)))
             guard let page = stack.reports.last, let last = page.entries.last else { break }
             #expect(page.entries.count == min(6, 20 - listed))
             #expect(page.hasMore == (listed + page.entries.count < 20))
@@ -437,7 +437,7 @@ struct QuarantineTests {
 
 extension Scheduler {
     fileprivate mutating func accuse(_ suspect: Suspect, at now: Instant) {
-        _ = deriver.dispatcher.quarantine.accuse(
-            suspect, .crash, at: now, numbers: &deriver.dispatcher.numbers.denial)
+        _ = workGraph.dispatcher.quarantine.accuse(
+            suspect, .crash, at: now, numbers: &workGraph.dispatcher.numbers.denial)
     }
 }

@@ -14,20 +14,20 @@ import Testing
 
     init() {
         (stack, client) = Stack.staffed {
-            $0.dispatch.pools = WorkerPools([ForeignCacheTests.pool("team")])
+            $0.dispatch.pools = WorkerPools([ExternalCacheTests.pool("team")])
         }
-        let foreign = ForeignCache(pool: "team", patience: 200)
-        stack.send(.caches(CacheLayout([:], foreign: ["theirs": foreign])))
+        let external = ExternalCache(pool: "team", timeout: 200)
+        stack.send(.caches(CacheLayout([:], external: ["theirs": external])))
         hire()
     }
 
     private mutating func hire() {
         let pools = stack.scheduler.limits.dispatch.pools
-        worker = stack.hire(.cache, credit: 4, pool: ForeignCacheTests.id("team", in: pools))
+        worker = stack.hire(.cache, credit: 4, pool: ExternalCacheTests.id("team", in: pools))
     }
 
     private var steps: [Stack.Held] {
-        stack.allHeld.filter { stack.workers[$0.worker]?.isForeign == true && !$0.isCancelled }
+        stack.allHeld.filter { stack.workers[$0.worker]?.isExternal == true && !$0.isCancelled }
     }
 
     private var step: EntryWork? {

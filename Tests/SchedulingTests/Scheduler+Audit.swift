@@ -19,10 +19,10 @@ extension Scheduler {
         auditSlots(check)
         auditFallbacks(check)
         auditGatherings(check)
-        auditBulkWork(check)
-        check(agenda.moving.count == 0, "everybody has arrived somewhere")
+        auditBatchOperations(check)
+        check(pendingTransitions.moving.count == 0, "everybody has arrived somewhere")
         let uploads = requests.ids.compactMap { requests[$0].order.upload?.block }
-        return faults + deriver.audit(uploads: uploads, isBehind: hasOverdueAlarms)
+        return faults + workGraph.audit(uploads: uploads, isBehind: hasOverdueAlarms)
     }
 
     private func auditRequests(_ check: (Bool, String) -> Void) {
@@ -58,7 +58,7 @@ extension Scheduler {
                     || request.plan.respectsCacheControl,
                 "who has an image and waits refreshes it")
             guard case .waiting(let place) = request.standing else { continue }
-            check(deriver.knows(id, at: place), "who waits is known where it waits")
+            check(workGraph.knows(id, at: place), "who waits is known where it waits")
             check(
                 !place.isOfWatcher || request.pending != nil,
                 "who waits for a store has its image")
@@ -66,14 +66,16 @@ extension Scheduler {
     }
 
     private func auditInquiries(_ check: (Bool, String) -> Void) {
-        let asked = deriver.purposes.filter { if case .inquiry = $0.value { true } else { false } }
+        let asked = workGraph.purposes.filter {
+            if case .inquiry = $0.value { true } else { false }
+        }
         let known = clients.values.flatMap(\.inquiries.keys)
         check(known.count == asked.count, "an inquiry has somebody who asked")
         check(Set(known) == Set(asked.keys), "an operator knows its inquiries")
     }
 
     private func auditGatherings(_ check: (Bool, String) -> Void) {
-        for (id, gathering) in deriver.gatherings {
+        for (id, gathering) in workGraph.gatherings {
             check(requests.contains(id), "who gathers is there")
             check(
                 gathering.layers.count == requests[id].order.terms.overlays.count,
@@ -87,12 +89,12 @@ extension Scheduler {
     }
 
     private func auditBlacklist(_ check: (Bool, String) -> Void) {
-        check(hits.denyList.count <= limits.blacklistMax, "the blacklist has a limit")
+        check(hits.failureCache.count <= limits.failureCacheMax, "the blacklist has a limit")
         let numbers =
-            hits.denyList.live(at: now).map(\.entry.number)
-            + deriver.dispatcher.quarantined.map(\.number)
+            hits.failureCache.live(at: now).map(\.entry.number)
+            + workGraph.dispatcher.quarantined.map(\.number)
         check(Set(numbers).count == numbers.count, "entries have numbers of their own")
-        check((numbers.max() ?? 0) <= deriver.lastDenial, "numbers grow")
+        check((numbers.max() ?? 0) <= workGraph.lastDenial, "numbers grow")
     }
 }
 

@@ -8,7 +8,7 @@ extension LiveRequest.Standing {
     var isMoving: Bool { if case .moving = self { true } else { false } }
 }
 
-extension BulkWork {
+extension BatchOperation {
     /// Whether its members wait for nothing but their turn.
     var isMove: Bool {
         switch step {
@@ -20,7 +20,7 @@ extension BulkWork {
 
 extension Scheduler {
     /// Who waits nowhere has one turn to come, and who has no client goes with its session.
-    func auditBulkWork(_ check: (Bool, String) -> Void) {
+    func auditBatchOperations(_ check: (Bool, String) -> Void) {
         var (moving, departing): ([LiveRequest.ID], Set<LiveRequest.ID>) = ([], [])
         for work in works {
             check(!work.isDone, "work that is done is over")
@@ -31,7 +31,7 @@ extension Scheduler {
                 departing.formUnion(left)
             }
             if let block = work.block, left.isEmpty == false,
-                deriver.dispatcher.contains(block.worker)
+                workGraph.dispatcher.contains(block.worker)
             {
                 check(hits.isPinned(block), "what is about to be told stays where it is")
             }
@@ -40,15 +40,15 @@ extension Scheduler {
         check(moving.allSatisfy { requests[$0].standing.isMoving }, "who has a turn waits nowhere")
         let standing = requests.ids.filter { requests[$0].standing.isMoving }
         check(Set(standing) == Set(moving), "who waits nowhere has a turn")
-        for id in requests.ids where isForsaken(id) {
+        for id in requests.ids where hasLostSession(id) {
             check(departing.contains(id), "who has no client goes with its session")
         }
         check(!isUnfinished || nextDeadline.map { $0 <= now } == true, "it goes on at once")
     }
 
     /// What is left to do, the first one first.
-    var works: [BulkWork] {
-        var (copy, all) = (agenda.bulk, [BulkWork]())
+    var works: [BatchOperation] {
+        var (copy, all) = (pendingTransitions.batchOperations, [BatchOperation]())
         while let work = copy.popFirst() { all.append(work) }
         return all
     }

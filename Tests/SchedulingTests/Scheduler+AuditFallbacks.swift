@@ -10,7 +10,7 @@ extension Scheduler {
     func auditFallbacks(_ check: (Bool, String) -> Void) {
         for id in requests.ids {
             let request = requests[id]
-            guard let failure = request.fallenBack else {
+            guard let failure = request.fallbackContext else {
                 check(request.order.canvas == nil, "only a fallback is painted")
                 continue
             }

@@ -134,15 +134,15 @@ struct ShareTests {
         stack.hire(.download, credit: 256)
         let gateway = stack.connect()
         for number in 0..<300 {
-            stack.load(image("h\(number)", "a"), by: gateway, visitor: 1)
+            stack.load(image("h\(number)", "a"), by: gateway, httpClient: 1)
         }
         #expect(count("a", stack) == 144, "three quarters of what its client may have")
-        for visitor in 2..<10 {
-            stack.load(image("n\(visitor)", "b"), by: gateway, visitor: UInt64(visitor))
+        for httpClient in 2..<10 {
+            stack.load(image("n\(httpClient)", "b"), by: gateway, httpClient: UInt64(httpClient))
         }
         #expect(count("b", stack) == 8, "each finds a place at once")
         for number in 0..<300 {
-            stack.load(image("m\(number)", "c"), by: gateway, visitor: 10)
+            stack.load(image("m\(number)", "c"), by: gateway, httpClient: 10)
         }
         #expect(count("c", stack) == 30, "three quarters of what is left")
         #expect(stack.scheduler.audit() == [])
@@ -170,7 +170,7 @@ struct ShareTests {
         #expect(!fetches(stack).contains("h8/a"))
         stack.load(image("h8", "a"), by: second)
         #expect(fetches(stack).contains("h8/a"))
-        let jobs = stack.scheduler.deriver.dispatcher.jobs.values
+        let jobs = stack.scheduler.workGraph.dispatcher.jobs.values
         let holders = jobs.filter { $0.worker != nil }.map(\.holder)
         #expect(holders.count { $0 == .session(first) } == 6)
         #expect(holders.count { $0 == .session(second) } == 1, "who is served has it")
@@ -241,7 +241,7 @@ struct ShareTests {
             stack.load(image("h\($0)", "low", .lowPriority), by: client)
         }
         #expect(fetches(stack) == ["h0/low"])
-        stack.send(.reprioritise(client, tokens[2], .normal))
+        stack.send(.reprioritize(client, tokens[2], .normal))
         #expect(fetches(stack) == ["h0/low", "h2/low"])
         stack.load(image("h1", "low", .highPriority), by: stack.connect())
         #expect(fetches(stack) == ["h0/low", "h1/low", "h2/low"])

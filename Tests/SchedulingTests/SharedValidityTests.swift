@@ -17,20 +17,20 @@ import Testing
 
     init() {
         (stack, client) = Stack.staffed {
-            $0.dispatch.pools = WorkerPools([ForeignCacheTests.pool("team")])
+            $0.dispatch.pools = WorkerPools([ExternalCacheTests.pool("team")])
         }
         stack.scheduler.calendarOffsetMilliseconds = 1_700_000_000_000
         stack.age = 0
-        let foreign = ForeignCache(pool: "team", patience: 200)
+        let external = ExternalCache(pool: "team", timeout: 200)
         let both = CompositeCache(of: ["theirs", "low"], policies: [.store: .serial])
-        stack.send(.caches(CacheLayout(["both": both], foreign: ["theirs": foreign])))
+        stack.send(.caches(CacheLayout(["both": both], external: ["theirs": external])))
         (terms.cache, terms.originalCache) = ("both", "both")
         let pools = stack.scheduler.limits.dispatch.pools
-        stack.hire(.cache, credit: 4, pool: ForeignCacheTests.id("team", in: pools))
+        stack.hire(.cache, credit: 4, pool: ExternalCacheTests.id("team", in: pools))
     }
 
     private var theirs: [Stack.Held] {
-        stack.allHeld.filter { stack.workers[$0.worker]?.isForeign == true && !$0.isCancelled }
+        stack.allHeld.filter { stack.workers[$0.worker]?.isExternal == true && !$0.isCancelled }
     }
 
     /// Texts that external caches are asked about.
@@ -143,7 +143,7 @@ import Testing
             stack.finish(held, .failed(ImageError(.notSupported, "it does not")))
         }
         #expect(stack.image(token) != nil)
-        let counters = stack.scheduler.report.foreignCaches
+        let counters = stack.scheduler.report.externalCaches
         #expect(counters.first { $0.name == "foreignCacheErrors.team" }?.value ?? 0 == 0)
         // What it did not do was no removal: it is believed.
         stack.finishAll()

@@ -85,7 +85,7 @@ extension Stack {
             return work.action.isOfSeveral ? .entries(EntryPage()) : .entry(work.tiers)
         case .decode(let work):
             var image = decoded(work.need, by: worker)
-            if !work.facts.kinds.isEmpty { image.facts = ImageFacts() }
+            if !work.properties.kinds.isEmpty { image.properties = ImageProperties() }
             return .decoded(image)
         case .transform(let work):
             guard let size = work.resultSize else {

@@ -50,7 +50,7 @@ extension Stack {
                 fault("progress went back")
             }
             self.progress[progress.token, default: []].append(progress)
-        case .blacklist(_, let report): reports.append(report)
+        case .failureCache(_, let report): reports.append(report)
         case .cache(let client, let report):
             if case .progress(let page) = report.outcome {
                 if questions[report.number] != client { fault("progress of an answered question") }
@@ -142,18 +142,18 @@ extension Stack {
     }
 
     private func isExpendable(_ job: JobID) -> Bool {
-        scheduler.deriver.dispatcher.jobs[job]?.isExpendable == true
+        scheduler.workGraph.dispatcher.jobs[job]?.isExpendable == true
     }
 
     /// Nobody takes a transfer who holds three for each that others could have, be it of all or of
     /// those of one host.
     private mutating func checkShare(of job: Job) {
-        let owner = scheduler.deriver.dispatcher.jobs[job.id]?.holder.owner
+        let owner = scheduler.workGraph.dispatcher.jobs[job.id]?.holder.owner
         let held = held(kind: .download)
         let taking = Set(scheduler.report.workers.filter { !$0.isDraining }.map(\.id))
         let free = workers.filter { $0.value.kind == .download && taking.contains($0.key) }
             .reduce(0) { $0 + max(0, $1.value.window - $1.value.held.count) }
-        let jobs = scheduler.deriver.dispatcher.jobs
+        let jobs = scheduler.workGraph.dispatcher.jobs
         let own = held.filter { jobs[$0.job.id]?.holder.owner == owner }
         if own.count >= 3 * free {
             fault("one process has \(own.count) transfers, \(free) are free")
@@ -169,14 +169,14 @@ extension Stack {
 
     /// On what terms the origin is asked; `nil` where nobody waits for that any more.
     private func fetchTerms(of job: JobID) -> FetchTerms? {
-        guard case .source(let node) = scheduler.deriver.purposes[job] else { return nil }
-        return scheduler.deriver.sources[node].name.origin.terms
+        guard case .source(let node) = scheduler.workGraph.purposes[job] else { return nil }
+        return scheduler.workGraph.sources[node].name.origin.terms
     }
 
     /// Whether nobody may join the transfer, since one that began later replaced the original.
     private func isClosed(_ job: JobID) -> Bool {
-        guard case .source(let node) = scheduler.deriver.purposes[job] else { return false }
-        return scheduler.deriver.sources[node].freshness.isClosed
+        guard case .source(let node) = scheduler.workGraph.purposes[job] else { return false }
+        return scheduler.workGraph.sources[node].freshness.isClosed
     }
 
     private func held(kind: WorkerKind) -> [Held] {
@@ -327,7 +327,7 @@ extension Stack {
             !request.options.isDisjoint(with: [.refreshCached, .respectCacheControl])
             && image.storedTiers == CacheTypes.none
         if image.cacheType == .none, waits, !request.infoOnly, vary == nil, cacheControl == nil,
-            !transcodes, !isOvertaken, !scheduler.deriver.layout.hasForeign,
+            !transcodes, !isOvertaken, !scheduler.workGraph.layout.hasExternal,
             !request.storeCacheTypes.isSubset(of: image.storedTiers ?? .none)
         {
             fault("a reply came before its stores")
@@ -356,7 +356,7 @@ extension Stack {
         guard let error = image.fallbackFor else { return }
         switch request.context.fallback {
         case nil, .some(.none): fault("nobody asked for a fallback")
-        case .colour: if !isPainted(image) { fault("the fallback is a colour") }
+        case .color: if !isPainted(image) { fault("the fallback is a colour") }
         case .url: if isPainted(image) { fault("the fallback is at a URL") }
         }
         if !error.code.admitsFallback { fault("\(error) has no fallback") }

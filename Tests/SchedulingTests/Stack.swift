@@ -24,7 +24,7 @@ struct Stack {
         var large: [BlockID: Bool] = [:]
 
         /// Whether its pool is a further one, which is somebody else's here.
-        var isForeign: Bool { pool.map { $0 != PoolID(kind) } ?? false }
+        var isExternal: Bool { pool.map { $0 != PoolID(kind) } ?? false }
     }
 
     /// A job at a worker.
@@ -62,7 +62,7 @@ struct Stack {
     var answers: [UInt64: CacheReport.Outcome] = [:]
     /// How far removals were said to be.
     var removals: [UInt64: [EntryPage]] = [:]
-    var reports: [BlacklistReport] = []
+    var reports: [FailureCacheReport] = []
     /// Requests that have no terminal reply yet, by who made them.
     var waiting: [Token: ClientID] = [:]
     var replies: [Token: [Reply]] = [:]
@@ -217,7 +217,7 @@ struct Stack {
     func worker(_ kind: WorkerKind) -> WorkerID {
         guard
             let id = workers.keys.sorted().first(where: {
-                workers[$0]?.kind == kind && workers[$0]?.isForeign == false
+                workers[$0]?.kind == kind && workers[$0]?.isExternal == false
             })
         else {
             preconditionFailure("no \(kind.name) is there")
@@ -230,14 +230,14 @@ struct Stack {
         _ image: ImageRequest, by client: ClientID, token: Token? = nil, group: GroupID? = nil,
         wantsProgress: Bool = false, wantsInfo: Bool = false, staleRetries: UInt8 = 0,
         detach: Bool = false, slot: String? = nil, terms: LoadTerms = LoadTerms(),
-        trace: TraceContext? = nil, requestID: RequestID? = nil, visitor: UInt64 = 0
+        trace: TraceContext? = nil, requestID: RequestID? = nil, httpClient: UInt64 = 0
     ) -> Token {
         lastToken += 1
         let token = token ?? Token(Identifier128(high: 1, low: lastToken))
         let load = LoadRequest(
             token: token, group: group, image: image, wantsProgress: wantsProgress,
             wantsInfo: wantsInfo, staleRetries: staleRetries, detach: detach, slot: slot,
-            logContext: LogContext(trace: trace, requestID: requestID), visitor: visitor)
+            logContext: LogContext(trace: trace, requestID: requestID), httpClient: httpClient)
         let detach = detach || image.options.contains(.continueInBackground)
         if let owner = waiting[token], !clients.contains(owner),
             incarnations[owner] == incarnations[client]
@@ -266,7 +266,7 @@ struct Stack {
         let isLive = scheduler.tokens[token] != nil
         send(.load(client, load, terms))
         if isRefused, !isLive, error(token) != .blacklisted, !scheduler.drain.isBegun,
-            (try? image.checkWishes()) != nil, terms.firstRefusal == nil,
+            (try? image.checkLoadOptions()) != nil, terms.firstRefusal == nil,
             !isFallback(token, for: .blacklisted)
         {
             fault("what is blacklisted was admitted")
@@ -310,7 +310,7 @@ struct Stack {
     func isFallback(_ token: Token, for code: ErrorCode) -> Bool {
         if let image = image(token) { return image.fallbackFor?.code == code }
         guard let id = scheduler.tokens[token] else { return false }
-        return scheduler.requests[id].fallenBack?.error.code == code
+        return scheduler.requests[id].fallbackContext?.error.code == code
     }
 
     func isMiss(_ token: Token) -> Bool {

@@ -178,12 +178,12 @@ struct StepChainTests {
     }
 
     /// It is painted as pixels first.
-    @Test func aColourIsEncodedByOthersToo() {
+    @Test func aColorIsEncodedByOthersToo() {
         var (stack, client, _) = Self.staffed()
         let token = stack.load(
             Self.image([]).with {
                 $0.output = OutputOptions(format: .qoi)
-                $0.context.fallback = .colour(Colour(argb: 0xFF00_FF00))
+                $0.context.fallback = .color(Color(argb: 0xFF00_FF00))
             }, by: client)
         stack.run(.query)
         stack.run(.query)
@@ -213,7 +213,7 @@ struct StepChainTests {
         var layout = PixelLayout(bands: .rgba, size: size, stride: 160)
         let frames = isAnimated ? 3 : 1
         if isAnimated {
-            layout.animation = AnimationFacts(durations: [40, 40, 40], loops: 0)
+            layout.animation = AnimationProperties(durations: [40, 40, 40], loops: 0)
         }
         let reference = stack.block(of: held.worker, length: UInt64(frames * 4_800))
         let info = ImageInfo(format: .gif, size: size, pages: frames, hasAlpha: true)
@@ -230,7 +230,7 @@ struct StepChainTests {
     /// A file of 512 GiB that has no bytes costs who makes it nothing; others would wait behind it.
     @Test(arguments: [(10_001, false), (10_000, true)])
     func whatTheyEncodeIsNoLongerThanPixelsMayBe(length: UInt64, isTaken: Bool) throws {
-        var (stack, client, theirs) = Self.staffed { $0.derivation.image.pixelBytesMax = 10_000 }
+        var (stack, client, theirs) = Self.staffed { $0.workGraph.image.pixelBytesMax = 10_000 }
         let token = stack.load(
             Self.image([]).with { $0.output = OutputOptions(format: .qoi) }, by: client)
         stack.run(.query)
@@ -328,7 +328,7 @@ struct StepChainTests {
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// With alpha, or grey, as the length says.
+    /// With alpha, or gray, as the length says.
     @Test(arguments: [(1, false), (2, true), (3, false), (4, true)])
     func theLengthSaysHowManySamplesThereAre(bands: Int, hasAlpha: Bool) throws {
         var (stack, client, theirs) = Self.staffed()

@@ -8,11 +8,11 @@ import Testing
 @testable import Dispatching
 @testable public import Tables
 
-extension String: Tabled {}
+extension String: SlotMapElement {}
 
 struct TableTests {
     @Test func aSlotIsUsedAgainAndAnOldIdFindsNothing() {
-        var table = SlotTable<String>()
+        var table = SlotMap<String>()
         let first = table.insert("a")
         let second = table.insert("b")
         let removed = [table.remove(first), table.remove(first)]
@@ -45,7 +45,7 @@ struct TableTests {
     }
 
     @Test func firstInFirstOut() {
-        var fifo = Fifo<Int>()
+        var fifo = Deque<Int>()
         var taken: [Int] = []
         for number in 0..<200 {
             fifo.append(number)
@@ -59,7 +59,7 @@ struct TableTests {
     }
 
     @Test func seatsAreUsedAgain() {
-        var list = SeatList<String>()
+        var list = StableArray<String>()
         let first = list.join("a")
         let second = list.join("b")
         list.leave(first)
@@ -72,7 +72,7 @@ struct TableTests {
     }
 
     @Test func waitersAreAsUrgentAsTheMostUrgent() {
-        var list = WaiterList<Int>()
+        var list = SubscriberList<Int>()
         func urgency(_ priority: Priority, _ deadline: UInt64) -> Urgency {
             Urgency(priority: priority, deadline: Instant(nanoseconds: deadline))
         }
@@ -89,7 +89,7 @@ struct TableTests {
     }
 
     @Test func theLongestDeadlineIsFoundAgainWhenManyLeave() {
-        var list = WaiterList<Int>()
+        var list = SubscriberList<Int>()
         let seats = (1...1_000).map { number in
             list.join(
                 number,

@@ -198,7 +198,7 @@ struct TranscodeTests {
     }
 
     @Test func thereIsALimitToWhatIsEncodedAnew() {
-        var (stack, client) = Stack.staffed { $0.derivation.transcodesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.workGraph.transcodesMax = 0 }
         let token = stack.load(image(size: nil, [.fromLoaderOnly, .waitStoreCache]), by: client)
         stack.run(.fetch, .decode, .store)
         #expect(stack.image(token)?.storedTiers == .memory)
@@ -243,7 +243,7 @@ struct TranscodeTests {
     @Test func anOutdatedEntryGoesWhereNoSerializerMakesANewOne() {
         for (pages, most) in [(3, 64), (1, 0)] {
             var (stack, _, token) = changed(size: nil, pages: pages) {
-                $0.derivation.transcodesMax = most
+                $0.workGraph.transcodesMax = most
             }
             // Memory has the bytes as they are.
             #expect(removals(&stack) == [key: .disk])
@@ -253,7 +253,7 @@ struct TranscodeTests {
     }
 
     @Test func anOutdatedResultGoesWhereNoSerializerMakesANewOne() {
-        var (stack, _, token) = changed(size: 5) { $0.derivation.transcodesMax = 0 }
+        var (stack, _, token) = changed(size: 5) { $0.workGraph.transcodesMax = 0 }
         stack.finish(.transform)
         let removed = removals(&stack)
         #expect(removed[stack.image(token)?.key ?? ""] == .disk)
@@ -282,13 +282,13 @@ struct TranscodeTests {
     }
 
     @Test func whatWasNotRefreshedStays() {
-        var (stack, client) = Stack.staffed { $0.derivation.transcodesMax = 0 }
+        var (stack, client) = Stack.staffed { $0.workGraph.transcodesMax = 0 }
         stack.load(image(size: 5), by: client)
         #expect(removals(&stack).isEmpty)
     }
 
     @Test func aQueryThatCameBeforeARemovalIsMadeAgain() {
-        var (stack, client, _) = changed(size: 5) { $0.derivation.transcodesMax = 0 }
+        var (stack, client, _) = changed(size: 5) { $0.workGraph.transcodesMax = 0 }
         stack.finish(.transform)
         while let held = stack.held(.store).first { stack.finish(held) }
         let late = stack.load(image(size: 5, []), by: client)

@@ -29,7 +29,7 @@ extension Walk {
     }
 
     private var hasCustomSteps: Bool {
-        stack.scheduler.limits.dispatch.pools.further.contains(where: \.isForeignTransformer)
+        stack.scheduler.limits.dispatch.pools.further.contains(where: \.isExternalTransformer)
     }
 }
 
@@ -38,7 +38,7 @@ extension WorkerPools {
     static var withSteps: WorkerPools {
         guard let name = PoolName("steps") else { preconditionFailure("it is a name") }
         var pool = WorkerPool(name: name, kind: .transform)
-        pool.trust = .foreign
+        pool.trust = .external
         pool.credit = 1_000
         pool.grant = WorkerCapabilities(
             formatsOut: ["pam", "qoi", "tiff"], steps: ["acme.mark", "acme.tone"])

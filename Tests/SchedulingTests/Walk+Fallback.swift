@@ -8,7 +8,7 @@ extension Walk {
     mutating func fallback() -> Fallback? {
         guard random.oneIn(3) else { return nil }
         let fallbacks: [Fallback] = [
-            .none, .colour(Colour(argb: 0x80FF_0000)), .colour(Colour(argb: 0)),
+            .none, .color(Color(argb: 0x80FF_0000)), .color(Color(argb: 0)),
             .url(ImageRequest.image(pick(["a", "b", "c", "d", "e"]) ?? "a").url),
             .url("http://other.example/a.jpg"), .url("ftp://example.org/a.jpg"),
             .url("http://user:word@example.org/a.jpg"),

@@ -6,14 +6,14 @@ import Messages
 
 // Caches that others hold: in every fourth walk.
 extension Walk {
-    static func hasForeignCaches(_ seed: UInt64) -> Bool { seed % 4 == 1 }
+    static func hasExternalCaches(_ seed: UInt64) -> Bool { seed % 4 == 1 }
 
-    static let poolsWithCache = WorkerPools([ForeignCacheTests.pool("team")])
+    static let poolsWithCache = WorkerPools([ExternalCacheTests.pool("team")])
 
     /// Loads ask the caches x, y and z: one is held by others, one stands for it and for two of
     /// our own.
-    mutating func drawForeignCaches(seed: UInt64) {
-        guard Self.hasForeignCaches(seed) else { return }
+    mutating func drawExternalCaches(seed: UInt64) {
+        guard Self.hasExternalCaches(seed) else { return }
         var policies: [CompositeOperation: CompositePolicy] = [:]
         for operation in CompositeOperation.allCases where side.oneIn(2) {
             policies[operation] = CompositePolicy.allCases.randomElement(using: &side)
@@ -21,20 +21,20 @@ extension Walk {
         let members = [["x", "", "z"], ["", "x", "z"], ["z", "", "x"]]
         let composite = CompositeCache(
             of: members.randomElement(using: &side) ?? [], policies: policies)
-        let cache = ForeignCache(
-            pool: "team", patience: side.oneIn(2) ? 20 : 2_000,
+        let cache = ExternalCache(
+            pool: "team", timeout: side.oneIn(2) ? 20 : 2_000,
             promotion: CachePromotion.allCases.randomElement(using: &side) ?? .memory)
-        stack.send(.caches(CacheLayout(["y": composite], foreign: ["x": cache])))
-        hireForeignCache()
+        stack.send(.caches(CacheLayout(["y": composite], external: ["x": cache])))
+        hireExternalCache()
     }
 
     /// Our own, while it is there.
     var ownCache: Stack.Worker? {
-        stack.workers.values.first { $0.kind == .cache && !$0.isForeign }
+        stack.workers.values.first { $0.kind == .cache && !$0.isExternal }
     }
 
     /// What it says of freshness, and steps of a removal after which others follow.
-    mutating func foreignAnswer(_ held: Stack.Held) -> JobResult? {
+    mutating func externalAnswer(_ held: Stack.Held) -> JobResult? {
         guard case .entry(let work) = held.job.work else { return nil }
         if work.wantsValidity, side.oneIn(2) {
             let born = stack.scheduler.calendarNow - Int64.random(in: -5_000...5_000, using: &side)
@@ -52,10 +52,10 @@ extension Walk {
     }
 
     /// Its workers come when others do.
-    mutating func hireForeignCache() {
+    mutating func hireExternalCache() {
         let pools = stack.scheduler.limits.dispatch.pools
-        guard let pool = ForeignCacheTests.id("team", in: pools),
-            stack.workers.values.count(where: \.isForeign) < 2
+        guard let pool = ExternalCacheTests.id("team", in: pools),
+            stack.workers.values.count(where: \.isExternal) < 2
         else { return }
         stack.hire(.cache, credit: Int.random(in: 1...3, using: &side), pool: pool)
     }

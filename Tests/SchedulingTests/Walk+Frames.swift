@@ -36,7 +36,7 @@ extension Walk {
 
     /// Sometimes an outcome of an attempt that is over has frames of its own.
     mutating func handsOverLate(_ outcome: JobOutcome, _ worker: WorkerID) -> Bool {
-        let most = stack.scheduler.limits.derivation.framesMax
+        let most = stack.scheduler.limits.workGraph.framesMax
         guard stack.workers[worker]?.kind == .decode, most > 1 else { return false }
         let image = stack.decoded(by: worker, frames: draw(1...most))
         stack.send(

@@ -13,7 +13,7 @@ struct Walk {
         case load, finish, finishMore, pass, cancel, cancelGroup, resend, foreignToken, connect
         case disconnect, hire, kill, drainWorker, credit, progress, publish, evict, release
         case duplicate, stale, forge, mistake, waitLong, crash, cancelAny, forgive, upload
-        case reprioritise, ask, put
+        case reprioritize, ask, put
         case prefetch, prefetchMore, cancelBatch, cancelBatchOfAny, endBatch
 
         var weight: Int {
@@ -21,7 +21,7 @@ struct Walk {
             case .load, .finishMore: 300
             case .finish: 400
             case .pass: 120
-            case .cancel, .reprioritise: 60
+            case .cancel, .reprioritize: 60
             case .hire, .publish, .evict, .release: 40
             case .kill: 24
             case .prefetch: 16
@@ -61,9 +61,9 @@ struct Walk {
         let hostMax = random.oneIn(3) ? 0 : Int.random(in: 1...3, using: &random)
         let order: DispatchLimits.FetchOrder = random.oneIn(2) ? .lifo : .fifo
         stack = Stack { limits in
-            if seed.isMultiple(of: 3) { limits.derivation.framesMax = 3 }
+            if seed.isMultiple(of: 3) { limits.workGraph.framesMax = 3 }
             if seed % 4 == 2 { limits.dispatch.pools = .withSteps }
-            if Self.hasForeignCaches(seed) { limits.dispatch.pools = Self.poolsWithCache }
+            if Self.hasExternalCaches(seed) { limits.dispatch.pools = Self.poolsWithCache }
             limits.dispatch.fetchesPerHostMax = hostMax
             limits.dispatch.fetchOrder = order
             guard isTight else { return }
@@ -75,20 +75,20 @@ struct Walk {
             limits.dispatch.queuedJobsMax = 6
             limits.hitsMax = 3
             limits.namesMax = 4
-            limits.derivation.transcodesMax = 3
+            limits.workGraph.transcodesMax = 3
             limits.dispatch.attemptsMax = 3
             limits.dispatch.outputBytesMax.download = 3 << 20
             limits.dispatch.outputBytesMax.decode = 1_000
-            limits.derivation.overlayBytesMax = 8_000
+            limits.workGraph.overlayBytesMax = 8_000
             limits.dispatch.outputBytesMax.transform = 3 << 20
             limits.unreleasedBytesPerClientMax = 3 << 20
             limits.dispatch.quarantineMax = 2
-            limits.blacklistMax = 2
-            limits.blacklistMilliseconds = 500
+            limits.failureCacheMax = 2
+            limits.failureCacheMilliseconds = 500
             limits.batchesPerClientMax = 2
             limits.prefetchesPerClientMax = 12
             limits.prefetchesBegunMax = 2
-            (limits.bulkStepsMax, limits.bulkMovesMax) = (2, 3)
+            (limits.batchStepsMax, limits.batchTransitionsMax) = (2, 3)
         }
         stack.vary = pick([nil, nil, "Accept", "DPR, Accept", "*"]) ?? nil
         stack.cacheControl =
@@ -102,7 +102,7 @@ struct Walk {
             stack.hire(kind, credit: Int.random(in: 1...3, using: &random))
         }
         drawComposites(seed: seed)
-        drawForeignCaches(seed: seed)
+        drawExternalCaches(seed: seed)
     }
 
     mutating func draw(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -132,7 +132,7 @@ struct Walk {
             guard let client = pick(stack.clients.sorted()) else { return }
             stack.send(.cancelGroup(client, group(draw(0...2))))
         case .resend: resend()
-        case .foreignToken: loadForeignToken()
+        case .foreignToken: loadExternalToken()
         case .connect: connect()
         case .disconnect:
             if let client = pick(stack.clients.sorted()) { stack.disconnect(client) }
@@ -156,8 +156,8 @@ struct Walk {
         case .forgive:
             guard let client = pick(stack.clients.sorted()) else { return }
             let url = ImageRequest.image(pick(["a", "b", "c"]) ?? "a").url
-            let commands: [BlacklistCommand] = [.clear, .list(after: 0), .remove(url: url)]
-            stack.send(.blacklist(client, pick(commands) ?? .clear))
+            let commands: [FailureCacheCommand] = [.clear, .list(after: 0), .remove(url: url)]
+            stack.send(.failureCache(client, pick(commands) ?? .clear))
         case .ask: ask()
         case .forge: forge()
         case .upload: upload()
@@ -165,7 +165,7 @@ struct Walk {
         case .prefetch, .prefetchMore, .cancelBatch, .cancelBatchOfAny, .endBatch:
             prefetchStep(step)
         case .mistake: mistake()
-        case .reprioritise: reprioritise()
+        case .reprioritize: reprioritize()
         }
     }
 
@@ -207,24 +207,24 @@ struct Walk {
             wantsProgress: random.oneIn(3), wantsInfo: random.oneIn(4),
             staleRetries: random.oneIn(12) ? 1 : 0, detach: random.oneIn(8), slot: slot(),
             terms: terms(of: image),
-            visitor: random.oneIn(3) ? UInt64.random(in: 1...3, using: &random) : 0)
+            httpClient: random.oneIn(3) ? UInt64.random(in: 1...3, using: &random) : 0)
     }
 
     private mutating func slot() -> String? { random.oneIn(4) ? pick(["s", "t"]) : nil }
 
     /// Mostly of what the client has, sometimes of what it never asked for.
-    private mutating func reprioritise() {
+    private mutating func reprioritize() {
         guard let client = pick(stack.clients.sorted()), let priority = pick(Priority.allCases)
         else { return }
         if random.oneIn(3) {
-            return stack.send(.reprioritiseGroup(client, group(draw(0...2)), priority))
+            return stack.send(.reprioritizeGroup(client, group(draw(0...2)), priority))
         }
         if random.oneIn(6), let batch = pick(batches) {
-            return stack.send(.reprioritise(stack.prefetching[batch] ?? client, batch, priority))
+            return stack.send(.reprioritize(stack.prefetching[batch] ?? client, batch, priority))
         }
         guard let token = pick(tokens) else { return }
         let owner = random.oneIn(4) ? client : stack.waiting[token] ?? client
-        stack.send(.reprioritise(owner, token, priority))
+        stack.send(.reprioritize(owner, token, priority))
     }
 
     private mutating func upload() {
@@ -251,7 +251,7 @@ struct Walk {
         stack.load(request(), by: client, token: token)
     }
 
-    private mutating func loadForeignToken() {
+    private mutating func loadExternalToken() {
         guard let token = pick(tokens), let client = pick(stack.clients.sorted()),
             let owner = stack.waiting[token], client != owner,
             stack.clients.contains(owner)
@@ -315,11 +315,11 @@ struct Walk {
 
     private mutating func hire() {
         let kind = pick(WorkerKind.workers) ?? .decode
-        let count = stack.workers.values.count { $0.kind == kind && !$0.isForeign }
+        let count = stack.workers.values.count { $0.kind == kind && !$0.isExternal }
         guard count < (kind == .cache ? 1 : 3) else { return }
         stack.hire(kind, credit: draw(1...3))
         if kind == .cache { published = [] }
-        hireForeignCache()
+        hireExternalCache()
     }
 
     private mutating func finish() {
@@ -357,7 +357,7 @@ struct Walk {
                 held, tier: random.oneIn(2) ? .memory : .disk, length: length,
                 etag: random.oneIn(4) ? nil : "\"1\"", caching: caching())
         }
-        return foreignAnswer(held) ?? frames(held) ?? stack.success(held, length: length)
+        return externalAnswer(held) ?? frames(held) ?? stack.success(held, length: length)
     }
 
     /// Of what a cache has: fresh, stale or very old.

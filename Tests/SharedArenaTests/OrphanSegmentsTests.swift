@@ -27,11 +27,11 @@ import Testing
         do { _ = try arena(2).reserve(1) }
         folder.write([1], to: "note")
         #expect(try names.count == 3)
-        #expect(try OrphanSegments.removeForsaken(in: folder.path) == 1)
+        #expect(try OrphanSegments.removeOrphans(in: folder.path) == 1)
         let name = SegmentName(
             incarnation: Incarnation(Identifier128(high: 0, low: 1)), number: 1)
         #expect(try names == [name.fileName, "note"].sorted())
-        #expect(try OrphanSegments.removeForsaken(in: folder.path) == 0)
+        #expect(try OrphanSegments.removeOrphans(in: folder.path) == 0)
         living.unlinkAll()
         #expect(try names == ["note"])
     }
@@ -46,7 +46,7 @@ import Testing
         let file = try directory.open(name, [.readWrite, .create, .exclusive])
         let path = folder.path
         async let removed = BackgroundThread.value {
-            (try? OrphanSegments.removeForsaken(in: path)) ?? -1
+            (try? OrphanSegments.removeOrphans(in: path)) ?? -1
         }
         #expect(try file.tryLock(.exclusive))
         try directory.unlock()

@@ -44,7 +44,7 @@ struct TrustedServersTests {
 
     @Test func aDirectoryOfAnotherUserIsRefused() throws {
         try make(owner: stranger)
-        #expect(throws: UntrustedDirectoryError.foreign(root, owner: stranger, user: user)) {
+        #expect(throws: UntrustedDirectoryError.wrongOwner(root, owner: stranger, user: user)) {
             try trusted()
         }
     }

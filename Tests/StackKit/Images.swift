@@ -20,11 +20,11 @@ public enum Images {
         return Pixels(width: width, height: height, bands: 3, samples: samples)
     }
 
-    /// The same four colours in a lossless WebP; few of its many pixels are ever in memory here.
+    /// The same four colors in a lossless WebP; few of its many pixels are ever in memory here.
     public static func largeWebP(side: Int) throws -> [UInt8] {
-        let colours = red + green + blue + yellow
+        let colors = red + green + blue + yellow
         return try VipsLibrary().exclusively { () throws(VipsError) -> [UInt8] in
-            try withStableBytes(of: colours) { (pixels) throws(VipsError) in
+            try withStableBytes(of: colors) { (pixels) throws(VipsError) in
                 var bytes: [UInt8] = []
                 try VipsImage.pixels(pixels, width: 2, height: 2, bands: 3)
                     .extended(left: side / 2 - 1, top: side / 2 - 1, width: side, height: side)
@@ -119,8 +119,8 @@ extension [UInt8] {
     }
 }
 
-/// Whether two colours differ by no more than lossy coding may.
-public func isClose(_ colour: [UInt8], _ expected: [UInt8], by tolerance: Int = 16) -> Bool {
-    colour.count >= 3
-        && zip(colour.prefix(3), expected).allSatisfy { abs(Int($0) - Int($1)) <= tolerance }
+/// Whether two colors differ by no more than lossy coding may.
+public func isClose(_ color: [UInt8], _ expected: [UInt8], by tolerance: Int = 16) -> Bool {
+    color.count >= 3
+        && zip(color.prefix(3), expected).allSatisfy { abs(Int($0) - Int($1)) <= tolerance }
 }

@@ -60,20 +60,20 @@ extension StackHarness {
     }
 }
 
-extension ProcessFigures {
+extension ProcessMetrics {
     /// The figures once the descriptors have not changed for 200 ms: connections that a test gave
     /// up end a moment later, which /proc tells nobody.
-    public static func settled(_ process: Int32) async throws -> ProcessFigures {
+    public static func settled(_ process: Int32) async throws -> ProcessMetrics {
         let deadline = ContinuousClock.now.advanced(by: .seconds(5))
-        var figures = try ProcessFigures(of: process)
+        var metrics = try ProcessMetrics(of: process)
         var unchangedSince = ContinuousClock.now
         while ContinuousClock.now < min(deadline, unchangedSince.advanced(by: .milliseconds(200))) {
             try await Task.sleep(for: .milliseconds(10))
-            let next = try ProcessFigures(of: process)
-            if next.descriptors != figures.descriptors { unchangedSince = .now }
-            figures = next
+            let next = try ProcessMetrics(of: process)
+            if next.descriptors != metrics.descriptors { unchangedSince = .now }
+            metrics = next
         }
-        return figures
+        return metrics
     }
 }
 

@@ -1,4 +1,4 @@
-/// ICC profiles whose colours are known by how they are made (ICC.1:2001-04).
+/// ICC profiles whose colors are known by how they are made (ICC.1:2001-04).
 public enum TestProfile {
     /// A display whose first channel lights what sRGB's second one does, the second the third, the
     /// third the first; each by the power of 2.2.
@@ -9,8 +9,8 @@ public enum TestProfile {
             ("wtpt", xyz(white)), ("rTRC", power), ("gTRC", power), ("bTRC", power),
         ])
 
-    /// A display of greys, each by the power of 2.2.
-    public static let grey: [UInt8] = profile(
+    /// A display of grays, each by the power of 2.2.
+    public static let gray: [UInt8] = profile(
         class: "mntr", space: "GRAY", connection: "XYZ ",
         tags: [("wtpt", xyz(white)), ("kTRC", power)])
 
@@ -30,7 +30,7 @@ public enum TestProfile {
         Array("curv".utf8) + number(0) + number(1) + [2, 51, 0, 0]
 
     /// A table of two points for each ink: the corners of what four inks can be mixed to. Lab of 8
-    /// bits has its greys at 128.
+    /// bits has its grays at 128.
     private static let inks: [UInt8] = {
         let straight = (0...255).map { UInt8($0) }
         let unit = (0..<9).flatMap { fixed($0 % 4 == 0 ? 1 : 0) }

@@ -5,15 +5,15 @@ import Testing
 @testable import Supervision
 
 @Suite struct RestartPolicyTests {
-    private static let crash = ChildStatus.signalled(.segmentationFault, dumpedCore: false)
-    private static let killed = ChildStatus.signalled(.kill, dumpedCore: false)
+    private static let crash = ChildStatus.signaled(.segmentationFault, dumpedCore: false)
+    private static let killed = ChildStatus.signaled(.kill, dumpedCore: false)
 
     /// Runs lives of `lasting` milliseconds one after the other and returns the waits after them.
     private func waits(
         lives: Int, lasting: Int = 1, ending status: ChildStatus, welcomed: Bool,
-        hadJob: Bool = false, isForeign: Bool = false
+        hadJob: Bool = false, isExternal: Bool = false
     ) -> [Int] {
-        var policy = RestartPolicy(isForeign: isForeign)
+        var policy = RestartPolicy(isExternal: isExternal)
         var now = Instant(nanoseconds: 1)
         return (0..<lives).map { _ in
             policy.started(at: now)
@@ -45,23 +45,23 @@ import Testing
             waits(lives: 4, ending: Self.crash, welcomed: false, hadJob: true)
                 == [0, 0, 100, 200])
         #expect(
-            waits(lives: 4, ending: Self.crash, welcomed: true, hadJob: true, isForeign: true)
+            waits(lives: 4, ending: Self.crash, welcomed: true, hadJob: true, isExternal: true)
                 == [0, 0, 100, 200])
     }
 
     @Test(arguments: [
-        ChildStatus.signalled(.kill, dumpedCore: false),
-        .signalled(.terminate, dumpedCore: false), .exited(0), .exited(70),
+        ChildStatus.signaled(.kill, dumpedCore: false),
+        .signaled(.terminate, dumpedCore: false), .exited(0), .exited(70),
     ])
     func otherEndsAfterAWelcomeNeverCount(_ status: ChildStatus) {
         #expect(waits(lives: 50, ending: status, welcomed: true) == Array(repeating: 0, count: 50))
     }
 
     /// It says itself that it was welcomed.
-    @Test(arguments: [ChildStatus.exited(0), .exited(1), .signalled(.kill, dumpedCore: false)])
+    @Test(arguments: [ChildStatus.exited(0), .exited(1), .signaled(.kill, dumpedCore: false)])
     func everyEndOfSomebodyElsesProgramCounts(_ status: ChildStatus) {
         #expect(
-            waits(lives: 5, ending: status, welcomed: true, isForeign: true)
+            waits(lives: 5, ending: status, welcomed: true, isExternal: true)
                 == [0, 0, 100, 200, 400])
     }
 

@@ -11,7 +11,7 @@ import Testing
     @Test func furtherPoolsHaveDirectoriesAndForeignOnesASecret() throws {
         let folder = TestKit.TemporaryDirectory()
         var raw = WorkerPool(name: try #require(PoolName("raw")), kind: .decode)
-        raw.trust = .foreign
+        raw.trust = .external
         let vector = WorkerPool(name: try #require(PoolName("vector")), kind: .decode)
         let directory = try RuntimeDirectory(
             root: folder.path, kinds: Self.allKinds, pools: [vector, raw, WorkerPool(.decode)])
@@ -39,7 +39,7 @@ import Testing
     @Test func whatProcessesOfFurtherPoolsLeftIsRemovedAndWhatForeignOnesMadeStays() throws {
         let folder = try onTmpfs()
         var scans = WorkerPool(name: try #require(PoolName("scans")), kind: .decode)
-        scans.trust = .foreign
+        scans.trust = .external
         let heavy = WorkerPool(name: try #require(PoolName("heavy")), kind: .decode)
         let kinds = Self.allKinds.subtracting([.decode])
         let directory = try RuntimeDirectory(
@@ -61,7 +61,7 @@ import Testing
         let folder = try onTmpfs()
         let gone = WorkerPool(name: try #require(PoolName("gone")), kind: .decode)
         var scans = WorkerPool(name: try #require(PoolName("scans")), kind: .decode)
-        scans.trust = .foreign
+        scans.trust = .external
         let file = "\(Incarnation(Identifier128(high: 1, low: 2)).value.hex).1"
         func start(_ pools: [WorkerPool]) throws -> String {
             try RuntimeDirectory(root: folder.path, kinds: Self.allKinds, pools: pools)

@@ -19,7 +19,7 @@ import Testing
 
     /// It may fail as it will: the stack is ready without it, and goes on.
     @Test func somebodyElsesProgramDecidesNothing() {
-        var script = Script([.coordinator, .download, .download], foreign: [2])
+        var script = Script([.coordinator, .download, .download], external: [2])
         script.does(.start)
         #expect(script.does(.welcomed(slot: 0, life(0))) == [])
         #expect(script.does(.ended(slot: 2, .exited(78))) == [.spawn(slot: 2, restarts: 1)])
@@ -382,14 +382,14 @@ import Testing
     }
 }
 
-extension Standstill {
+extension Stall {
     /// What nothing but standing still adds up to.
-    fileprivate static var fiveSeconds: Standstill { lasting(looks: 5) }
+    fileprivate static var fiveSeconds: Stall { lasting(looks: 5) }
 
-    static func lasting(looks: Int, waitedMilliseconds waited: Int = 0) -> Standstill {
-        var standstill = Standstill()
-        for _ in 0..<looks { standstill.lasts(waitedMilliseconds: waited, isLate: false) }
-        return standstill
+    static func lasting(looks: Int, waitedMilliseconds waited: Int = 0) -> Stall {
+        var stall = Stall()
+        for _ in 0..<looks { stall.lasts(waitedMilliseconds: waited, isLate: false) }
+        return stall
     }
 }
 
@@ -398,8 +398,8 @@ private func lateStart(slot: Int, movedMilliseconds moved: Int = 0) -> [Supervis
     [.reportLateStart(slot: slot, movedMilliseconds: moved), .signal(slot: slot, .kill)]
 }
 
-let killed = ChildStatus.signalled(.kill, dumpedCore: false)
-let crash = ChildStatus.signalled(.segmentationFault, dumpedCore: true)
+let killed = ChildStatus.signaled(.kill, dumpedCore: false)
+let crash = ChildStatus.signaled(.segmentationFault, dumpedCore: true)
 
 func life(_ number: Int) -> Incarnation {
     Incarnation(Identifier128(high: 7, low: UInt64(number)))
@@ -412,11 +412,11 @@ struct Script {
 
     /// Nothing is started yet.
     init(
-        _ kinds: [ProcessKind], foreign: Set<Int> = [],
+        _ kinds: [ProcessKind], external: Set<Int> = [],
         startMilliseconds: Int = SupervisorState.startMilliseconds
     ) {
         state = SupervisorState(
-            kinds: kinds, foreign: foreign, startMilliseconds: startMilliseconds)
+            kinds: kinds, external: external, startMilliseconds: startMilliseconds)
     }
 
     /// All slots are started and welcomed; slot N with `life(N)`.

@@ -134,7 +134,7 @@ import Testing
                     && $0.hasSuffix(": killed")
             })
         #expect(
-            supervisor.allNotes.contains { $0.endedWith(.signalled(.kill, dumpedCore: false)) })
+            supervisor.allNotes.contains { $0.endedWith(.signaled(.kill, dumpedCore: false)) })
         supervisor.requestStop()
         #expect(await supervisor.end() == .drained)
     }
@@ -224,7 +224,7 @@ import Testing
         supervisor.requestStop()
         #expect(await supervisor.end() == .forced)
         #expect(
-            supervisor.allNotes.contains { $0.endedWith(.signalled(.kill, dumpedCore: false)) })
+            supervisor.allNotes.contains { $0.endedWith(.signaled(.kill, dumpedCore: false)) })
     }
 
     @Test func aProgramThatIsNotThereEndsTheStart() async throws {

@@ -1,7 +1,7 @@
 /// SVG and PDF that the tests write for themselves, by their specifications.
 public enum Drawings {
     /// Of the four quarters, row by row.
-    public static let colours: [[UInt8]] = [
+    public static let colors: [[UInt8]] = [
         [254, 0, 0], [0, 200, 0], [0, 0, 254], [250, 240, 0],
     ]
 
@@ -16,9 +16,9 @@ public enum Drawings {
 
     /// An SVG of the four quarters.
     public static func svgQuarters(width: Int = 24, height: Int = 24) -> [UInt8] {
-        let rectangles = zip(colours, 0...).map { colour, quarter in
+        let rectangles = zip(colors, 0...).map { color, quarter in
             let (x, y) = (quarter % 2 * width / 2, quarter / 2 * height / 2)
-            let values = colour.map { "\($0)" }.joined(separator: ",")
+            let values = color.map { "\($0)" }.joined(separator: ",")
             return "<rect x=\"\(x)\" y=\"\(y)\" width=\"\(width / 2)\" height=\"\(height / 2)\" "
                 + "fill=\"rgb(\(values))\"/>"
         }
@@ -45,8 +45,8 @@ public enum Drawings {
 
     /// The four quarters; rows of a PDF count from the bottom.
     public static func pdfQuarters(width: Int = 24, height: Int = 24, pages: Int = 1) -> [UInt8] {
-        let content = zip(colours, 0...).map { colour, quarter in
-            let values = colour.map { "\(Double($0) / 255)" }.joined(separator: " ")
+        let content = zip(colors, 0...).map { color, quarter in
+            let values = color.map { "\(Double($0) / 255)" }.joined(separator: " ")
             let (x, y) = (quarter % 2 * width / 2, (1 - quarter / 2) * height / 2)
             return "\(values) rg \(x) \(y) \(width / 2) \(height / 2) re f"
         }

@@ -5,7 +5,7 @@ public enum QOIFile {
         try Tool.run(["base64", "--decode"], input: Array((hasAlpha ? rgba : rgb).utf8))
     }
 
-    /// What every reader has to see in the file, with alpha: a run, small steps, colours again, and
+    /// What every reader has to see in the file, with alpha: a run, small steps, colors again, and
     /// alpha where there is any.
     public static func samples(hasAlpha: Bool) -> [UInt8] {
         (0..<12).flatMap { y in

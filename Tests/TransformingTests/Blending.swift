@@ -84,17 +84,17 @@ enum Blending {
         }
     }
 
-    private static func lum(_ colour: [Double]) -> Double {
-        0.3 * colour[0] + 0.59 * colour[1] + 0.11 * colour[2]
+    private static func lum(_ color: [Double]) -> Double {
+        0.3 * color[0] + 0.59 * color[1] + 0.11 * color[2]
     }
 
-    private static func sat(_ colour: [Double]) -> Double {
-        (colour.max() ?? 0) - (colour.min() ?? 0)
+    private static func sat(_ color: [Double]) -> Double {
+        (color.max() ?? 0) - (color.min() ?? 0)
     }
 
-    private static func setLum(_ colour: [Double], _ light: Double) -> [Double] {
-        let distance = light - lum(colour)
-        var clipped = colour.map { $0 + distance }
+    private static func setLum(_ color: [Double], _ light: Double) -> [Double] {
+        let distance = light - lum(color)
+        var clipped = color.map { $0 + distance }
         let (least, most) = (clipped.min() ?? 0, clipped.max() ?? 0)
         if least < 0 { clipped = clipped.map { light + ($0 - light) * light / (light - least) } }
         if most > 1 {
@@ -104,13 +104,13 @@ enum Blending {
     }
 
     /// By the order of the three, as the definition has it.
-    private static func setSat(_ colour: [Double], _ saturation: Double) -> [Double] {
-        let order = [0, 1, 2].sorted { colour[$0] < colour[$1] }
+    private static func setSat(_ color: [Double], _ saturation: Double) -> [Double] {
+        let order = [0, 1, 2].sorted { color[$0] < color[$1] }
         var result = [0.0, 0, 0]
         let (low, middle, high) = (order[0], order[1], order[2])
-        if colour[high] > colour[low] {
-            let range = colour[high] - colour[low]
-            result[middle] = (colour[middle] - colour[low]) * saturation / range
+        if color[high] > color[low] {
+            let range = color[high] - color[low]
+            result[middle] = (color[middle] - color[low]) * saturation / range
             result[high] = saturation
         }
         return result

@@ -13,24 +13,24 @@ import Vips
     }
 
     @Test(arguments: PixelPlane.Bands.allCases)
-    func aCanvasHasTheImageAtItsPlaceAndTheColourElsewhere(bands: PixelPlane.Bands) throws {
+    func aCanvasHasTheImageAtItsPlaceAndTheColorElsewhere(bands: PixelPlane.Bands) throws {
         let source = Source.noise(9, 8, bands)
         let image = ScalarImage(source)
-        let colours: [(Colour, [Double])] = [
+        let colors: [(Color, [Double])] = [
             (.clear, [0, 0, 0, 0]), (.white, [255, 255, 255, 255]),
-            (Colour(argb: 0x8010_20F0), [16, 32, 240, 128]),
+            (Color(argb: 0x8010_20F0), [16, 32, 240, 128]),
         ]
         for (gravity, x, y) in [("center", 5, 2), ("southeast", 11, 5), ("fp:0.2:0", 2, 0)] {
-            for (colour, outside) in colours {
+            for (color, outside) in colors {
                 let step = TransformStep.pad(
-                    PixelSize(width: 20, height: 13), try #require(Gravity(gravity)), colour)
+                    PixelSize(width: 20, height: 13), try #require(Gravity(gravity)), color)
                 let result = try transform(source, [step])
                 let wanted = ScalarImage(20, 13) { column, row in
                     (x..<(x + 9)).contains(column) && (y..<(y + 8)).contains(row)
                         ? image.at(column - x, row - y) : outside
                 }
-                #expect(ScalarImage(result).difference(from: wanted) == 0, "\(gravity) \(colour)")
-                let isOpaque = colour == .white && bands.rawValue % 2 == 1
+                #expect(ScalarImage(result).difference(from: wanted) == 0, "\(gravity) \(color)")
+                let isOpaque = color == .white && bands.rawValue % 2 == 1
                 #expect(result.header.hasAlpha != isOpaque)
             }
         }
@@ -48,7 +48,7 @@ import Vips
         if (0..<side).contains(position) { return position }
         let inTile = ((position % side) + side) % side
         switch fill {
-        case .colour: return nil
+        case .color: return nil
         case .copy: return min(max(position, 0), side - 1)
         case .repeat: return inTile
         case .mirror:
@@ -59,15 +59,15 @@ import Vips
 
     /// Margins that are wider than the image, too.
     @Test(arguments: PixelPlane.Bands.allCases)
-    func marginsShowTheirColourOrTheImageAgain(bands: PixelPlane.Bands) throws {
+    func marginsShowTheirColorOrTheImageAgain(bands: PixelPlane.Bands) throws {
         let source = Source.noise(9, 8, bands)
         let image = ScalarImage(source)
         let fills: [MarginFill] = [
-            .colour(.clear), .colour(Colour(argb: 0xFF10_20F0)), .copy, .repeat, .mirror,
+            .color(.clear), .color(Color(argb: 0xFF10_20F0)), .copy, .repeat, .mirror,
         ]
         for fill in fills {
             var outside = [0.0, 0, 0, 0]
-            if case .colour(let colour) = fill, colour != .clear { outside = [16, 32, 240, 255] }
+            if case .color(let color) = fill, color != .clear { outside = [16, 32, 240, 255] }
             let margins = Margins(left: 12, top: 3, right: 20, bottom: 9)
             let result = try transform(source, [.extend(margins, fill)])
             let wanted = ScalarImage(41, 20) { column, row in
@@ -119,12 +119,12 @@ import Vips
         #expect(large.pixel(0, 0) == base.pixel(0, 3))
     }
 
-    /// A patch of colour and detail on grey is what both look for.
+    /// A patch of color and detail on gray is what both look for.
     @Test(arguments: [Gravity.attention, .entropy], PixelPlane.Bands.allCases)
     func whatIsStrikingIsKept(gravity: Gravity, bands: PixelPlane.Bands) throws {
-        let isGrey = bands.rawValue < 3
+        let isGray = bands.rawValue < 3
         let source = Source(160, 60, bands) { x, y, band in
-            if band == (isGrey ? 1 : 3) { return 255 }
+            if band == (isGray ? 1 : 3) { return 255 }
             guard (115..<135).contains(x), (20..<40).contains(y) else { return 120 }
             return (x / 4 + y / 4) % 2 == 0 ? (band == 0 ? 250 : 20) : 160
         }
@@ -144,7 +144,7 @@ import Vips
     }
 
     @Test(arguments: PixelPlane.Bands.allCases)
-    func edgesOfOneColourAreTrimmed(bands: PixelPlane.Bands) throws {
+    func edgesOfOneColorAreTrimmed(bands: PixelPlane.Bands) throws {
         let trimmed = PixelSize(width: 18, height: 12)
         let plain = try transform(framed(bands, wobble: 0), [.trim(tolerance: 0)])
         #expect(plain.size == trimmed)
@@ -157,19 +157,19 @@ import Vips
         #expect(try transform(framed(bands, wobble: 5), [.trim(tolerance: 200)]).size == whole)
     }
 
-    /// The corner has another colour than the rows below it and the right column.
+    /// The corner has another color than the rows below it and the right column.
     @Test(arguments: PixelPlane.Bands.allCases)
-    func edgesOfAGivenColourAreTrimmed(bands: PixelPlane.Bands) throws {
+    func edgesOfAGivenColorAreTrimmed(bands: PixelPlane.Bands) throws {
         let count = Int(bands.rawValue)
         let source = Source(30, 20, bands) { x, y, band in
             if count % 2 == 0, band == count - 1 { return 255 }
             return x == 29 || y > 15 ? 90 : x == 0 ? 10 : 200
         }
-        let grey = Colour(argb: 0xFF5A_5A5A)
-        let trimmed = try transform(source, [.trim(tolerance: 0, grey)])
+        let gray = Color(argb: 0xFF5A_5A5A)
+        let trimmed = try transform(source, [.trim(tolerance: 0, gray)])
         #expect(trimmed.size == PixelSize(width: 29, height: 16))
         #expect(trimmed.pixel(0, 0)[0] == 10)
-        let near = Colour(argb: 0xFF5F_5A5A)
+        let near = Color(argb: 0xFF5F_5A5A)
         let whole = PixelSize(width: 30, height: 20)
         #expect(try transform(source, [.trim(tolerance: 4, near)]).size == whole)
         #expect(try transform(source, [.trim(tolerance: 5, near)]).size == trimmed.size)
@@ -177,8 +177,8 @@ import Vips
         #expect(try transform(source, [.trim(tolerance: 100, .clear)]).size == whole)
     }
 
-    /// Colours that alpha hides are none.
-    @Test func transparentEdgesAreTrimmedWhateverTheirColour() throws {
+    /// Colors that alpha hides are none.
+    @Test func transparentEdgesAreTrimmedWhateverTheirColor() throws {
         let source = Source(30, 20, .rgba) { x, y, band in
             let isInside = (7..<25).contains(x) && (3..<15).contains(y)
             return band == 3 ? (isInside ? 255 : 0) : (x * 37 + y * 11) % 256

@@ -60,12 +60,12 @@ import Vips
         let made = try transform(
             source, [], output: options(.png, depth: 16) { $0.compression = compression })
         #expect(made.bytes[24] == 16 && made.header.bytesPerBand == 2)
-        let map = bands == .rgb || bands == .grey ? "rgb" : "rgba"
+        let map = bands == .rgb || bands == .gray ? "rgb" : "rgba"
         let wanted = (0..<17).flatMap { y in
             (0..<23).flatMap { x in
-                let colours = bands == .rgb || bands == .rgba ? [0, 1, 2] : [0, 0, 0]
+                let colors = bands == .rgb || bands == .rgba ? [0, 1, 2] : [0, 0, 0]
                 let alpha = map == "rgba" ? [bands == .rgba ? 3 : 1] : []
-                return (colours + alpha).map { tone(x, y, $0) }
+                return (colors + alpha).map { tone(x, y, $0) }
             }
         }
         #expect(try read(made.bytes, "png", map) == wanted)
@@ -133,8 +133,8 @@ import Vips
         #expect(scaled.samples.allSatisfy { $0 == 255 })
     }
 
-    /// Colours of transparent pixels do not show at their edges.
-    @Test func transparentPixelsHaveNoColourInAResize() throws {
+    /// Colors of transparent pixels do not show at their edges.
+    @Test func transparentPixelsHaveNoColorInAResize() throws {
         let source = source(64, 64, .rgba) { x, _, band in
             x < 32 ? [60_000, 500, 500, 65_535][band] : [0, 65_535, 0, 0][band]
         }
@@ -178,10 +178,10 @@ import Vips
     // MARK: - High dynamic range
 
     private func pq(_ bits: Int) -> SampleForm {
-        SampleForm(bits: bits, hdr: HDRColours(primaries: .bt2020, transfer: .pq))
+        SampleForm(bits: bits, hdr: HDRColors(primaries: .bt2020, transfer: .pq))
     }
 
-    @Test func aPNGSaysItsColoursByNumbers() throws {
+    @Test func aPNGSaysItsColorsByNumbers() throws {
         let source = source(23, 17, .rgb, samples: pq(10), tone)
         for isProgressive in [false, true] {
             let made = try transform(
@@ -205,8 +205,8 @@ import Vips
     /// As many bits as the source had, or as are asked for; libavif's program says which.
     @Test(arguments: [(10, nil, 10), (12, nil, 12), (16, nil, 12), (10, 12, 12), (16, 10, 10)])
     func anAVIFHasBitsAndNumbers(bits: Int, asked: Int?, depth: Int) throws {
-        let colour = [50_000, 30_000, 20_000]
-        let source = source(32, 32, .rgb, samples: pq(bits)) { _, _, band in colour[band] }
+        let color = [50_000, 30_000, 20_000]
+        let source = source(32, 32, .rgb, samples: pq(bits)) { _, _, band in color[band] }
         let made = try transform(
             source, [], output: options(.avif, depth: asked) { $0.quality = 95 })
         let path = folder.write(made.bytes, to: "a.avif")
@@ -221,22 +221,22 @@ import Vips
         try Tool.run(["avifdec", "-d", "16", path, png])
         let pixels = try read(try #require(FileBytes.read(png)), "png")
         let pixel = Array(pixels.dropFirst(3 * (10 * 32 + 10)).prefix(3))
-        for (made, wanted) in zip(pixel, colour) {
+        for (made, wanted) in zip(pixel, color) {
             let difference = made - wanted
             #expect(abs(difference) < 400, "\(pixel)")
         }
     }
 
     @Test func anAVIFOfManyBitsKeepsAlphaAndLosesNothing() throws {
-        let colour = [64 * 800, 64 * 300, 64 * 5, 32_800]
-        let source = source(32, 32, .rgba) { _, _, band in colour[band] }
+        let color = [64 * 800, 64 * 300, 64 * 5, 32_800]
+        let source = source(32, 32, .rgba) { _, _, band in color[band] }
         let made = try transform(
             source, [], output: options(.avif, depth: 10) { $0.lossless = true })
         #expect(made.image.info.hasAlpha)
         let (path, png) = (folder.write(made.bytes, to: "b.avif"), folder.file("b.png"))
         try Tool.run(["avifdec", "-d", "16", path, png])
         let pixel = try read(try #require(FileBytes.read(png)), "png", "rgba").prefix(4)
-        for (made, wanted) in zip(pixel, colour) {
+        for (made, wanted) in zip(pixel, color) {
             let difference = made - wanted
             #expect(abs(difference) <= 64, "\(pixel)")
         }

@@ -58,15 +58,15 @@ import Vips
     @Test func itShowsTheResultAndIsAloneThere() throws {
         for (source, size) in [
             (Self.gradient(640, 400, .rgb), "160x100"), (Self.gradient(64, 48, .rgb), "64x48"),
-            (Self.gradient(100, 500, .grey), "32x160"), (Self.gradient(320, 320, .rgba), "160x160"),
+            (Self.gradient(100, 500, .gray), "32x160"), (Self.gradient(320, 320, .rgba), "160x160"),
             (Self.planar(640, 400), "160x100"), (Self.planar(31, 1_601), "3x160"),
         ] {
             let made = try jpeg(source)
             let small = try thumbnails(made.bytes)
             // Baseline, nothing between its beginning and its tables.
             #expect(small.starts(with: [0xFF, 0xD8, 0xFF, 0xDB]))
-            #expect(try facts(small, "-s3", "-ImageSize") == size)
-            let process = try facts(small, "-s3", "-EncodingProcess")
+            #expect(try properties(small, "-s3", "-ImageSize") == size)
+            let process = try properties(small, "-s3", "-EncodingProcess")
             #expect(process == "Baseline DCT, Huffman coding")
             let folder = TestKit.TemporaryDirectory()
             folder.write(made.bytes, to: "large.jpg")
@@ -90,10 +90,10 @@ import Vips
     func keptMetadataIsBesideIt(order: Int) throws {
         for source in [Self.gradient(300, 200, .rgb), Self.planar(300, 200)] {
             let made = try jpeg(source.with([(.exif, Self.kept[order])]))
-            #expect(try facts(made.bytes, "-s3", "-Copyright") == "(c) Ad")
-            #expect(try facts(made.bytes, "-s3", "-ThumbnailLength") != "")
+            #expect(try properties(made.bytes, "-s3", "-Copyright") == "(c) Ad")
+            #expect(try properties(made.bytes, "-s3", "-ThumbnailLength") != "")
             #expect(try !thumbnails(made.bytes).isEmpty)
-            #expect(try facts(made.bytes, "-s3", "-warning") == "")
+            #expect(try properties(made.bytes, "-s3", "-warning") == "")
         }
     }
 
@@ -123,7 +123,7 @@ import Vips
         #expect(try thumbnails(made.bytes).isEmpty)
     }
 
-    private func facts(_ bytes: [UInt8], _ words: String...) throws -> String {
+    private func properties(_ bytes: [UInt8], _ words: String...) throws -> String {
         let said = String(decoding: try exiftool(words, bytes), as: UTF8.self)
         return said.split(separator: "\n").joined(separator: "\n")
     }

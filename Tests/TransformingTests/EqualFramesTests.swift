@@ -20,7 +20,7 @@ import Testing
         }
         var source = frames[0]
         source.samples = frames.flatMap(\.samples)
-        source.layout.animation = AnimationFacts(
+        source.layout.animation = AnimationProperties(
             durations: [UInt32](repeating: 40_000, count: count), loops: 0)
         source.info.pages = count
         return source
@@ -52,7 +52,7 @@ import Testing
         let found = try transform(
             source, [Self.small], output: Self.output(format, lossless: isLossless))
         #expect(found.size == PixelSize(width: 8, height: 8))
-        let grey = found.pixel(1, 1)
-        #expect(grey.prefix(3).allSatisfy { (118...138).contains($0) }, "\(grey)")
+        let gray = found.pixel(1, 1)
+        #expect(gray.prefix(3).allSatisfy { (118...138).contains($0) }, "\(gray)")
     }
 }

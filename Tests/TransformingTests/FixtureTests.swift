@@ -53,7 +53,7 @@ struct FixtureTests {
         #expect(Set(square).count == 1)
     }
 
-    @Test func theOraclesOfColoursAndTurnsHold() throws {
+    @Test func theOraclesOfColorsAndTurnsHold() throws {
         let source = try testImage()
         let blurred = try transform(source, [.blur(radius: 25)])
         let (fractions, found) = ([0.59, 0.14, 0.12, 0.75], blurred.pixel(80, 150))
@@ -75,7 +75,7 @@ struct FixtureTests {
 
     @Test func theOraclesOfRoundCornersAndTintsHold() throws {
         let source = try testImage()
-        let black = Colour(argb: 0xFF00_0000)
+        let black = Color(argb: 0xFF00_0000)
         let rounded = try transform(source, [.round(radius: 50, .all, border: 1, black)])
         #expect(rounded.size == PixelSize(width: 300, height: 300))
         #expect(rounded.pixel(0, 0)[3] == 0)

@@ -6,7 +6,7 @@ import Testing
 /// Durations in the units of formats.
 struct FrameTimesTests {
     private func times(_ durations: [UInt32], loops: Int = 0) -> FrameTimes {
-        FrameTimes(AnimationFacts(durations: durations, loops: loops))
+        FrameTimes(AnimationProperties(durations: durations, loops: loops))
     }
 
     @Test func whatOneFrameLosesTheNextOneGets() {

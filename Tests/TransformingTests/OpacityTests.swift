@@ -23,7 +23,7 @@ import Vips
 
     private static let canvases: [TransformStep] = [
         .pad(PixelSize(width: 40, height: 40), .center, .clear),
-        .extend(Margins(left: 8, top: 8, right: 8, bottom: 8), .colour(.clear)),
+        .extend(Margins(left: 8, top: 8, right: 8, bottom: 8), .color(.clear)),
         .resize(PixelSize(width: 40, height: 24), .letterbox),
         .round(radius: 12),
     ]
@@ -44,11 +44,11 @@ import Vips
 
     private static let opaqueCanvases: [TransformStep] = [
         .pad(PixelSize(width: 120, height: 120), .center, .white),
-        .extend(Margins(left: 20, top: 20, right: 20, bottom: 20), .colour(.white)),
+        .extend(Margins(left: 20, top: 20, right: 20, bottom: 20), .color(.white)),
     ]
 
     /// A canvas of an opaque color makes no image opaque that is transparent in part.
-    @Test(arguments: [PixelPlane.Bands.greyAlpha, .rgba])
+    @Test(arguments: [PixelPlane.Bands.grayAlpha, .rgba])
     func anOpaqueCanvasHidesNoTransparency(bands: PixelPlane.Bands) throws {
         let source = Source(80, 80, bands) { x, _, band in
             x < 41 ? (Self.isAlpha(band, bands) ? 255 : Self.shown) : 0

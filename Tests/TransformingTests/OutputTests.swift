@@ -7,7 +7,7 @@ import Vips
 @Suite struct OutputTests {
     @Test(arguments: [
         (ImageFormat.jpeg, PixelPlane.Bands.rgb, ImageFormat.jpeg), (.png, .rgb, .png),
-        (.webp, .rgb, .webp), (.gif, .rgb, .jpeg), (.gif, .rgba, .png), (.jpeg, .grey, .jpeg),
+        (.webp, .rgb, .webp), (.gif, .rgb, .jpeg), (.gif, .rgba, .png), (.jpeg, .gray, .jpeg),
     ])
     func theSourceChoosesTheFormatWhereTheRequestDoesNot(
         source: ImageFormat, bands: PixelPlane.Bands, result: ImageFormat
@@ -49,13 +49,13 @@ import Vips
     }
 
     /// Half of the background and half of the pixel, where that is half transparent.
-    @Test(arguments: [PixelPlane.Bands.rgba, .greyAlpha])
-    func aColourOfTheRequestIsBehindAJPEG(bands: PixelPlane.Bands) throws {
+    @Test(arguments: [PixelPlane.Bands.rgba, .grayAlpha])
+    func aColorOfTheRequestIsBehindAJPEG(bands: PixelPlane.Bands) throws {
         let alpha = [0, 128, 255]
         let last = bands == .rgba ? 3 : 1
         let source = Source(48, 32, bands) { x, _, band in band == last ? alpha[x / 16] : 40 }
         var output = OutputOptions(format: .jpeg, quality: 100)
-        output.background = Colour(argb: 0xFFC8_6400)
+        output.background = Color(argb: 0xFFC8_6400)
         let result = try transform(source, [], output: output)
         for (place, wanted) in [[200, 100, 0], [120, 70, 20], [40, 40, 40]].enumerated() {
             for (found, sample) in zip(result.pixel(place * 16 + 8, 16), wanted) {

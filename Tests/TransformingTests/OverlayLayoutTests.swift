@@ -44,7 +44,7 @@ import Vips
 
     // MARK: - Overlays
 
-    /// Of odd sides, so that the last colours stand for less than the others.
+    /// Of odd sides, so that the last colors stand for less than the others.
     @Test(arguments: [1, 6])
     func aPlanarOverlayIsSeenAsItIsDisplayed(exif: Int) throws {
         let (blue, red) = (100, 170)
@@ -53,17 +53,17 @@ import Vips
         let result = try lay(over, on: base)
         let rect = PixelRect(x: Self.place.x, y: Self.place.y, size: over.info.size)
         #expect(wrong(result, beside: rect, base.pixel).isEmpty)
-        let colours = places(rect.size) { x, y in
+        let colors = places(rect.size) { x, y in
             let luma = exif == 1 ? 80 + 5 * x + 3 * y : 80 + 5 * y + 3 * (6 - x)
             return isClose(
                 result.pixel(rect.x + x, rect.y + y),
-                Source.colour(luma: luma, blue: blue, red: red), by: 2)
+                Source.color(luma: luma, blue: blue, red: red), by: 2)
         }
-        #expect(colours.isEmpty)
+        #expect(colors.isEmpty)
     }
 
     /// By itself it is the same image.
-    @Test func aPlanarOverlayHasTheColoursThatItHasAlone() throws {
+    @Test func aPlanarOverlayHasTheColorsThatItHasAlone() throws {
         let over = Source.planar(10, 6, blue: 90, red: 150) { x, y in (x * 31 + y * 57) % 200 }
         let alone = try transform(over, [], output: .png)
         let result = try lay(over, on: base)
@@ -103,7 +103,7 @@ import Vips
     @Test func aPlanarImageLeavesItsLaneAtTheOverlay() throws {
         let planar = Source.planar(41, 21, blue: 100, red: 170) { x, y in 60 + 3 * x + 2 * y }
         let alone = try transform(planar, [], output: .png)
-        #expect(isClose(alone.pixel(5, 7), Source.colour(luma: 89, blue: 100, red: 170), by: 2))
+        #expect(isClose(alone.pixel(5, 7), Source.color(luma: 89, blue: 100, red: 170), by: 2))
         let result = try lay(red, on: planar)
         #expect(result.header.bands == 3)
         #expect(wrong(result, alone.pixel).isEmpty)

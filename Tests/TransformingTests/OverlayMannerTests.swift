@@ -84,7 +84,7 @@ import Vips
     @Test(arguments: BlendMode.allCases, [PixelPlane.Bands.rgb, .rgba])
     func eachModeIsItsFormula(mode: BlendMode, bands: PixelPlane.Bands) throws {
         let below = Source.noise(23, 17, bands)
-        for above in [Source.noise(23, 17, .rgba), .noise(23, 17, .rgb), .noise(23, 17, .grey)] {
+        for above in [Source.noise(23, 17, .rgba), .noise(23, 17, .rgb), .noise(23, 17, .gray)] {
             for opacity in [1, 0.4] {
                 let overlay = Overlay(url: "", opacity: opacity, repeats: true, mode: mode)
                 let image = try transform(below, [.overlay(overlay)], overlays: [above])
@@ -117,11 +117,11 @@ import Vips
     }
 
     /// Multiplied with 0.4 of a mark of 200, 100 becomes 100 × (0.6 + 0.4 × 200 / 255).
-    @Test func greyIsMultiplied() throws {
-        let grey = Source(40, 20, .grey) { _, _, _ in 100 }
-        let mark = Source(10, 6, .grey) { _, _, _ in 200 }
+    @Test func grayIsMultiplied() throws {
+        let gray = Source(40, 20, .gray) { _, _, _ in 100 }
+        let mark = Source(10, 6, .gray) { _, _, _ in 200 }
         let overlay = Overlay(url: "", opacity: 0.4, gravity: .center, mode: .multiply)
-        let image = try transform(grey, [.overlay(overlay)], overlays: [mark])
+        let image = try transform(gray, [.overlay(overlay)], overlays: [mark])
         #expect(image.pixel(20, 10) == [91, 91, 91])
         #expect(image.pixel(0, 0) == [100, 100, 100])
     }

@@ -67,12 +67,12 @@ import Vips
         #expect(isClose(result.pixel(6, 1), [255, 0, 0, 255]))
     }
 
-    @Test func greyBecomesColour() throws {
-        let grey = Source(40, 20, .grey) { _, _, _ in 100 }
-        let result = try lay(red, on: grey)
+    @Test func grayBecomesColor() throws {
+        let gray = Source(40, 20, .gray) { _, _, _ in 100 }
+        let result = try lay(red, on: gray)
         #expect(isClose(result.pixel(0, 0), [255, 0, 0]))
         #expect(isClose(result.pixel(30, 15), [100, 100, 100]))
-        let dark = Source(10, 6, .grey) { _, _, _ in 30 }
+        let dark = Source(10, 6, .gray) { _, _, _ in 30 }
         #expect(isClose(try lay(dark, on: base).pixel(1, 1), [30, 30, 30]))
     }
 

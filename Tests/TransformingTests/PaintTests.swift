@@ -6,18 +6,18 @@ import Testing
 import Transforming
 import Vips
 
-/// Images of one colour.
+/// Images of one color.
 @Suite struct PaintTests {
-    private static let opaque = Colour(argb: 0xFF12_3456)
-    private static let glass = Colour(argb: 0x8012_3456)
+    private static let opaque = Color(argb: 0xFF12_3456)
+    private static let glass = Color(argb: 0x8012_3456)
 
     private func paint(
-        _ colour: Colour, width: Int = 33, height: Int = 21,
+        _ color: Color, width: Int = 33, height: Int = 21,
         _ output: OutputOptions = OutputOptions(), limits: ImageLimits = ImageLimits(),
         space: HeapSpace = HeapSpace(), cancellation: CancellationFlag = CancellationFlag()
     ) throws -> Transformed {
         let work = PaintWork(
-            colour: colour, size: PixelSize(width: width, height: height), output: output,
+            color: color, size: PixelSize(width: width, height: height), output: output,
             limits: limits)
         do {
             let image = try TransformStage().paint(
@@ -30,7 +30,7 @@ import Vips
         }
     }
 
-    @Test func everyPixelHasTheColourAsItWasGiven() throws {
+    @Test func everyPixelHasTheColorAsItWasGiven() throws {
         let opaque = try paint(Self.opaque)
         #expect(opaque.image.info.format == .png)
         #expect(opaque.size == PixelSize(width: 33, height: 21))
@@ -58,14 +58,14 @@ import Vips
     }
 
     @Test func transparencyBecomesWhiteInAJPEG() throws {
-        let result = try paint(Colour(argb: 0), OutputOptions(format: .jpeg))
+        let result = try paint(Color(argb: 0), OutputOptions(format: .jpeg))
         #expect(result.pixel(3, 3).allSatisfy { $0 > 250 })
     }
 
-    @Test func aColourOfTheRequestIsBehindAJPEG() throws {
+    @Test func aColorOfTheRequestIsBehindAJPEG() throws {
         var output = OutputOptions(format: .jpeg, quality: 100)
-        output.background = Colour(argb: 0xFF10_2030)
-        let result = try paint(Colour(argb: 0), output)
+        output.background = Color(argb: 0xFF10_2030)
+        let result = try paint(Color(argb: 0), output)
         #expect(zip(result.pixel(3, 3), [0x10, 0x20, 0x30]).allSatisfy { abs($0 - $1) <= 3 })
     }
 

@@ -23,7 +23,7 @@ import Vips
         return try transform(source, [], output: output)
     }
 
-    private func colours(_ image: Transformed) -> Int {
+    private func colors(_ image: Transformed) -> Int {
         let bands = image.header.bands
         return Set(
             stride(from: 0, to: image.samples.count, by: bands).map {
@@ -34,14 +34,14 @@ import Vips
 
     // MARK: - GIF
 
-    @Test func aGIFHasAtMostAsManyColours() throws {
+    @Test func aGIFHasAtMostAsManyColors() throws {
         for (asked, most) in [(256, 256), (255, 128), (64, 64), (7, 4), (2, 2)] {
             for source in [waves, steps] {
-                let found = colours(try made(source, .gif) { $0.colours = asked })
+                let found = colors(try made(source, .gif) { $0.colors = asked })
                 #expect((2...most).contains(found), "\(asked)")
             }
         }
-        #expect(colours(try made(waves, .gif)) > 128)
+        #expect(colors(try made(waves, .gif)) > 128)
     }
 
     /// The flags of the image descriptor (GIF89a, 20), which follows a comment-free head.
@@ -61,7 +61,7 @@ import Vips
         for step in 0..<8 {
             #expect(image.pixel(step * 8 + 4, 16)[3] == (step * 36 >= 128 ? 255 : 0), "\(step)")
         }
-        // Of many colours: where the palette has room, libvips makes a colour transparent that no
+        // Of many colors: where the palette has room, libvips makes a color transparent that no
         // pixel has.
         let opaque = Source(64, 64, .rgba) { x, y, band in
             band == 3 ? 255 : (x * (band + 2) * 4 + y * (3 - band) * 4) % 256
@@ -73,12 +73,12 @@ import Vips
         let ramp = Source(128, 32) { x, _, _ in x * 2 }
         let rows = try [0, 100].map { dither in
             let image = try made(ramp, .gif) {
-                $0.colours = 4
+                $0.colors = 4
                 $0.dither = dither
             }
             return Set((0..<32).map { y in (0..<128).map { image.pixel($0, y) } }).count
         }
-        // Without it, each column is of one colour.
+        // Without it, each column is of one color.
         #expect(rows[0] == 1 && rows[1] > 1, "\(rows)")
     }
 

@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: 0..<200)
     func aResultIsAsLargeAsPlanned(number: Int) throws {
         var random = SeededGenerator(seed: UInt64(number))
-        let bands: [PixelPlane.Bands] = [.grey, .rgb, .rgba]
+        let bands: [PixelPlane.Bands] = [.gray, .rgb, .rgba]
         let image = size(&random, 1...160)
         var steps: [TransformStep] = []
         var planned = image

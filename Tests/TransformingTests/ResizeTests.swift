@@ -25,7 +25,7 @@ import Vips
         #expect(try transform(.quarters(500, 3), [.resize(box(50, 50), .fit)]).size == box(50, 1))
     }
 
-    @Test func letterboxCentresInTransparentMarginsAndEnlarges() throws {
+    @Test func letterboxCentersInTransparentMarginsAndEnlarges() throws {
         let result = try transform(.quarters(20, 10), [.resize(box(60, 60), .letterbox)])
         #expect(result.pixel(30, 5) == [0, 0, 0, 0])
         #expect(result.pixel(30, 54) == [0, 0, 0, 0])
@@ -53,7 +53,7 @@ import Vips
         #expect(result.quarters == [0, 1, 2, 3])
     }
 
-    /// Ramps are what a resize must not move: each result has the value of its centre, where the
+    /// Ramps are what a resize must not move: each result has the value of its center, where the
     /// filter's three lobes do not reach beyond the edges.
     @Test(arguments: [
         (250, 100), (250, 99), (250, 249), (250, 33), (250, 7), (100, 250), (99, 100),
@@ -98,7 +98,7 @@ import Vips
         #expect(cropped.pixel(50, 5)[0] == 100)
     }
 
-    @Test func coloursOfTransparentPixelsDoNotShow() throws {
+    @Test func colorsOfTransparentPixelsDoNotShow() throws {
         // Opaque white next to transparent black: the edge stays white, only less opaque.
         let source = Source(64, 8, .rgba) { x, _, band in
             x < 30 ? 255 : (band == 3 ? 0 : 0)

@@ -42,7 +42,7 @@ import Vips
         return Double(count) / Double(Self.side * Self.side)
     }
 
-    /// Colours of what is hardly seen are lost in its alpha: what is compared is what is seen.
+    /// Colors of what is hardly seen are lost in its alpha: what is compared is what is seen.
     private func difference(_ result: Transformed, _ wanted: ScalarImage) -> Double {
         ScalarImage(result).premultiplied.difference(from: wanted)
     }
@@ -74,11 +74,11 @@ import Vips
             (6, 2, [.topLeft, .bottomRight], 0xFF40_8020), (0, 2, .all, 0xFF00_FF00),
         ] as [(Double, Double, Corners, UInt32)], PixelPlane.Bands.allCases)
     func aBorderIsALineOverTheEdge(
-        step: (radius: Double, width: Double, corners: Corners, colour: UInt32),
+        step: (radius: Double, width: Double, corners: Corners, color: UInt32),
         bands: PixelPlane.Bands
     ) throws {
         let source = Source.noise(33, 27, bands)
-        let (size, colour) = (source.info.size, Colour(argb: step.colour))
+        let (size, color) = (source.info.size, Color(argb: step.color))
         let image = ScalarImage(source).premultiplied
         let middle = floor(step.width) + 0.5
         func shape(_ inset: Double, _ radius: Double) -> Shape {
@@ -89,16 +89,16 @@ import Vips
         let outer = shape(
             middle - step.width / 2, radius > 0 ? radius + step.width / 2 : 0)
         let inner = shape(middle + step.width / 2, max(0, radius - step.width / 2))
-        let paint = [colour.red, colour.green, colour.blue].map { Double($0) } + [255]
+        let paint = [color.red, color.green, color.blue].map { Double($0) } + [255]
         let wanted = ScalarImage(33, 27) { x, y in
             let seen = part(x, y, inside.contains)
             let over =
-                Double(colour.alpha) / 255
+                Double(color.alpha) / 255
                 * part(x, y) { outer.contains($0, $1) && !inner.contains($0, $1) }
             return zip(image.at(x, y), paint).map { $0 * seen * (1 - over) + $1 * over }
         }
         let result = try transform(
-            source, [.round(radius: step.radius, step.corners, border: step.width, colour)])
+            source, [.round(radius: step.radius, step.corners, border: step.width, color)])
         #expect(difference(result, wanted) <= 1.5)
     }
 
@@ -119,7 +119,7 @@ import Vips
 
     /// A large radius is no less exact, and rows without a corner are not looked at.
     @Test func aLargeCircleIsRound() throws {
-        let source = Source(1_000, 1_000, .grey) { _, _, _ in 255 }
+        let source = Source(1_000, 1_000, .gray) { _, _, _ in 255 }
         let image = ScalarImage(try transform(source, [.round(radius: 500)]))
         let area = image.pixels.reduce(0) { $0 + $1[3] / 255 }
         #expect(abs(area - .pi * 250_000) < 30)

@@ -25,8 +25,8 @@ struct ScalarImage {
     init(_ result: Transformed) {
         self.init(result.size.width, result.size.height) { x, y in
             let pixel = result.pixel(x, y).map { Double($0) }
-            let colours = pixel.count < 3 ? [pixel[0], pixel[0], pixel[0]] : Array(pixel.prefix(3))
-            return colours + [pixel.count % 2 == 0 ? pixel[pixel.count - 1] : 255]
+            let colors = pixel.count < 3 ? [pixel[0], pixel[0], pixel[0]] : Array(pixel.prefix(3))
+            return colors + [pixel.count % 2 == 0 ? pixel[pixel.count - 1] : 255]
         }
     }
 
@@ -39,7 +39,7 @@ struct ScalarImage {
         ScalarImage(width, height) { body(at($0, $1)) }
     }
 
-    /// Colours multiplied by alpha, and divided by it again.
+    /// Colors multiplied by alpha, and divided by it again.
     var premultiplied: ScalarImage {
         map { pixel in pixel.prefix(3).map { $0 * pixel[3] / 255 } + [pixel[3]] }
     }
@@ -75,7 +75,7 @@ struct ScalarImage {
 }
 
 extension Source {
-    /// Any colours, and alpha that is never so little that colours are lost in it.
+    /// Any colors, and alpha that is never so little that colors are lost in it.
     static func noise(_ width: Int, _ height: Int, _ bands: PixelPlane.Bands) -> Source {
         var random = SeededGenerator(seed: 5)
         let count = Int(bands.rawValue)

@@ -8,7 +8,7 @@ import Vips
     private let waves = Source(120, 90, format: .jpeg) { x, y, band in
         (x * x / 50 + y * (band + 1) + (x * 7919 + y * 104_729) % 5) % 256
     }
-    /// Many colours, some of them transparent.
+    /// Many colors, some of them transparent.
     private let clear = Source(64, 64, .rgba) { x, y, band in
         band == 3 ? (x < 32 ? 0 : 255) : (x * 4 + y * band) % 256
     }
@@ -80,10 +80,10 @@ import Vips
     @Test func tablesOfItsOwnMakeAJPEGSmaller() throws {
         for source in ways {
             let plain = try made(source, output(.jpeg) { _ in })
-            let optimised = try made(source, output(.jpeg) { $0.optimisesCoding = true })
-            #expect(optimised.bytes.count < plain.bytes.count)
-            #expect(tables(optimised.bytes) != tables(plain.bytes))
-            #expect(optimised.samples == plain.samples)
+            let optimized = try made(source, output(.jpeg) { $0.optimizesCoding = true })
+            #expect(optimized.bytes.count < plain.bytes.count)
+            #expect(tables(optimized.bytes) != tables(plain.bytes))
+            #expect(optimized.samples == plain.samples)
         }
     }
 
@@ -103,37 +103,37 @@ import Vips
 
     // MARK: - PNG
 
-    /// Depth, colour type and interlacing of the header, and the colours of the palette.
-    private func facts(_ bytes: [UInt8]) -> (
-        depth: UInt8, type: UInt8, interlace: UInt8, colours: Int
+    /// Depth, color type and interlacing of the header, and the colors of the palette.
+    private func properties(_ bytes: [UInt8]) -> (
+        depth: UInt8, type: UInt8, interlace: UInt8, colors: Int
     ) {
-        var (offset, colours) = (8, 0)
+        var (offset, colors) = (8, 0)
         while offset + 8 <= bytes.count {
             let length = bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
             if bytes[(offset + 4)..<(offset + 8)].elementsEqual("PLTE".utf8) {
-                colours = length / 3
+                colors = length / 3
             }
             offset += length + 12
         }
-        return (bytes[24], bytes[25], bytes[28], colours)
+        return (bytes[24], bytes[25], bytes[28], colors)
     }
 
     @Test func anInterlacedPNGIsOne() throws {
         let progressive = try made(clear, output(.png) { $0.isProgressive = true })
-        #expect(facts(progressive.bytes).interlace == 1)
+        #expect(properties(progressive.bytes).interlace == 1)
         #expect(progressive.samples == clear.samples)
-        #expect(facts(try made(clear, output(.png) { _ in }).bytes).interlace == 0)
+        #expect(properties(try made(clear, output(.png) { _ in }).bytes).interlace == 0)
     }
 
-    @Test func aPaletteHasAtMostAsManyColours() throws {
+    @Test func aPaletteHasAtMostAsManyColors() throws {
         for (asked, depth, most) in [
             (256, 8, 256), (255, 4, 16), (16, 4, 16), (7, 2, 4), (2, 1, 2),
         ] {
             for source in [waves, clear] {
-                let result = try made(source, output(.png) { $0.colours = asked })
-                let facts = facts(result.bytes)
-                #expect(facts.type == 3 && facts.depth == UInt8(depth), "\(asked)")
-                #expect((1...most).contains(facts.colours), "\(asked): \(facts.colours)")
+                let result = try made(source, output(.png) { $0.colors = asked })
+                let properties = properties(result.bytes)
+                #expect(properties.type == 3 && properties.depth == UInt8(depth), "\(asked)")
+                #expect((1...most).contains(properties.colors), "\(asked): \(properties.colors)")
                 var seen: Set<[UInt8]> = []
                 let bands = result.header.bands
                 for start in stride(from: 0, to: result.samples.count, by: bands) {
@@ -146,11 +146,11 @@ import Vips
 
     /// An encoder may leave alpha out; what is said of the image goes by what it wrote.
     @Test func aPaletteKeepsTransparency() throws {
-        let result = try made(clear, output(.png) { $0.colours = 256 })
+        let result = try made(clear, output(.png) { $0.colors = 256 })
         #expect(result.header.hasAlpha && result.pixel(3, 3)[3] == 0)
         #expect(result.pixel(60, 3)[3] == 255)
         let opaque = Source(32, 32, .rgba) { x, y, band in band == 3 ? 255 : x * y % 256 }
-        #expect(try made(opaque, output(.png) { $0.colours = 16 }).header.hasAlpha == false)
+        #expect(try made(opaque, output(.png) { $0.colors = 16 }).header.hasAlpha == false)
     }
 
     @Test func ditheringSpreadsTheError() throws {
@@ -159,13 +159,13 @@ import Vips
             try made(
                 ramp,
                 output(.png) {
-                    $0.colours = 4
+                    $0.colors = 4
                     $0.dither = dither
                 }
             ).samples
         }
         #expect(results[0] != results[1])
-        // Without it, each column is of one colour.
+        // Without it, each column is of one color.
         let rows = stride(from: 0, to: results[0].count, by: results[0].count / 32).map {
             Array(results[0][$0..<($0 + results[0].count / 32)])
         }
@@ -209,8 +209,8 @@ import Vips
         #expect(lossy.bytes.count < exact.bytes.count)
     }
 
-    /// Thin red lines on blue lose less of their colour.
-    @Test func sharpColoursAreNearerToTheSource() throws {
+    /// Thin red lines on blue lose less of their color.
+    @Test func sharpColorsAreNearerToTheSource() throws {
         let lines = Source(64, 64, format: .jpeg) { x, y, band in
             let isRed = (x + y / 3) % 5 == 0
             return (band == 0 && isRed) || (band == 2 && !isRed) ? 255 : 0

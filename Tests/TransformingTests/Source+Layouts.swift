@@ -3,13 +3,13 @@ import Messages
 
 /// The same pixels in the other ways in which decoders leave them.
 extension Source {
-    /// Planes as a JPEG has them: colours in half the columns and rows, alike everywhere, so that
+    /// Planes as a JPEG has them: colors in half the columns and rows, alike everywhere, so that
     /// no filter changes them. Every plane's rows are padded.
     static func planar(
         _ width: Int, _ height: Int, blue: Int = 128, red: Int = 128,
         _ luma: (_ x: Int, _ y: Int) -> Int
     ) -> Source {
-        var source = Source(width, height, .grey) { x, y, _ in luma(x, y) }
+        var source = Source(width, height, .gray) { x, y, _ in luma(x, y) }
         let half = PixelSize(width: (width + 1) / 2, height: (height + 1) / 2)
         source.samples = []
         source.layout.planes = []
@@ -28,7 +28,7 @@ extension Source {
     private mutating func append(_ size: PixelSize, _ sample: (_ x: Int, _ y: Int) -> Int) {
         let stride = (size.width / 64 + 1) * 64
         layout.planes.append(
-            PixelPlane(bands: .grey, offset: samples.count, size: size, stride: stride))
+            PixelPlane(bands: .gray, offset: samples.count, size: size, stride: stride))
         for y in 0..<size.height {
             for x in 0..<stride {
                 samples.append(x < size.width ? UInt8(clamping: sample(x, y)) : Self.padding)
@@ -37,12 +37,12 @@ extension Source {
     }
 
     /// Red, green and blue of Y, Cb and Cr (JFIF 1.02).
-    static func colour(luma: Int, blue: Int, red: Int) -> [Int] {
+    static func color(luma: Int, blue: Int, red: Int) -> [Int] {
         let (light, cb, cr) = (Double(luma), Double(blue - 128), Double(red - 128))
-        let colours = [
+        let colors = [
             light + 1.402 * cr, light - 0.344136 * cb - 0.714136 * cr, light + 1.772 * cb,
         ]
-        return colours.map { Int($0.rounded()) }
+        return colors.map { Int($0.rounded()) }
     }
 
     /// Stored as it is, and to be turned clockwise by a quarter to be displayed.
@@ -69,7 +69,7 @@ extension Source {
     /// What is no pixel.
     private static let padding: UInt8 = 238
 
-    /// One pixel of interleaved, unpadded ones: three colours, and alpha where it has some.
+    /// One pixel of interleaved, unpadded ones: three colors, and alpha where it has some.
     func pixel(_ x: Int, _ y: Int) -> [Int] {
         let count = Int(layout.planes[0].bands.rawValue)
         let start = y * layout.planes[0].stride + x * count

@@ -25,7 +25,7 @@ struct Source {
         }
     }
 
-    /// Each quarter has a grey value of its own: 40, 100, 160, 220 by rows.
+    /// Each quarter has a gray value of its own: 40, 100, 160, 220 by rows.
     static func quarters(_ width: Int, _ height: Int, _ bands: PixelPlane.Bands = .rgb) -> Source {
         Source(width, height, bands) { x, y, band in
             let quarter = (y < height / 2 ? 0 : 2) + (x < width / 2 ? 0 : 1)

@@ -85,7 +85,7 @@ import Testing
         .rotate(Rotation(degreesClockwise: 270)), .flip(horizontal: false, vertical: true),
     ])
     func theActiveRegionTurnsWithTheImage(step: TransformStep) throws {
-        var source = Source(101, 51, .grey) { x, y, _ in x == 100 || y == 50 ? 255 : 0 }
+        var source = Source(101, 51, .gray) { x, y, _ in x == 100 || y == 50 ? 255 : 0 }
         source.info.size = PixelSize(width: 1001, height: 501)
         source.layout.planes[0].activeWidth = 100.1
         source.layout.planes[0].activeHeight = 50.1

@@ -3,29 +3,29 @@ import Messages
 import Testing
 import Vips
 
-/// A colour laid over an image, each mode against the formula of its definition.
+/// A color laid over an image, each mode against the formula of its definition.
 @Suite struct TintStepTests {
-    private static let colours: [Colour] = [
-        Colour(argb: 0xFF30_A0E0), Colour(argb: 0x80E0_2060), Colour(argb: 0xFF00_FF80),
-        Colour(argb: 0xC080_8080), Colour(argb: 0xFF00_0000), .white,
+    private static let colors: [Color] = [
+        Color(argb: 0xFF30_A0E0), Color(argb: 0x80E0_2060), Color(argb: 0xFF00_FF80),
+        Color(argb: 0xC080_8080), Color(argb: 0xFF00_0000), .white,
     ]
 
-    /// What is seen is compared: a colour of little alpha has few digits.
+    /// What is seen is compared: a color of little alpha has few digits.
     @Test(arguments: BlendMode.allCases, PixelPlane.Bands.allCases)
     func eachModeIsItsFormula(mode: BlendMode, bands: PixelPlane.Bands) throws {
         let source = Source.noise(23, 17, bands)
-        for colour in Self.colours {
-            let paint = [colour.red, colour.green, colour.blue, colour.alpha].map { Double($0) }
+        for color in Self.colors {
+            let paint = [color.red, color.green, color.blue, color.alpha].map { Double($0) }
             let wanted = ScalarImage(source).map { Blending.result(mode, paint, over: $0) }
-            let result = try transform(source, [.tint(colour, mode)])
+            let result = try transform(source, [.tint(color, mode)])
             let seen = ScalarImage(result).premultiplied
-            #expect(seen.difference(from: wanted.premultiplied) <= 1.01, "\(colour)")
+            #expect(seen.difference(from: wanted.premultiplied) <= 1.01, "\(color)")
         }
     }
 
     @Test func anImageWithoutTransparencyHasSomeOnlyWhereTheModeMakesIt() throws {
         let source = Source.noise(23, 17, .rgb)
-        let veil = Colour(argb: 0x80FF_0000)
+        let veil = Color(argb: 0x80FF_0000)
         for mode in BlendMode.allCases {
             let makes: Set<BlendMode> = [
                 .clear, .copy, .sourceIn, .sourceOut, .destinationIn, .destinationOut,
@@ -37,9 +37,9 @@ import Vips
         #expect(try !transform(source, [.tint(.white)]).header.hasAlpha)
     }
 
-    @Test func aColourThatIsNotSeenChangesNothing() throws {
+    @Test func aColorThatIsNotSeenChangesNothing() throws {
         let source = Source.noise(23, 17, .rgba)
-        let result = try transform(source, [.tint(Colour(argb: 0x00FF_0000), .copy)])
+        let result = try transform(source, [.tint(Color(argb: 0x00FF_0000), .copy)])
         #expect(ScalarImage(result).difference(from: ScalarImage(source)) == 0)
     }
 }

@@ -28,7 +28,7 @@ import Vips
     }
 
     @Test(arguments: [
-        VipsEncoding.jpeg(quality: 90), .jpeg(quality: 90, progressive: true, optimised: true),
+        VipsEncoding.jpeg(quality: 90), .jpeg(quality: 90, progressive: true, optimized: true),
     ])
     func jpegGivesBackNearlyTheSame(encoding: VipsEncoding) throws {
         try withVips {

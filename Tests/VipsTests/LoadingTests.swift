@@ -48,7 +48,7 @@ import Vips
         let library = try VipsLibrary()
         try withVips {
             let (looks, finds) = (Counter(), Counter())
-            // Corners of four colours.
+            // Corners of four colors.
             let small = try Pixels.gradient(2, 2).image()
             let bytes = try small.extended(left: 2999, top: 2999, width: 6000, height: 6000)
                 .encoded(encoding)

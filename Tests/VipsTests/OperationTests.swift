@@ -62,7 +62,7 @@ import Vips
         }
     }
 
-    @Test func reducingAndEnlargingKeepTheCentre() throws {
+    @Test func reducingAndEnlargingKeepTheCenter() throws {
         try withVips {
             // Symmetric in, symmetric out: libvips' own resize shifts what it enlarges.
             let image = try Pixels(64, 4, bands: 1) { x, _, _ in min(x, 63 - x) * 8 }.image()
@@ -77,12 +77,12 @@ import Vips
         }
     }
 
-    @Test func colourOfOneBandAndThreeAreConverted() throws {
+    @Test func colorOfOneBandAndThreeAreConverted() throws {
         try withVips {
-            let grey = try Pixels(1, 1, bands: 1) { _, _, _ in 100 }.image()
-            #expect(try grey.convertedToSRGB().samples() == [100, 100, 100])
+            let gray = try Pixels(1, 1, bands: 1) { _, _, _ in 100 }.image()
+            #expect(try gray.convertedToSRGB().samples() == [100, 100, 100])
             let neutral = try Pixels(1, 1) { _, _, _ in 100 }.image()
-            #expect(try neutral.convertedToGrey().samples() == [100])
+            #expect(try neutral.convertedToGray().samples() == [100])
         }
     }
 

@@ -13,7 +13,7 @@ import WebGrammar
     }
 
     private func move(
-        _ result: Result<DeliveredFacts, ImageError>, of plan: RequestPlan,
+        _ result: Result<DeliveredProperties, ImageError>, of plan: RequestPlan,
         _ change: (inout WebFrontSettings) -> Void = { _ in }
     ) throws -> NextMove {
         var settings = WebFrontSettings(try Self.grammar())
@@ -30,9 +30,9 @@ import WebGrammar
 
     private func delivered(
         _ format: ImageFormat, alpha: Bool = false, size: PixelSize = PixelSize(width: 8, height: 6)
-    ) -> Result<DeliveredFacts, ImageError> {
+    ) -> Result<DeliveredProperties, ImageError> {
         .success(
-            DeliveredFacts(
+            DeliveredProperties(
                 ImageInfo(format: format, size: size, hasAlpha: alpha), byteCount: 100))
     }
 
@@ -107,11 +107,11 @@ import WebGrammar
 
     /// Facts of another image would be wrong, and who sends an image wants that one.
     @Test func factsAndWhatIsSentHaveNoFallback() throws {
-        var facts = Self.plan
-        facts.request.kind = .facts
+        var properties = Self.plan
+        properties.request.kind = .properties
         var sent = Self.plan
         sent.upload = .body
-        for plan in [facts, sent] {
+        for plan in [properties, sent] {
             let next = try move(.failure(ImageError(.badImageData, "")), of: plan) {
                 $0.fallback = Self.usual
             }

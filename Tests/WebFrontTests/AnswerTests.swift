@@ -15,7 +15,7 @@ import WebGrammar
     ) -> AnswerHead {
         var (request, answers) = (request, ImageAnswer())
         change(&request, &answers)
-        var image = DeliveredFacts(
+        var image = DeliveredProperties(
             ImageInfo(format: .jpeg, size: PixelSize(width: 4, height: 3)), byteCount: 100,
             digest: Self.digest, validity: validity,
             fallbackFor: fallback.map { ImageError($0, "text") })
@@ -239,7 +239,7 @@ import WebGrammar
     func conditionsAreMet(fields: [String: String], status: UInt16) {
         var plan = RequestPlan(request)
         plan.conditions = Conditions({ fields[$0.lowercased()] }, now: 1_700_000_000)
-        let image = DeliveredFacts(
+        let image = DeliveredProperties(
             ImageInfo(format: .jpeg, size: PixelSize(width: 4, height: 3)), byteCount: 100,
             digest: Self.digest, validity: Validity(lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"))
         #expect(ImageAnswer().head(of: image, for: plan, now: 10_000).status == status)

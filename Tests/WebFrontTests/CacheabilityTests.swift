@@ -81,7 +81,7 @@ import WebGrammar
                     || expiry.mayServe(afterErrorAt: now)
             else { return nil }
         }
-        let image = DeliveredFacts(
+        let image = DeliveredProperties(
             ImageInfo(format: .jpeg, size: PixelSize(width: 4, height: 3)), byteCount: 100,
             validity: Validity(expiry: expiry, caching: caching))
         let plan = RequestPlan(WebRequest(ImageRequest(url: "http://a/b.jpg")))

@@ -156,15 +156,15 @@ import WebGrammar
 
     // MARK: - Where an image came from
 
-    private func facts(
+    private func properties(
         _ tiers: CacheTypes, freshFor: Int64 = 60_000, staleFor: Int64 = 0,
         failure: ImageError? = nil
-    ) -> DeliveredFacts {
+    ) -> DeliveredProperties {
         let expiry = HTTPExpiry(born: 1_000_000, freshFor: freshFor, staleFor: staleFor)
-        var facts = DeliveredFacts(
+        var properties = DeliveredProperties(
             nil, byteCount: 1, validity: Validity(expiry: expiry, originFailure: failure))
-        facts.tiers = tiers
-        return facts
+        properties.tiers = tiers
+        return properties
     }
 
     private var plan: RequestPlan {
@@ -173,36 +173,36 @@ import WebGrammar
 
     @Test func aTierOrTheOriginIsNamed() {
         let now: Int64 = 1_010_000
-        #expect(facts(.memory).cacheResult(for: plan, now: now) == .memory)
-        #expect(facts(.disk).cacheResult(for: plan, now: now) == .disk)
-        #expect(facts(.none).cacheResult(for: plan, now: now) == .origin)
+        #expect(properties(.memory).cacheResult(for: plan, now: now) == .memory)
+        #expect(properties(.disk).cacheResult(for: plan, now: now) == .disk)
+        #expect(properties(.none).cacheResult(for: plan, now: now) == .origin)
         // It was asked just now whether it is still the same.
-        let confirmed = facts(.disk, freshFor: 0)
+        let confirmed = properties(.disk, freshFor: 0)
         #expect(confirmed.cacheResult(for: plan, now: now) == .disk)
     }
 
     @Test func whatIsNoLongerFreshIsStale() {
-        let old = facts(.memory, staleFor: 600_000)
+        let old = properties(.memory, staleFor: 600_000)
         #expect(old.cacheResult(for: plan, now: 1_059_999) == .memory)
         #expect(old.cacheResult(for: plan, now: 1_060_000) == .stale)
-        let failed = facts(.disk, failure: ImageError(.connectionFailed, ""))
+        let failed = properties(.disk, failure: ImageError(.connectionFailed, ""))
         #expect(failed.cacheResult(for: plan, now: 1_010_000) == .stale)
-        let fetched = facts(.none, freshFor: 0, staleFor: 600_000)
+        let fetched = properties(.none, freshFor: 0, staleFor: 600_000)
         #expect(fetched.cacheResult(for: plan, now: 1_010_000) == .origin)
     }
 
     @Test func aFallbackAndAnUploadHaveNoOrigin() {
         var sent = plan
         sent.upload = .body
-        #expect(facts(.none).cacheResult(for: sent, now: 0) == nil)
+        #expect(properties(.none).cacheResult(for: sent, now: 0) == nil)
         var shown = plan
         shown.fallbackFor = ImageError(.timedOut, "")
-        #expect(facts(.memory).cacheResult(for: shown, now: 0) == nil)
+        #expect(properties(.memory).cacheResult(for: shown, now: 0) == nil)
     }
 
     @Test func theFieldIsLeftOutWhereTheOperatorSaysSo() {
         var answers = ImageAnswer()
-        let image = facts(.memory)
+        let image = properties(.memory)
         #expect(answers.head(of: image, for: plan, now: 1_010_000).field("X-Cache") == "memory")
         answers.saysCache = false
         #expect(answers.head(of: image, for: plan, now: 1_010_000).field("X-Cache") == nil)

@@ -72,8 +72,8 @@ import WebGrammar
     @Test func rawAndFactsAreOfTheSource() throws {
         let raw = try plan("/_/raw:1/\(Self.source)")
         #expect(raw.request.image.wantsOriginal)
-        let facts = try plan("/info/_/\(Self.source)")
-        #expect(facts.request.image.output.isDefault)
+        let properties = try plan("/info/_/\(Self.source)")
+        #expect(properties.request.image.output.isDefault)
     }
 
     // MARK: - Files

@@ -25,8 +25,8 @@ import Testing
 
     private func fault(
         _ method: String, _ target: String, _ body: String = "", type: String? = nil
-    ) throws -> PurgeFault {
-        let error = #expect(throws: PurgeFault.self) {
+    ) throws -> PurgeError {
+        let error = #expect(throws: PurgeError.self) {
             try meaning(method, target, body, type: type)
         }
         return try #require(error)

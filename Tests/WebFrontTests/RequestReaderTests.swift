@@ -83,10 +83,10 @@ import WebGrammar
 
     @Test func factsAreAskedForBehindInfo() throws {
         let plan = try plan("/info/_/plain/http://h/a.jpg")
-        #expect(plan.request.kind == .facts && plan.request.image.infoOnly)
+        #expect(plan.request.kind == .properties && plan.request.image.infoOnly)
         #expect(plan.request.image.url == "http://h/a.jpg")
-        #expect(plan.request.image.facts.kinds == [.header, .colours, .thumbHash])
-        #expect(plan.varies.isEmpty && plan.facts?.contentType == "application/json")
+        #expect(plan.request.image.properties.kinds == [.header, .colors, .thumbHash])
+        #expect(plan.varies.isEmpty && plan.properties?.contentType == "application/json")
         #expect(plan.request.image.options.contains(.respectCacheControl))
     }
 

@@ -8,9 +8,9 @@ import Testing
     private final class Body {}
 
     private static func answer(
-        _ body: Body, _ bytes: Int, of visitor: UInt64
+        _ body: Body, _ bytes: Int, of httpClient: UInt64
     ) -> UnreadAnswers.Answer {
-        UnreadAnswers.Answer(body: ObjectIdentifier(body), bytes: bytes, visitor: visitor)
+        UnreadAnswers.Answer(body: ObjectIdentifier(body), bytes: bytes, httpClient: httpClient)
     }
 
     /// 100 of 100 bytes, after one refusal of a visitor and two of all.
@@ -46,11 +46,11 @@ import Testing
         var unread = UnreadAnswers(bytesMax: 100)
         let body = Body()
         for _ in 0..<7 { #expect(unread.begin(Self.answer(body, 10, of: 1)) == .admitted) }
-        #expect(unread.begin(Self.answer(body, 10, of: 1)) == .visitorIsFull)
+        #expect(unread.begin(Self.answer(body, 10, of: 1)) == .httpClientIsFull)
         #expect(unread.begin(Self.answer(body, 10, of: 2)) == .admitted)
         unread.end(Self.answer(body, 10, of: 1))
         #expect(unread.begin(Self.answer(body, 10, of: 1)) == .admitted)
-        #expect(unread.refusedOfVisitors == 1 && unread.refusedOfAll == 0)
+        #expect(unread.refusedOfHTTPClients == 1 && unread.refusedOfAll == 0)
     }
 
     /// The fewer bytes are left, the fewer a visitor may hold.
@@ -58,11 +58,13 @@ import Testing
         var unread = UnreadAnswers(bytesMax: 1_000)
         var (bodies, held) = ([Body](), [UInt64: Int]())
         for _ in 0..<1_000 {
-            for visitor in 1...10 as ClosedRange<UInt64> {
+            for httpClient in 1...10 as ClosedRange<UInt64> {
                 let body = Body()
-                guard unread.begin(Self.answer(body, 1, of: visitor)) == .admitted else { continue }
+                guard unread.begin(Self.answer(body, 1, of: httpClient)) == .admitted else {
+                    continue
+                }
                 bodies.append(body)
-                held[visitor, default: 0] += 1
+                held[httpClient, default: 0] += 1
             }
         }
         #expect(held.values.allSatisfy { (90...100).contains($0) }, "\(held)")
@@ -91,8 +93,8 @@ import Testing
                 unread.end(open.remove(at: last))
             } else {
                 let (body, bytes) = bodies[Int.random(in: 0..<20, using: &random)]
-                let visitor = UInt64.random(in: 1...5, using: &random)
-                let answer = Self.answer(body, bytes, of: visitor)
+                let httpClient = UInt64.random(in: 1...5, using: &random)
+                let answer = Self.answer(body, bytes, of: httpClient)
                 if unread.begin(answer) == .admitted { open.append(answer) }
             }
             let sizes = Dictionary(open.map { ($0.body, $0.bytes) }) { $1 }

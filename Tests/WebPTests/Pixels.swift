@@ -25,7 +25,7 @@ struct Pixels {
         }
     }
 
-    /// A smooth image of colours, opaque where there is alpha.
+    /// A smooth image of colors, opaque where there is alpha.
     static func gradient(_ width: Int, _ height: Int, bands: Int, spare: Int = 0) -> Pixels {
         Pixels(width, height, bands: bands, spare: spare) { x, y, band in
             switch band {

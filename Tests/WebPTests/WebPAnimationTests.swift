@@ -42,13 +42,13 @@ import WebP
         }
     }
 
-    /// Colours in a corner; the rest is transparent.
+    /// Colors in a corner; the rest is transparent.
     private static let corner = Pixels(width, height, bands: 4) { x, y, band in
         guard x < 8, y < 6 else { return 0 }
         return band == 3 ? 255 : 20 * x + 10 * y + 30 * band
     }
 
-    /// Colours everywhere.
+    /// Colors everywhere.
     private static let full = Pixels.gradient(width, height, bands: 4)
 
     @Test(arguments: [1, 2, 5], [corner, full])
@@ -56,7 +56,7 @@ import WebP
         let bytes = try Self.file(of: Array(repeating: frame, count: count))
         let decoded = try decode(bytes)
         #expect(decoded.header.pages == 1)
-        // Nothing is said of colours that nobody sees.
+        // Nothing is said of colors that nobody sees.
         let seen = decoded.samples.indices.map { index in
             decoded.samples[index | 3] == 0 ? 0 : decoded.samples[index]
         }

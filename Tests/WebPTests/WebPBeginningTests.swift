@@ -80,7 +80,7 @@ import WebP
         bits.put(0x2F, 8)
         for _ in 0..<2 { bits.put(4_095, 14) }
         bits.put(0, 4)
-        // A predictor of blocks of 4 by 4, without a cache of colours.
+        // A predictor of blocks of 4 by 4, without a cache of colors.
         for (value, count) in [(1, 1), (0, 2), (0, 3), (0, 1)] { bits.put(value, count) }
         // Greens: eight bits for each of the 256, nothing for the 24 lengths, by codes of one bit.
         bits.put(0, 1)

@@ -17,14 +17,14 @@ import WebP
         let decoded = try decode(bytes)
         #expect(decoded.header.width == size.width)
         #expect(decoded.header.height == size.height)
-        let colours = stride(from: 0, to: pixels.bytes.count, by: bands).flatMap {
+        let colors = stride(from: 0, to: pixels.bytes.count, by: bands).flatMap {
             pixels.bytes[$0..<($0 + 3)]
         }
         let bandsRead = decoded.header.bands
         let read = stride(from: 0, to: decoded.samples.count, by: bandsRead).flatMap {
             decoded.samples[$0..<($0 + 3)]
         }
-        #expect(read == colours)
+        #expect(read == colors)
     }
 
     @Test(arguments: sizes)
@@ -43,20 +43,20 @@ import WebP
 
     @Test(arguments: sizes)
     func planesAreReadInLimitedRange(size: (width: Int, height: Int)) throws {
-        // Y, U, V of limited range, and the colour that they stand for.
-        let colours = [
+        // Y, U, V of limited range, and the color that they stand for.
+        let colors = [
             (16, 128, 128, [0, 0, 0]), (235, 128, 128, [255, 255, 255]),
             (81, 90, 240, [254, 0, 0]), (41, 240, 110, [0, 0, 255]),
         ]
         let encoding = WebPEncoding(width: size.width, height: size.height, quality: 100)
-        for (y, u, v, colour) in colours {
+        for (y, u, v, color) in colors {
             let planes = [y, u, v].enumerated().map { index, value in
                 let size = encoding.size(ofPlane: index)
                 return Pixels(size.width, size.height, spare: index == 0 ? 3 : 6) { _, _, _ in value
                 }
             }
             let decoded = try decode(encode(planes: planes, encoding))
-            for (band, value) in colour.enumerated() {
+            for (band, value) in color.enumerated() {
                 #expect(abs(Int(decoded.samples[band]) - value) <= 4)
             }
         }

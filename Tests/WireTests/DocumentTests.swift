@@ -2,6 +2,17 @@ import ImageModel
 import Messages
 import Testing
 
+/// The name of a kind in the protocol, which keeps the words of its first version.
+private func wireName(of kind: MessageKind) -> String {
+    switch kind {
+    case .chunk: "piece"
+    case .failureCacheCommand: "blacklistCommand"
+    case .failureCacheReport: "blacklistReport"
+    case .reprioritize: "reprioritise"
+    default: "\(kind)"
+    }
+}
+
 /// `PROTOCOL.md` and `imagebus.proto` say what the code does.
 @Suite struct DocumentTests {
     @Test func theTableOfErrorsIsTheOneOfTheCode() throws {
@@ -9,7 +20,7 @@ import Testing
         let expected = ErrorCode.allCases.map { code in
             let rule = code.rule
             return "`\(rule.name)` \(code.rawValue) \(rule.retryable ? "yes" : "no") "
-                + "\(rule.blacklists ? "yes" : "no") \(rule.exitStatus)"
+                + "\(rule.cachesFailures ? "yes" : "no") \(rule.exitStatus)"
         }
         #expect(rows == expected)
     }
@@ -19,7 +30,7 @@ import Testing
             UInt8(row[1]).map { "\(row[0]) \($0)" }
         }
         let expected = MessageKind.allCases.map { kind in
-            let name = "\(kind)"
+            let name = wireName(of: kind)
             return "`\(name.prefix(1).uppercased() + name.dropFirst())` \(kind.rawValue)"
         }
         #expect(rows == expected)
@@ -59,7 +70,7 @@ import Testing
                         words.map { "`\($0)`" }.joined(separator: ", "),
                         usual.map { "`\(words[$0])`" } ?? "–"
                     )
-                case .colour: ("`#RRGGBB`", "`#ffffffff`")
+                case .color: ("`#RRGGBB`", "`#ffffffff`")
                 case .formats(let formats):
                     ("some of " + formats.map { "`\($0.name)`" }.joined(separator: ", "), "–")
                 }
@@ -94,7 +105,7 @@ import Testing
                 switch kind {
                 case .segmentsOpened, .segmentsClosed: "segments"
                 case .loads, .replies: "batch"
-                default: "\(kind)"
+                default: wireName(of: kind)
                 }
             expected[name.prefix(1).uppercased() + name.dropFirst(), default: []]
                 .append(kind.rawValue)
@@ -122,7 +133,10 @@ import Testing
         for (name, value) in try values(prefix) where name != unspecified {
             found[name.filter { $0 != "_" }] = value
         }
-        let expected = words.allCases.map { ("\($0)".lowercased(), Int($0.rawValue)) }
+        let expected = words.allCases.map { word in
+            // The protocol spells it so.
+            ("\(word)".lowercased().replacing("gray", with: "grey"), Int(word.rawValue))
+        }
         #expect(found == Dictionary(uniqueKeysWithValues: expected), "\(prefix)")
     }
 

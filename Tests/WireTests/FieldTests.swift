@@ -123,14 +123,14 @@ import Testing
             let type = try #require(messages.first { "\($0)" == message })
             let found = refusal(of: type, log, tooLong: field)
             let limit = try #require(log.broken?.limit)
-            #expect(found == FieldFault(field: field, problem: .tooLong(limit: limit)))
+            #expect(found == FieldError(field: field, problem: .tooLong(limit: limit)))
         }
     }
 
     /// Why a message with such a text is not written; drawn until there is one.
     private func refusal<Message: WireMessage>(
         of type: Message.Type, _ log: FieldLog, tooLong field: String
-    ) -> FieldFault? {
+    ) -> FieldError? {
         log.broken = (field, 0)
         for _ in 0..<2_000 {
             do {

@@ -25,9 +25,9 @@ import Testing
         let testDescription: String
         let image: ProtobufBytes
         let field: String
-        let problem: FieldFault.Problem
+        let problem: FieldError.Problem
 
-        init(_ name: String, _ image: ProtobufBytes, _ field: String, _ problem: FieldFault.Problem)
+        init(_ name: String, _ image: ProtobufBytes, _ field: String, _ problem: FieldError.Problem)
         {
             (testDescription, self.image, self.field, self.problem) = (name, image, field, problem)
         }
@@ -96,7 +96,7 @@ import Testing
     func aBrokenRuleIsNamedTogetherWithTheToken(_ broken: Case) throws {
         let body = ProtobufBytes().bytes(1, Self.tokenBytes).message(3, broken.image)
         let frames = Frames(header: FrameHeader(kind: .load).bytes, body: body.bytes)
-        let fault = FieldFault(field: broken.field, problem: broken.problem)
+        let fault = FieldError(field: broken.field, problem: broken.problem)
         #expect(throws: WireError.field(fault, token: Self.token)) { try frames.clientMessage() }
     }
 
@@ -104,7 +104,7 @@ import Testing
         for count in [0, 1, 15, 17] {
             let body = ProtobufBytes().bytes(1, [UInt8](repeating: 1, count: count))
                 .message(3, Self.image())
-            let fault = FieldFault(field: "Load.token", problem: .notAnIdentifier)
+            let fault = FieldError(field: "Load.token", problem: .notAnIdentifier)
             #expect(throws: WireError.field(fault, token: nil)) {
                 try Frames(header: FrameHeader(kind: .load).bytes, body: body.bytes).clientMessage()
             }
@@ -113,15 +113,15 @@ import Testing
 
     @Test func theRestOfALoadIsCheckedToo() throws {
         let start = ProtobufBytes().bytes(1, Self.tokenBytes)
-        let broken: [(ProtobufBytes, FieldFault)] = [
-            (start, FieldFault(field: "Load.image", problem: .missing)),
+        let broken: [(ProtobufBytes, FieldError)] = [
+            (start, FieldError(field: "Load.image", problem: .missing)),
             (
                 start.bytes(2, [1]).message(3, Self.image()),
-                FieldFault(field: "Load.group", problem: .notAnIdentifier)
+                FieldError(field: "Load.group", problem: .notAnIdentifier)
             ),
             (
                 start.message(3, Self.image()).number(5, 256),
-                FieldFault(field: "Load.stale_retries", problem: .outOfRange)
+                FieldError(field: "Load.stale_retries", problem: .outOfRange)
             ),
         ]
         for (body, fault) in broken {
@@ -157,16 +157,16 @@ import Testing
             repeating: .flip(horizontal: true, vertical: true), count: 33)
         var endless = ImageRequest(url: "http://h/")
         endless.steps = [.rotate(Rotation(radians: .infinity, fitsSize: true))]
-        let refused: [(ImageRequest, FieldFault)] = [
+        let refused: [(ImageRequest, FieldError)] = [
             (
                 ImageRequest(url: "http://h/\0"),
-                FieldFault(field: "ImageRequest.url", problem: .notText)
+                FieldError(field: "ImageRequest.url", problem: .notText)
             ),
             (
                 tooManySteps,
-                FieldFault(field: "ImageRequest.steps", problem: .tooMany(limit: 32))
+                FieldError(field: "ImageRequest.steps", problem: .tooMany(limit: 32))
             ),
-            (endless, FieldFault(field: "Rotate.radians", problem: .outOfRange)),
+            (endless, FieldError(field: "Rotate.radians", problem: .outOfRange)),
         ]
         for (image, fault) in refused {
             #expect(throws: WireError.field(fault, token: token)) {
@@ -177,8 +177,8 @@ import Testing
 
     @Test func refusalsOfRequestsAreTypedErrors() throws {
         let token = try #require(Self.token)
-        let url = FieldFault(field: "ImageRequest.url", problem: .tooLong(limit: 8_192))
-        let steps = FieldFault(field: "ImageRequest.steps", problem: .tooMany(limit: 32))
+        let url = FieldError(field: "ImageRequest.url", problem: .tooLong(limit: 8_192))
+        let steps = FieldError(field: "ImageRequest.steps", problem: .tooMany(limit: 32))
         #expect(WireError.field(url, token: token).imageError.code == .invalidURL)
         #expect(WireError.field(steps, token: token).imageError.code == .invalidRequest)
         #expect(WireError.field(steps, token: nil).imageError.code == .protocolViolation)

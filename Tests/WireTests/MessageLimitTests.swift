@@ -45,14 +45,14 @@ import Testing
         let testDescription: String
         let kind: MessageKind
         let body: ProtobufBytes
-        let fault: FieldFault
+        let fault: FieldError
 
         init(
             _ name: String, _ kind: MessageKind, _ body: ProtobufBytes, _ field: String,
-            _ problem: FieldFault.Problem
+            _ problem: FieldError.Problem
         ) {
             (testDescription, self.kind, self.body) = (name, kind, body)
-            fault = FieldFault(field: field, problem: problem)
+            fault = FieldError(field: field, problem: problem)
         }
     }
 
@@ -377,7 +377,7 @@ import Testing
     }
 
     @Test func aCancelNamesOneTarget() throws {
-        let fault = FieldFault(field: "Cancel.target", problem: .missing)
+        let fault = FieldError(field: "Cancel.target", problem: .missing)
         #expect(throws: WireError.field(fault, token: nil)) {
             try Frames(header: FrameHeader(kind: .cancel).bytes, body: []).clientMessage()
         }
@@ -432,14 +432,14 @@ import Testing
         }
         #expect(try written(2).body.count == written(1).body.count + 2, "one is not written")
         for most in [0, 65] {
-            let fault = FieldFault(field: "Decode.frames_max", problem: .outOfRange)
+            let fault = FieldError(field: "Decode.frames_max", problem: .outOfRange)
             #expect(throws: WireError.field(fault, token: nil)) { try written(most) }
         }
     }
 
     @Test func anOutcomeWithTheMostAndLargestBlocksFitsFrameAndQuota() throws {
         let size = PixelSize(width: 1 << 30, height: 1 << 30)
-        let plane = PixelPlane(bands: .grey, offset: 1 << 61, size: size, stride: 1 << 31)
+        let plane = PixelPlane(bands: .gray, offset: 1 << 61, size: size, stride: 1 << 31)
         let layout = PixelLayout(
             planes: [plane, plane, plane], orientation: Orientation(exif: 8))
         let pool = String(repeating: "p", count: PoolName.bytesMax)
@@ -471,7 +471,7 @@ import Testing
         let details = (0..<40).map { ("\($0 + 10)" + long, long + "\0") }
         var error = ImageError(
             .stepFailed, "a\0b" + long, details: Dictionary(uniqueKeysWithValues: details))
-        error.foreign = ForeignFailure(domain: "D" + long, code: .min, blocks: true)
+        error.external = ExternalFailure(domain: "D" + long, code: .min, blocks: true)
         let outcome = JobOutcome(
             id: JobID(1), attempt: 1, result: .failed(error), workMicroseconds: 0)
         guard case .outcome(let received) = try Frames(.outcome(outcome)).workerMessage(),
@@ -483,7 +483,7 @@ import Testing
         #expect(cut.details.count == 16)
         #expect(cut.details.keys.allSatisfy { $0.utf8.count == 1_024 })
         #expect(cut.details.values.allSatisfy { $0.isEmpty })
-        #expect(cut.foreign?.domain.utf8.count == 127 && cut.foreign?.code == .min)
-        #expect(cut.foreign?.blocks == true)
+        #expect(cut.external?.domain.utf8.count == 127 && cut.external?.code == .min)
+        #expect(cut.external?.blocks == true)
     }
 }

@@ -47,10 +47,10 @@ import Testing
                         uniqueKeysWithValues: (0..<17).map { ("\($0)", "") })),
                 "NamedStep.parameters", .tooMany(limit: 16)
             ),
-        ] as [(CustomStep, String, FieldFault.Problem)])
-    func whatIsNoStepIsRefused(step: CustomStep, field: String, problem: FieldFault.Problem) {
+        ] as [(CustomStep, String, FieldError.Problem)])
+    func whatIsNoStepIsRefused(step: CustomStep, field: String, problem: FieldError.Problem) {
         let error = #expect(throws: WireError.self) { try read(step) }
-        let fault = FieldFault(field: field, problem: problem)
+        let fault = FieldError(field: field, problem: problem)
         #expect(error == .field(fault, token: Self.token))
     }
 
@@ -81,7 +81,7 @@ import Testing
         let blur = ProtobufBytes().text(1, "blur")
         #expect(try self.steps(blur.message(2, Self.detail("radius", "7"))) == [.blur(radius: 7)])
         for wrong in [blur, blur.message(2, Self.detail("radius", "soft"))] {
-            let fault = FieldFault(field: "NamedStep.name", problem: .unknownValue)
+            let fault = FieldError(field: "NamedStep.name", problem: .unknownValue)
             #expect(throws: WireError.field(fault, token: Self.token)) { try self.steps(wrong) }
         }
     }
@@ -93,19 +93,19 @@ import Testing
             try steps(
                 named.message(2, Self.detail("b", "2")).message(2, Self.detail("a", "1")))
                 == [.custom(CustomStep("acme.denoise", parameters: parameters))])
-        let refused: [(ProtobufBytes, FieldFault)] = [
+        let refused: [(ProtobufBytes, FieldError)] = [
             (
                 named.message(2, Self.detail("a", "1")).message(2, Self.detail("a", "2")),
-                FieldFault(field: "NamedStep.parameters", problem: .duplicate)
+                FieldError(field: "NamedStep.parameters", problem: .duplicate)
             ),
             (
                 ProtobufBytes().text(1, "sharper-than-this-version"),
-                FieldFault(field: "NamedStep.name", problem: .unknownValue)
+                FieldError(field: "NamedStep.name", problem: .unknownValue)
             ),
-            (ProtobufBytes(), FieldFault(field: "NamedStep.name", problem: .unknownValue)),
+            (ProtobufBytes(), FieldError(field: "NamedStep.name", problem: .unknownValue)),
             (
                 ProtobufBytes().text(1, "a." + String(repeating: "b", count: 127)),
-                FieldFault(field: "NamedStep.name", problem: .tooLong(limit: 128))
+                FieldError(field: "NamedStep.name", problem: .tooLong(limit: 128))
             ),
         ]
         for (step, fault) in refused {

@@ -92,12 +92,13 @@ struct RandomValues {
     mutating func layout() -> PixelLayout {
         let isPlanar = bool()
         var layout = PixelLayout(
-            planes: (0..<(isPlanar ? 3 : 1)).map { _ in plane(isPlanar ? .grey : word()) },
+            planes: (0..<(isPlanar ? 3 : 1)).map { _ in plane(isPlanar ? .gray : word()) },
             orientation: Orientation(exif: number(1...8)))
         if !isPlanar { layout.samples = samples(layout.planes[0].bands) }
         if number(0...3) == 0 { layout = frames() }
-        layout.enclosures = Enclosure.Kind.allCases.filter { _ in bool() }.map { kind in
-            Enclosure(
+        layout.embeddedMetadata = EmbeddedMetadata.Kind.allCases.filter { _ in bool() }.map {
+            kind in
+            EmbeddedMetadata(
                 kind: kind, offset: number(0...1_000_000), length: number(1...kind.bytesMax))
         }
         return layout
@@ -109,7 +110,7 @@ struct RandomValues {
         var layout = PixelLayout(
             bands: .rgba, size: size, stride: 4 * size.width + number(0...64))
         layout.orientation = Orientation(exif: number(1...8))
-        layout.animation = AnimationFacts(
+        layout.animation = AnimationProperties(
             durations: list(2...20) { $0.number(1...9_000_000) }, loops: number(0...70_000),
             plays: number(0...70_000))
         return layout
@@ -118,10 +119,10 @@ struct RandomValues {
     /// Such as pixels of these bands may have: offset and stride of `plane` are even.
     private mutating func samples(_ bands: PixelPlane.Bands) -> SampleForm {
         guard bool() else { return .usual }
-        let hasColours = bands == .rgb || bands == .rgba
+        let hasColors = bands == .rgb || bands == .rgba
         return SampleForm(
             bits: number(9...16),
-            hdr: hasColours && bool() ? HDRColours(primaries: word(), transfer: word()) : nil)
+            hdr: hasColors && bool() ? HDRColors(primaries: word(), transfer: word()) : nil)
     }
 
     private mutating func plane(_ bands: PixelPlane.Bands) -> PixelPlane {
@@ -139,9 +140,9 @@ struct RandomValues {
         var error = ImageError(
             word(), text(MessageLimits.textBytesMax),
             details: Dictionary(details) { first, _ in first })
-        error.foreign = maybe {
-            ForeignFailure(
-                domain: $0.text(ForeignFailure.domainBytesMax), code: $0.number(),
+        error.external = maybe {
+            ExternalFailure(
+                domain: $0.text(ExternalFailure.domainBytesMax), code: $0.number(),
                 blocks: $0.bool())
         }
         return error

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Wire
 
-/// Samples of more than 8 bits lie as they are said to, and mean colours that there are.
+/// Samples of more than 8 bits lie as they are said to, and mean colors that there are.
 @Suite struct SampleLimitTests {
     private static func pixels(
         bits: UInt64?, bands: UInt64 = 3, stride: UInt64 = 12, offset: UInt64 = 0, planes: Int = 1,
@@ -13,8 +13,8 @@ import Testing
             bands: bands, offset: offset, stride: stride, planes: planes)
         if let bits { layout = layout.number(4, bits) }
         if let hdr {
-            let colours = ProtobufBytes().number(1, hdr.primaries).number(2, hdr.transfer)
-            layout = layout.message(5, colours)
+            let colors = ProtobufBytes().number(1, hdr.primaries).number(2, hdr.transfer)
+            layout = layout.message(5, colors)
         }
         return MessageLimitTests.pixels(layout)
     }

@@ -10,7 +10,7 @@ import Testing
     private static func text(_ count: Int) -> String { String(repeating: "a", count: count) }
 
     private static let refusal = WireError.field(
-        FieldFault(field: "Fetch.terms", problem: .tooLong(limit: 3_072)), token: nil)
+        FieldError(field: "Fetch.terms", problem: .tooLong(limit: 3_072)), token: nil)
 
     /// As many bytes as there may be, in three texts that are as long as one may be.
     private static func full(_ change: (inout TransferTerms) -> Void) -> TransferTerms {

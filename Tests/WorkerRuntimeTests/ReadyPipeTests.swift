@@ -11,7 +11,7 @@ import Testing
         do {
             let own = try pipe.writeEnd.duplicate().relinquish()
             var ready = ReadyPipe(inherited: Int(own), beats: true)
-            for stage in [LifeSign.Stage.begun, .ready, .alive] {
+            for stage in [Heartbeat.Stage.begun, .ready, .alive] {
                 let isHeard = ready.tell(stage, name)
                 #expect(isHeard)
             }

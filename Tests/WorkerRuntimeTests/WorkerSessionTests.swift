@@ -28,9 +28,9 @@ private func ready() -> WorkerSession {
     @Test func helloComesFirstThenAnnouncementsThenJobs() {
         var session = WorkerSession()
         #expect(session.received(.job(job(1))) == [], "there is no session")
-        #expect(session.linkUp() == [.sayHello])
+        #expect(session.linkUp() == [.sendHello])
         #expect(session.received(.job(job(1))) == [], "the coordinator has not welcomed us")
-        #expect(session.received(welcome) == [.announceEverything, .tellReady])
+        #expect(session.received(welcome) == [.announceEverything, .notifyReady])
         #expect(session.received(.job(job(1))) == [.start(job(1))])
         #expect(session.finished(outcome(1)) == [.sendOutcome(outcome(1))])
     }
@@ -47,7 +47,7 @@ private func ready() -> WorkerSession {
         var session = ready()
         #expect(session.tookTooLong() == [], "nobody told it to leave")
         _ = session.received(.job(job(1)))
-        #expect(session.received(.drain) == [.sayGoodbye(.drained)])
+        #expect(session.received(.drain) == [.sendGoodbye(.drained)])
         #expect(session.tookTooLong() == [.end(.drained)])
         #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
     }
@@ -57,7 +57,7 @@ private func ready() -> WorkerSession {
         _ = session.received(.job(job(1)))
         #expect(session.linkDown() == [.abandonEverything])
         #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
-        #expect(session.linkUp() == [.sayHello])
+        #expect(session.linkUp() == [.sendHello])
         #expect(session.received(welcome).first == .announceEverything)
     }
 
@@ -65,7 +65,7 @@ private func ready() -> WorkerSession {
         var session = WorkerSession()
         _ = session.linkUp()
         #expect(session.received(.refused(ImageError(.busy, "no place"))) == [])
-        #expect(session.ticked() == [.sayHello])
+        #expect(session.ticked() == [.sendHello])
         let error = ImageError(.addressForbidden, "not here")
         #expect(session.received(.refused(error)) == [.giveUp(error)])
         #expect(session.ticked() == [])
@@ -75,7 +75,7 @@ private func ready() -> WorkerSession {
     @Test func aStrangeCoordinatorIsIntroducedToAgain() {
         var session = ready()
         _ = session.received(.job(job(1)))
-        #expect(session.received(.helloRequired) == [.abandonEverything, .sayHello])
+        #expect(session.received(.helloRequired) == [.abandonEverything, .sendHello])
         #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
     }
 
@@ -83,7 +83,7 @@ private func ready() -> WorkerSession {
         var session = WorkerSession()
         #expect(session.ticked() == [])
         _ = session.linkUp()
-        #expect(session.ticked() == [.sayHello])
+        #expect(session.ticked() == [.sendHello])
         _ = session.received(welcome)
         #expect(session.ticked() == [])
     }
@@ -106,7 +106,7 @@ private func ready() -> WorkerSession {
     @Test func drainingEndsAfterTheLastOutcomeAndTheFlush() {
         var session = ready()
         _ = session.received(.job(job(1)))
-        #expect(session.received(.drain) == [.sayGoodbye(.drained)])
+        #expect(session.received(.drain) == [.sendGoodbye(.drained)])
         #expect(session.finished(outcome(1)) == [.sendOutcome(outcome(1)), .flush])
         #expect(session.flushed() == [.end(.drained)])
         #expect(session.linkUp() == [])
@@ -114,20 +114,20 @@ private func ready() -> WorkerSession {
 
     @Test func anIdleWorkerDrainsAtOnce() {
         var session = ready()
-        #expect(session.received(.drain) == [.sayGoodbye(.drained), .flush])
+        #expect(session.received(.drain) == [.sendGoodbye(.drained), .flush])
     }
 
     @Test func theSecondSignalEndsNow() {
         var session = ready()
         _ = session.received(.job(job(1)))
-        #expect(session.terminated() == [.sayGoodbye(.terminated)])
-        #expect(session.terminated() == [.sayGoodbye(.terminated), .end(.terminated)])
+        #expect(session.terminated() == [.sendGoodbye(.terminated)])
+        #expect(session.terminated() == [.sendGoodbye(.terminated), .end(.terminated)])
         #expect(session.terminated() == [])
     }
 
     @Test func recyclingLeavesInOrder() {
         var session = ready()
-        #expect(session.recycle() == [.sayGoodbye(.recycled), .flush])
+        #expect(session.recycle() == [.sendGoodbye(.recycled), .flush])
         #expect(session.flushed() == [.end(.recycled)])
     }
 
@@ -135,7 +135,7 @@ private func ready() -> WorkerSession {
         var session = ready()
         _ = session.received(.job(job(1)))
         #expect(
-            session.gaveUpOnNativeCode() == [.sayGoodbye(.cancelledHard), .end(.cancelledHard)])
+            session.gaveUpOnNativeCode() == [.sendGoodbye(.cancelledHard), .end(.cancelledHard)])
         #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
     }
 

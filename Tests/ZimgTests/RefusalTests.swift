@@ -20,8 +20,8 @@ import Zimg
         let error = #expect(throws: ZimgError.self) {
             _ = try ZimgGraph(
                 ZimgConversion(
-                    from: .init(width: width, height: height, planes: .grey),
-                    to: .init(width: 16, height: 10, planes: .grey))
+                    from: .init(width: width, height: height, planes: .gray),
+                    to: .init(width: 16, height: 10, planes: .gray))
             ).scratchBytes
         }
         #expect(error?.kind == .unsupported, "\(String(describing: error))")
@@ -33,9 +33,9 @@ import Zimg
                 _ = try ZimgGraph(
                     ZimgConversion(
                         from: .init(
-                            width: 10, height: 10, planes: .grey,
+                            width: 10, height: 10, planes: .gray,
                             region: .init(width: width, height: 4)),
-                        to: .init(width: 5, height: 5, planes: .grey))
+                        to: .init(width: 5, height: 5, planes: .gray))
                 ).scratchBytes
             }
             #expect(error?.kind == .unsupported, "\(width): \(String(describing: error))")
@@ -45,8 +45,8 @@ import Zimg
     @Test func planesThatAreSmallOrNotAlignedAreRefused() throws {
         let graph = try ZimgGraph(
             ZimgConversion(
-                from: .init(width: 70, height: 10, planes: .grey),
-                to: .init(width: 35, height: 5, planes: .grey)))
+                from: .init(width: 70, height: 10, planes: .gray),
+                to: .init(width: 35, height: 5, planes: .gray)))
         let source = TestPlane(70, 10) { x, _ in x }
         let target = TestPlane(35, 5)
         let bytes = UnsafeRawBufferPointer(source.memory)

@@ -54,7 +54,7 @@ import Zimg
 
     private func conversion(_ width: Int) -> ZimgConversion {
         ZimgConversion(
-            from: .init(width: 100, height: 50, planes: .grey),
-            to: .init(width: width, height: 5, planes: .grey))
+            from: .init(width: 100, height: 50, planes: .gray),
+            to: .init(width: width, height: 5, planes: .gray))
     }
 }

@@ -13,8 +13,8 @@ import Zimg
             let result = try convert(
                 [plane],
                 ZimgConversion(
-                    from: .init(width: 37, height: 21, planes: .grey),
-                    to: .init(width: width, height: height, planes: .grey), filter: filter))
+                    from: .init(width: 37, height: 21, planes: .gray),
+                    to: .init(width: width, height: height, planes: .gray), filter: filter))
             #expect(result[0].samples.allSatisfy { $0 == 77 })
             #expect(result[0].isUntouchedAround)
         }
@@ -26,8 +26,8 @@ import Zimg
             try convert(
                 [plane],
                 ZimgConversion(
-                    from: .init(width: 64, height: 4, planes: .grey, region: region),
-                    to: .init(width: 16, height: 1, planes: .grey), filter: .bilinear))[0].samples
+                    from: .init(width: 64, height: 4, planes: .gray, region: region),
+                    to: .init(width: 16, height: 1, planes: .gray), filter: .bilinear))[0].samples
         }
         let whole = try column(nil)
         let shifted = try column(ZimgRegion(left: 4, width: 60, height: 4))
@@ -41,8 +41,8 @@ import Zimg
         for width in [1, 33, 63, 65, 130] {
             let plane = TestPlane(width, 17) { x, y in (x * 37 + y * 91) % 256 }
             let conversion = ZimgConversion(
-                from: .init(width: width, height: 17, planes: .grey),
-                to: .init(width: 40, height: 30, planes: .grey))
+                from: .init(width: width, height: 17, planes: .gray),
+                to: .init(width: 40, height: 30, planes: .gray))
             plane.setPadding(0)
             let first = try convert([plane], conversion)[0].samples
             plane.setPadding(255)
@@ -64,13 +64,13 @@ import Zimg
         }
     }
 
-    @Test func coloursAreThoseOfJFIF() throws {
+    @Test func colorsAreThoseOfJFIF() throws {
         // Y, Cb, Cr by JFIF's formulas, and the RGB they stand for.
-        let colours = [
+        let colors = [
             (76, 85, 255, 254, 0, 0), (150, 44, 21, 0, 255, 1), (29, 255, 107, 0, 0, 254),
             (255, 128, 128, 255, 255, 255), (0, 128, 128, 0, 0, 0),
         ]
-        for (y, cb, cr, red, green, blue) in colours {
+        for (y, cb, cr, red, green, blue) in colors {
             let planes = [y, cb, cr].map { value in TestPlane(2, 2) { _, _ in value } }
             let result = try convert(
                 planes,
@@ -149,17 +149,17 @@ import Zimg
                     to: .init(width: 64, height: 4, planes: .yCbCr(subsampling)),
                     filter: .bilinear))
         }
-        let centre = try chroma(.centre)
+        let center = try chroma(.center)
         let left = try chroma(.left)
-        #expect(centre[0].samples == left[0].samples)
-        #expect(abs(centre[1][10, 1] - left[1][10, 1] - 2) <= 1)
+        #expect(center[0].samples == left[0].samples)
+        #expect(abs(center[1][10, 1] - left[1][10, 1] - 2) <= 1)
     }
 
     @Test func aConversionCanBeCancelledOnEveryRow() throws {
         let plane = TestPlane(300, 200) { x, y in x ^ y }
         let conversion = ZimgConversion(
-            from: .init(width: 300, height: 200, planes: .grey),
-            to: .init(width: 100, height: 60, planes: .grey))
+            from: .init(width: 300, height: 200, planes: .gray),
+            to: .init(width: 100, height: 60, planes: .gray))
         for call in [1, 2, 90] {
             var calls = 0
             let error = #expect(throws: ZimgError.self) {

@@ -66,7 +66,7 @@ public enum AVIFEncoder {
         var code: CInt = 0
         let status = AVIFCallbacks.withContext(sink, isCancelled) { context in
             let callbacks = cavif_callbacks(
-                sink: passToSink, stop: askWhetherCancelled, context: context)
+                sink: passToSink, stop: isCancelledCallback, context: context)
             return body(callbacks, &code)
         }
         guard status == CAVIF_FINE else { throw AVIFError(status, code: code) }
@@ -93,12 +93,12 @@ public struct AVIFSource {
 }
 
 /// The options for encoding pixels as AVIF with libaom on one thread. The colors are 8-bit sRGB
-/// unless `depth`, `colours` or `profile` state otherwise.
+/// unless `depth`, `colors` or `profile` state otherwise.
 public struct AVIFEncoding: Equatable, Sendable {
     /// The chroma subsampling.
     public enum Chroma: Sendable {
         /// No chroma.
-        case grey
+        case gray
         /// One chroma sample for four pixels.
         case yuv420
         /// One chroma sample for each pixel.
@@ -122,7 +122,7 @@ public struct AVIFEncoding: Equatable, Sendable {
     /// Bits per sample: 8, 10 or 12.
     public var depth = 8
     /// The colors as ITU-T H.273 code points; `nil` means sRGB. Not combinable with a profile.
-    public var colours: Colours?
+    public var colors: Colors?
     /// The ICC profile; empty means sRGB. The encoder doesn't parse it.
     public var profile: [UInt8] = []
     /// EXIF starting with its TIFF header; empty means none.
@@ -131,7 +131,7 @@ public struct AVIFEncoding: Equatable, Sendable {
     public var xmp: [UInt8] = []
 
     /// Colors as ITU-T H.273 code points.
-    public struct Colours: Sendable, Equatable {
+    public struct Colors: Sendable, Equatable {
         /// The color primaries: 1, 9 or 12.
         public var primaries: UInt8
         /// The transfer characteristics, such as 16 and 18.
@@ -164,7 +164,7 @@ public struct AVIFEncoding: Equatable, Sendable {
     }
 
     /// The number of encoded planes, 1 or 3.
-    public var planeCount: Int { chroma == .grey ? 1 : 3 }
+    public var planeCount: Int { chroma == .gray ? 1 : 3 }
 
     /// Returns the columns and rows of Y, U or V. Halves of odd numbers are rounded up.
     public func size(ofPlane index: Int) -> (width: Int, height: Int) {
@@ -201,8 +201,8 @@ public struct AVIFEncoding: Equatable, Sendable {
             quantizer: isLossless ? 0 : CInt(Self.quantizer(ofQuality: quality)),
             alpha_quantizer: isLossless || alphaQuality == 100
                 ? 0 : CInt(Self.quantizer(ofQuality: alphaQuality)),
-            speed: CInt(speed), depth: CInt(depth), primaries: CInt(colours?.primaries ?? 0),
-            transfer: CInt(colours?.transfer ?? 0), is_identity: isLossless ? 1 : 0,
+            speed: CInt(speed), depth: CInt(depth), primaries: CInt(colors?.primaries ?? 0),
+            transfer: CInt(colors?.transfer ?? 0), is_identity: isLossless ? 1 : 0,
             profile: profile, exif: exif, xmp: xmp)
     }
 }
@@ -216,7 +216,7 @@ extension [UInt8] {
 extension AVIFEncoding.Chroma {
     fileprivate var shim: cavif_chroma {
         switch self {
-        case .grey: CAVIF_GREY
+        case .gray: CAVIF_GREY
         case .yuv420: CAVIF_420
         case .yuv444: CAVIF_444
         }
@@ -253,7 +253,7 @@ func passToSink(
     return callbacks.pointee.sink(bytes) ? 1 : 0
 }
 
-func askWhetherCancelled(context: UnsafeMutableRawPointer?) -> CInt {
+func isCancelledCallback(context: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
     return context.assumingMemoryBound(to: AVIFCallbacks.self).pointee.isCancelled() ? 1 : 0
 }

@@ -90,7 +90,7 @@ public struct AVIFReader: ~Copyable {
         let pointer = pointer
         let status = AVIFCallbacks.withContext({ _ in true }, isCancelled) { context in
             cavif_decode(
-                pointer, cavif_bytes(bytes), CInt(clamping: frame), askWhetherCancelled, context,
+                pointer, cavif_bytes(bytes), CInt(clamping: frame), isCancelledCallback, context,
                 &picture, &code)
         }
         guard status == CAVIF_FINE else { throw AVIFError(status, code: code) }
@@ -168,7 +168,7 @@ public struct AVIFPicture: Equatable, Sendable {
     /// The chroma subsampling.
     public enum Chroma: Sendable {
         /// No chroma.
-        case grey
+        case gray
         /// One chroma sample for four pixels.
         case yuv420
         /// One chroma sample for two horizontally adjacent pixels.
@@ -270,7 +270,7 @@ public struct AVIFPicture: Equatable, Sendable {
     public var whole: Part { Part(x: 0, y: 0, width: width, height: height) }
 
     /// The number of color planes, 1 or 3.
-    public var planeCount: Int { chroma == .grey ? 1 : 3 }
+    public var planeCount: Int { chroma == .gray ? 1 : 3 }
 
     /// Returns the columns and rows of Y, Cb or Cr. Halves of odd numbers are rounded up.
     public func size(ofPlane index: Int) -> (width: Int, height: Int) {
@@ -287,7 +287,7 @@ extension AVIFPicture.Chroma {
             case CAVIF_420: .yuv420
             case CAVIF_422: .yuv422
             case CAVIF_444: .yuv444
-            default: .grey
+            default: .gray
             }
     }
 }

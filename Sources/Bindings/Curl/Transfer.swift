@@ -53,8 +53,8 @@ public final class Transfer {
     public var receivedBytes: Int64 { easy.offset(CURLINFO_SIZE_DOWNLOAD_T) }
 
     /// Timings and counters so far; final once the transfer has ended.
-    public var figures: TransferFigures {
-        TransferFigures(
+    public var metrics: TransferMetrics {
+        TransferMetrics(
             nameMicroseconds: easy.offset(CURLINFO_NAMELOOKUP_TIME_T),
             connectMicroseconds: easy.offset(CURLINFO_CONNECT_TIME_T),
             tlsMicroseconds: easy.offset(CURLINFO_APPCONNECT_TIME_T),
@@ -218,7 +218,7 @@ public final class Transfer {
 }
 
 /// Timings and counters of one transfer (`curl_easy_getinfo(3)`). Times are relative to its start.
-public struct TransferFigures: Hashable, Sendable {
+public struct TransferMetrics: Hashable, Sendable {
     /// When name resolution finished; 0 if the connection was reused.
     public let nameMicroseconds: Int64
     /// When the connection was established; 0 if it was reused.

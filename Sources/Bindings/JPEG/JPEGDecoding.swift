@@ -4,8 +4,8 @@ private import Glibc
 /// The properties of a JPEG that are known before its pixels are decoded.
 public struct JPEGHeader: Equatable, Sendable {
     /// The color spaces that are distinguished.
-    public enum Colour: Sendable {
-        case grey, yCbCr
+    public enum Color: Sendable {
+        case gray, yCbCr
         /// RGB, CMYK, YCCK or unknown. These can't be decoded into planes.
         case other
     }
@@ -25,7 +25,7 @@ public struct JPEGHeader: Equatable, Sendable {
     /// Bits per sample: 8.
     public let precision: Int
     /// The color space of the file.
-    public let colour: Colour
+    public let color: Color
     /// The sampling factors of each component, 1 to 10 of them.
     public let sampling: [Sampling]
     /// Whether the file is progressive: later scans refine earlier ones.
@@ -54,7 +54,7 @@ extension JPEGHeader {
         width = Int(header.width)
         height = Int(header.height)
         precision = Int(header.precision)
-        colour = Colour(header.colour)
+        color = Color(header.colour)
         self.sampling = (0..<Int(header.components)).map {
             let sampling = sampling($0)
             return Sampling(
@@ -68,11 +68,11 @@ extension JPEGHeader {
     }
 }
 
-extension JPEGHeader.Colour {
-    fileprivate init(_ colour: cjpeg_colour) {
+extension JPEGHeader.Color {
+    fileprivate init(_ color: cjpeg_colour) {
         self =
-            switch colour {
-            case CJPEG_COLOUR_GREY: .grey
+            switch color {
+            case CJPEG_COLOUR_GREY: .gray
             case CJPEG_COLOUR_YCBCR: .yCbCr
             default: .other
             }
@@ -229,7 +229,7 @@ public struct JPEGPlaneDecoder: ~Copyable {
         let pointer = handle.pointer
         var failure = cjpeg_failure()
         let status = JPEGCancellation.withContext(isCancelled) { context in
-            cjpeg_decode(pointer, bases, strides, askWhetherCancelled, context, &failure)
+            cjpeg_decode(pointer, bases, strides, isCancelledCallback, context, &failure)
         }
         guard status == CJPEG_FINE else { throw JPEGError(failure) }
     }
@@ -290,7 +290,7 @@ public struct JPEGRowDecoder: ~Copyable {
         let status = JPEGCancellation.withContext(isCancelled) { context in
             cjpeg_decode_rows(
                 pointer, base?.assumingMemoryBound(to: UInt8.self), CInt(columns), CInt(rows),
-                askWhetherCancelled, context, &arrival, &failure)
+                isCancelledCallback, context, &arrival, &failure)
         }
         guard status == CJPEG_FINE else { throw JPEGError(failure) }
         return JPEGArrival(arrival)
@@ -402,7 +402,7 @@ struct JPEGCancellation {
     }
 }
 
-func askWhetherCancelled(context: UnsafeMutableRawPointer?) -> CInt {
+func isCancelledCallback(context: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
     // Valid: `withContext` keeps it in place until libjpeg has returned.
     let cancellation = context.assumingMemoryBound(to: JPEGCancellation.self)

@@ -5,7 +5,7 @@ public struct JPEGEncoding: Equatable, Sendable {
     /// The chroma subsampling.
     public enum Subsampling: Sendable {
         /// Luma only.
-        case grey
+        case gray
         /// Full-size chroma.
         case yuv444
         /// Half of the columns.
@@ -28,23 +28,23 @@ public struct JPEGEncoding: Equatable, Sendable {
     public var isProgressive: Bool
     /// Whether to compute Huffman tables for this image, which saves a few percent of the bytes but
     /// needs a second pass. A progressive file always does so.
-    public var optimisesCoding: Bool
+    public var optimizesCoding: Bool
 
     /// Creates options; the default is baseline with the standard's Huffman tables.
     public init(
         width: Int, height: Int, subsampling: Subsampling, quality: Int,
-        isProgressive: Bool = false, optimisesCoding: Bool = false
+        isProgressive: Bool = false, optimizesCoding: Bool = false
     ) {
         self.width = width
         self.height = height
         self.subsampling = subsampling
         self.quality = quality
         self.isProgressive = isProgressive
-        self.optimisesCoding = optimisesCoding
+        self.optimizesCoding = optimizesCoding
     }
 
     /// The number of planes, 1 or 3.
-    public var planeCount: Int { subsampling == .grey ? 1 : 3 }
+    public var planeCount: Int { subsampling == .gray ? 1 : 3 }
 
     /// Returns the columns and rows of a plane. Halves of odd numbers are rounded up.
     public func size(ofPlane index: Int) -> (width: Int, height: Int) {
@@ -61,7 +61,7 @@ extension JPEGEncoding.Subsampling {
     /// The number of luma samples per chroma sample.
     var factors: (horizontal: Int, vertical: Int) {
         switch self {
-        case .grey, .yuv444: (1, 1)
+        case .gray, .yuv444: (1, 1)
         case .yuv422: (2, 1)
         case .yuv440: (1, 2)
         case .yuv420: (2, 2)
@@ -95,7 +95,7 @@ public enum JPEGPlaneEncoder {
         var failure = cjpeg_failure()
         let status = JPEGSink.withContext(next, isCancelled) { context in
             cjpeg_encode(
-                encoding.shim, bases, strides, takeFromSink, askSinkWhetherCancelled, context,
+                encoding.shim, bases, strides, takeFromSink, isSinkCancelledCallback, context,
                 &written, &failure)
         }
         guard status == CJPEG_FINE else { throw JPEGError(failure) }
@@ -144,7 +144,7 @@ extension JPEGEncoding {
             width: CInt(clamping: width), height: CInt(clamping: height),
             components: CInt(planeCount), horizontal: CInt(factors.horizontal),
             vertical: CInt(factors.vertical), quality: CInt(clamping: quality),
-            is_progressive: isProgressive ? 1 : 0, optimises_coding: optimisesCoding ? 1 : 0)
+            is_progressive: isProgressive ? 1 : 0, optimises_coding: optimizesCoding ? 1 : 0)
     }
 }
 
@@ -166,7 +166,7 @@ struct JPEGSink {
     }
 }
 
-func askSinkWhetherCancelled(context: UnsafeMutableRawPointer?) -> CInt {
+func isSinkCancelledCallback(context: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
     // Valid: `withContext` keeps it in place until libjpeg has returned.
     return context.assumingMemoryBound(to: JPEGSink.self).pointee.isCancelled() ? 1 : 0

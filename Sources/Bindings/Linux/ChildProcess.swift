@@ -86,13 +86,13 @@ public enum ChildStatus: Hashable, Sendable, CustomStringConvertible {
     /// It exited with this code (0...255).
     case exited(Int32)
     /// It was terminated by a signal.
-    case signalled(Signal, dumpedCore: Bool)
+    case signaled(Signal, dumpedCore: Bool)
 
     init(_ raw: clinux_exit) {
         self =
             raw.exited
             ? .exited(raw.value)
-            : .signalled(Signal(rawValue: raw.value), dumpedCore: raw.dumped)
+            : .signaled(Signal(rawValue: raw.value), dumpedCore: raw.dumped)
     }
 
     /// Whether it exited with code 0.
@@ -104,7 +104,7 @@ public enum ChildStatus: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .exited(let code): "exit \(code)"
-        case .signalled(let signal, let dumped): "\(signal)" + (dumped ? " (core dumped)" : "")
+        case .signaled(let signal, let dumped): "\(signal)" + (dumped ? " (core dumped)" : "")
         }
     }
 }
@@ -201,7 +201,7 @@ private final class DescriptorPlan {
 
 /// Reaps orphans: process 1 inherits children whose parents have exited, and no other process can
 /// reap them.
-public enum EndedStrangers {
+public enum OrphanReaper {
     /// Reaps at most `countMax` ended orphans and returns their number. Skips processes in `own`,
     /// which their `ChildProcess` reaps.
     @discardableResult

@@ -117,7 +117,7 @@ extension FileDescriptor {
 ///
 /// Its number is reused as soon as the owner closes it, so the inode is compared to detect whether
 /// the number still refers to the same socket.
-public struct ForeignSocket: Hashable, Sendable {
+public struct ExternalSocket: Hashable, Sendable {
     /// The descriptor number.
     public let number: Int32
     private let inode: UInt64

@@ -314,7 +314,7 @@ private func take(
     if exchange.body.count + bytes.count > exchange.bodyBytesMax {
         exchange.body = []
         exchange.isLast = true
-        exchange.reply = HeadFault.bodyTooLarge.reply
+        exchange.reply = HeadError.bodyTooLarge.reply
     } else {
         exchange.body += bytes
     }

@@ -32,8 +32,8 @@ struct RequestHead {
     private static let endCount = 2
 
     /// Returns why a request must be refused before its body is read, or `nil` if it's valid.
-    func fault(of exchange: EventedExchange) -> HeadFault? {
-        do throws(HeadFault) {
+    func fault(of exchange: EventedExchange) -> HeadError? {
+        do throws(HeadError) {
             try check(exchange)
             return nil
         } catch {
@@ -47,7 +47,7 @@ struct RequestHead {
         method + methodCount + 1 == target && target + targetCount + 1 == version
     }
 
-    private func check(_ exchange: EventedExchange) throws(HeadFault) {
+    private func check(_ exchange: EventedExchange) throws(HeadError) {
         let (method, target) = (exchange.method.utf8, exchange.target.utf8)
         guard method.allSatisfy(HeadCharacters.isOfToken) else { throw .method }
         guard !target.isEmpty, target.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -73,7 +73,7 @@ struct RequestHead {
     /// - Parameter isOld: whether the request is HTTP/1.0.
     private static func check(
         _ fields: RequestFields, _ exchange: EventedExchange, isOld: Bool
-    ) throws(HeadFault) {
+    ) throws(HeadError) {
         guard fields.hosts == 1 || (isOld && fields.hosts == 0) else { throw .host }
         guard fields.lengths + fields.codings <= 1, !isOld || fields.codings == 0 else {
             throw .framing
@@ -98,7 +98,7 @@ private func takeField(
 ) -> MHD_Result {
     guard let fields = fields?.assumingMemoryBound(to: RequestFields.self), let name, let value
     else { return .NO }
-    do throws(HeadFault) {
+    do throws(HeadError) {
         try fields.pointee.take(
             UnsafeBufferPointer(start: name, count: nameCount),
             UnsafeBufferPointer(start: value, count: valueCount))
@@ -114,7 +114,7 @@ struct RequestFields {
     /// Where the next line must begin.
     private(set) var line: UnsafePointer<CChar>
     /// Why the head is refused.
-    var fault: HeadFault?
+    var fault: HeadError?
     /// The number of Host, Content-Length and Transfer-Encoding fields.
     private(set) var (hosts, lengths, codings) = (0, 0, 0)
     /// The value of Content-Length; `.max` if it overflows.
@@ -132,7 +132,7 @@ struct RequestFields {
     /// and white space.
     mutating func take(
         _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
-    ) throws(HeadFault) {
+    ) throws(HeadError) {
         guard let nameStart = name.baseAddress, let valueStart = value.baseAddress,
             nameStart == line, valueStart > nameStart + name.count
         else { throw .lines }
@@ -148,7 +148,7 @@ struct RequestFields {
 
     private mutating func note(
         _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
-    ) throws(HeadFault) {
+    ) throws(HeadError) {
         // Relevant names have one of these lengths, so that most fields are skipped quickly.
         switch name.count {
         case 4 where Self.isText(name, "host"): try takeHost(value)
@@ -163,7 +163,7 @@ struct RequestFields {
         }
     }
 
-    private mutating func takeHost(_ value: UnsafeBufferPointer<CChar>) throws(HeadFault) {
+    private mutating func takeHost(_ value: UnsafeBufferPointer<CChar>) throws(HeadError) {
         hosts += 1
         guard value.allSatisfy({ HeadCharacters.isOfHost(UInt8(bitPattern: $0)) }) else {
             throw .host
@@ -278,7 +278,7 @@ enum HeadCharacters {
 }
 
 /// Why a request is refused that libmicrohttpd accepted. Its connection is closed after the answer.
-struct HeadFault: Error, Hashable {
+struct HeadError: Error, Hashable {
     let status: UInt16
     /// A human-readable explanation.
     let sentence: String
@@ -294,23 +294,23 @@ struct HeadFault: Error, Hashable {
     }
 }
 
-extension HeadFault {
-    static let target = HeadFault(
+extension HeadError {
+    static let target = HeadError(
         status: 400, sentence: "the target has characters that are no visible ones of ASCII")
-    static let method = HeadFault(status: 400, sentence: "the method is no token")
-    static let lines = HeadFault(
+    static let method = HeadError(status: 400, sentence: "the method is no token")
+    static let lines = HeadError(
         status: 400,
         sentence: "the head is not made of lines that end with CR LF, or has a zero byte in it")
-    static let name = HeadFault(status: 400, sentence: "the name of a field is no token")
-    static let value = HeadFault(
+    static let name = HeadError(status: 400, sentence: "the name of a field is no token")
+    static let value = HeadError(
         status: 400, sentence: "the value of a field has control characters")
-    static let host = HeadFault(status: 400, sentence: "one field Host says one host")
-    static let framing = HeadFault(
+    static let host = HeadError(status: 400, sentence: "one field Host says one host")
+    static let framing = HeadError(
         status: 400, sentence: "the fields contradict each other about where the body ends")
-    static let coding = HeadFault(
+    static let coding = HeadError(
         status: 501, sentence: "no transfer coding but chunked is understood")
-    static let bodyTooLarge = HeadFault(status: 413, sentence: "the body is too large")
-    static let expectation = HeadFault(
+    static let bodyTooLarge = HeadError(status: 413, sentence: "the body is too large")
+    static let expectation = HeadError(
         status: 417, sentence: "nothing but 100-continue before a body can be expected")
 }
 

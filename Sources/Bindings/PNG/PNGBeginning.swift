@@ -42,7 +42,7 @@ public struct PNGBeginning {
         var failure = cpng_failure()
         let status = PNGCancellation.withContext(isCancelled) { context in
             cpng_read_beginning(
-                bytes.baseAddress, bytes.count, form, base, askWhetherCancelled, context, &rows,
+                bytes.baseAddress, bytes.count, form, base, isCancelledCallback, context, &rows,
                 &isWhole, &failure)
         }
         guard status == CPNG_FINE else { throw PNGError(status, failure) }
@@ -64,7 +64,7 @@ private struct PNGCancellation {
     }
 }
 
-private func askWhetherCancelled(context: UnsafeMutableRawPointer?) -> CInt {
+private func isCancelledCallback(context: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
     // Valid: `withContext` keeps it in place until libpng has returned.
     return context.assumingMemoryBound(to: PNGCancellation.self).pointee.isCancelled() ? 1 : 0

@@ -8,10 +8,10 @@ public enum VipsEncoding: Sendable, Equatable {
     /// - Parameters:
     ///   - quality: 1 to 100, on libjpeg's scale.
     ///   - progressive: several scans; needs the whole image in memory.
-    ///   - optimised: computes optimal Huffman tables in a second pass: smaller but slower.
+    ///   - optimized: computes optimal Huffman tables in a second pass: smaller but slower.
     ///   - subsampling: the chroma subsampling.
     case jpeg(
-        quality: Int, progressive: Bool = false, optimised: Bool = false,
+        quality: Int, progressive: Bool = false, optimized: Bool = false,
         subsampling: Subsampling = .auto)
 
     /// PNG.
@@ -127,10 +127,10 @@ extension VipsImage {
 
     private func save(_ encoding: VipsEncoding, context: UnsafeMutableRawPointer) -> CInt {
         switch encoding {
-        case .jpeg(let quality, let progressive, let optimised, let subsampling):
+        case .jpeg(let quality, let progressive, let optimized, let subsampling):
             let options = cvips_jpeg_options(
                 quality: CInt(quality), progressive: progressive ? 1 : 0,
-                optimise_coding: optimised ? 1 : 0, subsampling: CInt(subsampling.rawValue),
+                optimise_coding: optimized ? 1 : 0, subsampling: CInt(subsampling.rawValue),
                 strip: 1)
             return cvips_save_jpeg(pointer, options, passToSink, context)
         case .png(let compression, let filter, let interlaced, let palette):

@@ -259,8 +259,8 @@ private func releaseWatcher(context: UnsafeMutableRawPointer?) {
 /// The properties of an image that are known before its pixels are decoded.
 public struct VipsHeader: Equatable, Sendable {
     /// The color spaces that are distinguished.
-    public enum Colour: Sendable {
-        case grey, grey16, rgb, rgb16, cmyk, other
+    public enum Color: Sendable {
+        case gray, gray16, rgb, rgb16, cmyk, other
     }
 
     /// The sample types that are distinguished.
@@ -283,7 +283,7 @@ public struct VipsHeader: Equatable, Sendable {
     /// The sample type.
     public let samples: Samples
     /// The color space.
-    public let colour: Colour
+    public let color: Color
     /// Whether the last band is alpha.
     public let hasAlpha: Bool
     /// The number of pages or frames; 1 if the format has none.
@@ -294,12 +294,12 @@ public struct VipsHeader: Equatable, Sendable {
     public let isInterlaced: Bool
 }
 
-extension VipsHeader.Colour {
-    init(_ colour: cvips_colour) {
+extension VipsHeader.Color {
+    init(_ color: cvips_colour) {
         self =
-            switch colour {
-            case CVIPS_COLOUR_GREY: .grey
-            case CVIPS_COLOUR_GREY16: .grey16
+            switch color {
+            case CVIPS_COLOUR_GREY: .gray
+            case CVIPS_COLOUR_GREY16: .gray16
             case CVIPS_COLOUR_RGB: .rgb
             case CVIPS_COLOUR_RGB16: .rgb16
             case CVIPS_COLOUR_CMYK: .cmyk
@@ -308,12 +308,12 @@ extension VipsHeader.Colour {
     }
 }
 
-extension VipsHeader.Colour {
+extension VipsHeader.Color {
     /// The signature of the color space that a matching ICC profile has (ICC.1:2022, table 19);
     /// `nil` for device-independent colors.
     public var profileSpace: String? {
         switch self {
-        case .grey, .grey16: "GRAY"
+        case .gray, .gray16: "GRAY"
         case .rgb, .rgb16: "RGB "
         case .cmyk: "CMYK"
         case .other: nil
@@ -346,7 +346,7 @@ extension VipsImage {
         return VipsHeader(
             width: Int(raw.width), height: Int(raw.height), bands: Int(raw.bands),
             bytesPerBand: Int(raw.bytes_per_band),
-            samples: VipsHeader.Samples(raw.samples), colour: VipsHeader.Colour(raw.colour),
+            samples: VipsHeader.Samples(raw.samples), color: VipsHeader.Color(raw.colour),
             hasAlpha: raw.has_alpha != 0, pages: Int(raw.pages),
             orientation: raw.orientation == 0 ? nil : Int(raw.orientation),
             isInterlaced: raw.interlaced != 0)

@@ -114,7 +114,7 @@ extension VipsImage {
     }
 
     /// Converts to gray with the sRGB tone curve, like `convertedToSRGB`.
-    public func convertedToGrey(isDeep: Bool = false) throws(VipsError) -> VipsImage {
+    public func convertedToGray(isDeep: Bool = false) throws(VipsError) -> VipsImage {
         try derive("colourspace") { cvips_to_grey($0, isDeep ? 1 : 0, $1) }
     }
 

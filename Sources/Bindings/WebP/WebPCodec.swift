@@ -57,7 +57,7 @@ public enum WebPEncoder {
         var code: CInt = 0
         let status = WebPCallbacks.withContext(sink, isCancelled) { context in
             let callbacks = cwebp_callbacks(
-                sink: passToSink, stop: askWhetherCancelled, context: context)
+                sink: passToSink, stop: isCancelledCallback, context: context)
             return body(callbacks, &code)
         }
         guard status == CWEBP_FINE else { throw WebPError(status, code: code) }
@@ -183,7 +183,7 @@ public final class WebPAnimation {
         let status = WebPCallbacks.withContext({ _ in true }, isCancelled) { context in
             cwebp_animation_add(
                 animation, base, CInt(clamping: 4 * encoding.width), CInt(clamping: start),
-                cwebp_callbacks(sink: passToSink, stop: askWhetherCancelled, context: context),
+                cwebp_callbacks(sink: passToSink, stop: isCancelledCallback, context: context),
                 &code)
         }
         guard status == CWEBP_FINE else { throw WebPError(status, code: code) }
@@ -203,7 +203,7 @@ public final class WebPAnimation {
         let status = WebPCallbacks.withContext(sink, isCancelled) { context in
             cwebp_animation_finish(
                 animation, CInt(clamping: end),
-                cwebp_callbacks(sink: passToSink, stop: askWhetherCancelled, context: context))
+                cwebp_callbacks(sink: passToSink, stop: isCancelledCallback, context: context))
         }
         guard status == CWEBP_FINE else { throw WebPError(status, code: 0) }
     }
@@ -273,7 +273,7 @@ func passToSink(
     return callbacks.pointee.sink(bytes) ? 1 : 0
 }
 
-func askWhetherCancelled(context: UnsafeMutableRawPointer?) -> CInt {
+func isCancelledCallback(context: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
     return context.assumingMemoryBound(to: WebPCallbacks.self).pointee.isCancelled() ? 1 : 0
 }
@@ -332,7 +332,7 @@ public struct WebPBeginning {
         var rows: CInt = 0
         let status = WebPCallbacks.withContext({ _ in true }, isCancelled) { context in
             cwebp_read_beginning(
-                shim, CInt(width), CInt(height), CInt(bands), base, askWhetherCancelled, context,
+                shim, CInt(width), CInt(height), CInt(bands), base, isCancelledCallback, context,
                 &rows)
         }
         guard status == CWEBP_FINE else { throw WebPError(status, code: 0) }

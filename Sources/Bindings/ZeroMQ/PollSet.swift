@@ -44,7 +44,7 @@ public struct PollSet: ~Copyable {
     /// Returns its index, which is stable until it's removed. Precondition: the set isn't full.
     @discardableResult
     public mutating func add(_ socket: borrowing Socket) -> Int {
-        socket.handle.stir()
+        socket.handle.invalidatePoll()
         return place(PollEntry(.socket(socket.handle, descriptor: socket.descriptor)))
     }
 
@@ -69,7 +69,7 @@ public struct PollSet: ~Copyable {
         check(index)
         var entry = entries[index]
         entry.interest = PollReadiness(isReadable: readable, isWritable: writable)
-        if case .socket(let handle, _) = entry.source { handle.stir() }
+        if case .socket(let handle, _) = entry.source { handle.invalidatePoll() }
         put(entry, at: index)
     }
 

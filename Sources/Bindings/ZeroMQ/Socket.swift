@@ -212,7 +212,7 @@ public struct Socket: ~Copyable {
     /// caller must hold a lock that guarantees that no other process serves it.
     public borrowing func bind(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
-        handle.stir()
+        handle.invalidatePoll()
         try zmq { czmq_bind(pointer, endpoint.description) }
     }
 
@@ -220,21 +220,21 @@ public struct Socket: ~Copyable {
     /// the peers.
     public borrowing func unbind(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
-        handle.stir()
+        handle.invalidatePoll()
         try zmq { czmq_unbind(pointer, endpoint.description) }
     }
 
     /// Connects in the background and reconnects until `disconnect` or until the socket is closed.
     public borrowing func connect(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
-        handle.stir()
+        handle.invalidatePoll()
         try zmq { czmq_connect(pointer, endpoint.description) }
     }
 
     /// Closes a connection and discards the messages queued for it.
     public borrowing func disconnect(_ endpoint: Endpoint) throws(ZMQError) {
         let pointer = pointer
-        handle.stir()
+        handle.invalidatePoll()
         try zmq { czmq_disconnect(pointer, endpoint.description) }
     }
 }
@@ -256,7 +256,7 @@ final class SocketHandle {
     }
 
     /// Invalidates the known state, since the socket is being used.
-    func stir() { unknown = PollReadiness(isReadable: true, isWritable: true) }
+    func invalidatePoll() { unknown = PollReadiness(isReadable: true, isWritable: true) }
 
     /// libzmq checks its descriptor before it reports that there is no message, so from now on the
     /// descriptor signals new ones.
@@ -319,7 +319,7 @@ extension Socket {
     ///
     /// ROUTER_MANDATORY (always on) and ROUTER_HANDOVER (always off) can be set but not read.
     public borrowing func currentOptions() throws(ZMQError) -> SocketOptions {
-        handle.stir()
+        handle.invalidatePoll()
         let size = try Self.get(pointer, ZMQ_MAXMSGSIZE, Int64(0))
         var options = SocketOptions(frameBytesMax: Int(size))
         options.lingerMilliseconds = try number(ZMQ_LINGER)
@@ -411,13 +411,13 @@ public struct SocketMonitor: ~Copyable {
         _ socket: borrowing Socket, in context: Context, eventsMax: Int = SocketMonitor.eventsMax
     ) throws(ZMQError) {
         let pointer = socket.pointer
-        socket.handle.stir()
+        socket.handle.invalidatePoll()
         let name = context.nextMonitorName()
         var options = SocketOptions(frameBytesMax: 4_096)
         options.receiveQueueMax = eventsMax
         let events = try Socket(.pair, in: context, options)
         let reading = events.pointer
-        events.handle.stir()
+        events.handle.invalidatePoll()
         try zmq { czmq_monitor(pointer, name, ZMQ_EVENT_ALL) }
         do {
             try zmq { czmq_connect(reading, name) }

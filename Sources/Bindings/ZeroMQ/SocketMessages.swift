@@ -24,7 +24,7 @@ extension Socket {
         _ bytes: UnsafeRawBufferPointer, more: Bool = false
     ) throws(ZMQError) -> SendOutcome {
         let pointer = pointer
-        handle.stir()
+        handle.invalidatePoll()
         return try Self.outcome {
             czmq_send(pointer, bytes.baseAddress, bytes.count, Self.flags(more))
         }
@@ -35,7 +35,7 @@ extension Socket {
         _ bytes: RawSpan, more: Bool = false
     ) throws(ZMQError) -> SendOutcome {
         let pointer = pointer
-        handle.stir()
+        handle.invalidatePoll()
         return try bytes.withUnsafeBytes { (raw) throws(ZMQError) in
             try Self.outcome {
                 czmq_send(pointer, raw.baseAddress, raw.count, Self.flags(more))
@@ -49,7 +49,7 @@ extension Socket {
         to peer: RoutingID, more: Bool = true
     ) throws(ZMQError) -> SendOutcome {
         let pointer = pointer
-        handle.stir()
+        handle.invalidatePoll()
         return try peer.withBytes { (raw) throws(ZMQError) in
             try Self.outcome {
                 czmq_send(pointer, raw.baseAddress, raw.count, Self.flags(more))
@@ -65,7 +65,7 @@ extension Socket {
         byteCount: Int, more: Bool = false, fill: (UnsafeMutableRawBufferPointer) -> Void
     ) throws(ZMQError) -> SendOutcome {
         let pointer = pointer
-        handle.stir()
+        handle.invalidatePoll()
         var message = zmq_msg_t()
         // A small body is stored inside the structure, so the structure must not move until it's
         // sent.
@@ -126,7 +126,7 @@ public struct MessageReader: ~Copyable {
     public mutating func receive(from socket: borrowing Socket) throws(ZMQError) -> Bool {
         count = 0
         isOverlong = false
-        socket.handle.stir()
+        socket.handle.invalidatePoll()
         guard try receive(0, socket.pointer) else {
             socket.handle.foundNothingToRead()
             return false

@@ -5,7 +5,7 @@ public struct ZimgFormat: Hashable, Sendable {
     /// The color model of the planes, in plane order.
     public enum Planes: Hashable, Sendable {
         /// One gray plane.
-        case grey
+        case gray
         /// R, G, B.
         case rgb
         /// Y, Cb, Cr.
@@ -75,7 +75,7 @@ public struct ZimgFormat: Hashable, Sendable {
     }
 
     /// The number of planes, 1 or 3.
-    public var planeCount: Int { planes == .grey ? 1 : 3 }
+    public var planeCount: Int { planes == .gray ? 1 : 3 }
 
     /// Returns the columns and rows of a plane.
     public func size(ofPlane index: Int) -> (width: Int, height: Int) {
@@ -89,7 +89,7 @@ public struct ZimgSubsampling: Hashable, Sendable {
     /// The position of a chroma sample relative to its luma samples.
     public enum Siting: Hashable, Sendable {
         /// Centered: JPEG, WebP.
-        case centre
+        case center
         /// Horizontally at the left samples, vertically centered: MPEG-2.
         case left
         /// At the top left sample: BT.2020.
@@ -115,7 +115,7 @@ public struct ZimgSubsampling: Hashable, Sendable {
     public static let yuv411 = ZimgSubsampling(horizontalLog2: 2, verticalLog2: 0)
 
     /// Creates any subsampling.
-    public init(horizontalLog2: Int, verticalLog2: Int, siting: Siting = .centre) {
+    public init(horizontalLog2: Int, verticalLog2: Int, siting: Siting = .center) {
         self.horizontalLog2 = horizontalLog2
         self.verticalLog2 = verticalLog2
         self.siting = siting
@@ -207,7 +207,7 @@ extension ZimgFormat {
 extension ZimgFormat.Planes {
     fileprivate var family: czimg_family {
         switch self {
-        case .grey: CZIMG_GREY
+        case .gray: CZIMG_GREY
         case .rgb: CZIMG_RGB
         case .yCbCr: CZIMG_YCBCR
         }
@@ -217,7 +217,7 @@ extension ZimgFormat.Planes {
 extension ZimgSubsampling.Siting {
     fileprivate var shim: czimg_siting {
         switch self {
-        case .centre: CZIMG_SITED_CENTRE
+        case .center: CZIMG_SITED_CENTRE
         case .left: CZIMG_SITED_LEFT
         case .topLeft: CZIMG_SITED_TOP_LEFT
         }
@@ -292,7 +292,7 @@ public struct ZimgGraph: ~Copyable {
         var failure = czimg_failure()
         let pointer = pointer
         let status = ZimgCancellation.withContext(isCancelled) { context in
-            czimg_process(pointer, &from, &to, askWhetherCancelled, context, &failure)
+            czimg_process(pointer, &from, &to, isCancelledCallback, context, &failure)
         }
         guard status == CZIMG_FINE else { throw ZimgError(failure) }
     }
@@ -359,7 +359,7 @@ struct ZimgCancellation {
     }
 }
 
-func askWhetherCancelled(context: UnsafeMutableRawPointer?) -> CInt {
+func isCancelledCallback(context: UnsafeMutableRawPointer?) -> CInt {
     guard let context else { return 0 }
     // Valid: `withContext` keeps it in place until zimg has returned.
     let cancellation = context.assumingMemoryBound(to: ZimgCancellation.self)

@@ -18,9 +18,9 @@ public struct ImageResponse: Sendable {
     public var status: Status { account.status }
     /// The format and size of the image, among others; `nil` for a miss.
     public var info: ImageInfo? { account.info }
-    /// The requested image properties (`ImageRequest.facts`); `nil` for a miss and if none were
-    /// requested.
-    public var facts: ImageFacts? { account.facts }
+    /// The requested image properties (`ImageRequest.properties`); `nil` for a miss and if none
+    /// were requested.
+    public var properties: ImageProperties? { account.properties }
     /// How the image was produced (`ImageRequest.wantsExplanation`); `nil` for a miss and if not
     /// requested.
     public var explanation: Explanation? { account.explanation }
@@ -74,7 +74,7 @@ public struct ImageResponse: Sendable {
 final class ImageAccount: Sendable {
     let status: ImageResponse.Status
     let info: ImageInfo?
-    let facts: ImageFacts?
+    let properties: ImageProperties?
     let explanation: Explanation?
     let cacheType: CacheTypes
     let key: String
@@ -91,7 +91,7 @@ final class ImageAccount: Sendable {
     init(of image: DeliveredImage, _ timings: StageTimings) {
         status = .ok
         info = image.info
-        facts = image.facts
+        properties = image.properties
         explanation = image.explanation
         cacheType = image.cacheType
         key = image.key
@@ -108,7 +108,7 @@ final class ImageAccount: Sendable {
     /// Creates the account of a cache miss.
     init(missOf key: String, _ timings: StageTimings) {
         status = .miss
-        (info, facts, explanation, storedTiers) = (nil, nil, nil, nil)
+        (info, properties, explanation, storedTiers) = (nil, nil, nil, nil)
         cacheType = .none
         self.key = key
         self.timings = timings
@@ -121,7 +121,7 @@ final class ImageAccount: Sendable {
     init(ofMemory other: ImageAccount) {
         status = other.status
         info = other.info
-        facts = other.facts
+        properties = other.properties
         explanation = other.explanation
         cacheType = .memory
         key = other.key
@@ -149,26 +149,26 @@ public final class ImageBytes: Sendable {
         }
     }
 
-    private let copy: CopyBuffer
+    private let copy: PooledBuffer
     private let mapping: Mapping?
     private let release: (@Sendable () -> Void)?
     /// The number of bytes.
     public let count: Int
 
-    init(_ copy: consuming CopyBuffer) {
+    init(_ copy: consuming PooledBuffer) {
         (mapping, release) = (nil, nil)
         count = copy.count
         self.copy = copy
     }
 
     /// Creates bytes that arrived in chunks.
-    convenience init(_ pieces: [UInt8]) { self.init(CopyBuffer(of: pieces)) }
+    convenience init(_ chunks: [UInt8]) { self.init(PooledBuffer(of: chunks)) }
 
     init(
         mapped memory: consuming MappedMemory, offset: Int, count: Int,
         release: @escaping @Sendable () -> Void
     ) {
-        copy = CopyBuffer()
+        copy = PooledBuffer()
         mapping = Mapping(memory, offset: offset)
         self.release = release
         self.count = count
@@ -210,9 +210,9 @@ public struct ImagePixels: Sendable {
     /// The samples of a pixel, in byte order.
     public enum Format: Int, Hashable, Sendable {
         /// Gray, one byte.
-        case grey8 = 1
+        case gray8 = 1
         /// Gray and alpha, two bytes.
-        case greyAlpha8 = 2
+        case grayAlpha8 = 2
         /// Red, green and blue, three bytes.
         case rgb8 = 3
         /// Red, green, blue and alpha, four bytes.

@@ -33,7 +33,7 @@ public final class ImageSlot<Placeholder: Sendable>: Sendable {
     struct State {
         var machine = SlotMachine<Placeholder>()
         /// Loads to begin, by number.
-        var orders: [SlotLoadID: Order] = [:]
+        var orders: [SlotLoadID: LoadCommand] = [:]
         var tasks: [SlotLoadID: LoadTask] = [:]
         var completions: [SlotLoadID: @Sendable (SlotAnswer) -> Void] = [:]
         /// Actions to perform, in order, and whether a thread is performing them.
@@ -42,10 +42,10 @@ public final class ImageSlot<Placeholder: Sendable>: Sendable {
     }
 
     /// A load to begin.
-    struct Order: Sendable {
+    struct LoadCommand: Sendable {
         let request: ImageRequest
         let wantsProgress: Bool
-        let visitor: UInt64
+        let httpClient: UInt64
     }
 
     let client: ImagebusClient
@@ -84,10 +84,10 @@ public final class ImageSlot<Placeholder: Sendable>: Sendable {
     /// An empty URL ends with `invalidURL`; more than 1,024 keys with loads, or 4,096 loads in one
     /// slot, end with `limitExceeded`; both before this returns. `completion` is called exactly
     /// once with the end. Progress of the transfer is reported if `wantsProgress` is set, partial
-    /// images with `progressiveLoad`. For `visitor`, see `ImagebusClient.load`.
+    /// images with `progressiveLoad`. For `httpClient`, see `ImagebusClient.load`.
     public func load(
         _ request: ImageRequest, key: String = "image", placeholder: Placeholder? = nil,
-        wantsProgress: Bool = false, visitor: UInt64 = 0,
+        wantsProgress: Bool = false, httpClient: UInt64 = 0,
         completion: (@Sendable (SlotAnswer) -> Void)? = nil
     ) {
         let load = SlotLoad(
@@ -99,8 +99,8 @@ public final class ImageSlot<Placeholder: Sendable>: Sendable {
         act { state in
             let (id, actions) = state.machine.begin(load, atHand: atHand)
             if state.machine.isLive(id) {
-                state.orders[id] = Order(
-                    request: request, wantsProgress: wantsProgress, visitor: visitor)
+                state.orders[id] = LoadCommand(
+                    request: request, wantsProgress: wantsProgress, httpClient: httpClient)
             }
             state.completions[id] = completion
             return actions
@@ -182,7 +182,7 @@ extension ImageSlot {
         guard let order = state.withLock({ $0.orders.removeValue(forKey: id) }) else { return }
         let callbacks = callbacks(of: id, wantsProgress: order.wantsProgress)
         let task = client.load(
-            order.request, wantsProgress: order.wantsProgress, visitor: order.visitor,
+            order.request, wantsProgress: order.wantsProgress, httpClient: order.httpClient,
             callbacks: callbacks)
         // If it has ended in the meantime, the action that releases it is queued after this one.
         state.withLock { $0.tasks[id] = task }

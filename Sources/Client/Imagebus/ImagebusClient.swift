@@ -18,7 +18,7 @@ import ZeroMQ
 /// after the last reference to the client is released, once all its loads have ended.
 public final class ImagebusClient: Sendable {
     let commands: CommandQueue
-    let leadership: LoopLeadership
+    let loopOwnership: LoopOwnership
     private let lineExecutor: LineExecutor
     private let ended: LineEnd
     let tokens = TokenSource()
@@ -37,16 +37,16 @@ public final class ImagebusClient: Sendable {
         do {
             let commands = try CommandQueue(ordersMax: Self.ordersMax)
             let executor = LineExecutor(commands)
-            let copies = CopyPool()
+            let copies = BufferPool()
             let answers = RepeatedAnswers(commands, copies)
             if !configuration.repeatsAnswers { answers.close() }
             self.answers = answers
-            let leadership = LoopLeadership(
-                try ClientLine(configuration, commands, executor, answers, copies), commands)
-            (self.commands, self.leadership, lineExecutor) = (commands, leadership, executor)
+            let loopOwnership = LoopOwnership(
+                try ClientConnection(configuration, commands, executor, answers, copies), commands)
+            (self.commands, self.loopOwnership, lineExecutor) = (commands, loopOwnership, executor)
             let ended = try LineEnd()
             self.ended = ended
-            _ = try Thread(name: "imagebus-client") { Self.run(leadership, executor, ended) }
+            _ = try Thread(name: "imagebus-client") { Self.run(loopOwnership, executor, ended) }
         } catch {
             throw ImageError(.unavailable, "the client cannot start: \(error)")
         }
@@ -70,12 +70,12 @@ public final class ImagebusClient: Sendable {
     /// returns it immediately: the task has already ended when this returns (SEMANTICS §5.24).
     ///
     /// A program that loads on behalf of many users passes a number that identifies the user as
-    /// `visitor`. The loads of different users take turns, so that none waits behind thousands of
-    /// loads of another. 0 means no particular user.
+    /// `httpClient`. The loads of different users take turns, so that none waits behind thousands
+    /// of loads of another. 0 means no particular user.
     public func load(
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil,
         wantsProgress: Bool = false, wantsInfo: Bool = false, detach: Bool = false,
-        trace: TraceContext? = nil, visitor: UInt64 = 0
+        trace: TraceContext? = nil, httpClient: UInt64 = 0
     ) -> LoadTask {
         if slot == nil, trace == nil, let response = answerAtHand(to: request) {
             return LoadTask(token: tokens.next(), endedWith: response, commands: commands)
@@ -87,7 +87,7 @@ public final class ImagebusClient: Sendable {
             PendingLoad(
                 request, task, group: group, wantsProgress: wantsProgress, wantsInfo: wantsInfo,
                 detach: detach, slot: slot, logContext: LogContext(trace: trace),
-                visitor: visitor))
+                httpClient: httpClient))
         return task
     }
 
@@ -116,7 +116,7 @@ public final class ImagebusClient: Sendable {
             token: tokens.next(), commands: commands, keeper: memory?.keeper(of: request))
         let load = PendingLoad(
             request, task, group: group, logContext: LogContext(trace: trace))
-        if !leadership.run(load) { post(load) }
+        if !loopOwnership.run(load) { post(load) }
         return try task.waitForResponse()
     }
 
@@ -132,7 +132,7 @@ public final class ImagebusClient: Sendable {
 
     /// Posts a load to the connection, with the bytes to upload, if any.
     func post(_ load: PendingLoad, uploading bytes: [UInt8]? = nil) {
-        let order = bytes.map { ClientOrder.upload(load, $0) } ?? .load(load)
+        let order = bytes.map { ClientCommand.upload(load, $0) } ?? .load(load)
         if !commands.post(order) { load.task.finish(.failure(commands.refusal), onLine: false) }
     }
 
@@ -158,15 +158,17 @@ public final class ImagebusClient: Sendable {
 
     /// Lists or changes the failure cache. For operators: refused on `front.sock` with
     /// `protocolViolation`. Throws `unavailable` if there is no answer within the connect timeout.
-    public func blacklist(_ command: BlacklistCommand) async throws(ImageError) -> BlacklistReport {
-        try await ask(.blacklist(command)) {
-            if case .blacklist(let report) = $0 { report } else { nil }
+    public func failureCache(_ command: FailureCacheCommand) async throws(ImageError)
+        -> FailureCacheReport
+    {
+        try await ask(.failureCache(command)) {
+            if case .failureCache(let report) = $0 { report } else { nil }
         }
     }
 
     /// Suspends downloads, so that no transfer begins until they are resumed, or resumes them.
     /// Transfers in flight continue. Returns the status afterwards. For operators, like
-    /// `blacklist`.
+    /// `failureCache`.
     public func downloads(_ command: DownloadCommand) async throws(ImageError) -> StatusReport {
         try await ask(.downloads(command)) {
             if case .status(let report) = $0 { report } else { nil }
@@ -221,11 +223,11 @@ public final class ImagebusClient: Sendable {
     }
 
     private static func run(
-        _ leadership: LoopLeadership, _ executor: LineExecutor, _ ended: LineEnd
+        _ loopOwnership: LoopOwnership, _ executor: LineExecutor, _ ended: LineEnd
     ) {
-        let error = leadership.run()
-        leadership.end()
-        leadership.commands.close(.lineEnded(error))
+        let error = loopOwnership.run()
+        loopOwnership.end()
+        loopOwnership.commands.close(.lineEnded(error))
         executor.retire()
         ended.come()
     }
@@ -263,7 +265,7 @@ public struct ClientConfiguration: Hashable, Sendable {
     public var memoryCache: MemoryCacheLimits?
     /// The largest image, in bytes, that is accepted in chunks; a larger one ends its load with
     /// `limitExceeded`. At least 1. Images in shared memory are not limited by this.
-    public var piecedImageBytesMax = 1 << 30
+    public var chunkedImageBytesMax = 1 << 30
 
     /// Identifies the client if it is a program of the stack; shown by `imagebus status`.
     public var front: FrontProcess?
@@ -301,14 +303,14 @@ public enum Delivery: String, CaseIterable, Hashable, Sendable {
     case mapped
     /// In chunks through the socket (PROTOCOL §10.1), for clients that share no memory with the
     /// stack, such as one in another container. Ignored by coordinators that don't support chunks.
-    case pieces
+    case chunks = "pieces"
 
     /// Whether a session requests chunks for all its loads.
-    func wantsPieces(resultsDirectory: String) -> Bool {
+    func wantsChunks(resultsDirectory: String) -> Bool {
         switch self {
         case .automatic: !Self.canRead(resultsDirectory)
         case .mapped: false
-        case .pieces: true
+        case .chunks: true
         }
     }
 

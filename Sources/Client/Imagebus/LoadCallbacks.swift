@@ -11,11 +11,12 @@ extension ImagebusClient {
     /// executor is busy, only the newest events before the end are kept.
     ///
     /// All processes include `logContext` in their log entries about the load. For the other
-    /// parameters, see `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:visitor:)`.
+    /// parameters, see `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:httpClient:)`.
     @discardableResult
     public func load(
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil,
-        on executor: CallbackExecutor, visitor: UInt64 = 0, logContext: LogContext = LogContext(),
+        on executor: CallbackExecutor, httpClient: UInt64 = 0,
+        logContext: LogContext = LogContext(),
         progress: (@Sendable (RequestProgress) -> Void)? = nil,
         partial: (@Sendable (ImageResponse) -> Void)? = nil,
         cached: (@Sendable (ImageResponse) -> Void)? = nil,
@@ -31,14 +32,15 @@ extension ImagebusClient {
             return task
         }
         return load(
-            request, slot: slot, group: group, wantsProgress: progress != nil, visitor: visitor,
+            request, slot: slot, group: group, wantsProgress: progress != nil,
+            httpClient: httpClient,
             logContext: logContext, callbacks: callbacks)
     }
 
     /// Begins a load with existing callbacks, after no immediate answer was found.
     func load(
         _ request: ImageRequest, slot: String? = nil, group: GroupID? = nil, wantsProgress: Bool,
-        visitor: UInt64, logContext: LogContext = LogContext(), callbacks: LoadCallbacks
+        httpClient: UInt64, logContext: LogContext = LogContext(), callbacks: LoadCallbacks
     ) -> LoadTask {
         let task = LoadTask(
             token: tokens.next(), commands: commands, callbacks: callbacks,
@@ -46,7 +48,7 @@ extension ImagebusClient {
         post(
             PendingLoad(
                 request, task, group: group, wantsProgress: wantsProgress, slot: slot,
-                logContext: logContext, visitor: visitor))
+                logContext: logContext, httpClient: httpClient))
         return task
     }
 }

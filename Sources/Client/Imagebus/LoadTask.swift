@@ -233,8 +233,8 @@ public final class LoadTask: Sendable {
     /// Changes the priority of the load. Queued work moves to the new class, and shared work runs
     /// in the highest class among the loads that wait for it (SEMANTICS §3.4). Has no effect once
     /// the load has ended. Can be called from any thread.
-    public func reprioritise(_ priority: Priority) {
-        if !hasEnded { _ = commands.post(.reprioritise(token, priority)) }
+    public func reprioritize(_ priority: Priority) {
+        if !hasEnded { _ = commands.post(.reprioritize(token, priority)) }
     }
 
     /// Waits for the cached image, or for the end of the load if there is none.

@@ -24,7 +24,7 @@ extension ImagebusClient {
                 .failure(ImageError(.invalidRequest, "1 to \(most) URLs are loaded at a time")))
             return task
         }
-        let order = PrefetchOrder(
+        let order = PrefetchCommand(
             batch: task.token, template: template, urls: urls, concurrency: concurrency)
         if !commands.post(.prefetch(order, task)) {
             task.finish(.failure(commands.refusal))
@@ -33,18 +33,18 @@ extension ImagebusClient {
     }
 
     /// Changes the priority of a load. Does nothing once it has ended.
-    public func reprioritise(_ task: LoadTask, _ priority: Priority) {
-        _ = commands.post(.reprioritise(task.token, priority))
+    public func reprioritize(_ task: LoadTask, _ priority: Priority) {
+        _ = commands.post(.reprioritize(task.token, priority))
     }
 
     /// Changes the priority of all URLs of a prefetch that have not ended.
-    public func reprioritise(_ task: PrefetchTask, _ priority: Priority) {
-        _ = commands.post(.reprioritise(task.token, priority))
+    public func reprioritize(_ task: PrefetchTask, _ priority: Priority) {
+        _ = commands.post(.reprioritize(task.token, priority))
     }
 
     /// Changes the priority of all loads of a group that were begun before this call.
-    public func reprioritise(group: GroupID, _ priority: Priority) {
-        _ = commands.post(.reprioritiseGroup(group, priority))
+    public func reprioritize(group: GroupID, _ priority: Priority) {
+        _ = commands.post(.reprioritizeGroup(group, priority))
     }
 }
 
@@ -152,7 +152,7 @@ public struct PrefetchCounts: Hashable, Sendable {
 }
 
 /// A prefetch to submit.
-struct PrefetchOrder: Sendable {
+struct PrefetchCommand: Sendable {
     let batch: Token
     /// How each URL is loaded.
     let template: ImageRequest
@@ -233,7 +233,7 @@ struct PendingPrefetches {
     // MARK: - Callers
 
     /// Handles a new batch.
-    mutating func submitted(_ order: PrefetchOrder, at now: Instant) -> [Action] {
+    mutating func submitted(_ order: PrefetchCommand, at now: Instant) -> [Action] {
         guard entries[order.batch] == nil else { return [] }
         let urls = order.urls.filter(Self.isSendable)
         var template = order.template
@@ -273,10 +273,10 @@ struct PendingPrefetches {
     }
 
     /// Changes the priority of a batch.
-    mutating func reprioritised(_ batch: Token, _ priority: Priority) -> [Action] {
+    mutating func reprioritized(_ batch: Token, _ priority: Priority) -> [Action] {
         guard let entry = entries[batch] else { return [] }
         entries[batch]?.priority = priority
-        return entry.hasBegun && isWelcome ? [.send(.reprioritise(batch, priority))] : []
+        return entry.hasBegun && isWelcome ? [.send(.reprioritize(batch, priority))] : []
     }
 
     // MARK: - Parts
@@ -319,7 +319,7 @@ struct PendingPrefetches {
         unsent.removeAll { $0 == part.batch }
         if !part.isLast { unsent.append(part.batch) }
         guard !entry.hasBegun, let priority = entry.priority else { return [] }
-        return [.send(.reprioritise(part.batch, priority))]
+        return [.send(.reprioritize(part.batch, priority))]
     }
 
     // MARK: - Session
@@ -414,8 +414,8 @@ struct PendingPrefetches {
 }
 
 // Sending parts of batches when nothing else is queued, and notifying callers.
-extension ClientLine {
-    mutating func submit(_ order: PrefetchOrder, _ task: PrefetchTask, at now: Instant) {
+extension ClientConnection {
+    mutating func submit(_ order: PrefetchCommand, _ task: PrefetchTask, at now: Instant) {
         prefetchTasks[order.batch] = task
         perform(prefetches.submitted(order, at: now))
     }

@@ -3,7 +3,7 @@
 
 @_exported public import struct Animation.Playback
 @_exported public import enum Animation.PlaybackMode
-@_exported public import struct ImageModel.AnimationFacts
+@_exported public import struct ImageModel.AnimationProperties
 @_exported public import struct ImageModel.AspectRatio
 @_exported public import struct ImageModel.AssumedLifetime
 @_exported public import enum ImageModel.BaseKey
@@ -11,7 +11,7 @@
 @_exported public import struct ImageModel.CacheControl
 @_exported public import struct ImageModel.CacheTypes
 @_exported public import enum ImageModel.ChromaSubsampling
-@_exported public import struct ImageModel.Colour
+@_exported public import struct ImageModel.Color
 @_exported public import struct ImageModel.ContentDigest
 @_exported public import struct ImageModel.Corners
 @_exported public import struct ImageModel.CustomStep
@@ -21,17 +21,17 @@
 @_exported public import struct ImageModel.ErrorRule
 @_exported public import enum ImageModel.ExifField
 @_exported public import struct ImageModel.ExtendedData
+@_exported public import struct ImageModel.ExternalFailure
 @_exported public import struct ImageModel.FactKinds
 @_exported public import enum ImageModel.Fallback
-@_exported public import struct ImageModel.ForeignFailure
 @_exported public import enum ImageModel.Gravity
 @_exported public import struct ImageModel.GravityOffset
 @_exported public import struct ImageModel.HTTPExpiry
 @_exported public import struct ImageModel.HTTPHeader
 @_exported public import struct ImageModel.ImageError
-@_exported public import struct ImageModel.ImageFacts
 @_exported public import enum ImageModel.ImageFormat
 @_exported public import struct ImageModel.ImageInfo
+@_exported public import struct ImageModel.ImageProperties
 @_exported public import struct ImageModel.ImageRequest
 @_exported public import enum ImageModel.MarginFill
 @_exported public import struct ImageModel.Margins
@@ -45,15 +45,13 @@
 @_exported public import struct ImageModel.RelativeSize
 @_exported public import struct ImageModel.RequestContext
 @_exported public import struct ImageModel.RequestOptions
+@_exported public import struct ImageModel.RequestedProperties
 @_exported public import enum ImageModel.ResizeMode
 @_exported public import struct ImageModel.ResponseAge
 @_exported public import struct ImageModel.Rotation
 @_exported public import enum ImageModel.Serializer
 @_exported public import struct ImageModel.Thumbnail
 @_exported public import enum ImageModel.TransformStep
-@_exported public import struct ImageModel.WantedFacts
-@_exported public import enum Messages.BlacklistCommand
-@_exported public import struct Messages.BlacklistReport
 @_exported public import struct Messages.CacheStatus
 @_exported public import struct Messages.DecodeAccount
 @_exported public import enum Messages.DownloadCommand
@@ -62,6 +60,8 @@
 @_exported public import struct Messages.EntryPage
 @_exported public import struct Messages.EntrySelection
 @_exported public import struct Messages.Explanation
+@_exported public import enum Messages.FailureCacheCommand
+@_exported public import struct Messages.FailureCacheReport
 @_exported public import struct Messages.FetchAccount
 @_exported public import struct Messages.FrontProcess
 @_exported public import struct Messages.GroupID

@@ -171,19 +171,19 @@ public struct PixelImage: Sendable, Hashable {
     public var hasAlpha: Bool { bands % 2 == 0 }
 
     /// Returns the color of a pixel, counted from the top left corner; `nil` outside the image.
-    public func color(at x: Int, _ y: Int) -> Colour? {
+    public func color(at x: Int, _ y: Int) -> Color? {
         guard (0..<size.width).contains(x), (0..<size.height).contains(y) else { return nil }
         let start = (y * size.width + x) * bands
-        let (first, isGrey) = (UInt32(samples[start]), bands < 3)
-        let green = isGrey ? first : UInt32(samples[start + 1])
-        let blue = isGrey ? first : UInt32(samples[start + 2])
+        let (first, isGray) = (UInt32(samples[start]), bands < 3)
+        let green = isGray ? first : UInt32(samples[start + 1])
+        let blue = isGray ? first : UInt32(samples[start + 2])
         let alpha = hasAlpha ? UInt32(samples[start + bands - 1]) : 255
-        return Colour(argb: alpha << 24 | first << 16 | green << 8 | blue)
+        return Color(argb: alpha << 24 | first << 16 | green << 8 | blue)
     }
 
     /// Returns the colors of a region, row by row from the top; `nil` if the region is empty or not
     /// entirely inside the image.
-    public func colors(in rect: PixelRect) -> [Colour]? {
+    public func colors(in rect: PixelRect) -> [Color]? {
         guard rect.x >= 0, rect.y >= 0, rect.size.isPositive, rect.x < size.width,
             rect.y < size.height, rect.size.width <= size.width - rect.x,
             rect.size.height <= size.height - rect.y

@@ -69,12 +69,12 @@ struct PixelDecoder {
     private func pixels(
         of image: VipsImage, _ format: ImageFormat, _ stated: StatedColors?
     ) throws(VipsError) -> PixelImage {
-        let space = image.header.colour.profileSpace.flatMap(ProfileSpace.init(rawValue:))
+        let space = image.header.color.profileSpace.flatMap(ProfileSpace.init(rawValue:))
         let embedded = image.withProfile { SampleProfile($0, for: space) } ?? nil
         // A damaged profile is ignored.
         let byProfile = SampleProfile(embedded, stated: stated, for: space).flatMap { profile in
-            let isGreyAsRGB = image.header.bands < 3 && profile.space == .rgb
-            return try? (isGreyAsRGB ? image.convertedToSRGB() : image)
+            let isGrayAsRGB = image.header.bands < 3 && profile.space == .rgb
+            return try? (isGrayAsRGB ? image.convertedToSRGB() : image)
                 .enclosing(profile: profile.bytes, xmp: [])
                 .convertedToSRGBByProfile(isPerceptual: profile.isPerceptualOnly)
         }

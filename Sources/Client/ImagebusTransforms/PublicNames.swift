@@ -2,7 +2,7 @@
 // that users need to import only `ImagebusTransforms`.
 
 @_exported public import enum ImageModel.BlendMode
-@_exported public import struct ImageModel.Colour
+@_exported public import struct ImageModel.Color
 @_exported public import struct ImageModel.Corners
 @_exported public import enum ImageModel.ErrorCode
 @_exported public import enum ImageModel.Gravity

@@ -11,11 +11,11 @@ extension Scheduler {
 
     /// Checks the failure cache before anything else, including the caches, once the options are
     /// known. An overlay always needs its pixels, so `operation` overrides that of the request.
-    mutating func checkBlacklist(
+    mutating func checkFailureCache(
         _ image: ImageRequest, _ terms: LoadTerms, for operation: SourceOperation? = nil
     ) throws(ImageError) {
         guard let entry = refusal(of: image, terms, for: operation) else { return }
-        figures.counters.blacklistRefusals += 1
+        metrics.counters.failureCacheRefusals += 1
         throw entry.value.told(after: now.milliseconds(since: entry.since) / 1_000)
     }
 
@@ -23,8 +23,8 @@ extension Scheduler {
     /// empty, in which case hits pay nothing.
     func refusal(
         of image: ImageRequest, _ terms: LoadTerms, for operation: SourceOperation? = nil
-    ) -> Hits.DenyEntry? {
-        guard !hits.denyList.isEmpty, !image.options.contains(.retryFailed) else { return nil }
+    ) -> Hits.FailureCacheEntry? {
+        guard !hits.failureCache.isEmpty, !image.options.contains(.retryFailed) else { return nil }
         return hits.refusal(
             of: ScopedSource(SourceKey(image), terms), for: operation ?? image.operation,
             within: image.earlierFailureMilliseconds, at: now)
@@ -35,15 +35,15 @@ extension Scheduler {
     /// Whether this error of a source causes it to be refused in the future for loads like this
     /// one. The only implementation of the rule: the error code decides unless the configuration
     /// overrides it.
-    static func blocks(_ error: ImageError, _ order: Order) -> Bool {
-        order.terms.blocks(error) ?? error.blacklists
+    static func blocks(_ error: ImageError, _ order: AdmittedRequest) -> Bool {
+        order.terms.blocks(error) ?? error.cachesFailures
     }
 
     /// Records a failed operation on a source in the failure cache of each profile whose rule says
     /// so. `retryFailed` bypasses the failure cache but doesn't prevent new entries.
-    mutating func deny(
+    mutating func recordFailure(
         _ operation: SourceOperation, of source: SourceKey, for error: ImageError,
-        _ orders: [Order]
+        _ orders: [AdmittedRequest]
     ) {
         var denied: Set<ScopedSource> = []
         for order in orders where Self.blocks(error, order) {
@@ -54,16 +54,16 @@ extension Scheduler {
                     Denial(
                         source: scoped,
                         refusal: Refusal(error, of: operation),
-                        url: source.bareURL, at: now, lastNumber: deriver.lastDenial)))
-            deriver.lastDenial = hits.lastDenial
+                        url: source.bareURL, at: now, lastNumber: workGraph.lastDenial)))
+            workGraph.lastDenial = hits.lastDenial
         }
     }
 
     /// Removes entries after the operation has succeeded for requests that weren't refused.
     mutating func admitAgain(
-        _ operation: SourceOperation, of source: SourceKey, _ orders: [Order]
+        _ operation: SourceOperation, of source: SourceKey, _ orders: [AdmittedRequest]
     ) {
-        guard !hits.denyList.isEmpty else { return }
+        guard !hits.failureCache.isEmpty else { return }
         for order in orders {
             hits.forgive(ScopedSource(source, order.terms), for: operation)
         }
@@ -71,40 +71,40 @@ extension Scheduler {
 
     // MARK: - Operators
 
-    mutating func obey(_ command: BlacklistCommand, of client: ClientID) {
+    mutating func apply(_ command: FailureCacheCommand, of client: ClientID) {
         guard clients[client] != nil else { return }
         let report =
             switch command {
             case .list(let number): page(after: number)
-            case .remove(let url): BlacklistReport(removed: forgive(url))
-            case .clear: BlacklistReport(removed: forgive(nil))
+            case .remove(let url): FailureCacheReport(removed: forgive(url))
+            case .clear: FailureCacheReport(removed: forgive(nil))
             }
-        actions.append(.blacklist(client, report))
+        actions.append(.failureCache(client, report))
     }
 
     /// Removes a URL, or everything, from the failure cache and the quarantine. Returns the number
     /// of removed entries.
     private mutating func forgive(_ url: String?) -> UInt32 {
         let refused = hits.forgive(at: now) { url.map($0.isNamed) ?? true }
-        return UInt32(refused + deriver.forgive(url))
+        return UInt32(refused + workGraph.forgive(url))
     }
 
     /// Returns as many entries of both lists, in order of their numbers, as fit into one message.
-    private func page(after number: UInt64) -> BlacklistReport {
-        let all = (deriver.dispatcher.quarantined + refused)
+    private func page(after number: UInt64) -> FailureCacheReport {
+        let all = (workGraph.dispatcher.quarantined + refused)
             .filter { $0.number > number }.sorted { $0.number < $1.number }
         var bytes = 0
         let fitting = all.prefix { entry in
             bytes += entry.url.utf8.count
-            return bytes <= MessageLimits.blacklistBytesMax
+            return bytes <= MessageLimits.failureCacheBytesMax
         }
-        let entries = Array(fitting.prefix(MessageLimits.blacklistEntriesMax))
-        return BlacklistReport(entries: entries, hasMore: entries.count < all.count)
+        let entries = Array(fitting.prefix(MessageLimits.failureCacheEntriesMax))
+        return FailureCacheReport(entries: entries, hasMore: entries.count < all.count)
     }
 
-    private var refused: [BlacklistReport.Entry] {
-        hits.denyList.live(at: now).map { key, entry in
-            BlacklistReport.Entry(
+    private var refused: [FailureCacheReport.Entry] {
+        hits.failureCache.live(at: now).map { key, entry in
+            FailureCacheReport.Entry(
                 number: entry.number, url: entry.shownURL, operation: key.operation.name,
                 reason: entry.value.error, expiresInMilliseconds: entry.millisecondsLeft(at: now))
         }

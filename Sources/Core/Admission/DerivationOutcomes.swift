@@ -10,24 +10,24 @@ extension Scheduler {
     mutating func collect(_ outcome: JobOutcome, from worker: WorkerID) {
         // A worker without space may wait for readers to release blocks, if there are any.
         let hasReaders = outcome.result.foundNoSpace && hits.hasReaders
-        deriver.collect(outcome, from: worker, hasReaders: hasReaders)
+        workGraph.collect(outcome, from: worker, hasReaders: hasReaders)
     }
 
     /// Processes the completions of jobs and departures of workers.
     mutating func conclude() {
-        while deriver.hasNews {
+        while workGraph.hasNews {
             takeEvents()
-            _ = deriver.goOn()
+            _ = workGraph.goOn()
         }
     }
 
     /// Processes the pending worker actions and events after a call.
     mutating func takeEvents() {
         takeDispatches()
-        while let event = deriver.nextEvent() { follow(event) }
+        while let event = workGraph.nextEvent() { follow(event) }
     }
 
-    private mutating func follow(_ event: DerivationEvent) {
+    private mutating func follow(_ event: WorkGraphEvent) {
         switch event {
         case .found(let hit, let block, let timings, let ids):
             noteFound(block.block, by: ids)
@@ -38,7 +38,7 @@ extension Scheduler {
         case .gathered(let ids): later(.onward, ids)
         case .ungathered(let id, let error):
             requests[id].standing = .moving
-            agenda.append(.giveUp(id, error))
+            pendingTransitions.append(.giveUp(id, error))
         case .made(let made, let block, let ids): later(.made(made), ids, block: block)
         case .kept(let made, let block, let id, let place): keep(id, made, block, at: place)
         case .moved(let id, let place): requests[id].standing = .waiting(place)
@@ -47,14 +47,14 @@ extension Scheduler {
         case .tried(let timings, let id): requests[id].timings += timings
         case .fetching(let timings, let ids):
             for id in ids { fetching(id, after: timings) }
-        case .disposed(let disposition, let ids):
-            later(.disposed(disposition), ids, missed: disposition.missedText)
+        case .disposed(let teardownResult, let ids):
+            later(.disposed(teardownResult), ids, missed: teardownResult.missedText)
         case .progressed(let transfer, let progress, let info, let ids):
             progressed(transfer, progress, info, ids)
         case .partial(let transfer, let image, let block, let bytes, let ids):
             offer(image, block, of: bytes, from: transfer, to: ids)
         case .failedSource(let source, let operation, let error, let orders):
-            deny(operation, of: source, for: error, orders)
+            recordFailure(operation, of: source, for: error, orders)
         case .provenSource(let source, let operation, let orders):
             admitAgain(operation, of: source, orders)
         case .varies(let text, let fields):
@@ -62,7 +62,7 @@ extension Scheduler {
         case .confirmed(let text, let mark, let said):
             hits.withdraw(.confirmed(plainOriginal: text, mark, said))
         case .overtaken(let text):
-            agenda.overtake(text)
+            pendingTransitions.overtake(text)
             hits.stored(text)
         case .noticed(let reference, let cache): hits.notice(reference, of: cache)
         case .cacheGone(let cache): hits.withdraw(.cacheGone(cache))
@@ -73,7 +73,7 @@ extension Scheduler {
     /// Records the location of a found result. For a composite cache, memory can answer subsequent
     /// requests if all tiers were queried.
     private mutating func noteFound(_ block: BlockID, by ids: [LiveRequest.ID]) {
-        guard !deriver.layout.isEmpty, let id = ids.first, requests.contains(id),
+        guard !workGraph.layout.isEmpty, let id = ids.first, requests.contains(id),
             requests[id].plan.queryTiers == .all
         else { return }
         hits.found(requests[id].names.result, in: block)
@@ -83,8 +83,8 @@ extension Scheduler {
     private mutating func fetching(_ id: LiveRequest.ID, after timings: StageTimings) {
         requests[id].timings += timings
         requests[id].missed.original = requests[id].plan.originalQueryTiers
-        requests[id].ways.skip(past: .fetch)
-        if requests[id].attempt == 1 { figures.counters.misses += 1 }
+        requests[id].remainingStages.skip(past: .fetch)
+        if requests[id].attempt == 1 { metrics.counters.misses += 1 }
     }
 }
 
@@ -100,7 +100,7 @@ extension JobResult {
 extension Scheduler {
     /// Appends the dispatcher's pending actions, in order, to those of the scheduler.
     mutating func takeDispatches() {
-        deriver.takeActions { actions.append(SchedulerAction($0)) }
+        workGraph.takeActions { actions.append(SchedulerAction($0)) }
     }
 }
 

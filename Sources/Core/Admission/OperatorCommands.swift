@@ -6,14 +6,14 @@ import Messages
 // Operators' commands for cache entries.
 extension Scheduler {
     /// Submits the command as a cache job in class high, because an operator is waiting.
-    mutating func obey(_ command: CacheCommand, of client: ClientID) {
+    mutating func apply(_ command: CacheCommand, of client: ClientID) {
         guard clients[client] != nil else { return }
         do throws(ImageError) {
             let work = try entryWork(command)
             guard clients[client]?.inquiries.count ?? 0 < Self.inquiriesMax else {
                 throw ImageError.busy("the cache is busy")
             }
-            let job = try deriver.inquire(work)
+            let job = try workGraph.inquire(work)
             clients[client]?.inquiries[job] = command.number
             if command.wantsProgress { clients[client]?.wantsProgress.insert(job) }
             takeEvents()
@@ -28,7 +28,7 @@ extension Scheduler {
         case .contains, .remove:
             try RequestContext.check(name: command.cache, "cache")
             let text = try Self.storedText(of: command.key, in: command.cache ?? "")
-            try deriver.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
+            try workGraph.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
             return EntryWork(action: command.action, key: text, tiers: command.tiers)
         case .clear: return try clearing(command)
         case .renew:
@@ -98,7 +98,7 @@ extension Scheduler {
     /// Drops the commands of a departed client, unless they have already started.
     mutating func dropInquiries(of client: LiveClient) {
         for job in client.inquiries.keys.sorted() {
-            deriver.dropInquiry(job)
+            workGraph.dropInquiry(job)
         }
         takeDispatches()
     }
@@ -121,7 +121,7 @@ extension EntryPage {
 // Suspension of transfers (SEMANTICS §10.17).
 extension Scheduler {
     /// Suspends or resumes transfers; waiting ones start with the next event.
-    mutating func obey(_ command: DownloadCommand) {
-        deriver.limitTransfers { $0.isSuspended = command == .suspend }
+    mutating func apply(_ command: DownloadCommand) {
+        workGraph.limitTransfers { $0.isSuspended = command == .suspend }
     }
 }

@@ -7,11 +7,11 @@ import Tables
 /// Prefetch batches and the clients that sent them. Determines which batch starts its next URL and
 /// which reports are due.
 struct Prefetching: Sendable {
-    private(set) var batches = SlotTable<PrefetchBatch>()
+    private(set) var batches = SlotMap<PrefetchBatch>()
     private(set) var tokens: [Token: PrefetchBatch.ID] = [:]
     private(set) var clients: [ClientID: Prefetcher] = [:]
     /// Clients that may start URLs, in round-robin order.
-    private(set) var awake = Fifo<ClientID>()
+    private(set) var awake = Deque<ClientID>()
     /// Batches whose report is due at the end of the event.
     private(set) var owing: [PrefetchBatch.ID] = []
 
@@ -139,13 +139,13 @@ struct Prefetching: Sendable {
     /// Adds a live member; its seat is needed for `leave`.
     mutating func join(
         _ id: LiveRequest.ID, _ batch: PrefetchBatch.ID
-    ) -> SeatList<LiveRequest.ID>.Seat {
+    ) -> StableArray<LiveRequest.ID>.Seat {
         clients[batches[batch].client]?.running += 1
         return batches[batch].members.join(id)
     }
 
     /// Removes a live member.
-    mutating func leave(_ batch: PrefetchBatch.ID, seat: SeatList<LiveRequest.ID>.Seat) {
+    mutating func leave(_ batch: PrefetchBatch.ID, seat: StableArray<LiveRequest.ID>.Seat) {
         batches[batch].members.leave(seat)
         let client = batches[batch].client
         clients[client]?.running -= 1
@@ -166,7 +166,7 @@ struct Prefetching: Sendable {
     }
 
     /// Changes the class of a batch and returns its members.
-    mutating func reprioritise(
+    mutating func reprioritize(
         _ batch: PrefetchBatch.ID, _ priority: Priority
     ) -> [LiveRequest.ID] {
         batches[batch].priority = priority
@@ -276,7 +276,7 @@ struct Prefetcher: Sendable {
 ///
 ///     gathering ──last part──► complete ──all URLs finished──► final report
 ///         └───────────────────────┴──cancelled, refused, client gone──► gone
-struct PrefetchBatch: Tabled {
+struct PrefetchBatch: SlotMapElement {
     typealias ID = SlotID<PrefetchBatch>
 
     let client: ClientID
@@ -288,11 +288,11 @@ struct PrefetchBatch: Tabled {
     var priority: Priority
     /// The largest number of concurrent live URLs.
     let concurrency: Int
-    private(set) var waiting = Fifo<String>()
+    private(set) var waiting = Deque<String>()
     /// The accounted memory of the waiting URLs in bytes.
     private(set) var waitingBytes = 0
     /// Live requests.
-    var members = SeatList<LiveRequest.ID>()
+    var members = StableArray<LiveRequest.ID>()
     /// Whether all parts have arrived.
     private(set) var isComplete = false
     private(set) var total = 0
@@ -415,17 +415,17 @@ extension Scheduler {
                 "at most \(RequestLimits.prefetchConcurrencyMax) URLs are loaded at a time")
         }
         if let refusal = terms.refusal { throw refusal }
-        try request.image.checkWishes()
+        try request.image.checkLoadOptions()
         var image = request.image
         image.url = "http://host/"
         _ = try RequestNames(
-            checking: image, terms, isUpload: false, limits: limits.derivation.image)
+            checking: image, terms, isUpload: false, limits: limits.workGraph.image)
     }
 
     private mutating func refusePart(
         _ request: PrefetchRequest, of client: ClientID, _ error: ImageError
     ) {
-        if error.code == .busy { figures.counters.refusedBusy += 1 }
+        if error.code == .busy { metrics.counters.refusedBusy += 1 }
         endBatch(named: request.batch, of: client)
         if !request.isLast { prefetching.cut(request.batch, of: client) }
         actions.append(.refused(client, error, request.batch))
@@ -449,10 +449,10 @@ extension Scheduler {
 
     /// Prefetches wait whenever a load would be refused.
     private var hasRoomToPrefetch: Bool {
-        requests.count < limits.liveRequestsMax && deriver.dispatcher.hasRoom(.cache)
-            && deriver.dispatcher.hasRoom(.download)
+        requests.count < limits.liveRequestsMax && workGraph.dispatcher.hasRoom(.cache)
+            && workGraph.dispatcher.hasRoom(.download)
             && JobStage.allCases.allSatisfy {
-                !deriver.dispatcher.isFull($0)
+                !workGraph.dispatcher.isFull($0)
             }
     }
 
@@ -466,7 +466,7 @@ extension Scheduler {
     }
 
     /// Sends the due progress reports, once per event.
-    mutating func tellPrefetches() {
+    mutating func notifyPrefetches() {
         for (client, report) in prefetching.takeReports() {
             actions.append(.prefetched(client, report))
         }
@@ -515,7 +515,7 @@ extension Scheduler {
 
     /// Ends the live members, including work that no other request needs.
     private mutating func endBatch(_ id: PrefetchBatch.ID) {
-        for member in prefetching.batches[id].members.members { forsake(member) }
+        for member in prefetching.batches[id].members.members { cancelSilently(member) }
         prefetching.close(id)
     }
 }

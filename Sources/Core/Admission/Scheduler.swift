@@ -11,7 +11,7 @@ import Tables
 /// stage it waits for work shared with all requests for the same image. There is exactly one
 /// terminal **reply**.
 ///
-/// The deriver does that work: requests wait there, and its events report the outcomes.
+/// The workGraph does that work: requests wait there, and its events report the outcomes.
 public struct Scheduler: Sendable {
     private let passing = PassedByAddress()
     let limits: SchedulerLimits
@@ -23,7 +23,7 @@ public struct Scheduler: Sendable {
 
     // Clients and their requests.
     var clients: [ClientID: LiveClient] = [:]
-    var requests = SlotTable<LiveRequest>()
+    var requests = SlotMap<LiveRequest>()
     var tokens: [Token: LiveRequest.ID] = [:]
     var prefetching = Prefetching()
 
@@ -33,10 +33,10 @@ public struct Scheduler: Sendable {
     var hits: Hits
 
     /// The work graph.
-    var deriver: Deriver
+    var workGraph: WorkGraph
 
     // Pending transitions and batch operations.
-    var agenda = Agenda()
+    var pendingTransitions = PendingTransitions()
     var deadlines = Deadlines()
     /// The texts of results being revalidated in the background.
     var silent: Set<String> = []
@@ -48,7 +48,7 @@ public struct Scheduler: Sendable {
     /// The actions of the current event.
     var actions: [SchedulerAction] = []
 
-    var figures = RequestFigures()
+    var metrics = RequestMetrics()
 
     /// Creates a scheduler without clients and workers.
     ///
@@ -61,8 +61,8 @@ public struct Scheduler: Sendable {
         self.limits = limits
         namesMemo = RequestNamesMemo(namesMax: limits.namesMax)
         hits = Hits(limits)
-        deriver = Deriver(
-            limits: limits.derivation, dispatch: limits.dispatch, variantDigest: variantDigest)
+        workGraph = WorkGraph(
+            limits: limits.workGraph, dispatch: limits.dispatch, variantDigest: variantDigest)
     }
 
     /// Handles an event and appends the resulting actions in order. `now` never goes backward; an
@@ -72,11 +72,11 @@ public struct Scheduler: Sendable {
         _ event: SchedulerEvent, at now: Instant, into actions: inout [SchedulerAction]
     ) {
         self.now = max(self.now, now)
-        deriver.now = self.now
+        workGraph.now = self.now
         swap(&self.actions, &actions)
         take(event)
         conclude()
-        ringAlarms()
+        fireTimers()
         settle()
         swap(&self.actions, &actions)
     }
@@ -93,37 +93,37 @@ public struct Scheduler: Sendable {
             admitPut(load, of: client, terms, reference, format)
         case .cancel(let client, let token): cancel(token, of: client)
         case .cancelGroup(let client, let group): cancelGroup(group, of: client)
-        case .reprioritise(let client, let token, let priority):
-            reprioritise(token, of: client, priority)
-        case .reprioritiseGroup(let client, let group, let priority):
-            reprioritise(group, of: client, priority)
+        case .reprioritize(let client, let token, let priority):
+            reprioritize(token, of: client, priority)
+        case .reprioritizeGroup(let client, let group, let priority):
+            reprioritize(group, of: client, priority)
         case .prefetch(let client, let request, let terms):
             prefetch(request, of: client, terms)
         case .prefetchRefused(let client, let token): refusedPrefetch(token, of: client)
         case .leaveSlot(let client, let slot): endSlot(slot, of: client)
         case .cancelAny(let token): cancelAny(token)
         case .cancelGroupOfAny(let group): cancelGroupOfAny(group)
-        case .blacklist(let client, let command): obey(command, of: client)
-        case .cache(let client, let command): obey(command, of: client)
-        case .downloads(let command): obey(command)
-        case .transfersMax(let count): deriver.limitTransfers { $0.heldMax = count }
+        case .failureCache(let client, let command): apply(command, of: client)
+        case .cache(let client, let command): apply(command, of: client)
+        case .downloads(let command): apply(command)
+        case .transfersMax(let count): workGraph.limitTransfers { $0.heldMax = count }
         case .caches(let layout): adopt(layout)
         case .used(let used): self.used(used)
         case .clientReleased(let client, let blocks): released(blocks, by: client)
         case .clientLeft(let client): clientLeft(client)
         case .workerJoined(
             let worker, let kind, let incarnation, let credit, let pool, let capabilities):
-            deriver.workerJoined(
+            workGraph.workerJoined(
                 worker, pool ?? PoolID(kind), incarnation, credit: credit, capabilities)
-        case .credit(let worker, let more): deriver.grew(worker, by: more)
-        case .segmentsOpened(let worker, let segments): deriver.opened(segments, by: worker)
-        case .segmentsClosed(let worker, let segments): deriver.closed(segments, by: worker)
-        case .progress(let worker, let progress): deriver.progressed(progress, at: worker)
+        case .credit(let worker, let more): workGraph.grew(worker, by: more)
+        case .segmentsOpened(let worker, let segments): workGraph.opened(segments, by: worker)
+        case .segmentsClosed(let worker, let segments): workGraph.closed(segments, by: worker)
+        case .progress(let worker, let progress): workGraph.progressed(progress, at: worker)
         case .outcome(let worker, let outcome): collect(outcome, from: worker)
         case .stored(let worker, let notice): stored(notice, by: worker)
         case .evicted(let worker, let blocks): evicted(blocks, by: worker)
-        case .workerDraining(let worker): deriver.workerDraining(worker)
-        case .workerLeft(let worker, let crash): deriver.workerLeft(worker, crash)
+        case .workerDraining(let worker): workGraph.workerDraining(worker)
+        case .workerLeft(let worker, let crash): workGraph.workerLeft(worker, crash)
         case .tick: break
         case .drain: beginDrain()
         }
@@ -142,19 +142,19 @@ public struct Scheduler: Sendable {
         repeat {
             moveOn()
             conclude()
-            if !hasOverdueAlarms { deriver.dispatch() }
+            if !hasOverdueAlarms { workGraph.dispatch() }
             conclude()
-        } while agenda.moving.count > 0
+        } while pendingTransitions.moving.count > 0
     }
 
     /// Performs the consequences of an event once all tables are consistent.
     private mutating func settle() {
-        if agenda.bulk.count > 0 { doBulkWork() }
+        if pendingTransitions.batchOperations.count > 0 { runBatchOperations() }
         moveOn()
         if wantsToPrefetch { beginPrefetches() }
         handOut()
-        tellPrefetches()
-        tellTouched(atLeast: limits.touchedMax)
+        notifyPrefetches()
+        notifyTouched(atLeast: limits.touchedMax)
         forgetAlarms()
         if drain.isBegun, !drain.isTold, requests.count == 0 {
             drain.isTold = true
@@ -182,9 +182,9 @@ public indirect enum SchedulerEvent: Hashable, Sendable {
     /// A client cancels all images of a group.
     case cancelGroup(ClientID, GroupID)
     /// A client changes the class of an image or a batch.
-    case reprioritise(ClientID, Token, Priority)
+    case reprioritize(ClientID, Token, Priority)
     /// A client changes the class of all images of a group.
-    case reprioritiseGroup(ClientID, GroupID, Priority)
+    case reprioritizeGroup(ClientID, GroupID, Priority)
     /// A client prefetches images: a part of a batch of URLs. The terms are those of the template,
     /// and their refusal refuses the batch. URLs are resolved when they are started.
     case prefetch(ClientID, PrefetchRequest, LoadTerms)
@@ -197,7 +197,7 @@ public indirect enum SchedulerEvent: Hashable, Sendable {
     /// An operator cancels all requests of a group, of any client.
     case cancelGroupOfAny(GroupID)
     /// An operator lists or changes the failure cache and the quarantine.
-    case blacklist(ClientID, BlacklistCommand)
+    case failureCache(ClientID, FailureCacheCommand)
     /// An operator queries or removes cache entries.
     case cache(ClientID, CacheCommand)
     /// An operator suspends or resumes transfers.
@@ -267,7 +267,7 @@ public indirect enum SchedulerAction: Hashable, Sendable {
     /// Notifies a client that a batch was refused; no report follows.
     case refused(ClientID, ImageError, Token)
     /// Answers an operator's failure cache command.
-    case blacklist(ClientID, BlacklistReport)
+    case failureCache(ClientID, FailureCacheReport)
     /// Answers an operator's cache command.
     case cache(ClientID, CacheReport)
     /// Reports that all admitted requests have ended after `drain`.
@@ -279,7 +279,7 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// Limits of jobs and workers.
     public var dispatch = DispatchLimits()
     /// Limits on produced images and intermediate data.
-    public var derivation = DerivationLimits()
+    public var workGraph = WorkGraphLimits()
 
     /// The largest number of live requests of all clients; further ones are refused as `busy`.
     public var liveRequestsMax = 65_536
@@ -302,11 +302,11 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// The largest number of requests that one event processes in batch operations, such as replies
     /// of one result or the end of a session, and of timers that one event fires. The rest follows
     /// in subsequent events.
-    public var bulkStepsMax = 64
+    public var batchStepsMax = 64
     /// The same limit for requests that only continue with other work without a message, which
     /// takes a sixteenth of the time. The sooner all of them have joined, the fewer start the same
     /// work again.
-    public var bulkMovesMax = 1_024
+    public var batchTransitionsMax = 1_024
     /// The largest number of memory tier entries that the coordinator can answer; beyond it, the
     /// oldest is dropped.
     public var hitsMax = 100_000
@@ -323,9 +323,9 @@ public struct SchedulerLimits: Hashable, Sendable {
 
     /// The largest number of sources in the failure cache, and their lifetime in milliseconds; 0
     /// means unlimited.
-    public var blacklistMax = 10_000
-    /// See `blacklistMax`.
-    public var blacklistMilliseconds = 600_000
+    public var failureCacheMax = 10_000
+    /// See `failureCacheMax`.
+    public var failureCacheMilliseconds = 600_000
 
     /// The number of used blocks reported in one `Touched`: as many as fit. The load that reaches
     /// it is processed without a ticket.

@@ -47,7 +47,7 @@ public struct SchedulerReport: Hashable, Sendable {
     /// Latencies of transfer phases.
     public var transferTimes: [StatusReport.TransferTimes]
     /// Metrics of external caches, as status counters.
-    public var foreignCaches: [StatusReport.Counter]
+    public var externalCaches: [StatusReport.Counter]
 
     /// The queue of one stage.
     public struct Queue: Hashable, Sendable {
@@ -129,7 +129,7 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var transfers = Transfers()
     /// Requests refused because of the failure cache; those without a fallback also count as
     /// failed.
-    public var blacklistRefusals: UInt64 = 0
+    public var failureCacheRefusals: UInt64 = 0
     /// Requests answered with a fallback.
     public var fallbacks: UInt64 = 0
     /// Workers that crashed with a job and left a crash record.
@@ -164,36 +164,36 @@ public struct SchedulerCounters: Hashable, Sendable {
         /// Creates zeroed counters.
         public init() {}
 
-        init(_ figures: TransferFigures) {
-            versions = figures.versions
-            reused = figures.reused
-            bytes = figures.bytes
-            redirects = figures.redirects
-            continuations = figures.continuations
+        init(_ metrics: TransferMetrics) {
+            versions = metrics.versions
+            reused = metrics.reused
+            bytes = metrics.bytes
+            redirects = metrics.redirects
+            continuations = metrics.continuations
         }
     }
 
     /// Adds the metrics of jobs.
-    mutating func add(_ figures: DispatchFigures) {
-        fetches += figures.assigned(.fetch)
-        decodes += figures.assigned(.decode)
-        transforms += figures.assigned(.transform)
-        stores += figures.assigned(.store)
-        requeued += figures.requeued
-        retries += figures.retries
-        transfers = Transfers(figures.transfers)
-        crashes += figures.crashes
-        refused.merge(figures.refused) { $0 + $1 }
+    mutating func add(_ metrics: DispatchMetrics) {
+        fetches += metrics.assigned(.fetch)
+        decodes += metrics.assigned(.decode)
+        transforms += metrics.assigned(.transform)
+        stores += metrics.assigned(.store)
+        requeued += metrics.requeued
+        retries += metrics.retries
+        transfers = Transfers(metrics.transfers)
+        crashes += metrics.crashes
+        refused.merge(metrics.refused) { $0 + $1 }
     }
 
     /// Adds the metrics of coalescing and cache lookups.
-    mutating func add(_ figures: DerivationFigures) {
-        coalesced.lookups += figures.joinedLookups
-        coalesced.results += figures.joinedResults
-        coalesced.decodes += figures.joinedDecodes
-        coalesced.sources += figures.joinedSources
-        originalHits += figures.originalHits
-        partials += figures.partials
+    mutating func add(_ metrics: WorkGraphMetrics) {
+        coalesced.lookups += metrics.joinedLookups
+        coalesced.results += metrics.joinedResults
+        coalesced.decodes += metrics.joinedDecodes
+        coalesced.sources += metrics.joinedSources
+        originalHits += metrics.originalHits
+        partials += metrics.partials
     }
 
     mutating func ended(with error: ImageError) {
@@ -226,7 +226,7 @@ public struct Coalesced: Hashable, Sendable {
 }
 
 /// Request metrics since the start.
-struct RequestFigures: Sendable {
+struct RequestMetrics: Sendable {
     var counters = SchedulerCounters()
     /// Latencies of requests.
     var times = LatencyHistogram()
@@ -264,31 +264,32 @@ extension Scheduler {
             prefetches: prefetching.batches.count,
             waitingPrefetches: prefetching.waiting,
             liveJobs: liveJobs, queued: queued, credits: credits, stages: stages,
-            requests: figures.times, liveBlocks: deriver.dispatcher.liveBlocks,
+            requests: metrics.times, liveBlocks: workGraph.dispatcher.liveBlocks,
             hits: hits.count,
-            quarantined: deriver.dispatcher.quarantined.count,
-            blacklisted: hits.denyList.live(at: now).count,
-            hasSuspendedDownloads: deriver.dispatcher.transfers.isSuspended,
+            quarantined: workGraph.dispatcher.quarantined.count,
+            blacklisted: hits.failureCache.live(at: now).count,
+            hasSuspendedDownloads: workGraph.dispatcher.transfers.isSuspended,
             liveBytes: Dictionary(
                 uniqueKeysWithValues: WorkerKind.workers.map {
-                    ($0, deriver.dispatcher.liveBytes(of: $0))
+                    ($0, workGraph.dispatcher.liveBytes(of: $0))
                 }),
             cancellations: JobStage.allCases.compactMap { stage in
-                deriver.dispatcher.figures.cancellations.stages[stage].map {
+                workGraph.dispatcher.metrics.cancellations.stages[stage].map {
                     StatusReport.Cancellations(
                         stage: stage.name, hard: $0.hard, durations: $0.durations)
                 }
             },
-            workers: deriver.dispatcher.workers.filter { $0.id != .coordinator }.map { id, worker in
+            workers: workGraph.dispatcher.workers.filter { $0.id != .coordinator }.map {
+                id, worker in
                 SchedulerReport.Worker(
                     id: id, kind: worker.kind, jobs: worker.jobs, window: worker.window,
                     isDraining: worker.isDraining)
-            }, pools: deriver.dispatcher.pools, transferTimes: transferTimes,
-            foreignCaches: deriver.foreignCacheCounters)
+            }, pools: workGraph.dispatcher.pools, transferTimes: transferTimes,
+            externalCaches: workGraph.externalCacheCounters)
     }
 
     private var transferTimes: [StatusReport.TransferTimes] {
-        let times = deriver.dispatcher.figures.transfers.times
+        let times = workGraph.dispatcher.metrics.transfers.times
         return TransferPhase.allCases.compactMap { phase in
             times[phase].map {
                 StatusReport.TransferTimes(phase: phase.rawValue, durations: $0)
@@ -297,21 +298,21 @@ extension Scheduler {
     }
 
     /// The number of jobs that workers have or that wait for them.
-    public var liveJobs: Int { deriver.dispatcher.jobCount }
+    public var liveJobs: Int { workGraph.dispatcher.jobCount }
 
     /// The counters of requests and jobs.
     private var allCounters: SchedulerCounters {
-        var counters = figures.counters
-        counters.add(deriver.dispatcher.figures)
-        counters.add(deriver.figures)
+        var counters = metrics.counters
+        counters.add(workGraph.dispatcher.metrics)
+        counters.add(workGraph.metrics)
         return counters
     }
 
     private var stages: [StatusReport.StageStatus] {
-        let running = deriver.dispatcher.running
+        let running = workGraph.dispatcher.running
         return JobStage.allCases.map { stage in
-            let waiting = deriver.dispatcher.waiting(in: stage)
-            let times = deriver.dispatcher.figures.times(stage)
+            let waiting = workGraph.dispatcher.waiting(in: stage)
+            let times = workGraph.dispatcher.metrics.times(stage)
             return StatusReport.StageStatus(
                 stage: stage.name, queued: UInt64(waiting.jobs), queuedCost: waiting.cost,
                 running: running[Int(stage.rawValue)], waits: times.waits, works: times.works)
@@ -321,7 +322,7 @@ extension Scheduler {
     private var queued: [JobStage: SchedulerReport.Queue] {
         var queued: [JobStage: SchedulerReport.Queue] = [:]
         for stage in JobStage.allCases {
-            let waiting = deriver.dispatcher.waiting(in: stage)
+            let waiting = workGraph.dispatcher.waiting(in: stage)
             guard waiting.jobs > 0 else { continue }
             queued[stage] = SchedulerReport.Queue(
                 jobs: waiting.jobs, cost: waiting.cost, costPerSecond: waiting.perSecond)
@@ -332,7 +333,7 @@ extension Scheduler {
     private var credits: [WorkerKind: SchedulerReport.Credit] {
         Dictionary(
             uniqueKeysWithValues: WorkerKind.workers.map { kind in
-                let credit = deriver.dispatcher.credit(of: kind)
+                let credit = workGraph.dispatcher.credit(of: kind)
                 return (
                     kind,
                     SchedulerReport.Credit(
@@ -343,7 +344,7 @@ extension Scheduler {
 
     /// Whether nothing is left of any request: no nodes, jobs, blocks, or list entries.
     public var isIdle: Bool {
-        requests.count == 0 && tokens.isEmpty && agenda.isEmpty && prefetching.isEmpty
-            && deriver.isIdle
+        requests.count == 0 && tokens.isEmpty && pendingTransitions.isEmpty && prefetching.isEmpty
+            && workGraph.isIdle
     }
 }

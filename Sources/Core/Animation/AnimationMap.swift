@@ -463,12 +463,12 @@ extension AnimationMap {
     private mutating func walk(
         avif file: borrowing HeaderBytes, _ sequence: PictureSequence, _ framesMax: Int
     ) -> End {
-        var colours = SampleWalk(sequence.main, in: file)
+        var colors = SampleWalk(sequence.main, in: file)
         var alpha = sequence.auxiliary.map { SampleWalk($0, in: file) }
         let whole = PixelRect(x: 0, y: 0, size: canvas)
         for _ in 0..<sequence.main.count {
             guard frames.count < framesMax else { return .limit }
-            guard let sample = colours.next(in: file) else { return .broken }
+            guard let sample = colors.next(in: file) else { return .broken }
             var parts = [sample.range]
             if alpha != nil {
                 guard let sample = alpha?.next(in: file) else { return .broken }

@@ -129,8 +129,8 @@ private enum StraightAlpha {
         let share = below * (255 - above)
         let alpha = 255 * above + share
         for band in 0..<3 {
-            let colour = 255 * above * Int(over[band]) + share * Int(pixel[band])
-            pixel[band] = UInt8(colour / alpha)
+            let color = 255 * above * Int(over[band]) + share * Int(pixel[band])
+            pixel[band] = UInt8(color / alpha)
         }
         pixel[3] = UInt8(alpha / 255)
     }

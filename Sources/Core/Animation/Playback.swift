@@ -225,7 +225,7 @@ public enum PlaybackMode: UInt8, Hashable, Sendable, CaseIterable {
 /// it fits into the budget as well. Frames that will be displayed last are evicted first.
 package struct FrameBuffer<Frame> {
     /// The loads to start and to cancel.
-    package struct Orders: Equatable {
+    package struct FrameCommands: Equatable {
         /// Frames to load, the most urgent first.
         package var loads: [Int] = []
         /// Frames whose load is to be cancelled.
@@ -270,9 +270,9 @@ package struct FrameBuffer<Frame> {
     /// are cancelled.
     package mutating func want(
         _ seen: Int, then next: [Int], steps: (Int) -> Int
-    ) -> Orders {
+    ) -> FrameCommands {
         let wanted = [seen] + next.prefix(capacity - 1)
-        var orders = Orders()
+        var orders = FrameCommands()
         orders.cancels = loading.subtracting(wanted).sorted()
         loading.subtract(orders.cancels)
         for index in wanted where held[index] == nil && !loading.contains(index) {

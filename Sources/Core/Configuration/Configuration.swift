@@ -17,7 +17,7 @@ public struct Configuration: Hashable, Sendable {
     /// Composite caches by name.
     public var composites: [String: CompositeCache] = [:]
     /// External caches, which plug-in workers implement, by name.
-    public var foreignCaches: [String: ForeignCache] = [:]
+    public var externalCaches: [String: ExternalCache] = [:]
     /// Settings by cache name; the settings under `defaultName` apply to every cache without its
     /// own.
     public var cacheSettings: [String: CacheSettings] = [:]
@@ -49,7 +49,7 @@ public struct Configuration: Hashable, Sendable {
     /// the files.
     public var secrets: [String: String] = [:]
     /// Why a secret file without contents could not be read, by path.
-    public var secretFaults: [String: String] = [:]
+    public var secretErrors: [String: String] = [:]
 
     /// The name of the default profile and of the default cache.
     public static let defaultName = "default"
@@ -116,7 +116,7 @@ extension Configuration {
         if sources != old.sources { parts.append("sources") }
         if caches != old.caches || cacheSettings != old.cacheSettings
             || composites != old.composites || readOnly != old.readOnly
-            || foreignCaches != old.foreignCaches
+            || externalCaches != old.externalCaches
         {
             parts.append("caches")
         }

@@ -108,12 +108,12 @@ extension Configuration {
 extension Configuration {
     /// Pools that a loader may use.
     package var loaderPools: [WorkerPool] {
-        pools.filter { $0.kind == .download && $0.trust == .foreign }
+        pools.filter { $0.kind == .download && $0.trust == .external }
     }
 
     /// Pools that a cache may use.
     package var cachePools: [WorkerPool] {
-        pools.filter { $0.kind == .cache && $0.trust == .foreign }
+        pools.filter { $0.kind == .cache && $0.trust == .external }
     }
 
     /// Copies each pool's granted schemes to the loader that uses it, and marks the pool as a

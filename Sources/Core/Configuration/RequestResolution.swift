@@ -36,7 +36,7 @@ extension Configuration {
         let target = isCompared ? URLTarget(url) : nil
         var draft = ResolutionDraft(request, profile, damaged: damaged)
         if let target {
-            for rule in profile.rules where rule.pattern.matches(target) { draft.obey(rule) }
+            for rule in profile.rules where rule.pattern.matches(target) { draft.apply(rule) }
         }
         draft.leaveFreshness()
         switch part {
@@ -225,7 +225,7 @@ extension Configuration {
                 var composite = composite
                 composite.caches = composite.caches.map { $0 == Self.defaultName ? "" : $0 }
                 return composite
-            }, foreign: foreignCaches)
+            }, external: externalCaches)
     }
 
     private func base(_ key: BaseKey?, _ url: SourceURL) throws(ImageError) -> KeyBase {
@@ -267,7 +267,7 @@ extension Configuration {
 
     /// Returns the error for a transfer that requires an unavailable secret.
     func missingSecret(_ path: String) -> ImageError {
-        let reason = secretFaults[path] ?? "it was not read"
+        let reason = secretErrors[path] ?? "it was not read"
         return ImageError(
             .invalidDownloadOperation,
             "the configuration needs \(path) for this URL, and \(reason): put it right, it is read "
@@ -341,7 +341,7 @@ struct ResolutionDraft {
     }
 
     /// Applies a rule (SDWebImage: options processor and delegate, SEMANTICS §13.2).
-    mutating func obey(_ rule: Rule) {
+    mutating func apply(_ rule: Rule) {
         request.options = request.options.union(rule.sets).subtracting(rule.clears)
         apply(rule.context)
         if let filter = rule.keyFilter {

@@ -157,10 +157,10 @@ extension ImageError {
 /// A text in which `*` matches any sequence of bytes, including the empty one. Matching takes time
 /// linear in the lengths of text and pattern.
 struct Glob: Hashable, Sendable {
-    private let pieces: [Piece]
+    private let pieces: [Segment]
 
     /// The bytes between two `*`, with the failure table of Knuth, Morris and Pratt.
-    private struct Piece: Hashable, Sendable {
+    private struct Segment: Hashable, Sendable {
         let bytes: [UInt8]
         let borders: [Int]
 
@@ -192,7 +192,7 @@ struct Glob: Hashable, Sendable {
     init(_ text: String) {
         pieces = Array(text.utf8).split(
             separator: UInt8(ascii: "*"), omittingEmptySubsequences: false
-        ).map { Piece(Array($0)) }
+        ).map { Segment(Array($0)) }
     }
 
     func matches(_ text: some Collection<UInt8>) -> Bool {

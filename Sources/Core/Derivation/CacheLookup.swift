@@ -6,11 +6,11 @@ import Tables
 /// One query for a result's key, shared by all subscribers that query the same tiers.
 struct LookupNode: Node {
     typealias Provider = LookupNode
-    static var table: WritableKeyPath<Deriver, NodeTable<LookupNode>> { \.lookups }
+    static var table: WritableKeyPath<WorkGraph, NodeTable<LookupNode>> { \.lookups }
 
     /// The query; equal queries are coalesced.
     let query: QueryWork
-    var consumers = WaiterList<Waiter>()
+    var consumers = SubscriberList<Subscriber>()
     private(set) var job: JobID?
     /// Log context of the request that started the query.
     let logContext: LogContext
@@ -38,26 +38,28 @@ struct LookupNode: Node {
         isOutdated = false
     }
 
-    var remains: Remains { .nothing }
+    var heldResources: HeldResources { .nothing }
 }
 
 // Cache lookups of results, from joining to the outcome.
-extension Deriver {
+extension WorkGraph {
     /// Joins the query in flight or starts one. Throws if none can be started.
-    package mutating func lookUp(_ waiter: Waiter, _ urgency: Urgency) throws(ImageError) -> Place {
-        let order = waiter.order
+    package mutating func lookUp(_ subscriber: Subscriber, _ urgency: Urgency) throws(ImageError)
+        -> Place
+    {
+        let order = subscriber.order
         let query = QueryWork(
             key: order.names.result, tiers: order.plan.queryTiers, destination: .results,
             promotes: order.image.storeCacheTypes.contains(.memory))
         if let node = lookups.first(under: query.key, where: { $0.query == query }) {
-            figures.joinedLookups += 1
-            let seat = lookups[node].consumers.join(waiter, urgency)
+            metrics.joinedLookups += 1
+            let seat = lookups[node].consumers.join(subscriber, urgency)
             propagate(node)
             return Place(.lookup(Need(node: node, seat: seat)))
         }
         if let error = dispatcher.refusal(in: .query) { throw error }
         let node = lookups.insert(LookupNode(query: query, order.logContext))
-        let seat = lookups[node].consumers.join(waiter, urgency)
+        let seat = lookups[node].consumers.join(subscriber, urgency)
         ask(node)
         return Place(.lookup(Need(node: node, seat: seat)))
     }
@@ -69,10 +71,10 @@ extension Deriver {
         guard let cache = job.worker else { preconditionFailure("a cache found the result") }
         tell(.noticed(hit.reference, cache))
         if lookups[node].isOutdated { return ask(node) }
-        let waiters = lookups[node].consumers.members
+        let subscribers = lookups[node].consumers.members
         retire(node)
         let block = BlockHandle(worker: cache, block: hit.reference.block)
-        tell(waiters) { .found(hit, block, Self.timings(job), $0) }
+        tell(subscribers) { .found(hit, block, Self.timings(job), $0) }
     }
 
     private static func timings(_ job: Completion.Ended) -> StageTimings {
@@ -86,9 +88,9 @@ extension Deriver {
     mutating func lookupMissed(_ node: LookupNode.ID, _ job: Completion.Ended) {
         guard !lookups[node].isOvertaken else { return ask(node) }
         let query = lookups[node].query
-        let waiters = lookups[node].consumers.members
+        let subscribers = lookups[node].consumers.members
         retire(node)
-        tell(waiters) { .missed(query.key, query.tiers, Self.timings(job), $0) }
+        tell(subscribers) { .missed(query.key, query.tiers, Self.timings(job), $0) }
     }
 
     private mutating func ask(_ node: LookupNode.ID) {
@@ -102,7 +104,7 @@ extension Deriver {
 /// One query to external caches for the freshness of an image that is stale here.
 struct ValidityNode: Node {
     typealias Provider = ValidityNode
-    static var table: WritableKeyPath<Deriver, NodeTable<ValidityNode>> { \.validities }
+    static var table: WritableKeyPath<WorkGraph, NodeTable<ValidityNode>> { \.validities }
 
     /// Identifies the image that the subscribers have.
     struct Key: Hashable, Sendable {
@@ -117,7 +119,7 @@ struct ValidityNode: Node {
     private var texts: ArraySlice<String>
     /// The time of the locally known caching information, in milliseconds since 1970.
     let bornMilliseconds: Int64
-    var consumers = WaiterList<Waiter>()
+    var consumers = SubscriberList<Subscriber>()
     private(set) var job: JobID?
     var timings = StageTimings()
     /// Log context of the request that started the query.
@@ -146,26 +148,26 @@ struct ValidityNode: Node {
         return caching.age.bornMilliseconds > bornMilliseconds
     }
 
-    var remains: Remains { .nothing }
+    var heldResources: HeldResources { .nothing }
 }
 
 // Freshness information from external caches for an image that is stale here: another machine may
 // have revalidated it since (SEMANTICS §6.7).
-extension Deriver {
+extension WorkGraph {
     /// Whether an external cache may know more about the freshness of the image.
-    package func mayBeConfirmedElsewhere(_ order: Order) -> Bool {
-        layout.hasForeign && !sharedTexts(of: order.names).isEmpty
+    package func mayBeConfirmedElsewhere(_ order: AdmittedRequest) -> Bool {
+        layout.hasExternal && !sharedTexts(of: order.names).isEmpty
     }
 
     /// Joins the query in flight or starts one; returns `nil` if the queue is full. `caching` is
     /// the locally known information.
     package mutating func askValidity(
-        _ waiter: Waiter, of mark: BodyMark, _ caching: OriginCaching?, _ urgency: Urgency
+        _ subscriber: Subscriber, of mark: BodyMark, _ caching: OriginCaching?, _ urgency: Urgency
     ) -> Place? {
-        let order = waiter.order
+        let order = subscriber.order
         let key = ValidityNode.Key(text: order.names.result, mark: mark)
         if let node = validities.first(under: key) {
-            let seat = validities[node].consumers.join(waiter, urgency)
+            let seat = validities[node].consumers.join(subscriber, urgency)
             propagate(node)
             return Place(.validity(Need(node: node, seat: seat)))
         }
@@ -174,7 +176,7 @@ extension Deriver {
             ValidityNode(
                 key, sharedTexts(of: order.names),
                 bornMilliseconds: caching?.age.bornMilliseconds ?? -1, order.logContext))
-        let seat = validities[node].consumers.join(waiter, urgency)
+        let seat = validities[node].consumers.join(subscriber, urgency)
         ask(node)
         return Place(.validity(Need(node: node, seat: seat)))
     }
@@ -209,8 +211,8 @@ extension Deriver {
     }
 
     private mutating func answer(_ node: ValidityNode.ID, _ news: Validity?) {
-        let (waiters, timings) = (validities[node].consumers.members, validities[node].timings)
+        let (subscribers, timings) = (validities[node].consumers.members, validities[node].timings)
         retire(node)
-        tell(waiters) { .validity(news, timings, $0) }
+        tell(subscribers) { .validity(news, timings, $0) }
     }
 }

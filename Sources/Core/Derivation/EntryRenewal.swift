@@ -102,9 +102,9 @@ package struct Confirmation: Hashable, Sendable {
 }
 
 // Caching information in confirmations of stored entries (SEMANTICS §6.7).
-extension Deriver {
+extension WorkGraph {
     /// Reports a 304 response: the entries with the marks of the source's subscribers are renewed.
-    mutating func tellConfirmed(_ node: SourceNode.ID, _ answer: ImageError) {
+    mutating func notifyConfirmed(_ node: SourceNode.ID, _ answer: ImageError) {
         guard let caching = answer.confirmedCaching else { return }
         let said = Confirmation(caching: caching, isWhole: false)
         let marks = sources[node].consumers.members.compactMap { decodes[$0].name.origin.mark }
@@ -112,7 +112,7 @@ extension Deriver {
     }
 
     /// Reports that the origin sent the bytes with this mark again.
-    mutating func tellSame(_ node: SourceNode.ID, as mark: BodyMark) {
+    mutating func notifySame(_ node: SourceNode.ID, as mark: BodyMark) {
         guard let caching = sources[node].kept?.fetched?.caching else { return }
         tell(Confirmation(caching: caching, isWhole: true), of: mark, at: node)
     }
@@ -146,7 +146,7 @@ extension Deriver {
 }
 
 // Removal of entries that a refresh found outdated and that are not replaced.
-extension Deriver {
+extension WorkGraph {
     /// Removes an outdated entry from all tiers except those where a store replaces it, so that it
     /// is never served again. A disk-only store removes the memory entry itself, so that all tiers
     /// agree.
@@ -159,8 +159,8 @@ extension Deriver {
             }
             return
         }
-        guard !tiers.contains(.disk) || layout.isForeign(text) else { return }
-        let rest = layout.isForeign(text) ? CacheTypes.all : CacheTypes.all.subtracting(tiers)
+        guard !tiers.contains(.disk) || layout.isExternal(text) else { return }
+        let rest = layout.isExternal(text) ? CacheTypes.all : CacheTypes.all.subtracting(tiers)
         let work = EntryWork(action: .remove, key: text, tiers: rest)
         // The removal precedes the stores of this event: removing an entry while it is being stored
         // cancels the store.
@@ -203,7 +203,7 @@ extension Deriver {
 }
 
 // Queries in flight while an entry is stored or replaced under their key.
-extension Deriver {
+extension WorkGraph {
     /// Handles a store under a key. Queries of it in flight may have been evaluated earlier; their
     /// miss must not cause a second transfer.
     mutating func overtakeQueries(of text: String, _ source: SourceKey) {

@@ -4,7 +4,7 @@ import Messages
 import Tables
 
 // Processing of completions (PROTOCOL §8.4).
-extension Deriver {
+extension WorkGraph {
     /// Processes one completion of a job or departure of a worker. Returns `false` if there was
     /// none.
     package mutating func goOn() -> Bool {
@@ -21,14 +21,14 @@ extension Deriver {
             if case .source(let node) = purposes[job] { sources[node].freshness.began(serial) }
         case .progressed(let progress, let block): progressed(progress, block)
         case .done(let job, let result, let blocks):
-            if errandAnswered(job, .success(result), blocks) { return }
+            if advanceCompositeJob(job, .success(result), blocks) { return }
             changes.ended(job.id)
             guard let purpose = purposes.removeValue(forKey: job.id) else {
                 return abandoned(result, blocks, at: job.worker)
             }
             succeeded(purpose, job, result, blocks)
         case .failed(let job, let error):
-            if errandAnswered(job, .failure(error)) { return }
+            if advanceCompositeJob(job, .failure(error)) { return }
             changes.ended(job.id)
             if let purpose = purposes.removeValue(forKey: job.id) { failed(purpose, job, error) }
         case .workerGone(let departure): workerGone(departure)
@@ -97,7 +97,7 @@ extension Deriver {
             closeRefreshes(at: node)
             if isRefresh(node) { compare(node, body) } else { obtained(node, body) }
         case (.hit(let hit), let block?):
-            figures.originalHits += 1
+            metrics.originalHits += 1
             obtained(node, SourceNode.Body(block, hit: hit))
         default: sourceMissed(node)
         }
@@ -129,7 +129,7 @@ extension Deriver {
         guard sources[node].name.origin.isFetched else { return sourceMissed(node) }
         if error.code == .cacheNotModified { notModified(node, error) }
         guard sources.contains(node) else { return }
-        if error.code != .poisoned { tellFailed(node, error) }
+        if error.code != .poisoned { notifyFailed(node, error) }
         tearDown(node, .fail(error))
     }
 
@@ -138,12 +138,12 @@ extension Deriver {
         // external cache may be crafted to crash decoders: they are removed and not queried again.
         // The same applies to entries of the built-in cache that may have been promoted from there.
         if case .cache(let query) = decodes[node].name.origin {
-            let isForeign =
+            let isExternal =
                 layout.mayHavePromoted(query.key)
                 || decodes[node].source.flatMap { sources[$0].body?.block.worker }
-                    .map { dispatcher.isForeignCache($0) } ?? false
-            if isForeign, Self.meansNoGood(error) { removeOutdated(query.key, exceptIn: .none) }
-            if error.code == .badImageData || (isForeign && Self.meansNoGood(error)) {
+                    .map { dispatcher.isExternalCache($0) } ?? false
+            if isExternal, Self.meansNoGood(error) { removeOutdated(query.key, exceptIn: .none) }
+            if error.code == .badImageData || (isExternal && Self.meansNoGood(error)) {
                 return tearDown(node, .onward(decodes[node].timings, missed: nil))
             }
         }
@@ -152,7 +152,7 @@ extension Deriver {
         if let source = decodes[node].source, sources[source].body?.fetched != nil, !isOurs,
             error.code != .poisoned
         {
-            tellFailed(node, of: source, error)
+            notifyFailed(node, of: source, error)
         }
         tearDown(node, .fail(error))
     }
@@ -167,7 +167,7 @@ extension Deriver {
     /// Reports transfer progress to interested subscribers, and examines the data received so far.
     private mutating func progressed(_ progress: JobProgress, _ block: BlockHandle?) {
         if case .source(let node) = purposes[progress.id], sources[node].hasListeners {
-            tellProgress(progress, of: node)
+            notifyProgress(progress, of: node)
             if let block { lookAt(progress, block, of: node) }
         }
         if let block { dispatcher.drop(block) }
@@ -176,7 +176,7 @@ extension Deriver {
 
 // Cache misses of originals. If all subscribers would next fetch from the origin with the same
 // terms, the nodes are kept and continue with the fetch instead of being torn down and rebuilt.
-extension Deriver {
+extension WorkGraph {
     /// Handles a miss or a failed query: all subscribers continue with the next stage, unless the
     /// original was stored in the meantime.
     mutating func sourceMissed(_ node: SourceNode.ID) {
@@ -190,12 +190,12 @@ extension Deriver {
     /// Continues the same nodes with a fetch. Returns `false` if a subscriber must take another
     /// stage, would join other work, or would be refused.
     private mutating func fetchInstead(_ node: SourceNode.ID) -> Bool {
-        guard case .cache = sources[node].name.origin, let order = firstOrder(of: node),
+        guard case .cache = sources[node].name.origin, let order = firstRequest(of: node),
             order.plan.includes(.fetch), mayBegin(order, instead: node)
         else { return false }
         let origin = order.network
         let timings = sources[node].timings
-        tell(waiters(of: node)) { .fetching(timings, $0) }
+        tell(subscribers(of: node)) { .fetching(timings, $0) }
         for decode in sources[node].consumers.members {
             for result in decodes[decode].results {
                 results.rename(result) { $0.rename(origin) }
@@ -208,19 +208,19 @@ extension Deriver {
         return true
     }
 
-    private func firstOrder(of node: SourceNode.ID) -> Order? {
+    private func firstRequest(of node: SourceNode.ID) -> AdmittedRequest? {
         sources[node].consumers.members.first.flatMap { decodes[$0].results.first }
             .flatMap { results[$0].consumers.members.first?.order }
     }
 
     /// Whether the source may be fetched with this request's terms for all of its subscribers.
-    private func mayBegin(_ order: Order, instead node: SourceNode.ID) -> Bool {
+    private func mayBegin(_ order: AdmittedRequest, instead node: SourceNode.ID) -> Bool {
         let origin = order.network
         let isRoom =
             dispatcher.hasRoom(.download) && !dispatcher.isFull(.fetch)
             && !dispatcher.isFull(.decode) && !dispatcher.isFull(.transform)
             && !dispatcher.isFull(.store)
-        guard isRoom, sources.serving(Sourced(key: sources[node].name.key, origin: origin)) == nil
+        guard isRoom, sources.serving(OriginKey(key: sources[node].name.key, origin: origin)) == nil
         else {
             return false
         }
@@ -228,9 +228,9 @@ extension Deriver {
     }
 
     private func mayFetch(
-        _ order: Order, _ origin: ByteSource, _ decode: DecodeNode.ID
+        _ order: AdmittedRequest, _ origin: ByteSource, _ decode: DecodeNode.ID
     ) -> Bool {
-        let name = Sourced(key: decodes[decode].name.key, origin: origin)
+        let name = OriginKey(key: decodes[decode].name.key, origin: origin)
         guard !name.key.isOverlay, decodes.first(under: name) == nil else { return false }
         return decodes[decode].results.allSatisfy { result in
             let name = results[result].name.with(origin)
@@ -244,22 +244,22 @@ extension Deriver {
 
     /// Records the missed tiers so that subscribers that join later don't query them again.
     private mutating func noteMissing(_ node: SourceNode.ID) {
-        for waiter in waiters(of: node) {
+        for subscriber in subscribers(of: node) {
             sources[node].storing.originals.noteMissing(
-                waiter.order.plan.originalQueryTiers, waiter.order.names.plainOriginal)
+                subscriber.order.plan.originalQueryTiers, subscriber.order.names.plainOriginal)
         }
     }
 }
 
 // Effects of a lost worker (SEMANTICS §7.4).
-extension Deriver {
+extension WorkGraph {
     /// Handles the departure of a worker. Its jobs go to other workers and its output is lost.
     /// Queued or running work that needs that output is torn down, and its subscribers start again.
     /// They find what has been stored meanwhile, so that no more is repeated than necessary.
     mutating func workerGone(_ departure: Departure) {
         let worker = departure.worker
         if departure.pool == PoolID(.cache) { cacheGone(worker) }
-        errandsLose(worker)
+        removeFromCompositeJobs(worker)
         giveUpPartials(after: departure)
         for node in results.ids
         where results.contains(node) && results[node].producer == worker {
@@ -292,7 +292,7 @@ extension Deriver {
     /// return; images whose reply is still pending are produced again.
     private mutating func cacheGone(_ worker: WorkerID) {
         tell(.cacheGone(worker))
-        var lost: [Waiter.ID] = []
+        var lost: [Subscriber.ID] = []
         for node in sources.ids {
             lost += Self.takeLost(&sources[node].storing.watchers, with: worker)
         }
@@ -306,7 +306,7 @@ extension Deriver {
     /// store.
     private static func takeLost(
         _ watchers: inout WatcherList, with cache: WorkerID
-    ) -> [Waiter.ID] {
+    ) -> [Subscriber.ID] {
         let leaving = watchers.seats { $0.cache == cache }
         return leaving.map { watchers.leave($0).id }
     }

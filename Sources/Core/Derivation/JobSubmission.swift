@@ -4,7 +4,7 @@ package import Messages
 import Tables
 
 // Submitting and abandoning jobs.
-extension Deriver {
+extension WorkGraph {
     /// Submits a new job at the end of its queue. The job holds the blocks that it reads.
     mutating func submit(
         _ work: JobWork, for purpose: JobPurpose, reading input: BlockHandle?,
@@ -37,7 +37,7 @@ extension Deriver {
             submission.wantsProgress = sources[node].hasListeners
             submission.wantsArrived = sources[node].early.isWanted
         case .decode(let node): submission.coders = decodes[node].name.key.coders
-        case .transform(let node): submission.isForeign = results[node].chain?.isForeign ?? false
+        case .transform(let node): submission.isExternal = results[node].chain?.isExternal ?? false
         case .partial(let node):
             submission.isExpendable = true
             submission.coders = results[partials[node].result].name.key.decode.coders
@@ -55,7 +55,7 @@ extension Deriver {
     private mutating func giveOut(_ submission: Submission) -> JobID {
         guard submission.spec.kind == .cache, let parts = layout.parts(of: submission.spec.work)
         else { return dispatcher.submit(submission) }
-        return beginErrand(submission, parts)
+        return beginCompositeJob(submission, parts)
     }
 
     /// Returns the log context of the subscriber that started the work.
@@ -77,7 +77,7 @@ extension Deriver {
     mutating func abandon(_ id: JobID) {
         purposes[id] = nil
         changes.ended(id)
-        if errands.contains(id) { abandonErrand(id) } else { dispatcher.abandon(id) }
+        if compositeJobs.contains(id) { abandonCompositeJob(id) } else { dispatcher.abandon(id) }
     }
 }
 
@@ -153,7 +153,7 @@ extension StageTimings {
 }
 
 // The transform job of a result.
-extension Deriver {
+extension WorkGraph {
     /// Returns the transform of a result or of one of its links. Its cost may exceed the limit.
     func transformWork(
         of node: ResultNode.ID, _ frame: DecodedImage.Frame, _ info: ImageInfo,
@@ -186,10 +186,10 @@ extension TransformWork {
 
 // Requests that would start work in an overloaded stage are refused at once, with a retry time
 // (SEMANTICS §9.3). Requests that join work in flight are never refused.
-extension Deriver {
+extension WorkGraph {
     /// Returns the error if a result can't be started because a required stage is over its limit or
     /// the work is quarantined.
-    mutating func refusal(toMake name: ResultName, of order: Order) -> ImageError? {
+    mutating func refusal(toMake name: ResultName, of order: AdmittedRequest) -> ImageError? {
         if order.plan.includes(.transform), let error = dispatcher.refusal(in: .transform) {
             return error
         }
@@ -203,24 +203,26 @@ extension Deriver {
     }
 
     /// Returns the error if a decode can't be started.
-    mutating func refusal(toDecode name: Sourced<DecodeKey>, of order: Order) -> ImageError? {
+    mutating func refusal(toDecode name: OriginKey<DecodeKey>, of order: AdmittedRequest)
+        -> ImageError?
+    {
         guard decodes.first(under: name) == nil else { return nil }
         if let error = dispatcher.refusal(in: .decode) { return error }
-        let bytes = Sourced(key: name.key.source, origin: name.origin)
+        let bytes = OriginKey(key: name.key.source, origin: name.origin)
         guard order.upload == nil, sources.serving(bytes) == nil else { return nil }
         return dispatcher.refusal(in: name.origin.isFetched ? .fetch : .query)
     }
 }
 
 // Quarantined work (SEMANTICS §7.5).
-extension Deriver {
+extension WorkGraph {
     /// Whether making the result would require quarantined work.
     func isPoisoned(_ name: ResultName) -> Bool {
         isPoisoned(name.decode) || dispatcher.isQuarantined(.transform(name.key))
     }
 
     /// Whether making the pixels would require quarantined work.
-    func isPoisoned(_ name: Sourced<DecodeKey>) -> Bool {
+    func isPoisoned(_ name: OriginKey<DecodeKey>) -> Bool {
         let source = name.key.source
         if dispatcher.isQuarantined(.decode(source)) { return true }
         if dispatcher.isQuarantined(.drawing(source, name.key.need)) { return true }
@@ -239,7 +241,7 @@ extension Deriver {
     ) -> Suspect {
         let name = sources[node].name
         if case .cache(let query) = name.origin,
-            dispatcher.isForeignCache(block.worker) || layout.mayHavePromoted(query.key)
+            dispatcher.isExternalCache(block.worker) || layout.mayHavePromoted(query.key)
         {
             return .kept(name.key, text: query.key)
         }

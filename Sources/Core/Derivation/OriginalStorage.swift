@@ -154,15 +154,17 @@ struct Originals: Sendable {
 }
 
 // Subscribers' requests to a source other than pixels: stores and progress.
-extension Deriver {
+extension WorkGraph {
     /// Registers the requests of a subscriber that joined a result.
-    mutating func tellSource(of node: ResultNode.ID, about waiter: Waiter, _ missed: MissedTiers) {
+    mutating func notifySource(
+        of node: ResultNode.ID, about subscriber: Subscriber, _ missed: MissedTiers
+    ) {
         guard let source = results[node].source, sources.contains(source) else { return }
-        if !waiter.wishes.isEmpty { listen(to: source) }
-        if !waiter.wishes.isDisjoint(with: .early) { look(at: source) }
+        if !subscriber.interests.isEmpty { listen(to: source) }
+        if !subscriber.interests.isDisjoint(with: .early) { look(at: source) }
         want(
-            of: source, by: waiter.order, waitsForDisk: waiter.order.waitsForStores,
-            storing: waiter.originalTiers, missed: missed.original(of: waiter.order))
+            of: source, by: subscriber.order, waitsForDisk: subscriber.order.waitsForStores,
+            storing: subscriber.originalTiers, missed: missed.original(of: subscriber.order))
     }
 
     /// Requests progress reports for the transfer.
@@ -180,7 +182,7 @@ extension Deriver {
     }
 
     /// Registers the requests of an overlay, whose original is stored like that of an image.
-    mutating func tellSource(of node: DecodeNode.ID, about layer: Gathering.Layer) {
+    mutating func notifySource(of node: DecodeNode.ID, about layer: Gathering.Layer) {
         guard let source = decodes[node].source, sources.contains(source) else { return }
         want(
             of: source, by: layer.order, waitsForDisk: false,
@@ -188,7 +190,8 @@ extension Deriver {
     }
 
     private mutating func want(
-        of source: SourceNode.ID, by order: Order, waitsForDisk: Bool, storing tiers: CacheTypes,
+        of source: SourceNode.ID, by order: AdmittedRequest, waitsForDisk: Bool,
+        storing tiers: CacheTypes,
         missed: CacheTypes
     ) {
         let plain = order.names.plainOriginal
@@ -245,7 +248,7 @@ extension Deriver {
 }
 
 // Completion of stores of originals and serializations.
-extension Deriver {
+extension WorkGraph {
     /// Handles the end of a store, successful or not, after which `tiers` have the original.
     mutating func originalStored(_ node: SourceNode.ID, _ job: JobID, tiers: CacheTypes) {
         let plain = sources[node].storing.ended(job, tiers: tiers)

@@ -9,7 +9,7 @@ struct Gathering: Sendable {
     /// One overlay.
     struct Layer: Sendable {
         /// The admitted load of the overlay.
-        let order: Order
+        let order: AdmittedRequest
         /// The decode that provides its pixels.
         var decode: Need<DecodeNode>?
         /// Whether the cache has been queried for its original, or doesn't need to be.
@@ -31,7 +31,7 @@ struct Gathering: Sendable {
 /// A consumer that uses the pixels of a decode as an overlay.
 enum OverlayConsumer: Hashable, Sendable {
     /// A subscriber, with the index of the overlay.
-    case waiter(Waiter.ID, Int)
+    case subscriber(Subscriber.ID, Int)
     /// A result in production.
     case result(ResultNode.ID)
 }
@@ -79,9 +79,9 @@ struct OverlayBytes: Sendable {
 // Work on the image begins only when all overlays are available, so nothing that holds pixels of an
 // image waits for space. A request that holds overlays may wait for space, because overlays have a
 // separate budget. If that budget is used up, requests fail at once instead of waiting.
-extension Deriver {
+extension WorkGraph {
     /// Whether all overlays of a subscriber are available.
-    package func hasGathered(_ id: Waiter.ID) -> Bool {
+    package func hasGathered(_ id: Subscriber.ID) -> Bool {
         guard let gathering = gatherings[id] else { return false }
         return gathering.layers.allSatisfy { layer in
             layer.decode.map { decodes[$0.node].pixels != nil } ?? false
@@ -90,7 +90,7 @@ extension Deriver {
 
     /// Loads all overlays of a subscriber. `refreshing` means that it already has an image.
     package mutating func gather(
-        _ orders: [Order], for id: Waiter.ID, _ urgency: Urgency, refreshing: Bool
+        _ orders: [AdmittedRequest], for id: Subscriber.ID, _ urgency: Urgency, refreshing: Bool
     ) -> Place {
         leaveOverlays(id)
         let layers = orders.map { order in
@@ -106,14 +106,14 @@ extension Deriver {
 
     /// Returns the error if a new load of these pixels may not start now.
     private mutating func refusal(
-        toLay name: Sourced<DecodeKey>, _ order: Order, for flow: FlowID
+        toLay name: OriginKey<DecodeKey>, _ order: AdmittedRequest, for flow: FlowID
     ) -> ImageError? {
         if isPoisoned(name) { return ImageError.overlay(Dispatcher.poisoned, url: order.image.url) }
         if let error = refusal(toDecode: name, of: order) { return error }
         return overlayBytes.admits(1, for: flow) ? nil : Self.noOverlayRoom
     }
 
-    private func asksCache(_ order: Order, refreshing: Bool) -> Bool {
+    private func asksCache(_ order: AdmittedRequest, refreshing: Bool) -> Bool {
         let image = order.image
         // A refresh bypasses the cache if the overlay may be fetched.
         guard !refreshing || !order.plan.includes(.fetch),
@@ -123,7 +123,7 @@ extension Deriver {
         // have it.
         guard order.plan.includes(.fetch) else { return true }
         let key = DecodeKey(overlay: order.key.decode.source, limits: order.terms.limits)
-        if decodes.first(under: Sourced(key: key, origin: order.network)) != nil { return false }
+        if decodes.first(under: OriginKey(key: key, origin: order.network)) != nil { return false }
         return !isFetching(order)
     }
 
@@ -131,13 +131,13 @@ extension Deriver {
 
     /// Joins the decode of an overlay, or starts one from the cached original or else from the
     /// origin. Fails if no stage is left.
-    mutating func obtainOverlay(_ index: Int, of id: Waiter.ID) {
+    mutating func obtainOverlay(_ index: Int, of id: Subscriber.ID) {
         guard let gathering = gatherings[id] else { return }
         let layer = gathering.layers[index]
         guard !layer.hasAskedCache || layer.order.plan.includes(.fetch) else {
             return giveUp(id, nil)
         }
-        let name = Sourced(
+        let name = OriginKey(
             key: DecodeKey(
                 overlay: layer.order.key.decode.source, limits: layer.order.terms.limits),
             origin: origin(of: layer, refreshing: gathering.refreshes))
@@ -149,19 +149,19 @@ extension Deriver {
         }
         let node = known ?? decodes.insert(DecodeNode(name: name, layer.order.logContext))
         let seat = decodes[node].consumers.join(
-            .overlay(.waiter(id, index)), gathering.urgency)
+            .overlay(.subscriber(id, index)), gathering.urgency)
         gatherings[id]?.layers[index].decode = Need(node: node, seat: seat)
         if known == nil {
             obtainBytes(of: node, layer.order)
         } else {
-            figures.joinedDecodes += 1
+            metrics.joinedDecodes += 1
             propagate(node)
         }
-        tellSource(of: node, about: layer)
+        notifySource(of: node, about: layer)
     }
 
     /// Fails a subscriber because an overlay failed or no stage is left for it.
-    private mutating func giveUp(_ id: Waiter.ID, _ error: ImageError?) {
+    private mutating func giveUp(_ id: Subscriber.ID, _ error: ImageError?) {
         leaveOverlays(id)
         tell(.ungathered(id, error))
     }
@@ -178,19 +178,19 @@ extension Deriver {
     mutating func cameOverlay(_ node: DecodeNode.ID) {
         guard decodes[node].name.key.isOverlay else { return }
         let waiting = decodes[node].overlays.compactMap { consumer in
-            if case .waiter(let id, _) = consumer { id } else { nil }
+            if case .subscriber(let id, _) = consumer { id } else { nil }
         }
         // A subscriber that uses the same overlay twice is listed twice.
         let ready = waiting.filter { hasJustGathered($0) }
         if !ready.isEmpty { tell(.gathered(ready)) }
     }
 
-    mutating func goOnIfGathered(_ id: Waiter.ID) {
+    mutating func goOnIfGathered(_ id: Subscriber.ID) {
         if hasJustGathered(id) { tell(.gathered([id])) }
     }
 
     /// Returns whether the subscriber has all overlays and hasn't been notified yet.
-    private mutating func hasJustGathered(_ id: Waiter.ID) -> Bool {
+    private mutating func hasJustGathered(_ id: Subscriber.ID) -> Bool {
         guard gatherings[id]?.isAwaited == true, hasGathered(id) else { return false }
         gatherings[id]?.isAwaited = false
         return true

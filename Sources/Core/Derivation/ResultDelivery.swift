@@ -4,7 +4,7 @@ import Messages
 import Tables
 
 // Delivery of a finished result to where clients read, and to the tiers that store it.
-extension Deriver {
+extension WorkGraph {
     /// Submits the delivery, under the result's key unless no tier may store it. The delivery
     /// finishes even if no subscriber is left.
     mutating func deliver(_ node: ResultNode.ID, _ product: ResultNode.Product) {
@@ -54,14 +54,17 @@ extension Deriver {
     /// Completes subscribers. Those with `waitStoreCache` start waiting for the remaining stores
     /// before they are answered.
     mutating func complete(
-        _ waiters: [Waiter], _ image: DeliveredImage, _ block: BlockHandle?, _ result: ResultNode
+        _ subscribers: [Subscriber], _ image: DeliveredImage, _ block: BlockHandle?,
+        _ result: ResultNode
     ) {
         let made = Made(image, result)
-        let isLast = { (waiter: Waiter) in made.isFetched || !waiter.order.plan.refreshes }
-        for waiter in waiters where waiter.order.waitsForStores && isLast(waiter) {
-            tell(.kept(made, block, waiter.id, standBy(waiter, result, image, block)))
+        let isLast = { (subscriber: Subscriber) in
+            made.isFetched || !subscriber.order.plan.refreshes
         }
-        tell(waiters.filter { !$0.order.waitsForStores || !isLast($0) }) {
+        for subscriber in subscribers where subscriber.order.waitsForStores && isLast(subscriber) {
+            tell(.kept(made, block, subscriber.id, standBy(subscriber, result, image, block)))
+        }
+        tell(subscribers.filter { !$0.order.waitsForStores || !isLast($0) }) {
             .made(made, block, $0)
         }
     }
@@ -75,7 +78,7 @@ extension Deriver {
 
 /// A subscriber that has its image and waits for stores before it is answered.
 struct Watcher: Sendable {
-    let id: Waiter.ID
+    let id: Subscriber.ID
     /// The cache that has the image; `nil` for image properties.
     let cache: WorkerID?
     /// The source whose store to wait for after the serialization.
@@ -86,24 +89,25 @@ struct Watcher: Sendable {
     var stored: CacheTypes
 }
 
-typealias WatcherList = SeatList<Watcher>
+typealias WatcherList = StableArray<Watcher>
 
 /// A watcher whose stores have finished, and the tiers that have its image.
 package struct Stored: Sendable {
-    package let id: Waiter.ID
+    package let id: Subscriber.ID
     package let tiers: CacheTypes
 }
 
 // Watchers: subscribers that have their image and wait for stores (`waitStoreCache`).
-extension Deriver {
+extension WorkGraph {
     /// Makes a subscriber with `waitStoreCache` a watcher of the serialization of its image and of
     /// the store of the original.
     mutating func standBy(
-        _ waiter: Waiter, _ result: ResultNode, _ image: DeliveredImage, _ block: BlockHandle?
+        _ subscriber: Subscriber, _ result: ResultNode, _ image: DeliveredImage,
+        _ block: BlockHandle?
     ) -> Place? {
-        let order = waiter.order
+        let order = subscriber.order
         let watcher = Watcher(
-            id: waiter.id, cache: block?.worker,
+            id: subscriber.id, cache: block?.worker,
             source: order.plan.includes(.storeOriginal) ? result.source : nil,
             original: order.image.infoOnly ? order.names.plainOriginal : nil,
             stored: image.storedTiers ?? .none)
@@ -120,7 +124,7 @@ extension Deriver {
     }
 
     /// Answers the watchers once no store of the original is in flight.
-    mutating func tellStored(_ storing: OriginalStores) {
+    mutating func notifyStored(_ storing: OriginalStores) {
         guard !storing.watchers.isEmpty else { return }
         tell(
             .stored(

@@ -4,7 +4,7 @@ import Messages
 import Tables
 
 // Transform and encode: from the pixels of a result to its bytes.
-extension Deriver {
+extension WorkGraph {
     /// Paints a solid-color image, which needs no pixels unless an external worker encodes it.
     mutating func paint(_ node: ResultNode.ID, _ canvas: Canvas) {
         var output = results[node].name.key.output
@@ -14,7 +14,7 @@ extension Deriver {
             output = OutputOptions(format: .pam)
         }
         let work = PaintWork(
-            colour: canvas.colour, size: canvas.size, output: output,
+            color: canvas.color, size: canvas.size, output: output,
             limits: limits.image.narrowed(by: results[node].name.key.decode.limits)
         ).accepting(atMost: limits.encodingCostMax)
         if let error = work.refusal(atMost: limits.encodingCostMax) {
@@ -38,7 +38,7 @@ extension Deriver {
         results[node].timings += decodes[decode].timings
         results[node].isDamaged = decodes[decode].isDamaged
         if let file = decodes[decode].file { return useFile(node, file) }
-        guard let pixels = decodes[decode].pixels else { return useFacts(node) }
+        guard let pixels = decodes[decode].pixels else { return useProperties(node) }
         results[node].decoded = DecodeAccount(pixels.info, pixels.frame.layout)
         let key = results[node].name.key
         // External workers receive a single image; animations are always encoded by built-in
@@ -90,13 +90,13 @@ extension Deriver {
 
     /// Completes a result that needed only the header: the result consists of the image properties,
     /// or of the source's bytes.
-    private mutating func useFacts(_ node: ResultNode.ID) {
+    private mutating func useProperties(_ node: ResultNode.ID) {
         guard let id = results[node].source, sources.contains(id), let info = sources[id].info,
             let body = sources[id].body
         else { preconditionFailure("facts are used in the event that brought them") }
         guard results[node].order.plan.includes(.deliver) else {
-            let facts = results[node].decode.flatMap { decodes[$0].facts }
-            return completeFacts(node, id, info, facts)
+            let properties = results[node].decode.flatMap { decodes[$0].properties }
+            return completeProperties(node, id, info, properties)
         }
         let metadata = sources[id].metadata(info, tags: results[node].policy.tags)
         // Registered before leaving the decode, so that the source stays for this delivery.
@@ -106,8 +106,9 @@ extension Deriver {
         deliver(node, ResultNode.Product(body.block, body.reference, metadata))
     }
 
-    private mutating func completeFacts(
-        _ node: ResultNode.ID, _ source: SourceNode.ID, _ info: ImageInfo, _ facts: ImageFacts?
+    private mutating func completeProperties(
+        _ node: ResultNode.ID, _ source: SourceNode.ID, _ info: ImageInfo,
+        _ properties: ImageProperties?
     ) {
         storeOriginal(source)
         let result = results[node]
@@ -115,7 +116,7 @@ extension Deriver {
             reference: nil, info: info, cacheType: result.provenance.tier,
             key: CacheKey.key(inStored: result.text),
             storedTiers: sources[source].storing.originals.stored(result.order.names.plainOriginal),
-            facts: facts)
+            properties: properties)
         image.isDamaged = result.isDamaged
         retire(node)
         complete(result.consumers.members, image, nil, result)
@@ -157,7 +158,7 @@ extension Deriver {
     private mutating func made(_ node: ResultNode.ID, _ product: ResultNode.Product) {
         leaveProvider(of: node)
         leaveOverlays(of: node)
-        for waiter in results[node].consumers.members { leaveOverlays(waiter.id) }
+        for subscriber in results[node].consumers.members { leaveOverlays(subscriber.id) }
         deliver(node, product)
     }
 }
@@ -218,7 +219,7 @@ struct StepChain: Sendable {
     var isLast: Bool { index == links.count - 1 }
 
     /// Whether an external worker runs the current link.
-    var isForeign: Bool {
+    var isExternal: Bool {
         if case .ours = links[index] { false } else { true }
     }
 

@@ -8,7 +8,7 @@ import Tables
 //     requested ──304──► not modified
 //         └──body──► compared ──the stored bytes──► not modified
 //                       └──other bytes──► decoded, stored as a replacement, delivered
-extension Deriver {
+extension WorkGraph {
     /// Compares a received body with the stored one, because not every origin sends or respects
     /// validators.
     mutating func compare(_ node: SourceNode.ID, _ body: SourceNode.Body) {
@@ -68,7 +68,7 @@ extension Deriver {
         if sources[node].keeping == .nowhere {
             removeKept(of: node)
         } else {
-            tellSame(node, as: staged.mark)
+            notifySame(node, as: staged.mark)
         }
         guard sources.contains(node) else { return }
         confirm(node) { $0.names(staged.mark) }
@@ -104,7 +104,7 @@ extension Deriver {
 }
 
 // Which work belongs to refreshes, and how long it may be joined.
-extension Deriver {
+extension WorkGraph {
     /// Whether a subscriber of the source already has an image.
     func isRefresh(_ node: SourceNode.ID) -> Bool {
         sources[node].consumers.contains { decodes[$0].name.origin.isRevalidation }
@@ -130,7 +130,7 @@ extension Deriver {
 // Handling of unchanged content. The response may also change who may store it (RFC 9111 §4.3.4).
 // If storage is no longer permitted, entries are removed as if other bytes had arrived; the reply
 // is the same.
-extension Deriver {
+extension WorkGraph {
     /// Handles a 304 response.
     mutating func notModified(_ node: SourceNode.ID, _ answer: ImageError) {
         let control = answer.confirmedControl
@@ -138,7 +138,7 @@ extension Deriver {
         if role?.mayKeep(control) == false {
             removeKept(of: node)
         } else {
-            tellConfirmed(node, answer)
+            notifyConfirmed(node, answer)
         }
         if sources.contains(node) { confirm(node) { _ in true } }
     }

@@ -4,50 +4,51 @@ package import Messages
 import Tables
 
 // Teardown of work and notification of its subscribers.
-extension Deriver {
-    mutating func tearDown(_ node: SourceNode.ID, _ disposition: Disposition) {
+extension WorkGraph {
+    mutating func tearDown(_ node: SourceNode.ID, _ teardownResult: TeardownResult) {
         for decode in sources[node].consumers.members where decodes.contains(decode) {
-            tearDown(decode, disposition)
+            tearDown(decode, teardownResult)
         }
     }
 
-    mutating func tearDown(_ node: DecodeNode.ID, _ disposition: Disposition) {
+    mutating func tearDown(_ node: DecodeNode.ID, _ teardownResult: TeardownResult) {
         for consumer in decodes[node].consumers.members {
             switch consumer {
-            case .result(let result): tearDown(result, disposition)
-            case .overlay(let overlay): resolve(disposition, overlay, of: node)
+            case .result(let result): tearDown(result, teardownResult)
+            case .overlay(let overlay): resolve(teardownResult, overlay, of: node)
             }
         }
     }
 
     /// Ends the node. A decode ends with its last result, and a source with its last decode.
-    mutating func tearDown(_ node: ResultNode.ID, _ disposition: Disposition) {
-        let waiters = results[node].consumers.members
+    mutating func tearDown(_ node: ResultNode.ID, _ teardownResult: TeardownResult) {
+        let subscribers = results[node].consumers.members
         retire(node)
-        tell(waiters) { .disposed(disposition, $0) }
+        tell(subscribers) { .disposed(teardownResult, $0) }
     }
 
     // MARK: - Overlays
 
     /// Handles overlay pixels that won't arrive or are lost.
     private mutating func resolve(
-        _ disposition: Disposition, _ consumer: OverlayConsumer, of node: DecodeNode.ID
+        _ teardownResult: TeardownResult, _ consumer: OverlayConsumer, of node: DecodeNode.ID
     ) {
         switch consumer {
-        case .result(let result): if results.contains(result) { tearDown(result, disposition) }
-        case .waiter(let id, let index):
+        case .result(let result): if results.contains(result) { tearDown(result, teardownResult) }
+        case .subscriber(let id, let index):
             guard let gathering = gatherings[id], gathering.layers[index].decode?.node == node
             else { return }
             // A subscriber past this stage waits for a result, which is itself among the consumers.
             guard gathering.isAwaited else { return leaveOverlays(id) }
-            resolve(disposition, index, of: id, gathering.layers[index])
+            resolve(teardownResult, index, of: id, gathering.layers[index])
         }
     }
 
     private mutating func resolve(
-        _ disposition: Disposition, _ index: Int, of id: Waiter.ID, _ layer: Gathering.Layer
+        _ teardownResult: TeardownResult, _ index: Int, of id: Subscriber.ID,
+        _ layer: Gathering.Layer
     ) {
-        if case .onward(let timings, _) = disposition {
+        if case .onward(let timings, _) = teardownResult {
             tell(.tried(timings, id))
             gatherings[id]?.layers[index].decode = nil
             gatherings[id]?.layers[index].hasAskedCache = true
@@ -57,7 +58,7 @@ extension Deriver {
             return goOnIfGathered(id)
         }
         leaveOverlays(id)
-        switch disposition {
+        switch teardownResult {
         case .fail(let error):
             let failure = ImageError.overlay(error, url: layer.order.image.url)
             tell(.disposed(.fail(failure), [id]))
@@ -70,7 +71,7 @@ extension Deriver {
 // Concurrent refreshes of one image. The response of the transfer that started last is kept,
 // regardless of which one finishes first. An older refresh answers its subscribers but stores,
 // removes and invalidates nothing.
-extension Deriver {
+extension WorkGraph {
     /// Removes the entries that older refreshes would have replaced, except those that the newest
     /// refresh replaces itself.
     mutating func outdateOlderRefreshes(than newest: SourceNode.ID, of key: SourceKey) {
@@ -169,7 +170,7 @@ extension Deriver {
 }
 
 // A refresh supersedes all older work.
-extension Deriver {
+extension WorkGraph {
     /// Handles that the new bytes have proven to be an image or that the cache has stored them. All
     /// work on older bytes, under every text, starts again so that it isn't stored after its
     /// replacement. Older refreshes continue: if they were restarted, refreshes of an image that
@@ -211,7 +212,7 @@ extension Deriver {
 
 // Removal of entries by an operator. Work in flight on their bytes starts again after the removal,
 // so that the old bytes aren't stored after it (SEMANTICS §5.7).
-extension Deriver {
+extension WorkGraph {
     /// Restarts affected work. Must be called once the removal is queued, so that subsequent
     /// queries run after it.
     mutating func beginAfresh(after work: EntryWork) {
@@ -342,7 +343,7 @@ extension EntryWork {
 }
 
 // Operators' queries and changes of cache entries.
-extension Deriver {
+extension WorkGraph {
     /// Submits a cache job in class high because an operator is waiting. Work in flight toward
     /// removed entries is restarted. The answer arrives as an event.
     package mutating func inquire(_ work: EntryWork) throws(ImageError) -> JobID {

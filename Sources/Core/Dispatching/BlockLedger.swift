@@ -395,7 +395,7 @@ extension Dispatcher {
     }
 
     private mutating func unpark(atMost count: Int, where isMeant: (ActiveJob) -> Bool) {
-        figures.requeued += UInt64(jobs.unpark(atMost: count, at: now, where: isMeant))
+        metrics.requeued += UInt64(jobs.unpark(atMost: count, at: now, where: isMeant))
     }
 
     /// Retries parked jobs if there was no release for a while; the cache may have made room by

@@ -124,7 +124,7 @@ extension DispatchLimits {
     /// The output budget of the pool in bytes; `nil` means unlimited.
     func outputBytes(of pool: PoolID) -> UInt64? {
         pools.all[pool.index].outputBytesMax ?? outputBytesMax.bytes(pools.kind(of: pool))
-            ?? (pools.isForeignCache(pool) ? Dispatcher.foreignCacheOutputBytes : nil)
+            ?? (pools.isExternalCache(pool) ? Dispatcher.externalCacheOutputBytes : nil)
     }
 
     /// The largest number of concurrent jobs per worker, by kind.

@@ -40,14 +40,14 @@ package struct Dispatcher: Sendable {
 
     // Suspected and quarantined work.
     var quarantine: Quarantine
-    package internal(set) var figures = DispatchFigures()
+    package internal(set) var metrics = DispatchMetrics()
 
     /// The time of the current event.
     package var now = Instant(nanoseconds: 0)
     /// Actions for workers, in order. The event handler collects them.
     package var actions: [DispatchAction] = []
     /// Pending completions of jobs and departures of workers.
-    package private(set) var completions = Fifo<Completion>()
+    package private(set) var completions = Deque<Completion>()
 
     /// Creates a dispatcher without workers and jobs.
     package init(limits: DispatchLimits) {
@@ -173,7 +173,7 @@ package struct Submission: Sendable {
     package var coders: [String] = []
     /// Whether only external workers may run a transform: for custom steps, and for formats that
     /// only an external pool is granted.
-    package var isForeign = false
+    package var isExternal = false
     /// Log context of the request that started the work.
     package var logContext = LogContext()
     /// Whether the job may wait for space. Jobs without a waiting reply don't wait.
@@ -183,7 +183,7 @@ package struct Submission: Sendable {
     /// Whether the partial data of a transfer is requested.
     package var wantsArrived = false
     /// The only pool that may run the job, at most once: an external cache.
-    package var foreignCache: PoolID?
+    package var externalCache: PoolID?
     /// Whether the job is attempted at most once and is dropped if its worker is lost, if space is
     /// missing, or if other work needs the worker.
     package var isExpendable = false

@@ -27,7 +27,7 @@ struct FairLine: Sendable {
     /// Adds a debt to a flow in which a job was just queued: to the user's flow if it belongs to
     /// one of the client's users, else to the client.
     mutating func owe(_ flow: FlowID, _ cost: UInt64) {
-        if flow.isOfVisitor {
+        if flow.isOfHTTPClient {
             turns[flow.owner]?.owe(flow, cost)
         } else {
             owners.owe(flow.owner, cost)
@@ -356,7 +356,7 @@ struct FairShare: Sendable {
         guard left > 0 else { return false }
         let own = count(of: flow)
         let others = (owners[flow.owner]?.flows ?? 0) - (own > 0 ? 1 : 0)
-        guard flow.isOfVisitor else { return others == 0 || own / Self.heldPerFree < left }
+        guard flow.isOfHTTPClient else { return others == 0 || own / Self.heldPerFree < left }
         // Each slot that the owner takes reduces the free slots by one and increases those it holds
         // by one.
         let stillForOwner = (left + Self.heldPerFree) / (Self.heldPerFree + 1)

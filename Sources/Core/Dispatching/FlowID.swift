@@ -17,12 +17,12 @@ package enum FlowID: Hashable, Sendable {
         let client: ClientID
         let owner: ShareOwner
         /// The client's user; 0 means none in particular.
-        let visitor: UInt64
+        let httpClient: UInt64
 
-        package init(client: ClientID, owner: ShareOwner, visitor: UInt64 = 0) {
+        package init(client: ClientID, owner: ShareOwner, httpClient: UInt64 = 0) {
             self.client = client
             self.owner = owner
-            self.visitor = visitor
+            self.httpClient = httpClient
         }
     }
 
@@ -51,11 +51,11 @@ package enum FlowID: Hashable, Sendable {
     }
 
     /// Whether the flow belongs to one of several users of a client, known or not.
-    var isOfVisitor: Bool {
+    var isOfHTTPClient: Bool {
         switch self {
-        case .returned(let session): session?.visitor ?? 0 != 0
+        case .returned(let session): session?.httpClient ?? 0 != 0
         case .house: false
-        case .client(let session): session.visitor != 0
+        case .client(let session): session.httpClient != 0
         }
     }
 
@@ -69,9 +69,9 @@ package enum FlowID: Hashable, Sendable {
 extension FlowID: Comparable {
     private var order: (UInt8, UInt64, UInt64) {
         switch self {
-        case .returned(let session): (0, session?.client.value ?? 0, session?.visitor ?? 0)
+        case .returned(let session): (0, session?.client.value ?? 0, session?.httpClient ?? 0)
         case .house: (1, 0, 0)
-        case .client(let session): (2, session.client.value, session.visitor)
+        case .client(let session): (2, session.client.value, session.httpClient)
         }
     }
 
@@ -79,12 +79,12 @@ extension FlowID: Comparable {
 
     /// Clients don't choose session numbers, so a cheap hash suffices; user numbers need `Hasher`.
     package func _rawHashValue(seed: Int) -> Int {
-        let (rank, number, visitor) = order
+        let (rank, number, httpClient) = order
         let session = number << 2 | UInt64(rank)
-        guard visitor != 0 else { return session.spread(seed: seed) }
+        guard httpClient != 0 else { return session.spread(seed: seed) }
         var hasher = Hasher()
         hasher.combine(session)
-        hasher.combine(visitor)
+        hasher.combine(httpClient)
         hasher.combine(seed)
         return hasher.finalize()
     }

@@ -51,7 +51,7 @@ extension Dispatcher {
             return nil
         }
         let pool = limits.pools[job.pool]
-        return MissingWorkers(pool.name, kind: pool.kind, isForeign: pool.trust == .foreign)
+        return MissingWorkers(pool.name, kind: pool.kind, isExternal: pool.trust == .external)
     }
 
     /// Tells a worker to stop a job, once. The worker must answer within the silence limit.
@@ -138,7 +138,7 @@ extension Dispatcher {
 
     private mutating func assign(_ next: StageQueue.Next, to worker: WorkerID) {
         guard let job = jobs.assign(next, to: worker, at: now) else { return }
-        figures.assigned(job.stage, since: job.waitingSince, at: now)
+        metrics.assigned(job.stage, since: job.waitingSince, at: now)
         roster.gave(worker, as: job.share)
         if job.stage == .fetch { complete(.began(job.id, numbers.transfer.next())) }
         actions.append(
@@ -155,7 +155,7 @@ extension Dispatcher {
 // Changes of urgency and interest for submitted jobs.
 extension Dispatcher {
     /// Updates the urgency of a job after its subscribers changed.
-    package mutating func reprioritise(_ id: JobID, _ urgency: Urgency) {
+    package mutating func reprioritize(_ id: JobID, _ urgency: Urgency) {
         guard let job = jobs[id] else { return }
         let urgency = urgency.bounded(job.stage)
         guard job.urgency != urgency else { return }
@@ -163,12 +163,12 @@ extension Dispatcher {
         switch job.place {
         case .queued, .parked, .disputed: break
         case .delayed(let delay): watch(id, delay)
-        case .held(let worker): tellIfMoved(id, worker)
+        case .held(let worker): notifyIfMoved(id, worker)
         }
     }
 
     /// Notifies the worker of a new class, or of a deadline that moved by more than a second.
-    private mutating func tellIfMoved(_ id: JobID, _ worker: WorkerID) {
+    private mutating func notifyIfMoved(_ id: JobID, _ worker: WorkerID) {
         guard let job = jobs[id], isTold(job, at: worker) else { return }
         let (new, told) = (job.effective, job.told)
         let moved = max(new.deadline, told.deadline).milliseconds(
@@ -184,18 +184,18 @@ extension Dispatcher {
     package mutating func listen(to id: JobID) {
         guard let job = jobs[id], !job.wantsProgress else { return }
         jobs.listen(to: id)
-        tellWishes(about: id)
+        notifyInterests(about: id)
     }
 
     /// Requests the partial data of a transfer from now on.
     package mutating func look(at id: JobID) {
         guard let job = jobs[id], !job.wantsArrived else { return }
         jobs.look(at: id)
-        tellWishes(about: id)
+        notifyInterests(about: id)
     }
 
     /// Notifies the worker of changed interests.
-    private mutating func tellWishes(about id: JobID) {
+    private mutating func notifyInterests(about id: JobID) {
         guard let job = jobs[id], let worker = job.worker, isTold(job, at: worker) else { return }
         adjust(job, to: job.told, at: worker)
     }
@@ -253,7 +253,7 @@ extension Dispatcher {
         let bound = limits.queuedCostMax[stage]
         let load = jobs.load(of: stage)
         guard load.backlog >= bound || (isFirst && !hasRoom(stage.kind)) else { return nil }
-        figures.refused[stage, default: 0] += 1
+        metrics.refused[stage, default: 0] += 1
         // The target is a tenth below the limit, so that more than the first retry finds room.
         let goal = min(load.backlog, bound) / 10 * 9
         return .busy(

@@ -26,14 +26,14 @@ extension Dispatcher {
         vacate(job)
         jobs.finished(job, at: now)
         if let stoppedAt = job.stoppedAt {
-            figures.cancellations.answered(job.stage, since: stoppedAt, at: now)
+            metrics.cancellations.answered(job.stage, since: stoppedAt, at: now)
         }
         guard job.isWanted else {
             forget(job)
             accuseIfOutOfTime(job, result)
             return discard(result, from: worker)
         }
-        figures.worked(
+        metrics.worked(
             job.stage, microseconds: outcome.workMicroseconds,
             atMost: limits.jobMilliseconds[job.stage])
         if case .failed(let error) = result {
@@ -48,7 +48,7 @@ extension Dispatcher {
     ) {
         acquit(job, result)
         if case .fetched(let body) = result, let account = body.account {
-            figures.transfers.record(account, atMost: limits.jobMilliseconds[job.stage])
+            metrics.transfers.record(account, atMost: limits.jobMilliseconds[job.stage])
         }
         // Takes the result's blocks before the job drops its inputs.
         let blocks = take(result, from: worker)
@@ -69,7 +69,7 @@ extension Dispatcher {
     private mutating func failed(
         _ job: ActiveJob, _ error: ImageError, at worker: WorkerID, hasReaders: Bool
     ) {
-        guard !job.isOfForeignCache else { return ended(job, error) }
+        guard !job.isOfExternalCache else { return ended(job, error) }
         switch error.code {
         case .arenaFull:
             if job.waitsForSpace, park(job.id, hasReaders: hasReaders) { return }
@@ -123,7 +123,7 @@ extension Dispatcher {
     /// the loss and goes to the end so that it delays no others.
     mutating func lost(_ id: JobID, goesLast: Bool = false) {
         guard let job = jobs[id], job.isWanted else { return }
-        guard job.losses + 1 < limits.attemptsMax, !job.isExpendable, !job.isOfForeignCache
+        guard job.losses + 1 < limits.attemptsMax, !job.isExpendable, !job.isOfExternalCache
         else {
             return ended(job, Self.workerLost)
         }
@@ -135,7 +135,7 @@ extension Dispatcher {
     /// jobs.
     mutating func requeue(_ id: JobID, goesLast: Bool = false) {
         jobs.requeue(id, goesLast: goesLast, at: now)
-        figures.requeued += 1
+        metrics.requeued += 1
     }
 
     /// Sets whether the job may wait for space. A parked job that may no longer wait ends as
@@ -178,7 +178,7 @@ extension Dispatcher {
             return ended(job, Self.counting(job.retries, in: delay.error))
         }
         jobs.endDelay(of: job, at: now)
-        figures.retries += 1
+        metrics.retries += 1
         requeue(job.id, goesLast: true)
     }
 
@@ -236,7 +236,7 @@ extension Dispatcher {
     /// Moves the decode to the next suitable pool. Returns `false` if there is none or a built-in
     /// pool rejected the format.
     mutating func asksNextCoder(_ job: ActiveJob) -> Bool {
-        guard job.kind == .decode, limits.pools.all[job.pool.index].trust == .foreign,
+        guard job.kind == .decode, limits.pools.all[job.pool.index].trust == .external,
             let pool = limits.pools.coder(
                 after: job.pool, among: job.submission.coders, for: needs(of: job.submission))
         else { return false }
@@ -266,7 +266,7 @@ extension Dispatcher {
             guard let job = jobs[id] else { continue }
             vacate(job)
             if let stoppedAt = job.stoppedAt {
-                figures.cancellations.ended(departure.pool, with: job.stage, since: stoppedAt)
+                metrics.cancellations.ended(departure.pool, with: job.stage, since: stoppedAt)
             }
             let isBlamed = isBlamed(job, for: departure)
             if let crash = departure.crash, id == accused { accuse(job, crash) }
@@ -305,14 +305,14 @@ extension Dispatcher {
     /// The time of the next job timer or retry of parked jobs; `nil` if no job waits for a time.
     package var nextDeadline: Instant? {
         let retry = jobs.parked.since?.adding(milliseconds: limits.parkedMilliseconds)
-        return nextAlarm.orEarlier(retry)
+        return nextAlarm.min(retry)
     }
 
     /// The time of the next job timer.
     package var nextAlarm: Instant? { jobs.nextAlarm }
 
     /// Handles the next due timer. Returns `false` if it was already obsolete.
-    package mutating func ringFirstAlarm() -> Bool {
+    package mutating func fireFirstTimer() -> Bool {
         guard let id = jobs.takeFirstAlarm() else { return false }
         lookAfter(id)
         return true

@@ -14,7 +14,7 @@ struct JobTable: Sendable {
     /// Indices of the pools that run external transform steps.
     private let poolsOfSteps: [Int]
     /// Indices of the pools that are external caches.
-    private let foreignCaches: [Int]
+    private let externalCaches: [Int]
 
     private var jobs: [JobID: ActiveJob] = [:]
     private var last: UInt64 = 0
@@ -44,8 +44,10 @@ struct JobTable: Sendable {
         }
         loads = (0..<JobStage.allCases.count + limits.pools.further.count).map { _ in StageLoad() }
         claims = limits.pools.all.map { _ in 0 }
-        poolsOfSteps = limits.pools.all.indices.filter { limits.pools.all[$0].isForeignTransformer }
-        foreignCaches = limits.pools.workers.filter(limits.pools.isForeignCache).map(\.index)
+        poolsOfSteps = limits.pools.all.indices.filter {
+            limits.pools.all[$0].isExternalTransformer
+        }
+        externalCaches = limits.pools.workers.filter(limits.pools.isExternalCache).map(\.index)
     }
 
     // MARK: - Lookup
@@ -83,7 +85,7 @@ struct JobTable: Sendable {
     }
 
     /// Input bytes of stores to external caches.
-    var bytesClaimedByCaches: UInt64 { foreignCaches.reduce(0) { $0 + claims[$1] } }
+    var bytesClaimedByCaches: UInt64 { externalCaches.reduce(0) { $0 + claims[$1] } }
 
     /// Input bytes of external transform steps.
     var bytesClaimedForSteps: UInt64 { poolsOfSteps.reduce(0) { $0 + claims[$1] } }
@@ -432,7 +434,7 @@ struct ActiveJob: Sendable {
     var isExpendable: Bool { submission.isExpendable }
     /// Whether an external cache runs the job. Such jobs are attempted at most once, and their
     /// outcomes are not trusted like those of the built-in cache.
-    var isOfForeignCache: Bool { submission.foreignCache != nil }
+    var isOfExternalCache: Bool { submission.externalCache != nil }
     var spec: JobSpec { submission.spec }
     var suspect: Suspect? { submission.suspect }
     var rank: UInt8 { submission.rank }
@@ -537,7 +539,7 @@ struct JobAlarms: Sendable {
 
 extension Instant? {
     /// The earlier of two optional instants, ignoring `nil`.
-    package func orEarlier(_ other: Instant?) -> Instant? {
+    package func min(_ other: Instant?) -> Instant? {
         guard let self else { return other }
         return other.map { Swift.min(self, $0) } ?? self
     }

@@ -11,7 +11,7 @@ extension Dispatcher {
         if case .fetch(let work) = submission.spec.work, case .pool(let name) = work.loader {
             return try pool(ofLoader: name, for: submission)
         }
-        if let pool = submission.foreignCache { return pool }
+        if let pool = submission.externalCache { return pool }
         let isOpen = kind == .cache || pools.isOpen(kind)
         guard !isOpen || !submission.coders.isEmpty else { return PoolID(kind) }
         let needs = needs(of: submission)
@@ -25,7 +25,7 @@ extension Dispatcher {
 
     /// Whether an external pool provides the encoder for these output options.
     package func encodesElsewhere(_ output: OutputOptions) -> Bool {
-        limits.pools.foreignEncodes(output)
+        limits.pools.externalEncodes(output)
     }
 
     /// Returns the pool that a loader uses. Pools are fixed when the stack starts, whereas loaders
@@ -34,7 +34,7 @@ extension Dispatcher {
         ofLoader name: String, for submission: Submission
     ) throws(ImageError) -> PoolID {
         let id = PoolName(name).flatMap { limits.pools.id(of: $0) }
-        guard let id, limits.pools.kind(of: id) == .download, limits.pools[id].trust == .foreign
+        guard let id, limits.pools.kind(of: id) == .download, limits.pools[id].trust == .external
         else {
             throw ImageError(
                 .unsupportedScheme,
@@ -51,7 +51,7 @@ extension Dispatcher {
     func needs(of submission: Submission) -> JobNeeds {
         JobNeeds(
             submission.spec.work, input: submission.input.flatMap { ledger.format(of: $0) },
-            isForeign: submission.isForeign)
+            isExternal: submission.isExternal)
     }
 
     /// Throws `busy` if an additional pool has no capacity for the job. Its limits can't be checked
@@ -66,7 +66,7 @@ extension Dispatcher {
     ) throws(ImageError) {
         let stage = submission.spec.stage
         let backlog = jobs.load(of: pool, stage).backlog
-        let isStep = limits.pools[pool].isForeignTransformer
+        let isStep = limits.pools[pool].isExternalTransformer
         let all = isStep ? jobs.bytesClaimedForSteps : jobs.bytesClaimedByFurtherPools
         let others = all - claimed
         let most = isStep ? limits.outputBytesMax.transform : inputBytesMax(of: stage)
@@ -93,14 +93,14 @@ struct JobNeeds: Hashable, Sendable {
     private var formatsOut: [String] = []
     private var steps: [String] = []
     /// Whether only external workers may run the transform.
-    let isForeign: Bool
+    let isExternal: Bool
     /// Whether any decoder is acceptable for an SVG.
     private var takesDrawingsUndrawn = false
 
     /// `input` is the declared format of the input bytes.
-    init(_ work: JobWork, input: ImageFormat?, isForeign: Bool = false) {
+    init(_ work: JobWork, input: ImageFormat?, isExternal: Bool = false) {
         kind = work.kind
-        self.isForeign = isForeign
+        self.isExternal = isExternal
         switch work {
         case .fetch(let work): scheme = Self.scheme(of: work.url)
         case .decode(let work):
@@ -145,7 +145,7 @@ struct JobNeeds: Hashable, Sendable {
     /// The step or format that no external pool is granted, for jobs that only external workers may
     /// run.
     var missingElsewhere: Missing? {
-        guard isForeign else { return nil }
+        guard isExternal else { return nil }
         return steps.first.map(Missing.step) ?? formatsOut.first.map(Missing.formatOut)
     }
 
@@ -225,7 +225,7 @@ extension WorkerPools {
     /// External pools get exactly the jobs that require external workers.
     private func first(of pools: [PoolID], for needs: JobNeeds) -> PoolID? {
         pools.first {
-            !all[$0.index].isLoader && all[$0.index].isForeignTransformer == needs.isForeign
+            !all[$0.index].isLoader && all[$0.index].isExternalTransformer == needs.isExternal
                 && needs.areMet(by: self[$0].grant)
         }
     }
@@ -249,21 +249,21 @@ extension Dispatcher {
     package mutating func conclude(_ completion: Completion) { complete(completion) }
 
     /// Returns the external cache pool of that name if it existed when the stack started.
-    package func foreignCache(_ name: String) -> PoolID? {
+    package func externalCache(_ name: String) -> PoolID? {
         guard let id = PoolName(name).flatMap({ limits.pools.id(of: $0) }),
-            limits.pools.isForeignCache(id)
+            limits.pools.isExternalCache(id)
         else { return nil }
         return id
     }
 
     /// Whether the worker belongs to an external cache.
-    package func isForeignCache(_ worker: WorkerID) -> Bool {
-        roster[worker].map { limits.pools.isForeignCache($0.pool) } ?? false
+    package func isExternalCache(_ worker: WorkerID) -> Bool {
+        roster[worker].map { limits.pools.isExternalCache($0.pool) } ?? false
     }
 
     /// Returns the reason why the pool can't take another job, or `nil` if it can. The queue is
     /// short because late answers are useless.
-    package func obstacle(in pool: PoolID) -> ForeignCacheObstacle? {
+    package func obstacle(in pool: PoolID) -> ExternalCacheObstacle? {
         let credit = roster.credit(of: pool)
         guard credit.window > 0 else { return .missing }
         return jobs.queued(in: pool) < Self.queuedFactor * credit.window ? nil : .full
@@ -280,13 +280,13 @@ extension Dispatcher {
 
     /// Budget for unconsumed output in bytes, so that a slow decoder doesn't retain everything an
     /// external cache can produce.
-    static let foreignCacheOutputBytes: UInt64 = 256 << 20
+    static let externalCacheOutputBytes: UInt64 = 256 << 20
 
     private static let queuedFactor = 4
 }
 
 /// The reason why an external cache can't take a job.
-package enum ForeignCacheObstacle: Hashable, Sendable {
+package enum ExternalCacheObstacle: Hashable, Sendable {
     /// No worker of its pool accepts jobs.
     case missing
     /// Its queue is full.

@@ -18,12 +18,12 @@ struct Quarantine: Sendable {
         var isEnough: Bool { weight >= weightMax }
     }
 
-    private var table: DenyList<Suspect, Held>
+    private var table: FailureCache<Suspect, Held>
 
     /// Creates a quarantine for at most `entriesMax` suspects, each of which expires after
-    /// `milliseconds` (`DenyList`).
+    /// `milliseconds` (`FailureCache`).
     init(entriesMax: Int, milliseconds: Int) {
-        table = DenyList(entriesMax: entriesMax, milliseconds: milliseconds)
+        table = FailureCache(entriesMax: entriesMax, milliseconds: milliseconds)
     }
 
     /// Whether there is no evidence at all, which is the usual case.
@@ -73,9 +73,9 @@ struct Quarantine: Sendable {
     }
 
     /// The quarantined suspects, in no particular order.
-    func entries(at now: Instant) -> [BlacklistReport.Entry] {
+    func entries(at now: Instant) -> [FailureCacheReport.Entry] {
         table.live(at: now).filter { $0.entry.value.isEnough }.map { suspect, entry in
-            BlacklistReport.Entry(
+            FailureCacheReport.Entry(
                 number: entry.number, url: entry.shownURL, operation: suspect.stage.name,
                 reason: .poisoned, expiresInMilliseconds: entry.millisecondsLeft(at: now))
         }
@@ -180,9 +180,9 @@ extension Dispatcher {
         switch crash.cause {
         case .cancelledHard:
             if isOverrun(job) { accuse(job, .overrun) }
-        case .signal(Self.busError): figures.crashes += 1
+        case .signal(Self.busError): metrics.crashes += 1
         case .signal, .stoodStill, .didNotStop:
-            figures.crashes += 1
+            metrics.crashes += 1
             accuse(job, .crash)
         }
     }
@@ -259,7 +259,7 @@ extension Dispatcher {
     }
 
     /// The quarantined work, in no particular order.
-    package var quarantined: [BlacklistReport.Entry] { quarantine.entries(at: now) }
+    package var quarantined: [FailureCacheReport.Entry] { quarantine.entries(at: now) }
 
     /// Clears the suspicion of a URL, or of everything. Returns the number of quarantined entries
     /// removed.

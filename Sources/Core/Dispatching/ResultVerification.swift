@@ -22,7 +22,7 @@ extension Dispatcher {
     /// must copy it, and other jobs wait meanwhile. The size of any other output follows from the
     /// image size.
     private func isWithinBounds(_ result: JobResult, of job: ActiveJob) -> Bool {
-        guard limits.pools.all[job.pool.index].isForeignTransformer,
+        guard limits.pools.all[job.pool.index].isExternalTransformer,
             case .transform(let work) = job.work, case .transformed(let image) = result
         else { return true }
         return image.info.format == .pam
@@ -131,7 +131,7 @@ extension DecodedImage {
     /// Whether the image properties are within the limits of the work, the requested frames and
     /// properties are present without extra ones, and each frame fits in its block.
     fileprivate func answers(_ work: DecodeWork) -> Bool {
-        guard info.stillOf == nil, (facts == nil) == work.facts.kinds.isEmpty,
+        guard info.stillOf == nil, (properties == nil) == work.properties.kinds.isEmpty,
             work.showsDamaged || !isDamaged
         else { return false }
         if let file { return frames.isEmpty && answers(work, by: file) }
@@ -142,7 +142,8 @@ extension DecodedImage {
                 let pixelBytes = frame.layout.pixelByteCount, frame.layout.isActive,
                 frame.layout.hasFrames(of: info, for: work),
                 pixelBytes <= bytesLeft, work.keeps.permit(frame.layout.samples),
-                frame.layout.enclosures.allSatisfy({ !$0.wishes.isDisjoint(with: work.keeps) })
+                frame.layout.embeddedMetadata.allSatisfy({ !$0.wishes.isDisjoint(with: work.keeps) }
+                )
             else { return false }
             bytesLeft -= pixelBytes
         }
@@ -199,7 +200,7 @@ extension Dispatcher {
     /// input after the other, and the party that lied loses its session. Bytes in the arenas of the
     /// cache and of the coordinator are always present.
     mutating func inputLost(_ job: ActiveJob, at worker: WorkerID) {
-        guard let input = doubtfulInput(of: job) else { return lost(job.id) }
+        guard let input = untrustedInput(of: job) else { return lost(job.id) }
         guard job.kind == .cache else { return dispute(job, input, accuser: worker) }
         let producer = job.inputs[input].worker
         forget(job)
@@ -212,9 +213,9 @@ extension Dispatcher {
     /// producer loses its session. Since this is usually caused by the input, it also counts as
     /// evidence against it; the second time, the work is quarantined.
     mutating func inputForged(_ job: ActiveJob) {
-        guard let input = doubtfulInput(of: job) else { return lost(job.id) }
+        guard let input = untrustedInput(of: job) else { return lost(job.id) }
         // The contents of external caches are not trusted in the first place.
-        if isForeignCache(job.inputs[input].worker) { return ended(job, Self.noImage) }
+        if isExternalCache(job.inputs[input].worker) { return ended(job, Self.noImage) }
         forget(job)
         if let maker = job.submission.maker { accuse(maker, .crash) }
         expel(job.inputs[input].worker, Self.otherImage)
@@ -223,7 +224,7 @@ extension Dispatcher {
     }
 
     /// Returns the first input, starting at `first`, whose bytes may be missing.
-    private func doubtfulInput(of job: ActiveJob, from first: Int = 0) -> Int? {
+    private func untrustedInput(of job: ActiveJob, from first: Int = 0) -> Int? {
         let inputs = job.inputs
         return inputs.indices.dropFirst(first).first { index in
             let producer = inputs[index].worker
@@ -253,7 +254,7 @@ extension Dispatcher {
     /// gone, nothing happens.
     mutating func acquitProducer(_ probe: ActiveJob.Probe) {
         guard let job = jobs[probe.job], job.place == .disputed else { return }
-        if let next = doubtfulInput(of: job, from: probe.input + 1) {
+        if let next = untrustedInput(of: job, from: probe.input + 1) {
             return look(at: next, of: job, accuser: probe.accuser)
         }
         expel(probe.accuser, Self.bytesThere)

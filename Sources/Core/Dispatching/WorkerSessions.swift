@@ -33,7 +33,7 @@ extension Dispatcher {
         ledger.join(
             worker,
             BlockReference.Producer(kind: kind, incarnation: incarnation, pool: pool.name), id)
-        figures.cancellations.joined(id, at: now)
+        metrics.cancellations.joined(id, at: now)
     }
 
     /// Raises the number of concurrent jobs of a worker, up to the limit of its kind.

@@ -6,11 +6,11 @@ public enum Fallback: Hashable, Sendable {
     /// Another URL, loaded by a separate request without the credentials of this one.
     case url(String)
     /// An image of one color in the size of the result.
-    case colour(Colour)
+    case color(Color)
 }
 
 /// A color with eight bits per channel, not premultiplied.
-public struct Colour: Hashable, Sendable {
+public struct Color: Hashable, Sendable {
     /// `0xAARRGGBB`.
     public let argb: UInt32
 
@@ -27,7 +27,7 @@ public struct Colour: Hashable, Sendable {
     public var alpha: UInt8 { UInt8(truncatingIfNeeded: argb >> 24) }
 }
 
-extension Colour: CustomStringConvertible {
+extension Color: CustomStringConvertible {
     /// `AARRGGBB`
     public var description: String {
         let digits = String(argb, radix: 16, uppercase: true)
@@ -35,7 +35,7 @@ extension Colour: CustomStringConvertible {
     }
 }
 
-extension Colour {
+extension Color {
     /// Parses `#AARRGGBB` or, if opaque, `#RRGGBB`; returns `nil` for anything else.
     public init?(_ text: String) {
         let digits = text.dropFirst()
@@ -50,9 +50,9 @@ extension Colour {
     package var hexText: String { "#\(description.lowercased())" }
 
     /// Fully transparent.
-    public static let clear = Colour(argb: 0)
+    public static let clear = Color(argb: 0)
     /// Opaque white.
-    public static let white = Colour(argb: 0xFFFF_FFFF)
+    public static let white = Color(argb: 0xFFFF_FFFF)
 }
 
 /// The substitute to deliver if a load fails. A fallback load runs as a separate request under the
@@ -61,7 +61,7 @@ public indirect enum PreparedFallback: Hashable, Sendable {
     /// Deliver the error.
     case none
     /// An image of one color.
-    case colour(Colour)
+    case color(Color)
     /// Another load, which is resolved like any other when it starts.
     case load(ImageRequest)
 
@@ -69,7 +69,7 @@ public indirect enum PreparedFallback: Hashable, Sendable {
     public init(_ fallback: Fallback?, of request: ImageRequest) {
         switch fallback {
         case nil, .some(.none): self = .none
-        case .colour(let colour): self = .colour(colour)
+        case .color(let color): self = .color(color)
         case .url(let url): self = .load(request.loading(fallback: url))
         }
     }

@@ -7,7 +7,7 @@ public struct ImageError: Error, Hashable, Sendable {
     /// Named details: `httpStatus`, `contentType`, `limit`, `step`, `attempt`, …
     public var details: [String: String]
     /// The error reported by a plug-in; `nil` if none failed or none was reported.
-    public var foreign: ForeignFailure?
+    public var external: ExternalFailure?
 
     /// Creates an error; details are few and short (`MessageLimits`).
     public init(_ code: ErrorCode, _ message: String, details: [String: String] = [:]) {
@@ -30,8 +30,8 @@ public struct ImageError: Error, Hashable, Sendable {
     public var number: Int64 { named?.code ?? Int64(code.rawValue) }
 
     /// Whether the URL enters the failure cache, unless the configuration says otherwise.
-    package var blacklists: Bool {
-        named?.blocks ?? (code.rule.blacklists && !isOfEmptyBody)
+    package var cachesFailures: Bool {
+        named?.blocks ?? (code.rule.cachesFailures && !isOfEmptyBody)
     }
 
     /// The error for an empty body, which may be a transient failure of the origin.
@@ -40,7 +40,7 @@ public struct ImageError: Error, Hashable, Sendable {
 
     private var isOfEmptyBody: Bool { code == .badImageData && details["part"] == "body" }
 
-    private var named: ForeignFailure? { code == .foreignFailure ? foreign : nil }
+    private var named: ExternalFailure? { code == .foreignFailure ? external : nil }
 
     private var originMayRecover: Bool {
         guard code == .invalidDownloadStatusCode,
@@ -150,7 +150,7 @@ public enum ErrorCode: UInt16, Hashable, Sendable, CaseIterable {
     case notSupported = 3027
     /// The operator's sources do not include this URL.
     case sourceForbidden = 3028
-    /// A plug-in reported its own error (`ImageError.foreign`).
+    /// A plug-in reported its own error (`ImageError.external`).
     case foreignFailure = 3029
 }
 
@@ -161,7 +161,7 @@ public struct ErrorRule: Hashable, Sendable {
     /// Whether the same request may succeed later.
     public let retryable: Bool
     /// Whether the URL enters the failure cache (SEMANTICS §7.2).
-    public let blacklists: Bool
+    public let cachesFailures: Bool
     /// The exit status of the command line (PROTOCOL §9).
     public let exitStatus: Int32
 }
@@ -175,8 +175,8 @@ extension ErrorCode {
     /// The row of this code. It doesn't distinguish 5xx from 4xx responses; `ImageError` does.
     public var rule: ErrorRule {
         switch self {
-        case .invalidURL: Self.row("invalidURL", 64, blacklists: true)
-        case .badImageData: Self.row("badImageData", 65, blacklists: true)
+        case .invalidURL: Self.row("invalidURL", 64, cachesFailures: true)
+        case .badImageData: Self.row("badImageData", 65, cachesFailures: true)
         case .cacheNotModified: Self.row("cacheNotModified", 0)
         case .blacklisted: Self.row("blacklisted", 66)
         case .invalidDownloadOperation: Self.row("invalidDownloadOperation", 66)
@@ -189,7 +189,7 @@ extension ErrorCode {
         case .deadlineExceeded: Self.row("deadlineExceeded", 124, retryable: true)
         case .limitExceeded: Self.row("limitExceeded", 77)
         case .addressForbidden: Self.row("addressForbidden", 77)
-        case .unsupportedScheme: Self.row("unsupportedScheme", 77, blacklists: true)
+        case .unsupportedScheme: Self.row("unsupportedScheme", 77, cachesFailures: true)
         case .unsupportedFormat: Self.row("unsupportedFormat", 65)
         case .poisoned: Self.row("poisoned", 65)
         case .workerLost: Self.row("workerLost", 75, retryable: true)
@@ -199,8 +199,8 @@ extension ErrorCode {
         case .timedOut: Self.row("timedOut", 75, retryable: true)
         case .tlsFailed: Self.row("tlsFailed", 76)
         case .shortBody: Self.row("shortBody", 76, retryable: true)
-        case .tooManyRedirects: Self.row("tooManyRedirects", 76, blacklists: true)
-        case .badEncoding: Self.row("badEncoding", 76, blacklists: true)
+        case .tooManyRedirects: Self.row("tooManyRedirects", 76, cachesFailures: true)
+        case .badEncoding: Self.row("badEncoding", 76, cachesFailures: true)
         case .protocolViolation: Self.row("protocolViolation", 70)
         case .versionMismatch: Self.row("versionMismatch", 70)
         case .tokenInUse: Self.row("tokenInUse", 64)
@@ -218,10 +218,11 @@ extension ErrorCode {
     }
 
     private static func row(
-        _ name: String, _ exitStatus: Int32, retryable: Bool = false, blacklists: Bool = false
+        _ name: String, _ exitStatus: Int32, retryable: Bool = false, cachesFailures: Bool = false
     ) -> ErrorRule {
         ErrorRule(
-            name: name, retryable: retryable, blacklists: blacklists, exitStatus: exitStatus)
+            name: name, retryable: retryable, cachesFailures: cachesFailures, exitStatus: exitStatus
+        )
     }
 }
 
@@ -248,7 +249,7 @@ extension ErrorCode {
 
 /// An error reported by a plug-in: domain and code of an `NSError` of one of SDWebImage's plugins.
 /// Passed to the caller unmodified.
-public struct ForeignFailure: Hashable, Sendable {
+public struct ExternalFailure: Hashable, Sendable {
     /// The error domain, such as `PhotosErrorDomain`.
     public var domain: String
     /// The error code within the domain.

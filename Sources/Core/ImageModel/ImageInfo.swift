@@ -48,7 +48,7 @@ public struct ImageInfo: Hashable, Sendable {
 /// Properties of an image that were requested; `nil` or absent if the source doesn't state them or
 /// they were not requested. Texts are controlled by the author of the file: escape them for
 /// display.
-public struct ImageFacts: Hashable, Sendable {
+public struct ImageProperties: Hashable, Sendable {
     /// The orientation from EXIF or XMP, 1 to 8; sizes are always those of the displayed image.
     public var orientation: Int?
     /// Bits per sample in the file, 1 to 64.
@@ -58,17 +58,17 @@ public struct ImageFacts: Hashable, Sendable {
     /// EXIF fields written by the camera.
     public var exif: [ExifField: String]
     /// The mean of all pixels in sRGB, weighted by alpha; its alpha is the mean alpha.
-    public var average: Colour?
+    public var average: Color?
     /// The mean of the most frequent cluster of pixels, with sixteen levels per channel; opaque.
     /// `nil` for a fully transparent image.
-    public var dominant: Colour?
+    public var dominant: Color?
     /// The BlurHash of the image over white.
     public var blurHash: String?
     /// The ThumbHash, in Base64.
     public var thumbHash: String?
 
     /// The frame timing of an animation; `nil` if the source isn't one.
-    public var animation: AnimationFacts?
+    public var animation: AnimationProperties?
 
     /// Creates empty properties.
     public init() { exif = [:] }
@@ -78,24 +78,26 @@ public struct ImageFacts: Hashable, Sendable {
     package static let blurHashBytesMax = 6 + 2 * (9 * 9 - 1)
 
     /// Returns only the requested properties, whatever the worker reported.
-    package func only(_ kinds: FactKinds) -> ImageFacts {
-        var facts = ImageFacts()
+    package func only(_ kinds: FactKinds) -> ImageProperties {
+        var properties = ImageProperties()
         if kinds.contains(.header) {
-            facts.orientation = orientation
-            facts.bitsPerSample = bitsPerSample
-            facts.profile = profile
+            properties.orientation = orientation
+            properties.bitsPerSample = bitsPerSample
+            properties.profile = profile
         }
-        facts.exif = exif.filter { kinds.contains($0.key.kind) }
-        if kinds.contains(.colours) { (facts.average, facts.dominant) = (average, dominant) }
-        if kinds.contains(.blurHash) { facts.blurHash = blurHash }
-        if kinds.contains(.thumbHash) { facts.thumbHash = thumbHash }
-        if kinds.contains(.animation) { facts.animation = animation }
-        return facts
+        properties.exif = exif.filter { kinds.contains($0.key.kind) }
+        if kinds.contains(.colors) {
+            (properties.average, properties.dominant) = (average, dominant)
+        }
+        if kinds.contains(.blurHash) { properties.blurHash = blurHash }
+        if kinds.contains(.thumbHash) { properties.thumbHash = thumbHash }
+        if kinds.contains(.animation) { properties.animation = animation }
+        return properties
     }
 }
 
 /// The requested properties of an image, and their resolution.
-public struct WantedFacts: Hashable, Sendable {
+public struct RequestedProperties: Hashable, Sendable {
     /// The requested kinds; empty for just the properties in `ImageInfo`, which every image has.
     public var kinds: FactKinds
     /// Components of the BlurHash in each direction, 1 to 9 each.
@@ -168,7 +170,7 @@ public struct FactKinds: OptionSet, Hashable, Sendable {
     /// The location written by the camera.
     public static let gps = FactKinds(rawValue: 1 << 2)
     /// The average color and the dominant color.
-    public static let colours = FactKinds(rawValue: 1 << 3)
+    public static let colors = FactKinds(rawValue: 1 << 3)
     /// A BlurHash.
     public static let blurHash = FactKinds(rawValue: 1 << 4)
     /// A ThumbHash.
@@ -178,7 +180,7 @@ public struct FactKinds: OptionSet, Hashable, Sendable {
     public static let animation = FactKinds(rawValue: 1 << 6)
 
     static let words: [(name: String, kind: FactKinds)] = [
-        ("header", .header), ("exif", .exif), ("gps", .gps), ("colours", .colours),
+        ("header", .header), ("exif", .exif), ("gps", .gps), ("colours", .colors),
         ("blurhash", .blurHash), ("thumbhash", .thumbHash), ("animation", .animation),
     ]
 
@@ -189,7 +191,7 @@ public struct FactKinds: OptionSet, Hashable, Sendable {
     package static let known = FactKinds(words.map(\.kind))
 
     /// The kinds that need decoded pixels.
-    package static let ofPixels: FactKinds = [.colours, .blurHash, .thumbHash]
+    package static let ofPixels: FactKinds = [.colors, .blurHash, .thumbHash]
 }
 
 /// The EXIF fields that are reported, with their names on the wire and in JSON. Each value is a
@@ -235,7 +237,7 @@ public enum ExifField: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The frame timing of an animation (SEMANTICS §11.30).
-public struct AnimationFacts: Hashable, Sendable {
+public struct AnimationProperties: Hashable, Sendable {
     /// The duration of each frame in microseconds; at most the first `framesMax` frames.
     public var durations: [UInt32]
     /// SDWebImage's loop count; 0 for an infinite loop. For a GIF it is the number in the file,

@@ -182,7 +182,7 @@ extension String {
 }
 
 /// Spelling suggestions.
-package enum Nearness {
+package enum SpellingSuggestion {
     /// Returns `, did you mean 'x'?`, or the list of known words if none is similar.
     package static func hint(_ word: String, _ known: [String]) -> String {
         if let near = nearest(word, known) { return ", did you mean '\(near)'?" }

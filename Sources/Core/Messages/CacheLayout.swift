@@ -10,19 +10,19 @@ public struct CacheLayout: Hashable, Sendable {
     /// including itself.
     private var kin: [String: [String]] = [:]
     /// Caches held by plug-ins, by name.
-    let foreign: [String: ForeignCache]
+    let external: [String: ExternalCache]
     /// Caches that may contain promoted hits of external caches: those that store them, and names
     /// that stand for one of these.
     private var promoted: Set<String> = []
 
     /// Creates a layout without composite or external caches.
-    public init() { foreign = [:] }
+    public init() { external = [:] }
 
     /// Creates a layout of composite and external caches.
     public init(
-        _ composites: [String: CompositeCache], foreign: [String: ForeignCache] = [:]
+        _ composites: [String: CompositeCache], external: [String: ExternalCache] = [:]
     ) {
-        self.foreign = foreign
+        self.external = external
         self.composites = composites.filter { !$0.value.caches.isEmpty }
         let names = Set(self.composites.keys)
             .union(self.composites.values.flatMap(\.caches)).sorted()
@@ -32,7 +32,7 @@ public struct CacheLayout: Hashable, Sendable {
         }
         for composite in self.composites.values {
             let names = queried(composite)
-            for found in names where foreign[found]?.promotion ?? .none != .none {
+            for found in names where external[found]?.promotion ?? .none != .none {
                 if let target = cacheAsked(before: found, among: names) { promoted.insert(target) }
             }
         }
@@ -47,11 +47,11 @@ public struct CacheLayout: Hashable, Sendable {
     public var isEmpty: Bool { composites.isEmpty }
 
     /// Whether there are external caches.
-    public var hasForeign: Bool { !foreign.isEmpty }
+    public var hasExternal: Bool { !external.isEmpty }
     /// The names of the external caches, in order.
-    var foreignNames: [String] { foreign.keys.sorted() }
+    var externalNames: [String] { external.keys.sorted() }
     /// Returns whether the cache of that name, as in stored texts, is external.
-    package func isHeldByOthers(_ name: String) -> Bool { foreign[name] != nil }
+    package func isHeldExternally(_ name: String) -> Bool { external[name] != nil }
 
     /// Returns the composite cache of a stored text; `nil` for a simple cache.
     public func composite(ofStored text: String) -> CompositeCache? {
@@ -165,7 +165,7 @@ public struct CacheLayout: Hashable, Sendable {
         ofOutdated text: String, exceptIn tiers: CacheTypes
     ) -> [EntryWork] {
         guard let composite = composite(ofStored: text) else { return [] }
-        let stores = composite.caches(for: .store).filter { foreign[$0] == nil }
+        let stores = composite.caches(for: .store).filter { external[$0] == nil }
         let others = composite.caches.filter { !stores.contains($0) }
         // A store to disk also removes the entry in memory.
         let rest = tiers.contains(.disk) ? CacheTypes.none : CacheTypes.all.subtracting(tiers)
@@ -197,7 +197,7 @@ extension CacheLayout {
 
     /// Moves our own caches before external ones.
     func ownFirst(_ names: [String]) -> [String] {
-        names.filter { foreign[$0] == nil } + names.filter { foreign[$0] != nil }
+        names.filter { external[$0] == nil } + names.filter { external[$0] != nil }
     }
 
     /// Returns the text under which our own cache stores a hit from an external one: that of the
@@ -211,28 +211,28 @@ extension CacheLayout {
 
     /// Returns the first of our own caches if it is queried before another one.
     private func cacheAsked(before name: String, among names: [String]) -> String? {
-        names.prefix { $0 != name }.first { foreign[$0] == nil }
+        names.prefix { $0 != name }.first { external[$0] == nil }
     }
 }
 
 extension CacheLayout {
     /// Returns whether an external cache may know the freshness of the entry.
     package func isShared(_ text: String) -> Bool {
-        guard hasForeign else { return false }
-        guard let composite = composite(ofStored: text) else { return isForeign(text) }
-        return composite.caches(for: .contains).contains { foreign[$0] != nil }
+        guard hasExternal else { return false }
+        guard let composite = composite(ofStored: text) else { return isExternal(text) }
+        return composite.caches(for: .contains).contains { external[$0] != nil }
     }
 
     /// Returns whether our own cache stores the entry, at least in part.
     package func hasOwn(_ text: String) -> Bool {
-        guard hasForeign else { return true }
-        guard let composite = composite(ofStored: text) else { return !isForeign(text) }
-        return composite.caches.contains { foreign[$0] == nil }
+        guard hasExternal else { return true }
+        guard let composite = composite(ofStored: text) else { return !isExternal(text) }
+        return composite.caches.contains { external[$0] == nil }
     }
 
     /// Returns whether a stored text belongs to a single external cache.
-    public func isForeign(_ text: String) -> Bool {
-        hasForeign && foreign[CacheKey.cache(inStored: text)] != nil
+    public func isExternal(_ text: String) -> Bool {
+        hasExternal && external[CacheKey.cache(inStored: text)] != nil
     }
 }
 
@@ -253,12 +253,12 @@ public enum CachePart: Hashable, Sendable {
     /// Performed by our own cache.
     case own(JobWork)
     /// Performed by plug-ins; the name is that of the cache in stored texts.
-    case foreign(ForeignCache, name: String, JobWork)
+    case external(ExternalCache, name: String, JobWork)
 
     /// The work of the part.
     public var work: JobWork {
         switch self {
-        case .own(let work), .foreign(_, _, let work): work
+        case .own(let work), .external(_, _, let work): work
         }
     }
 }
@@ -269,7 +269,7 @@ extension CacheLayout {
     /// Returns the parts of a job, in order; `nil` if our own cache performs all of it. The job
     /// must already be `expanded`.
     public func parts(of work: JobWork) -> [CachePart]? {
-        guard hasForeign else { return nil }
+        guard hasExternal else { return nil }
         switch work {
         case .query(let query): return parts(of: query)
         case .store(let store): return parts(of: store)
@@ -281,10 +281,10 @@ extension CacheLayout {
     /// Groups consecutive caches with the same holder, in order; our own come first if all are
     /// queried at once.
     private func runs(_ names: [String], ownFirst isOwnFirst: Bool = false) -> [Run]? {
-        guard names.contains(where: { foreign[$0] != nil }) else { return nil }
+        guard names.contains(where: { external[$0] != nil }) else { return nil }
         let names = isOwnFirst ? ownFirst(names) : names
         return names.reduce(into: []) { runs, name in
-            if let cache = foreign[name] { return runs.append(.foreign(cache, name)) }
+            if let cache = external[name] { return runs.append(.external(cache, name)) }
             guard case .own(let own)? = runs.last else { return runs.append(.own([name])) }
             runs[runs.count - 1] = .own(own + [name])
         }
@@ -292,7 +292,7 @@ extension CacheLayout {
 
     private enum Run {
         case own([String])
-        case foreign(ForeignCache, String)
+        case external(ExternalCache, String)
     }
 
     /// Returns the key in the first of these caches, and the others, which use the same key.
@@ -309,12 +309,12 @@ extension CacheLayout {
             case .own(let own):
                 (work.key, work.caches) = Self.place(query.key, in: own)
                 return .own(.query(work))
-            case .foreign(let cache, let name):
+            case .external(let cache, let name):
                 guard query.tiers.contains(.disk) else { return nil }
                 work = QueryWork(
                     key: CacheKey.moved(query.key, to: name), tiers: .disk, destination: .staging,
                     promotes: false)
-                return .foreign(cache, name: name, .query(work))
+                return .external(cache, name: name, .query(work))
             }
         }
     }
@@ -337,14 +337,14 @@ extension CacheLayout {
                 var work = store
                 (work.key, work.caches) = Self.place(key, in: names)
                 own = work
-            case .foreign(let cache, let name):
+            case .external(let cache, let name):
                 guard store.tiers.contains(.disk) else { continue }
                 var work = StoreWork(
                     key: CacheKey.moved(key, to: name), source: store.source, tiers: .disk,
                     delivers: false, waitsForDisk: true, metadata: store.metadata)
                 // Digests reported by external programs are not trusted.
                 work.metadata.digest = nil
-                parts.append(.foreign(cache, name: name, .store(work)))
+                parts.append(.external(cache, name: name, .store(work)))
             }
         }
         return (own.map { [.own(.store($0))] } ?? []) + parts
@@ -372,12 +372,12 @@ extension CacheLayout {
                 guard !entry.wantsValidity else { return nil }
                 (work.key, work.caches) = Self.place(entry.key, in: own)
                 return .own(.entry(work))
-            case .foreign(let cache, let name):
+            case .external(let cache, let name):
                 guard isForAll else { return nil }
                 work = EntryWork(
                     action: entry.action, key: CacheKey.moved(entry.key, to: name), tiers: .disk)
                 (work.renewal, work.wantsValidity) = (entry.renewal, entry.wantsValidity)
-                return .foreign(cache, name: name, .entry(work))
+                return .external(cache, name: name, .entry(work))
             }
         }
     }
@@ -386,27 +386,27 @@ extension CacheLayout {
         guard entry.tiers.contains(.disk) else { return nil }
         // Remove all entries of each cache individually, because its pool may hold other caches.
         let emptying = EntryWork(action: .removeSelected, key: "", tiers: .disk)
-        return [.own(.entry(entry))] + selecting(emptying, of: foreignNames)
+        return [.own(.entry(entry))] + selecting(emptying, of: externalNames)
     }
 
     /// Returns a part for each of these caches that is external.
     private func selecting(_ entry: EntryWork, of names: [String]) -> [CachePart] {
         names.compactMap { name in
-            guard let cache = foreign[name] else { return nil }
+            guard let cache = external[name] else { return nil }
             var work = entry
             (work.tiers, work.selection.cache) = (.disk, name)
             work.selection.furtherCaches = []
             (work.inSteps, work.after) = (true, 0)
-            return .foreign(cache, name: name, .entry(work))
+            return .external(cache, name: name, .entry(work))
         }
     }
 
     private func selecting(_ entry: EntryWork, withForeign: Bool) -> [CachePart]? {
         let named = entry.selection.cache.map { [$0] + entry.selection.furtherCaches }
-        let others = named.map { $0.filter { foreign[$0] != nil } } ?? foreignNames
+        let others = named.map { $0.filter { external[$0] != nil } } ?? externalNames
         guard !others.isEmpty else { return nil }
         var parts: [CachePart] = []
-        let own = named.map { $0.filter { foreign[$0] == nil } }
+        let own = named.map { $0.filter { external[$0] == nil } }
         if own?.isEmpty != true {
             var work = entry
             work.selection.cache = own?.first
@@ -485,36 +485,36 @@ public struct CompositeCache: Hashable, Sendable {
 }
 
 /// A named cache held by the plug-ins of an external pool (SEMANTICS §5.26).
-public struct ForeignCache: Hashable, Sendable {
+public struct ExternalCache: Hashable, Sendable {
     /// The pool of the plug-ins.
     public var pool: String
     /// The timeout of a query in milliseconds.
-    public var patience: Int
+    public var timeout: Int
     /// Where our own cache stores hits of this cache.
     public var promotion: CachePromotion
 
     /// Creates a cache held by that pool.
     public init(
-        pool: String, patience: Int = ForeignCache.patienceUsual,
+        pool: String, timeout: Int = ExternalCache.defaultTimeout,
         promotion: CachePromotion = .memory
     ) {
-        (self.pool, self.patience, self.promotion) = (pool, patience, promotion)
+        (self.pool, self.timeout, self.promotion) = (pool, timeout, promotion)
     }
 
     /// The default timeout in milliseconds.
-    public static let patienceUsual = 250
+    public static let defaultTimeout = 250
     /// The valid timeouts.
-    public static let patienceRange = 1...10_000
+    public static let timeoutRange = 1...10_000
     /// The timeout of a store or removal relative to that of a query. By default no load waits for
     /// them.
     private static let writesFactor = 10
 
     /// Returns the timeout of a job in milliseconds.
-    public func patience(for work: JobWork) -> Int {
+    public func timeout(for work: JobWork) -> Int {
         switch work {
-        case .query: return patience
-        case .entry(let work) where work.action == .contains: return patience
-        default: return patience * Self.writesFactor
+        case .query: return timeout
+        case .entry(let work) where work.action == .contains: return timeout
+        default: return timeout * Self.writesFactor
         }
     }
 }

@@ -11,10 +11,10 @@ public enum ClientMessage: Hashable, Sendable {
     /// Cancels all requests of a group that were admitted on this connection so far.
     case cancelGroup(GroupID)
     /// Changes the priority of a request.
-    case reprioritise(Token, Priority)
+    case reprioritize(Token, Priority)
     /// Changes the priority of all requests of a group that were admitted on this connection so
     /// far.
-    case reprioritiseGroup(GroupID, Priority)
+    case reprioritizeGroup(GroupID, Priority)
     /// Prefetches images.
     case prefetch(PrefetchRequest)
     /// Releases large blocks of `results/` that are no longer read.
@@ -22,11 +22,11 @@ public enum ClientMessage: Hashable, Sendable {
     /// Requests a report of processes, queues and counters.
     case status
     /// Lists or changes the failure cache; on `admin/` only.
-    case blacklist(BlacklistCommand)
+    case failureCache(FailureCacheCommand)
     /// Queries or removes cache entries; on `admin/` only.
     case cache(CacheCommand)
     /// A chunk of the bytes that a load uploads.
-    case piece(Piece)
+    case chunk(Chunk)
     /// Acknowledges this number of bytes of chunks.
     case taken(UInt64)
     /// Drains the processes of a kind or pool: they finish their jobs and exit; on `admin/` only.
@@ -48,7 +48,7 @@ public struct ClientHello: Hashable, Sendable {
     /// The library version, for people.
     public var version: String
     /// Whether the client can't open `results/` and needs the bytes of all its loads in chunks.
-    public var wantsPieces: Bool
+    public var wantsChunks: Bool
     /// The secret found next to the socket; nil if there is none.
     public var secret: ListenerSecret?
     /// The kind of program, for programs of the stack.
@@ -58,7 +58,7 @@ public struct ClientHello: Hashable, Sendable {
 
     /// Creates an introduction.
     public init(
-        incarnation: Incarnation, pid: UInt32, version: String, wantsPieces: Bool = false,
+        incarnation: Incarnation, pid: UInt32, version: String, wantsChunks: Bool = false,
         secret: ListenerSecret? = nil, front: FrontProcess? = nil, takesBatches: Bool = false
     ) {
         self.front = front
@@ -66,7 +66,7 @@ public struct ClientHello: Hashable, Sendable {
         self.incarnation = incarnation
         self.pid = pid
         self.version = version
-        self.wantsPieces = wantsPieces
+        self.wantsChunks = wantsChunks
         self.secret = secret
     }
 }
@@ -91,7 +91,7 @@ public struct LoadRequest: Hashable, Sendable {
     /// of the same incarnation reattaches with the same token.
     public var detach: Bool
     /// Whether the bytes are requested in chunks rather than by reference.
-    public var wantsPieces: Bool
+    public var wantsChunks: Bool
     /// The number of bytes that the client uploads in chunks instead of a URL; 0 for none.
     public var uploadBytes: UInt64
     /// The slot of this client that the image is loaded into, up to `RequestLimits.nameBytesMax`
@@ -102,18 +102,18 @@ public struct LoadRequest: Hashable, Sendable {
     public var logContext: LogContext
     /// The client's own user on whose behalf it loads, as an arbitrary number; 0 for none. Loads of
     /// different users share the client's capacity in turns (SEMANTICS §9.1).
-    public var visitor: UInt64
+    public var httpClient: UInt64
 
     /// Creates a load request.
     @inlinable
     public init(
         token: Token, group: GroupID? = nil, image: ImageRequest, wantsProgress: Bool = false,
         wantsInfo: Bool = false, staleRetries: UInt8 = 0, detach: Bool = false,
-        wantsPieces: Bool = false,
+        wantsChunks: Bool = false,
         uploadBytes: UInt64 = 0, slot: String? = nil,
-        logContext: LogContext = LogContext(), visitor: UInt64 = 0
+        logContext: LogContext = LogContext(), httpClient: UInt64 = 0
     ) {
-        self.visitor = visitor
+        self.httpClient = httpClient
         self.token = token
         self.group = group
         self.image = image
@@ -121,7 +121,7 @@ public struct LoadRequest: Hashable, Sendable {
         self.wantsInfo = wantsInfo
         self.staleRetries = staleRetries
         self.detach = detach
-        self.wantsPieces = wantsPieces
+        self.wantsChunks = wantsChunks
         self.uploadBytes = uploadBytes
         self.slot = slot
         self.logContext = logContext
@@ -259,7 +259,7 @@ public struct PrefetchFailure: Hashable, Sendable {
 }
 
 /// An operator's command for the failure cache (SEMANTICS §7.2, §7.5).
-public enum BlacklistCommand: Hashable, Sendable {
+public enum FailureCacheCommand: Hashable, Sendable {
     /// Lists the entries with a number greater than `after`, up to the size of a report.
     case list(after: UInt64)
     /// Removes all entries of a URL, given in full or as shown in a list.
@@ -268,8 +268,8 @@ public enum BlacklistCommand: Hashable, Sendable {
     case clear
 }
 
-/// The answer to a `BlacklistCommand`.
-public struct BlacklistReport: Hashable, Sendable {
+/// The answer to a `FailureCacheCommand`.
+public struct FailureCacheReport: Hashable, Sendable {
     /// Entries in ascending order of their numbers.
     public var entries: [Entry]
     /// Whether there are more: list again after the last one.
@@ -352,14 +352,14 @@ public struct UsedVouchers: Hashable, Sendable {
 
 /// A chunk of bytes sent through the socket because one side can't open the other's shared memory
 /// (PROTOCOL §10.1). The chunks of a payload arrive in order; offset 0 starts from scratch.
-public struct Piece: Hashable, Sendable {
+public struct Chunk: Hashable, Sendable {
     /// The request that the bytes belong to.
     public var token: Token
     /// The number of bytes before this chunk.
     public var offset: UInt64
     /// The number of bytes of all chunks together.
     public var total: UInt64
-    /// The bytes: at least one, at most `MessageLimits.pieceBytesMax`.
+    /// The bytes: at least one, at most `MessageLimits.chunkBytesMax`.
     public var bytes: [UInt8]
 
     /// Creates a chunk.

@@ -79,9 +79,9 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
     /// `Status`
     case status = 36
     /// `BlacklistCommand`
-    case blacklistCommand = 37
+    case failureCacheCommand = 37
     /// `Piece`
-    case piece = 38
+    case chunk = 38
     /// `Taken`
     case taken = 39
     /// `Event`
@@ -91,13 +91,13 @@ public enum MessageKind: UInt8, Hashable, Sendable, CaseIterable {
     /// `StatusReport`
     case statusReport = 42
     /// `BlacklistReport`
-    case blacklistReport = 43
+    case failureCacheReport = 43
     /// `DrainCommand`
     case drainCommand = 44
     /// `DrainReport`
     case drainReport = 45
     /// `Reprioritise`
-    case reprioritise = 46
+    case reprioritize = 46
     /// `Prefetch`
     case prefetch = 47
     /// `PrefetchReport`
@@ -147,13 +147,13 @@ public enum MessageLimits {
     /// The maximum total size of these patterns in bytes.
     public static let sourcesBytesMax = 4 * 1024
     /// The maximum number of entries in one report of the failure cache.
-    public static let blacklistEntriesMax = 256
+    public static let failureCacheEntriesMax = 256
     /// The maximum total size of their URLs in bytes.
-    public static let blacklistBytesMax = 48 * 1024
+    public static let failureCacheBytesMax = 48 * 1024
     /// The maximum number of payload bytes in one chunk: the whole frame stays below 64 KB.
-    public static let pieceBytesMax = 60 * 1024
+    public static let chunkBytesMax = 60 * 1024
     /// The maximum number of unacknowledged chunk bytes in flight to or from one client.
-    public static let pieceWindowBytes = 4 << 20
+    public static let chunkWindowBytes = 4 << 20
     /// The maximum number of URLs in one part of a prefetch; also limited by the size of a frame.
     public static let prefetchURLsMax = 1_024
     /// The maximum number of loads or replies in one message.

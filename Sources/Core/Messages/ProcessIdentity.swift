@@ -224,7 +224,7 @@ public struct ListenerSecrets: Hashable, Sendable {
 
 /// A message from a child to its supervisor on a pipe: a word, its incarnation in hexadecimal
 /// digits, a line feed.
-public struct LifeSign: Hashable, Sendable {
+public struct Heartbeat: Hashable, Sendable {
     /// The state of the child.
     public enum Stage: String, Hashable, Sendable {
         /// Started, with its control page present; it is connecting to its coordinator.

@@ -12,12 +12,12 @@ public enum ServerMessage: Hashable, Sendable {
     case reply(Reply)
     /// The answer to `status`.
     case status(StatusReport)
-    /// The answer to `blacklist`.
-    case blacklist(BlacklistReport)
+    /// The answer to `failureCache`.
+    case failureCache(FailureCacheReport)
     /// The answer to `cache`.
     case cache(CacheReport)
     /// A chunk of the bytes of an image, before its reply.
-    case piece(Piece)
+    case chunk(Chunk)
     /// Acknowledges this number of bytes of chunks.
     case taken(UInt64)
     /// The progress of a prefetch, or its end.
@@ -37,7 +37,7 @@ public struct ClientWelcome: Hashable, Sendable {
     public var window: UInt32
     /// The maximum number of chunk bytes in flight in either direction; 0 for an older coordinator
     /// without chunks.
-    public var pieceWindow: UInt32
+    public var chunkWindow: UInt32
     /// The number of words in the file of valid vouchers; 0 if there is none.
     public var voucherWords: UInt32
     /// The coordinator's monotonic clock; voucher times are meaningless on any other clock.
@@ -47,7 +47,7 @@ public struct ClientWelcome: Hashable, Sendable {
 
     /// Creates an acceptance.
     public init(
-        epoch: Epoch, window: UInt32, pieceWindow: UInt32 = 0, voucherWords: UInt32 = 0,
+        epoch: Epoch, window: UInt32, chunkWindow: UInt32 = 0, voucherWords: UInt32 = 0,
         clock: Instant = Instant(nanoseconds: 0), loadsMax: UInt32 = 0
     ) {
         self.loadsMax = loadsMax
@@ -55,7 +55,7 @@ public struct ClientWelcome: Hashable, Sendable {
         self.clock = clock
         self.epoch = epoch
         self.window = window
-        self.pieceWindow = pieceWindow
+        self.chunkWindow = chunkWindow
     }
 }
 
@@ -131,7 +131,7 @@ public struct DeliveredImage: Hashable, Sendable {
     /// The basic properties of the image.
     public var info: ImageInfo
     /// The requested additional properties; `nil` if none were requested.
-    public var facts: ImageFacts?
+    public var properties: ImageProperties?
     /// The tier that contained the image, or the original it was produced from; none if the
     /// original was fetched.
     public var cacheType: CacheTypes
@@ -147,7 +147,7 @@ public struct DeliveredImage: Hashable, Sendable {
     /// If this is the fallback, the error of the requested image.
     public var fallbackFor: ImageError?
     /// The number of bytes that were sent in chunks before this reply; there is no reference then.
-    public var pieceBytes: UInt64?
+    public var chunkBytes: UInt64?
     /// How the image was produced; `nil` if not requested.
     public var explanation: Explanation? {
         get { explained.first }
@@ -177,17 +177,17 @@ public struct DeliveredImage: Hashable, Sendable {
     /// Creates a delivery.
     public init(
         reference: BlockReference?, info: ImageInfo, cacheType: CacheTypes, key: String,
-        storedTiers: CacheTypes? = nil, mustCopy: Bool = false, pieceBytes: UInt64? = nil,
-        scaleFactor: Double = 1, fallbackFor: ImageError? = nil, facts: ImageFacts? = nil
+        storedTiers: CacheTypes? = nil, mustCopy: Bool = false, chunkBytes: UInt64? = nil,
+        scaleFactor: Double = 1, fallbackFor: ImageError? = nil, properties: ImageProperties? = nil
     ) {
         self.reference = reference
         self.info = info
-        self.facts = facts
+        self.properties = properties
         self.cacheType = cacheType
         self.key = key
         self.storedTiers = storedTiers
         self.mustCopy = mustCopy
-        self.pieceBytes = pieceBytes
+        self.chunkBytes = chunkBytes
         self.scaleFactor = scaleFactor
         self.fallbackFor = fallbackFor
     }

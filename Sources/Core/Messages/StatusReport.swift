@@ -113,7 +113,7 @@ public struct StatusReport: Hashable, Sendable {
         /// The kind of its workers.
         public var kind: WorkerKind
         /// Whether its workers are plug-ins.
-        public var isForeign: Bool
+        public var isExternal: Bool
         /// The number of connected workers.
         public var workers: UInt32
         /// The number of jobs they hold.
@@ -129,12 +129,12 @@ public struct StatusReport: Hashable, Sendable {
 
         /// Creates a pool state.
         public init(
-            name: PoolName, kind: WorkerKind, isForeign: Bool, workers: UInt32, jobs: UInt32,
+            name: PoolName, kind: WorkerKind, isExternal: Bool, workers: UInt32, jobs: UInt32,
             credit: UInt32, queued: UInt64, outputBytes: UInt64, getsNoJob: Bool = false
         ) {
             self.name = name
             self.kind = kind
-            self.isForeign = isForeign
+            self.isExternal = isExternal
             self.workers = workers
             self.jobs = jobs
             self.credit = credit
@@ -224,7 +224,7 @@ extension StatusReport {
     /// The pools that should receive jobs but have no worker; requests that need one of them wait.
     package var missingWorkers: [MissingWorkers] {
         pools.filter { $0.workers == 0 && !$0.getsNoJob }.map {
-            MissingWorkers($0.name, kind: $0.kind, isForeign: $0.isForeign)
+            MissingWorkers($0.name, kind: $0.kind, isExternal: $0.isExternal)
         }
     }
 }

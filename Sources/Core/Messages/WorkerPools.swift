@@ -65,7 +65,7 @@ public struct WorkerPools: Hashable, Sendable {
     public func kind(of id: PoolID) -> WorkerKind { all[id.index].kind }
 
     /// Returns whether the pool is an external cache.
-    public func isForeignCache(_ id: PoolID) -> Bool {
+    public func isExternalCache(_ id: PoolID) -> Bool {
         kind(of: id) == .cache && id != PoolID(.cache)
     }
 
@@ -82,32 +82,34 @@ public struct WorkerPools: Hashable, Sendable {
 extension WorkerPools {
     /// Returns whether an external pool is granted that step.
     public func areGranted(step name: String) -> Bool {
-        foreignTransformers { $0.steps?.contains(name) == true }
+        externalTransformers { $0.steps?.contains(name) == true }
     }
 
     /// Returns whether an external pool is granted that output format. PAM, which is used between
     /// steps, doesn't count.
     public func areGranted(output format: ImageFormat) -> Bool {
-        format != .pam && foreignTransformers { $0.formatsOut?.contains(format.name) == true }
+        format != .pam && externalTransformers { $0.formatsOut?.contains(format.name) == true }
     }
 
     /// Returns whether an external pool is granted to decode that format; `nil` for an unrecognized
     /// one.
     package func isDecodedElsewhere(_ format: ImageFormat?) -> Bool {
-        pools(of: .decode).contains { self[$0].trust == .foreign && self[$0].grant.decodes(format) }
+        pools(of: .decode).contains {
+            self[$0].trust == .external && self[$0].grant.decodes(format)
+        }
     }
 
     /// Returns whether an external pool encodes this output. A format that built-in workers also
     /// encode is handled externally only if the request names it with no setting other than the
     /// quality.
-    package func foreignEncodes(_ output: OutputOptions) -> Bool {
+    package func externalEncodes(_ output: OutputOptions) -> Bool {
         guard let format = output.format, areGranted(output: format) else { return false }
         return !format.isEncodable
             || output == OutputOptions(format: format, quality: output.quality)
     }
 
-    private func foreignTransformers(have isMet: (WorkerCapabilities) -> Bool) -> Bool {
-        pools(of: .transform).contains { self[$0].isForeignTransformer && isMet(self[$0].grant) }
+    private func externalTransformers(have isMet: (WorkerCapabilities) -> Bool) -> Bool {
+        pools(of: .transform).contains { self[$0].isExternalTransformer && isMet(self[$0].grant) }
     }
 }
 
@@ -121,13 +123,13 @@ public struct WorkerPool: Hashable, Sendable {
         /// The program of this release, started by `serve`.
         case own = 0
         /// A plug-in, started externally unless the pool has a command.
-        case foreign = 1
+        case external = 1
 
         /// The name in the configuration and in the status.
         public var name: String {
             switch self {
             case .own: "own"
-            case .foreign: "foreign"
+            case .external: "foreign"
             }
         }
     }
@@ -175,7 +177,7 @@ public struct WorkerPool: Hashable, Sendable {
 
     /// Whether its workers perform, per job, one custom step from pixels to pixels, or encode
     /// pixels unchanged. Other transformers perform built-in steps and encode.
-    public var isForeignTransformer: Bool { kind == .transform && trust == .foreign }
+    public var isExternalTransformer: Bool { kind == .transform && trust == .external }
 
     /// The maximum number of concurrent jobs per worker.
     public var creditMax: UInt32 { credit ?? kind.creditMax }
@@ -193,7 +195,7 @@ public struct WorkerPool: Hashable, Sendable {
     /// excluded because with two of them a key would have two values.
     public static let kinds: [WorkerKind] = [.download, .decode, .transform]
     /// The kinds of external pools. An external cache has its own name (SEMANTICS §5.26).
-    public static let foreignKinds: [WorkerKind] = kinds + [.cache]
+    public static let externalKinds: [WorkerKind] = kinds + [.cache]
 }
 
 extension PoolName {
@@ -378,18 +380,18 @@ package struct MissingWorkers: Hashable, Sendable, CustomStringConvertible {
     package let pool: PoolName
     private let kind: WorkerKind
     /// Whether its workers are plug-ins.
-    package let isForeign: Bool
+    package let isExternal: Bool
 
     /// Creates a description of a pool without connected workers.
-    package init(_ pool: PoolName, kind: WorkerKind, isForeign: Bool) {
-        (self.pool, self.kind, self.isForeign) = (pool, kind, isForeign)
+    package init(_ pool: PoolName, kind: WorkerKind, isExternal: Bool) {
+        (self.pool, self.kind, self.isExternal) = (pool, kind, isExternal)
     }
 
     /// A sentence that includes how to fix it.
     package var description: String { "no worker of the pool '\(pool)' is connected: \(advice)" }
 
     private var advice: String {
-        guard !isForeign else {
+        guard !isExternal else {
             return "start one; it is somebody else's program, and connects at back/\(pool)"
         }
         guard pool != PoolName(kind) else {

@@ -41,7 +41,7 @@ package struct PassedByAddress: Sendable {
 /// An optional value that is boxed and usually absent; it occupies eight bytes of its owner.
 ///
 /// For large parts of elements that are moved and copied often. Each change allocates a new object.
-package indirect enum Rare<Value: Sendable>: Sendable {
+package indirect enum Boxed<Value: Sendable>: Sendable {
     case absent
     case present(Value)
 

@@ -56,7 +56,7 @@ public struct Heap<Element: Comparable & Sendable>: Sendable {
 }
 
 /// A first-in, first-out queue.
-public struct Fifo<Element: Sendable>: Sendable {
+public struct Deque<Element: Sendable>: Sendable {
     @usableFromInline var elements: [Element] = []
     @usableFromInline var head = 0
 

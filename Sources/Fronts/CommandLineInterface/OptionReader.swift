@@ -114,7 +114,7 @@ extension OptionReader {
         guard candidates.count > 1 else {
             let known = definitions.filter { $0.visibility == .shown }.map { "--\($0.name)" }
             return UsageError(
-                "unknown option '--\(name)'" + Nearness.question("--\(name)", known))
+                "unknown option '--\(name)'" + SpellingSuggestion.question("--\(name)", known))
         }
         let names = candidates.map { "--\($0.name)" }
         return UsageError("'--\(name)' may be \(names.joined(separator: " or "))")
@@ -230,7 +230,7 @@ package enum EnvironmentSpelling {
         let words = known.map(bare).sorted()
         return environment.keys.sorted().compactMap { name in
             guard name.hasPrefix(prefix), !known.contains(name),
-                let near = Nearness.nearest(bare(name), words)
+                let near = SpellingSuggestion.nearest(bare(name), words)
             else { return nil }
             return "\(name) is no variable of Imagebus and has no effect, did you mean "
                 + "\(prefix)\(near)?"

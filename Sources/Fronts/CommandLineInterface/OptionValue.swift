@@ -52,7 +52,7 @@ package enum OptionValue {
     /// Returns the error message for a text that isn't one of several words.
     static func notOne(of names: [String], _ text: String) -> String {
         "'\(text)' is not one of \(names.joined(separator: ", "))"
-            + Nearness.question(text, names)
+            + SpellingSuggestion.question(text, names)
     }
 
     /// Parses a kind of process.
@@ -189,7 +189,7 @@ extension OptionValue {
         guard let format = ImageFormat(name: text), format.mayBeEncoded else {
             throw UsageError(
                 "'\(text)' is not one of \(known.joined(separator: ", ")) (or jpg)"
-                    + Nearness.question(text, known))
+                    + SpellingSuggestion.question(text, known))
         }
         return format
     }
@@ -197,11 +197,11 @@ extension OptionValue {
 
 extension OptionValue {
     /// Parses names of image properties, such as `exif,blurhash`.
-    static func facts(_ text: String) throws(UsageError) -> WantedFacts {
-        guard let facts = WantedFacts(text) else {
-            throw UsageError("'\(text)' is not \(WantedFacts.expected)")
+    static func properties(_ text: String) throws(UsageError) -> RequestedProperties {
+        guard let properties = RequestedProperties(text) else {
+            throw UsageError("'\(text)' is not \(RequestedProperties.expected)")
         }
-        return facts
+        return properties
     }
 }
 

@@ -22,7 +22,9 @@ package enum RequestReader {
         }
         request.output.lossless = read.isSet("lossless")
         for setting in OutputSetting.allCases { try take(setting, read, &request.output) }
-        if let facts = try read.parsed("facts", OptionValue.facts) { request.facts = facts }
+        if let properties = try read.parsed("facts", OptionValue.properties) {
+            request.properties = properties
+        }
         request.infoOnly = read.isSet("info") || read.isSet("facts")
         request.headers = try read.parsedAll("header", header)
         request.options = try options(read)
@@ -63,7 +65,7 @@ package enum RequestReader {
                 guard let value = setting.value(ofWritten: text), setting.permits(value) else {
                     throw UsageError(
                         "expected \(setting.expected), not '\(text)'"
-                            + Nearness.question(text, setting.words))
+                            + SpellingSuggestion.question(text, setting.words))
                 }
                 return value
             }
@@ -149,7 +151,7 @@ package enum RequestReader {
             let names = RequestOptions.offeredNames.joined(separator: ", ")
             throw UsageError(
                 "this version has \(names), not '\(name)'"
-                    + Nearness.question(name, RequestOptions.offeredNames))
+                    + SpellingSuggestion.question(name, RequestOptions.offeredNames))
         }
         return known.option
     }
@@ -201,7 +203,7 @@ package enum RequestReader {
         let key = name == shortPreserve ? .imagePreserveAspectRatio : ContextKey(rawValue: name)
         guard let key else {
             throw UsageError(
-                "no such context in this version" + Nearness.question(name, contextNames))
+                "no such context in this version" + SpellingSuggestion.question(name, contextNames))
         }
         do throws(ContextSettingError) {
             return try ContextSetting(key, value)
@@ -225,12 +227,12 @@ package enum RequestReader {
 /// Builds the list of steps from the options, in order.
 struct StepReader {
     private enum Step {
-        case resize(PixelSize, Manner)
+        case resize(PixelSize, ResizeOptions)
         case other(TransformStep)
     }
 
     /// The resize options specified so far.
-    private struct Manner {
+    private struct ResizeOptions {
         var mode: ResizeMode?
         var enlarges: Bool?
 
@@ -240,7 +242,7 @@ struct StepReader {
                 + (enlarges.map { [$0 ? "enlarge" : "no-enlarge"] } ?? [])
         }
 
-        func step(_ box: PixelSize, _ usual: Manner) -> TransformStep {
+        func step(_ box: PixelSize, _ usual: ResizeOptions) -> TransformStep {
             let mode = mode ?? usual.mode ?? .fit
             return .resize(box, mode, enlarges: enlarges ?? usual.enlarges ?? mode.enlarges)
         }
@@ -248,9 +250,9 @@ struct StepReader {
 
     private var steps: [Step] = []
     /// Options that preceded their `--resize`.
-    private var pending = Manner()
+    private var pending = ResizeOptions()
     /// Options from the environment, used by every resize that doesn't specify them.
-    private var usual = Manner()
+    private var usual = ResizeOptions()
 
     /// Reads all options that are steps and ignores others.
     static func steps(_ read: ReadOptions) throws(UsageError) -> [TransformStep] {
@@ -267,7 +269,7 @@ struct StepReader {
         }
         return reader.steps.map { step in
             switch step {
-            case .resize(let box, let manner): manner.step(box, reader.usual)
+            case .resize(let box, let options): options.step(box, reader.usual)
             case .other(let step): step
             }
         }
@@ -277,7 +279,7 @@ struct StepReader {
         switch entry.name {
         case "resize":
             steps.append(.resize(try OptionValue.box(entry.value), pending))
-            pending = Manner()
+            pending = ResizeOptions()
         case "mode": give(try OptionValue.resizeMode(entry.value), to: \.mode, entry)
         case "enlarge": give(true, to: \.enlarges, entry)
         case "no-enlarge": give(false, to: \.enlarges, entry)
@@ -290,18 +292,18 @@ struct StepReader {
 
     /// Assigns an option to the last resize if it doesn't have one yet, otherwise to the next.
     private mutating func give<Value>(
-        _ value: Value, to path: WritableKeyPath<Manner, Value?>, _ entry: ReadOptions.Entry
+        _ value: Value, to path: WritableKeyPath<ResizeOptions, Value?>, _ entry: ReadOptions.Entry
     ) {
         guard entry.origin != .environment else {
             usual[keyPath: path] = value
             return
         }
         let last = steps.lastIndex { if case .resize = $0 { true } else { false } }
-        if let last, case .resize(let box, var manner) = steps[last],
-            manner[keyPath: path] == nil
+        if let last, case .resize(let box, var options) = steps[last],
+            options[keyPath: path] == nil
         {
-            manner[keyPath: path] = value
-            steps[last] = .resize(box, manner)
+            options[keyPath: path] = value
+            steps[last] = .resize(box, options)
         } else {
             pending[keyPath: path] = value
         }
@@ -346,7 +348,7 @@ extension Command {
         switch setting.row.values {
         case .word(let words, _): .words(words)
         case .formats(let formats): .list(formats.map(\.name))
-        case .flag, .number, .colour: nil
+        case .flag, .number, .color: nil
         }
     }
 

@@ -186,7 +186,7 @@ struct CounterMetric {
         return nil
     }
 
-    static let all: [CounterMetric] = requests + work + foreignCaches + state + peers
+    static let all: [CounterMetric] = requests + work + externalCaches + state + peers
 
     /// Counters that are exported otherwise: as the sum of other samples, or as metrics of their
     /// own.
@@ -267,7 +267,7 @@ struct CounterMetric {
             "uploads_total", .counter, "uploads", "Images that clients brought along."),
     ]
 
-    private static let foreignCaches = [
+    private static let externalCaches = [
         CounterMetric(
             "foreign_cache_hits_total", .counter, "foreignCacheHits.", by: "pool",
             "Queries that caches of other programs answered with bytes."),

@@ -128,7 +128,7 @@ extension StatusTable {
             report.pools.map {
                 [
                     $0.name.text, $0.kind.name,
-                    ($0.isForeign ? WorkerPool.Trust.foreign : .own).name, "\($0.workers)",
+                    ($0.isExternal ? WorkerPool.Trust.external : .own).name, "\($0.workers)",
                     "\($0.jobs)", "\($0.credit)", "\($0.queued)",
                     ByteText.text($0.outputBytes),
                 ]
@@ -280,7 +280,7 @@ extension CacheStatus.DiskState {
 }
 
 /// The output of `imagebus cache stats`: contents of the tiers, counters and the state of the disk.
-package struct CacheFigures: Encodable {
+package struct CacheMetrics: Encodable {
     /// Requests by the tier that answered them, since the coordinator started.
     struct Requests: Encodable {
         let memory: UInt64

@@ -175,7 +175,7 @@ final class PrivateStack {
     static func start(
         _ options: StackOptions, _ interruption: Interruption
     ) throws(ImageError) -> PrivateStack {
-        if let fault = ConfigurationFaults.first(in: options.configurationFile) { throw fault }
+        if let fault = ConfigurationErrors.first(in: options.configurationFile) { throw fault }
         do throws(StartFailure) {
             return try begin(options, cache: options.cacheDirectory, interruption)
         } catch {
@@ -225,7 +225,7 @@ final class PrivateStack {
         _ options: StackOptions, in directory: String, cache: String?
     ) throws(Errno) -> ChildCommand {
         var command = ChildCommand(
-            try ProgramNeighbour.path("imagebus"),
+            try ProgramNeighbor.path("imagebus"),
             [
                 "serve", "--runtime-dir", directory, "--remove-runtime-dir",
                 "--parent-pid", "\(CurrentProcess.processID)",
@@ -335,7 +335,7 @@ final class ReadyLine {
 }
 
 /// Programs installed in the same directory.
-package enum ProgramNeighbour {
+package enum ProgramNeighbor {
     /// Returns the path of a program in the directory of this one.
     package static func path(_ name: String) throws(Errno) -> String {
         let own = try CurrentProcess.executablePath()
@@ -344,7 +344,7 @@ package enum ProgramNeighbour {
 }
 
 /// Validates a configuration before a stack is started with it.
-package enum ConfigurationFaults {
+package enum ConfigurationErrors {
     /// Returns all errors in a file, as `FILE:LINE: REASON`.
     package static func all(in path: String?) -> [String] {
         guard let path else { return [] }

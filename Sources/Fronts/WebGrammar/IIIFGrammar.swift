@@ -37,7 +37,7 @@ public struct IIIFGrammar: URLGrammar {
         case 1:
             request.kind = .redirect(path: "/\(text)/info.json")
         case 2 where parts[1] == "info.json":
-            request.kind = .facts
+            request.kind = .properties
             request.image.infoOnly = true
         case 5:
             try IIIFParameters(Array(parts.dropFirst())).take(into: &request)

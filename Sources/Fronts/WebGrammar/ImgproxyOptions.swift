@@ -35,7 +35,7 @@ struct ImgproxyOptions: Sendable {
     var angle = 0
     var flipsAcross = false
     var flipsDown = false
-    var background: Colour?
+    var background: Color?
     var blur = 0.0
     var sharpen = 0.0
     var pixelate = 0
@@ -137,8 +137,8 @@ extension ImgproxyOptions {
             throw .notOffered(
                 said.option, "equal parts of two edges are not cut off here: leave that out")
         }
-        let colour = try said.colour(1)
-        trim = try said.decimal(0, in: 0...255).map { .trim(tolerance: $0, colour) }
+        let color = try said.color(1)
+        trim = try said.decimal(0, in: 0...255).map { .trim(tolerance: $0, color) }
     }
 
     /// Parses `TOP:RIGHT:BOTTOM:LEFT`; missing values default as in CSS.
@@ -164,14 +164,14 @@ extension ImgproxyOptions {
     mutating func takeBackground(_ said: OptionArguments) throws(GrammarError) {
         guard said.values.count == 3 else {
             try said.atMost(1)
-            background = try said.colour(0)
+            background = try said.color(0)
             return
         }
         var argb: UInt32 = 0xFF
         for place in 0..<3 {
             argb = argb << 8 | UInt32(try said.needed(said.whole(place, in: 0...255)))
         }
-        background = Colour(argb: argb)
+        background = Color(argb: argb)
     }
 
     mutating func takeBlur(_ said: OptionArguments) throws(GrammarError) {
@@ -185,13 +185,13 @@ extension ImgproxyOptions {
 
 extension OptionArguments {
     /// Returns the argument at an index as a hexadecimal color; `nil` if it is missing.
-    func colour(_ index: Int) throws(GrammarError) -> Colour? {
+    func color(_ index: Int) throws(GrammarError) -> Color? {
         guard let text = self[index] else { return nil }
-        guard let colour = ColourWord.hexadecimal(text) else {
+        guard let color = ColorWord.hexadecimal(text) else {
             throw .malformed(
                 option, "\(shown(text)) is no colour: use rgb or rrggbb in hexadecimal digits")
         }
-        return colour
+        return color
     }
 }
 

@@ -78,7 +78,7 @@ extension ImgproxyOptions {
         let margins = Margins(
             left: side(padding.left), top: side(padding.top), right: side(padding.right),
             bottom: side(padding.bottom))
-        return margins == Margins() ? nil : .extend(margins, .colour(.clear))
+        return margins == Margins() ? nil : .extend(margins, .color(.clear))
     }
 }
 

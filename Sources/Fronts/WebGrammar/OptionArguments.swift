@@ -149,21 +149,21 @@ enum Base64URL {
 }
 
 /// Colors as written in URLs: hexadecimal digits without `#`, which would begin a fragment.
-enum ColourWord {
+enum ColorWord {
     /// Parses `rgb` or `rrggbb` to an opaque color; returns `nil` for other texts.
-    static func hexadecimal(_ text: String) -> Colour? {
+    static func hexadecimal(_ text: String) -> Color? {
         switch text.utf8.count {
-        case 3: Colour("#" + text.map { "\($0)\($0)" }.joined())
-        case 6: Colour("#" + text)
+        case 3: Color("#" + text.map { "\($0)\($0)" }.joined())
+        case 6: Color("#" + text)
         default: nil
         }
     }
 
     /// Parses a hexadecimal color, one of HTML's sixteen names (CSS Color Module Level 4, basic
     /// colors), or `transparent`.
-    static func named(_ text: String) -> Colour? {
+    static func named(_ text: String) -> Color? {
         let word = text.lowercased()
-        return names[word].map { Colour(argb: $0) } ?? hexadecimal(word)
+        return names[word].map { Color(argb: $0) } ?? hexadecimal(word)
     }
 
     private static let names: [String: UInt32] = [

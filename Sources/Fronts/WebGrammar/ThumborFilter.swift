@@ -111,8 +111,8 @@ struct ThumborFilter: Sendable {
         },
         ThumborFilter("background_color") { plan, said throws(GrammarError) in
             try said.atMost(1)
-            let colour = try said.named(said.needed(said[0]))
-            if colour != .clear { plan.add(.flatten(colour)) }
+            let color = try said.named(said.needed(said[0]))
+            if color != .clear { plan.add(.flatten(color)) }
         },
         ThumborFilter("watermark") { plan, said throws(GrammarError) in
             plan.add(.overlay(try ThumborWatermark(said).overlay))
@@ -236,12 +236,12 @@ struct ThumborFilter: Sendable {
 
 extension OptionArguments {
     /// Parses a color.
-    fileprivate func named(_ word: String) throws(GrammarError) -> Colour {
-        guard let colour = ColourWord.named(word) else {
+    fileprivate func named(_ word: String) throws(GrammarError) -> Color {
+        guard let color = ColorWord.named(word) else {
             throw .malformed(
                 option, "\(shown(word)) is no colour: use rrggbb, or a name such as white")
         }
-        return colour
+        return color
     }
 
     /// Parses `RADIUS,R,G,B[,TRANSPARENT]`.
@@ -257,7 +257,7 @@ extension OptionArguments {
         }
         let isTransparent = try flag(4) ?? false
         plan.add(.round(radius: Double(radius)))
-        if !isTransparent { plan.add(.flatten(Colour(argb: argb))) }
+        if !isTransparent { plan.add(.flatten(Color(argb: argb))) }
     }
 }
 

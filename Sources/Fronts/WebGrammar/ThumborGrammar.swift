@@ -325,7 +325,7 @@ struct ThumborPlan {
 
     /// Returns the request for the stack.
     func request(for url: String) throws(GrammarError) -> WebRequest {
-        var request = WebRequest(ImageRequest(url: url), kind: parts.isMeta ? .facts : .image)
+        var request = WebRequest(ImageRequest(url: url), kind: parts.isMeta ? .properties : .image)
         request.maxAge = maxAge
         request.image.context.damaged = damaged
         guard parts.isMeta else {
@@ -462,7 +462,7 @@ struct ThumborPlan {
     }
 
     /// Puts the image on a canvas of the requested size.
-    mutating func fill(_ colour: Colour, under: Bool) throws(GrammarError) {
+    mutating func fill(_ color: Color, under: Bool) throws(GrammarError) {
         guard parts.width != .original, parts.height != .original else {
             throw .notOffered("fill", "orig is no size that is filled here: use numbers")
         }
@@ -472,8 +472,8 @@ struct ThumborPlan {
             }
             let canvas = PixelSize(width: max(1, box.width), height: max(1, box.height))
             if hasOtherSize { add(cut) }
-            add(.pad(canvas, .center, colour))
+            add(.pad(canvas, .center, color))
         }
-        if under, colour != .clear { add(.flatten(colour)) }
+        if under, color != .clear { add(.flatten(color)) }
     }
 }

@@ -43,7 +43,7 @@ public struct WebRequest: Hashable, Sendable {
         case source
         /// Properties of the source in the format of the grammar: thumbor's metadata, IIIF's
         /// `info.json`. The request asks for properties only.
-        case facts
+        case properties
         /// A redirect: the base URI of IIIF results in a 303 with the path of its `info.json`.
         case redirect(path: String)
     }
@@ -125,7 +125,7 @@ extension WebRequest {
         }
         for step in image.steps { try step.form.check(pixelsMax: RequestLimits.pixelsMax) }
         try image.output.check()
-        try image.facts.check()
+        try image.properties.check()
     }
 }
 

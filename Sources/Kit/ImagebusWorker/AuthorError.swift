@@ -27,10 +27,10 @@ enum AuthorError: Error, Hashable {
 
     private static func named(_ failure: Failure) -> AuthorError {
         let domain = failure.domain.utf8
-        guard (1...ForeignFailure.domainBytesMax).contains(domain.count), !domain.contains(0)
+        guard (1...ExternalFailure.domainBytesMax).contains(domain.count), !domain.contains(0)
         else { return .unforeseen("a failure without a domain: \(failure)", type: "Failure") }
         var error = ImageError(.foreignFailure, failure.message)
-        error.foreign = ForeignFailure(
+        error.external = ExternalFailure(
             domain: failure.domain, code: failure.code, blocks: failure.blocks)
         return .error(error)
     }

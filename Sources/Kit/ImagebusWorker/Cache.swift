@@ -133,15 +133,16 @@ struct CacheRecord {
         _ metadata: StoredMetadata, stored: UInt64, bodyByteCount: Int,
         fill: (UnsafeMutableRawBufferPointer) throws -> Void
     ) throws -> [UInt8] {
-        let facts = try metadata.packed()
-        let start = headByteCount + facts.count
+        let properties = try metadata.packed()
+        let start = headByteCount + properties.count
         var data = [UInt8](repeating: 0, count: start + bodyByteCount)
-        data.replaceSubrange(headByteCount..<start, with: facts)
+        data.replaceSubrange(headByteCount..<start, with: properties)
         try data.withUnsafeMutableBytes { bytes in
             try fill(UnsafeMutableRawBufferPointer(rebasing: bytes[start...]))
         }
         let head =
-            mark + littleEndian(UInt32(facts.count)) + littleEndian(stored) + (try digest(data))
+            mark + littleEndian(UInt32(properties.count)) + littleEndian(stored)
+            + (try digest(data))
         data.replaceSubrange(..<headByteCount, with: head)
         return data
     }
@@ -154,9 +155,9 @@ struct CacheRecord {
         let start = Self.headByteCount + length
         guard start <= data.count, Array(data[16..<Self.headByteCount]) == (try Self.digest(data))
         else { return nil }
-        let facts = data.span.bytes.extracting(Self.headByteCount..<start)
+        let properties = data.span.bytes.extracting(Self.headByteCount..<start)
         do throws(WireError) {
-            metadata = try StoredMetadata(packed: facts)
+            metadata = try StoredMetadata(packed: properties)
         } catch {
             return nil
         }
@@ -178,9 +179,9 @@ struct CacheRecord {
         guard bytes.count >= Self.headByteCount, bytes.starts(with: Self.mark) else { return nil }
         let start = Self.headByteCount + Int(Self.number(bytes[4..<8]))
         guard start <= bytes.count else { return nil }
-        let facts = bytes.span.bytes.extracting(Self.headByteCount..<start)
+        let properties = bytes.span.bytes.extracting(Self.headByteCount..<start)
         do throws(WireError) {
-            metadata = try StoredMetadata(packed: facts)
+            metadata = try StoredMetadata(packed: properties)
         } catch {
             return nil
         }

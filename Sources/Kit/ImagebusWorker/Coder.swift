@@ -13,12 +13,12 @@ import StageContract
 /// contains the rest.
 public protocol Coder: Sendable {
     /// The format to decode, which the pool's `formats-in` must also list. It is `undefined` if the
-    /// built-in signatures don't recognize the format; `recognises` then identifies it.
+    /// built-in signatures don't recognize the format; `recognizes` then identifies it.
     var format: ImageFormat { get }
 
     /// Whether data is in this coder's format, judging by its signature. The default returns true.
     /// If false, the next pool that may decode the data is asked.
-    func recognises(_ data: Span<UInt8>) -> Bool
+    func recognizes(_ data: Span<UInt8>) -> Bool
 
     /// Returns what the header of a file specifies. Throws ``InvalidInput`` for other data.
     ///
@@ -38,7 +38,7 @@ public protocol Coder: Sendable {
     ///
     /// The number of frames is checked against the limits only after this returns: don't allocate a
     /// list of the length that the file claims without checking it against the size of the data.
-    func animation(of data: Span<UInt8>, _ header: PixelForm) throws -> AnimationFacts?
+    func animation(of data: Span<UInt8>, _ header: PixelForm) throws -> AnimationProperties?
 
     /// Decodes one frame of an animation, counted from 0, as displayed: all of its rows, as for
     /// `pixels`. Frames may be requested in any order.
@@ -58,10 +58,11 @@ public protocol Coder: Sendable {
 
 extension Coder {
     /// Returns true: all data is accepted.
-    public func recognises(_ data: Span<UInt8>) -> Bool { true }
+    public func recognizes(_ data: Span<UInt8>) -> Bool { true }
 
     /// Returns `nil`: the image is not an animation.
-    public func animation(of data: Span<UInt8>, _ header: PixelForm) throws -> AnimationFacts? {
+    public func animation(of data: Span<UInt8>, _ header: PixelForm) throws -> AnimationProperties?
+    {
         nil
     }
 
@@ -91,7 +92,7 @@ struct CoderStage<Author: Coder> {
         cancellation: Cancellation
     ) throws(ImageError) -> DecodedImage {
         let data = input.bindMemory(to: UInt8.self).span
-        guard coder.recognises(data) else {
+        guard coder.recognizes(data) else {
             throw ImageError(.unsupportedFormat, "this coder does not know the image")
         }
         do {
@@ -119,7 +120,7 @@ struct CoderStage<Author: Coder> {
                 hasAlpha: header.bands.hasAlpha),
             frames: [])
         // No image properties are available from a plug-in.
-        if !work.facts.kinds.isEmpty { image.facts = ImageFacts() }
+        if !work.properties.kinds.isEmpty { image.properties = ImageProperties() }
         guard work.need != .header else { return image }
         // A preview shows the first frame.
         guard !work.isPartial || work.frame ?? 0 == 0 else { return image }
@@ -181,13 +182,13 @@ struct FramePlan {
     /// The form in which the coder produces each frame.
     let form: PixelForm
     /// Set for an image with several frames.
-    let animation: AnimationFacts?
+    let animation: AnimationProperties?
     /// The number of frames in the image.
     let frames: Int
     /// The number of frames to decode: all or one.
     let madeCount: Int
 
-    init(_ form: PixelForm, _ animation: AnimationFacts?, wantsAll: Bool) {
+    init(_ form: PixelForm, _ animation: AnimationProperties?, wantsAll: Bool) {
         self.form = form
         frames = max(1, animation?.durations.count ?? 1)
         self.animation = frames > 1 ? animation : nil
@@ -220,7 +221,7 @@ struct FramePlan {
             ("pages", frames, limits.pagesMax),
             ("pixels", area, limits.pixelsMax),
             ("bytes", count, limits.pixelBytesMax),
-            ("frames", madeCount, AnimationFacts.framesMax),
+            ("frames", madeCount, AnimationProperties.framesMax),
         ]
         for (name, value, most) in values where value > most {
             throw .error(
@@ -251,11 +252,11 @@ struct FramePlan {
 extension PixelForm.Bands {
     /// Expands samples in this form to RGBA pixels.
     func spread(_ samples: [UInt8], into pixels: UnsafeMutableBufferPointer<UInt8>) {
-        let hasColours = rawValue > 2
+        let hasColors = rawValue > 2
         for pixel in 0..<min(samples.count / rawValue, pixels.count / 4) {
             let (source, target) = (pixel * rawValue, pixel * 4)
-            for colour in 0..<3 {
-                pixels[target + colour] = samples[source + (hasColours ? colour : 0)]
+            for color in 0..<3 {
+                pixels[target + color] = samples[source + (hasColors ? color : 0)]
             }
             pixels[target + 3] = hasAlpha ? samples[source + rawValue - 1] : 255
         }

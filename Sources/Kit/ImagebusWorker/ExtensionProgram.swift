@@ -72,7 +72,7 @@ public func run(_ loader: some Loader, arguments: [String]? = nil) -> Never {
     return ExtensionProgram.run(
         .download, does: "loads URLs of \(schemes.joined(separator: ", "))", arguments
     ) { parts in
-        let arena = try parts.foreignArena()
+        let arena = try parts.externalArena()
         let stage = LoaderStage(loader: loader, log: parts.log)
         let credit = UInt32(clamping: max(1, loader.credit))
         let executor = ThreadedExecutor(
@@ -98,7 +98,7 @@ private func runOneByOne(
     _ arguments: [String]?, _ make: @escaping @Sendable (Log) -> Perform
 ) -> Never {
     ExtensionProgram.run(kind, does: what, arguments) { parts in
-        let arena = try parts.foreignArena()
+        let arena = try parts.externalArena()
         let (directories, log) = (parts.directories, parts.log)
         let executor = try SingleJobExecutor(name: name, arena: arena, reporter: parts.reporter) {
             let (reader, perform) = (BlockReader(directories: directories), make(log))
@@ -118,7 +118,7 @@ private func runOneByOne(
 /// Runs a cache until the process is asked to stop, and then exits. See `run` for a coder.
 public func run(_ cache: some Cache, arguments: [String]? = nil) -> Never {
     ExtensionProgram.run(.cache, does: "holds named caches", arguments) { parts in
-        let arena = try parts.foreignArena()
+        let arena = try parts.externalArena()
         let copier = BlockCopier(directories: parts.directories)
         let stage = CacheStage(cache: cache, log: parts.log) {
             (reference, target) throws(ImageError) in try copier.copy(reference, into: target)
@@ -160,7 +160,7 @@ enum ExtensionProgram {
             Bootstrap.complain(program, error)
             CurrentProcess.end(ProgramExit.status(of: error))
         }
-        let status = WorkerProgram.runForeign(kind, arguments, program: program, build: build)
+        let status = WorkerProgram.runExternal(kind, arguments, program: program, build: build)
         CurrentProcess.flushOutput()
         CurrentProcess.endAtOnce(status)
     }
@@ -224,7 +224,7 @@ enum ExtensionOptions {
             if let value = environment[variable] { all += ["--\(name)", value] }
         }
         let arguments = try ProgramArguments(
-            all + words, valued: WorkerProgram.foreignValued)
+            all + words, valued: WorkerProgram.externalValued)
         _ = try (arguments.required("runtime-dir"), arguments.required("pool"))
         return arguments
     }

@@ -8,16 +8,16 @@ public struct PixelForm: Hashable, Sendable {
     /// The samples of a pixel, interleaved. Alpha is straight, not premultiplied.
     public enum Bands: Int, Hashable, Sendable, CaseIterable {
         /// Gray, one sample.
-        case grey = 1
+        case gray = 1
         /// Gray and alpha.
-        case greyAlpha = 2
+        case grayAlpha = 2
         /// Red, green and blue.
         case rgb = 3
         /// Red, green, blue and alpha.
         case rgba = 4
 
         /// Whether there is an alpha channel.
-        public var hasAlpha: Bool { self == .greyAlpha || self == .rgba }
+        public var hasAlpha: Bool { self == .grayAlpha || self == .rgba }
     }
 
     /// Width and height in pixels.

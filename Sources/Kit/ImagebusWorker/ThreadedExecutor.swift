@@ -32,13 +32,13 @@ final class ThreadedExecutor: JobExecutor {
     private let ended = EndedJobs()
     private var held: [JobID: Held] = [:]
     /// The number of jobs that have ended while their functions are still running.
-    private(set) var forsakenCount = 0
+    private(set) var abandonedCount = 0
 
     let credit: UInt32
     let needsHardCancel = false
 
     /// The largest number of abandoned functions still running.
-    static let forsakenMax = 16
+    static let abandonedMax = 16
 
     /// The results of threads, until the bus thread collects them.
     private final class EndedJobs: Sendable {
@@ -64,7 +64,7 @@ final class ThreadedExecutor: JobExecutor {
         self.prepare = prepare
     }
 
-    var hasForsakenTooMuch: Bool { forsakenCount > Self.forsakenMax }
+    var hasTooManyAbandonedJobs: Bool { abandonedCount > Self.abandonedMax }
 
     func start(_ job: Job) {
         let (reporter, ended, perform) = (reporter, ended, prepare(job))
@@ -104,7 +104,7 @@ final class ThreadedExecutor: JobExecutor {
             if held[one.id] != nil {
                 end(one.id, one.result)
             } else {
-                forsakenCount -= 1
+                abandonedCount -= 1
                 for reference in one.result.references { discard(reference) }
             }
         }
@@ -113,7 +113,7 @@ final class ThreadedExecutor: JobExecutor {
     func cancel(_ id: JobID) {
         guard let job = held[id] else { return }
         job.report.cancel()
-        forsakenCount += 1
+        abandonedCount += 1
         end(id, .failed(job.deadline <= .now() ? .tookTooLong : .nobodyWaits))
     }
 

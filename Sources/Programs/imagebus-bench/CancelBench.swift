@@ -32,7 +32,7 @@ struct CancelBench: BenchKind {
         var tally = CancelTally()
         var stages: [CancelReport.Stage] = []
         var all = LatencyHistogram()
-        for phase in options.url == nil ? CancelPhase.all : CancelPhase.foreign
+        for phase in options.url == nil ? CancelPhase.all : CancelPhase.external
         where !setting.hasStopped {
             setting.say("cancelling: \(phase.work)")
             let before = try await settled(phase)
@@ -226,7 +226,7 @@ struct CancelPhase: Hashable, Sendable {
     ]
 
     /// The phases for a user-specified image of any format.
-    static let foreign = [
+    static let external = [
         CancelPhase("download", "fetch", .jpeg, target: 5),
         CancelPhase("decode", "decode", .jpeg, [flip], target: 20),
         CancelPhase("resize and JPEG", "transform", .jpeg, [flip, enlarge], target: 20),

@@ -27,10 +27,10 @@ struct ColdBench: BenchKind {
             .run(ColdLoads(setting.client) { numbered(request) }.load)
         let loads = ColdLoads(setting.client) { numbered(request) }
         let processors = ProcessorsByKind(try await setting.watcher.status())
-        let figures = await LoadFlight(setting).run(loads.load)
+        let metrics = await LoadFlight(setting).run(loads.load)
         return ColdReport(
-            figures, concurrency: setting.options.concurrency, bytesEach: each,
-            processors: processors.microseconds(each: figures.requests), stages: loads.stages)
+            metrics, concurrency: setting.options.concurrency, bytesEach: each,
+            processors: processors.microseconds(each: metrics.requests), stages: loads.stages)
     }
 
     @Sendable private func numbered(_ request: ImageRequest) -> ImageRequest {
@@ -63,7 +63,7 @@ extension ImageRequest {
 final class ColdLoads: Sendable {
     private let client: ImagebusClient
     private let nextRequest: @Sendable () -> ImageRequest
-    private let recorded = Mutex(StageFigures())
+    private let recorded = Mutex(StageMetrics())
 
     init(_ client: ImagebusClient, _ nextRequest: @escaping @Sendable () -> ImageRequest) {
         (self.client, self.nextRequest) = (client, nextRequest)
@@ -80,7 +80,7 @@ final class ColdLoads: Sendable {
         }
     }
 
-    var stages: StageFigures { recorded.withLock { $0 } }
+    var stages: StageMetrics { recorded.withLock { $0 } }
 }
 
 /// The result of `bench cold`; its JSON is an object (SEMANTICS §15.5).
@@ -88,13 +88,13 @@ struct ColdReport: BenchReport {
     private let loads: LoadReport
     private let bytesEach: Int
     private let processors: [String: Double]
-    private let stages: StageFigures
+    private let stages: StageMetrics
 
     init(
-        _ figures: LoadFigures, concurrency: Int, bytesEach: Int, processors: [String: Double],
-        stages: StageFigures
+        _ metrics: LoadMetrics, concurrency: Int, bytesEach: Int, processors: [String: Double],
+        stages: StageMetrics
     ) {
-        loads = LoadReport(ColdBench.name, figures, concurrency: concurrency)
+        loads = LoadReport(ColdBench.name, metrics, concurrency: concurrency)
         (self.bytesEach, self.processors, self.stages) = (bytesEach, processors, stages)
     }
 

@@ -123,8 +123,8 @@ struct Flood: Sendable {
 
 /// One measurement of hits without and with a flood.
 struct FloodTurn: Sendable {
-    let alone: LoadFigures
-    let flooded: LoadFigures
+    let alone: LoadMetrics
+    let flooded: LoadMetrics
     /// The number of requests without an answer when the hits had ended.
     let queued: Int
 
@@ -148,8 +148,8 @@ struct FloodReport: BenchReport {
     private let ratio: Double
 
     init(_ turns: [FloodTurn], concurrency: Int) {
-        func report(_ name: String, _ figures: (FloodTurn) -> LoadFigures) -> LoadReport {
-            let all = turns.reduce(into: LoadFigures()) { $0.append(figures($1)) }
+        func report(_ name: String, _ metrics: (FloodTurn) -> LoadMetrics) -> LoadReport {
+            let all = turns.reduce(into: LoadMetrics()) { $0.append(metrics($1)) }
             return LoadReport(name, all, concurrency: concurrency)
         }
         flooded = report(FloodBench.name, \.flooded)

@@ -31,7 +31,7 @@ struct HitBench: BenchKind {
         _ = await LoadFlight(setting, seconds: Self.warmUpSeconds).run(images.load)
         let seconds = Double(setting.options.seconds) / Double(3 * Self.turns)
         let flight = LoadFlight(setting, seconds: seconds)
-        var (best, onExecutor, tasks) = (LoadFigures(), LoadFigures(), LoadFigures())
+        var (best, onExecutor, tasks) = (LoadMetrics(), LoadMetrics(), LoadMetrics())
         var cost = ProcessorSum()
         for _ in 0..<Self.turns where !setting.hasStopped {
             let meter = ProcessorMeter([coordinator, CurrentProcess.processID])
@@ -53,10 +53,10 @@ struct HitBench: BenchKind {
         let flight = LoadFlight(setting, concurrency: count)
         let meter = ProcessorMeter([coordinator, CurrentProcess.processID])
         var cost = ProcessorSum()
-        let figures = try await flight.runBlocking(onThreads: count, images.loadAndWait)
-        cost.add(meter, of: figures.requests)
+        let metrics = try await flight.runBlocking(onThreads: count, images.loadAndWait)
+        cost.add(meter, of: metrics.requests)
         return HitReport(
-            figures, onExecutor: nil, tasks: nil, concurrency: count,
+            metrics, onExecutor: nil, tasks: nil, concurrency: count,
             coordinatorMicroseconds: cost.each(0), clientMicroseconds: cost.each(1))
     }
 }
@@ -173,10 +173,10 @@ struct HitReport: BenchReport {
     let clientMicroseconds: Double?
 
     init(
-        _ figures: LoadFigures, onExecutor: LoadFigures?, tasks: LoadFigures?, concurrency: Int,
+        _ metrics: LoadMetrics, onExecutor: LoadMetrics?, tasks: LoadMetrics?, concurrency: Int,
         coordinatorMicroseconds: Double?, clientMicroseconds: Double?
     ) {
-        loads = LoadReport(HitBench.name, figures, concurrency: concurrency)
+        loads = LoadReport(HitBench.name, metrics, concurrency: concurrency)
         self.onExecutor = onExecutor.map {
             LoadReport("hit (executor)", $0, concurrency: concurrency)
         }

@@ -23,16 +23,16 @@ struct LoadFlight: Sendable {
     /// Performs loads with tasks on an executor; each task performs one load after the other.
     func run(
         on executor: (any TaskExecutor)? = nil, _ load: @escaping Load
-    ) async -> LoadFigures {
+    ) async -> LoadMetrics {
         await atOnce(on: executor) { clock in
-            var figures = LoadFigures()
+            var metrics = LoadMetrics()
             var begin = MonotonicClock.now()
             while begin < clock.end, !hasStopped() {
                 let bytes = await load()
-                begin = clock.count(bytes, since: begin, &figures)
+                begin = clock.count(bytes, since: begin, &metrics)
             }
-            figures.seconds = clock.elapsed
-            return figures
+            metrics.seconds = clock.elapsed
+            return metrics
         }
     }
 
@@ -43,7 +43,7 @@ struct LoadFlight: Sendable {
     /// started on an executor, and so are loads that follow one that ended within its call.
     func runCallbacks(
         on executor: (any TaskExecutor)? = nil, _ load: @escaping CallbackLoad
-    ) async -> LoadFigures {
+    ) async -> LoadMetrics {
         await atOnce(on: executor) { clock in
             await withCheckedContinuation { continuation in
                 CallbackLane(clock, hasStopped: hasStopped, load) {
@@ -56,21 +56,21 @@ struct LoadFlight: Sendable {
     /// Runs `concurrency` tasks on an executor with the same clock, and adds up their results.
     private func atOnce(
         on executor: (any TaskExecutor)?,
-        _ lane: @escaping @Sendable (FlightClock) async -> LoadFigures
-    ) async -> LoadFigures {
+        _ lane: @escaping @Sendable (FlightClock) async -> LoadMetrics
+    ) async -> LoadMetrics {
         let clock = FlightClock(seconds)
-        return await withTaskGroup(of: LoadFigures.self) { group in
+        return await withTaskGroup(of: LoadMetrics.self) { group in
             for _ in 0..<concurrency {
                 group.addTask(executorPreference: executor) { await lane(clock) }
             }
-            return await group.reduce(into: LoadFigures()) { $0.add($1) }
+            return await group.reduce(into: LoadMetrics()) { $0.add($1) }
         }
     }
 
     /// Performs one load after the other on a thread that may block.
-    func runBlocking(_ load: @escaping @Sendable () -> Int?) async throws(ImageError) -> LoadFigures
+    func runBlocking(_ load: @escaping @Sendable () -> Int?) async throws(ImageError) -> LoadMetrics
     {
-        let done: Completion<LoadFigures>
+        let done: Completion<LoadMetrics>
         do throws(Errno) {
             done = try Completion()
             _ = try Thread(name: "bench") { done.end(with: .success(block(load))) }
@@ -86,8 +86,8 @@ struct LoadFlight: Sendable {
     /// Performs blocking loads on several threads concurrently.
     func runBlocking(
         onThreads count: Int, _ load: @escaping @Sendable () -> Int?
-    ) async throws(ImageError) -> LoadFigures {
-        let results = await withTaskGroup(of: Result<LoadFigures, ImageError>.self) { group in
+    ) async throws(ImageError) -> LoadMetrics {
+        let results = await withTaskGroup(of: Result<LoadMetrics, ImageError>.self) { group in
             for _ in 0..<count {
                 group.addTask {
                     do throws(ImageError) {
@@ -99,28 +99,28 @@ struct LoadFlight: Sendable {
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        var all = LoadFigures()
+        var all = LoadMetrics()
         for result in results { all.add(try result.get()) }
         return all
     }
 
-    private func block(_ load: () -> Int?) -> LoadFigures {
+    private func block(_ load: () -> Int?) -> LoadMetrics {
         let clock = FlightClock(seconds)
-        var figures = LoadFigures()
+        var metrics = LoadMetrics()
         var begin = MonotonicClock.now()
         while begin < clock.end, !hasStopped() {
             let bytes = load()
-            begin = clock.count(bytes, since: begin, &figures)
+            begin = clock.count(bytes, since: begin, &metrics)
         }
-        figures.seconds = clock.elapsed
-        return figures
+        metrics.seconds = clock.elapsed
+        return metrics
     }
 }
 
 /// Performs loads one after the other, each from the callback of the previous one.
 final class CallbackLane: Sendable {
     private struct State {
-        var figures = LoadFigures()
+        var metrics = LoadMetrics()
         var begin = MonotonicClock.now()
         /// Whether the call that begins a load has not returned yet.
         var isBeginning = false
@@ -131,14 +131,14 @@ final class CallbackLane: Sendable {
     private let clock: FlightClock
     private let hasStopped: @Sendable () -> Bool
     private let load: LoadFlight.CallbackLoad
-    private let end: @Sendable (LoadFigures) -> Void
+    private let end: @Sendable (LoadMetrics) -> Void
     private let state = Mutex(State())
 
     /// `end` is called once with the results.
     init(
         _ clock: FlightClock, hasStopped: @escaping @Sendable () -> Bool,
         _ load: @escaping LoadFlight.CallbackLoad,
-        _ end: @escaping @Sendable (LoadFigures) -> Void
+        _ end: @escaping @Sendable (LoadMetrics) -> Void
     ) {
         (self.clock, self.hasStopped, self.load, self.end) = (clock, hasStopped, load, end)
     }
@@ -155,23 +155,23 @@ final class CallbackLane: Sendable {
     }
 
     private func mayBegin() -> Bool {
-        let figures: LoadFigures? = state.withLock { state in
+        let metrics: LoadMetrics? = state.withLock { state in
             if state.begin < clock.end, !hasStopped() {
                 state.isBeginning = true
                 return nil
             }
-            state.figures.seconds = clock.elapsed
-            return state.figures
+            state.metrics.seconds = clock.elapsed
+            return state.metrics
         }
-        guard let figures else { return true }
-        end(figures)
+        guard let metrics else { return true }
+        end(metrics)
         return false
     }
 
     /// Counts a load; returns whether to begin the next one here.
     private func ended(_ bytes: Int?) -> Bool {
         state.withLock { state in
-            state.begin = clock.count(bytes, since: state.begin, &state.figures)
+            state.begin = clock.count(bytes, since: state.begin, &state.metrics)
             state.hasEnded = state.isBeginning
             return !state.isBeginning
         }
@@ -195,11 +195,11 @@ struct FlightClock: Sendable {
 
     var elapsed: Double { Double(MonotonicClock.now() - start) / 1e9 }
 
-    func count(_ bytes: Int?, since begin: UInt64, _ figures: inout LoadFigures) -> UInt64 {
+    func count(_ bytes: Int?, since begin: UInt64, _ metrics: inout LoadMetrics) -> UInt64 {
         let now = MonotonicClock.now()
-        figures.count(
+        metrics.count(
             nanoseconds: now - begin, bytes: bytes,
-            slice: Int((now - start) * UInt64(LoadFigures.slices) / (end - start)))
+            slice: Int((now - start) * UInt64(LoadMetrics.slices) / (end - start)))
         return now
     }
 }

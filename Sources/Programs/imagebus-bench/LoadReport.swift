@@ -26,13 +26,13 @@ struct LoadReport: Encodable, Sendable {
         case p99 = "p99_ms"
     }
 
-    init(_ name: String, _ figures: LoadFigures, concurrency: Int) {
+    init(_ name: String, _ metrics: LoadMetrics, concurrency: Int) {
         (self.name, self.concurrency) = (name, concurrency)
-        (requests, errors, bytes) = (figures.requests, figures.errors, figures.bytes)
-        (seconds, rps) = (figures.seconds, figures.rate)
-        (rpsLeast, rpsMedian, rpsMost) = figures.rates
-        p50 = figures.latencies.milliseconds(at: 0.5)
-        p99 = figures.latencies.milliseconds(at: 0.99)
+        (requests, errors, bytes) = (metrics.requests, metrics.errors, metrics.bytes)
+        (seconds, rps) = (metrics.seconds, metrics.rate)
+        (rpsLeast, rpsMedian, rpsMost) = metrics.rates
+        p50 = metrics.latencies.milliseconds(at: 0.5)
+        p99 = metrics.latencies.milliseconds(at: 0.99)
     }
 
     /// The columns of the human-readable table.
@@ -58,7 +58,7 @@ struct LoadReport: Encodable, Sendable {
 }
 
 /// The results of a series of loads: counts, latencies and the distribution over time.
-struct LoadFigures: Hashable, Sendable {
+struct LoadMetrics: Hashable, Sendable {
     /// The number of time slices, used to determine the spread.
     static let slices = 10
 
@@ -81,7 +81,7 @@ struct LoadFigures: Hashable, Sendable {
     }
 
     /// Adds loads performed concurrently.
-    mutating func add(_ other: LoadFigures) {
+    mutating func add(_ other: LoadMetrics) {
         requests += other.requests
         errors += other.errors
         bytes += other.bytes
@@ -91,7 +91,7 @@ struct LoadFigures: Hashable, Sendable {
     }
 
     /// Appends loads performed afterwards; their slices are added to the corresponding slices.
-    mutating func append(_ other: LoadFigures) {
+    mutating func append(_ other: LoadMetrics) {
         let before = seconds
         add(other)
         seconds = before + other.seconds
@@ -157,7 +157,7 @@ struct LatencyCounts: Hashable, Sendable {
 }
 
 /// The time that loads spent in each stage.
-struct StageFigures: Sendable {
+struct StageMetrics: Sendable {
     private static let stages: [(name: String, time: @Sendable (StageTimings) -> Double)] = [
         ("queue", { $0.queue }), ("query", { $0.query }), ("fetch", { $0.fetch }),
         ("decode", { $0.decode }), ("transform", { $0.transform }), ("store", { $0.store }),

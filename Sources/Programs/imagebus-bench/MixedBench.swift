@@ -31,10 +31,10 @@ struct MixedBench: BenchKind {
             _ = try await setting.client.load(loads.knownRequest(number)).response
         }
         let processors = ProcessorsByKind(try await setting.watcher.status())
-        let figures = await LoadFlight(setting).run(loads.load)
+        let metrics = await LoadFlight(setting).run(loads.load)
         return MixedReport(
-            figures, concurrency: setting.options.concurrency, shares: loads.shares,
-            processors: processors.microseconds(each: figures.requests))
+            metrics, concurrency: setting.options.concurrency, shares: loads.shares,
+            processors: processors.microseconds(each: metrics.requests))
     }
 }
 
@@ -183,16 +183,16 @@ struct MixedReport: BenchReport {
     private let processors: [String: Double]
 
     init(
-        _ figures: LoadFigures, concurrency: Int, shares: [MixedWork: MixedShare],
+        _ metrics: LoadMetrics, concurrency: Int, shares: [MixedWork: MixedShare],
         processors: [String: Double]
     ) {
-        loads = LoadReport(MixedBench.name, figures, concurrency: concurrency)
+        loads = LoadReport(MixedBench.name, metrics, concurrency: concurrency)
         self.processors = processors
         self.shares = MixedWork.allCases.map { work in
             let share = shares[work] ?? MixedShare()
             return Share(
                 work: work, requests: share.requests, errors: share.errors,
-                percent: Double(share.requests * 100) / Double(max(1, figures.requests)),
+                percent: Double(share.requests * 100) / Double(max(1, metrics.requests)),
                 p50: share.latencies.milliseconds(at: 0.5),
                 p99: share.latencies.milliseconds(at: 0.99))
         }

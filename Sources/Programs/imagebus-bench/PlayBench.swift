@@ -37,29 +37,29 @@ struct PlayBench: BenchKind {
     }
 
     /// Plays uncached animations: each has a new number, so every frame has to be decoded.
-    private func fresh() async throws(ImageError) -> (LoadFigures, Shown) {
-        var (figures, shown) = (LoadFigures(), Shown())
+    private func fresh() async throws(ImageError) -> (LoadMetrics, Shown) {
+        var (metrics, shown) = (LoadMetrics(), Shown())
         let time = PlayTime(seconds: Double(setting.options.seconds) / 2)
         repeat {
             let image = try await open(setting.next())
             shown.animations += 1
             shown.frames = image.count
-            figures.add(await play(image, time))
+            metrics.add(await play(image, time))
         } while !time.isOver && !setting.hasStopped
-        figures.seconds = time.elapsed
-        return (figures, shown)
+        metrics.seconds = time.elapsed
+        return (metrics, shown)
     }
 
     /// Plays a cached animation. Players hold only the current frame, so the others come from the
     /// caches.
-    private func again() async throws(ImageError) -> LoadFigures {
+    private func again() async throws(ImageError) -> LoadMetrics {
         let image = try await open(setting.next())
         _ = await play(image, PlayTime(seconds: 0))
         let time = PlayTime(seconds: Double(setting.options.seconds) / 2)
-        var figures = LoadFigures()
-        repeat { figures.add(await play(image, time)) } while !time.isOver && !setting.hasStopped
-        figures.seconds = time.elapsed
-        return figures
+        var metrics = LoadMetrics()
+        repeat { metrics.add(await play(image, time)) } while !time.isOver && !setting.hasStopped
+        metrics.seconds = time.elapsed
+        return metrics
     }
 
     private func open(_ number: Int) async throws(ImageError) -> AnimatedImage {
@@ -69,30 +69,30 @@ struct PlayBench: BenchKind {
     }
 
     /// Plays an animation once: each player takes every frame in order.
-    private func play(_ image: AnimatedImage, _ time: PlayTime) async -> LoadFigures {
-        await withTaskGroup(of: LoadFigures.self) { group in
+    private func play(_ image: AnimatedImage, _ time: PlayTime) async -> LoadMetrics {
+        await withTaskGroup(of: LoadMetrics.self) { group in
             for _ in 0..<setting.options.concurrency {
                 group.addTask { await take(every: image, time) }
             }
-            return await group.reduce(into: LoadFigures()) { $0.add($1) }
+            return await group.reduce(into: LoadMetrics()) { $0.add($1) }
         }
     }
 
-    private func take(every image: AnimatedImage, _ time: PlayTime) async -> LoadFigures {
+    private func take(every image: AnimatedImage, _ time: PlayTime) async -> LoadMetrics {
         var settings = AnimationPlayer.Settings()
         settings.budget = .bytes(4 * image.info.size.width * image.info.size.height * 4)
         let player = AnimationPlayer(image, settings)
         player.play()
-        var figures = LoadFigures()
+        var metrics = LoadMetrics()
         for index in 0..<image.count where !setting.hasStopped {
             let begin = MonotonicClock.now()
             player.seek(to: index)
             let frame = try? await player.frame()
-            figures.count(
+            metrics.count(
                 nanoseconds: MonotonicClock.now() - begin, bytes: frame?.memoryCost,
                 slice: time.slice)
         }
-        return figures
+        return metrics
     }
 
     private func decodes() async throws(ImageError) -> Int {
@@ -113,7 +113,7 @@ private struct PlayTime: Sendable {
     /// The current time slice of the results.
     var slice: Int {
         guard nanoseconds > 0 else { return 0 }
-        return Int((MonotonicClock.now() - begin) * UInt64(LoadFigures.slices) / nanoseconds)
+        return Int((MonotonicClock.now() - begin) * UInt64(LoadMetrics.slices) / nanoseconds)
     }
 }
 
@@ -133,7 +133,7 @@ struct PlayReport: BenchReport {
     private let decodes: Int
 
     init(
-        first: LoadFigures, again: LoadFigures, players: Int, frames: Int, animations: Int,
+        first: LoadMetrics, again: LoadMetrics, players: Int, frames: Int, animations: Int,
         decodes: Int
     ) {
         self.first = LoadReport(PlayBench.name, first, concurrency: players)

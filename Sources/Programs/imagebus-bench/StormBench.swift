@@ -37,7 +37,7 @@ struct StormBench: BenchKind {
     }
 
     /// Loads a single image.
-    private func runOne(_ clients: [ImagebusClient]) async throws(ImageError) -> StormFigures {
+    private func runOne(_ clients: [ImagebusClient]) async throws(ImageError) -> StormMetrics {
         var request = setting.options.request
         if setting.options.url == nil {
             try await setting.makeImage(
@@ -56,7 +56,7 @@ struct StormBench: BenchKind {
     }
 
     /// Loads a tenth as many images, each in ten sizes.
-    private func runMany(_ clients: [ImagebusClient]) async throws(ImageError) -> StormFigures {
+    private func runMany(_ clients: [ImagebusClient]) async throws(ImageError) -> StormMetrics {
         try await setting.makeImage(
             "many.jpg", width: 640, height: 480, OutputOptions(format: .jpeg, quality: 85))
         var sizes: [StormLoad] = []
@@ -90,19 +90,19 @@ struct StormBench: BenchKind {
 
     private func measure(
         _ loads: [StormLoad], _ clients: [ImagebusClient], urls: Int, sizes: Int, image: String
-    ) async throws(ImageError) -> StormFigures {
+    ) async throws(ImageError) -> StormMetrics {
         let before = try await setting.watcher.status()
         let requestsBefore = setting.origin.requestCount(image)
         StackMemory.resetPeaks(before)
-        var figures = await StormFlight.run(loads, clients)
+        var metrics = await StormFlight.run(loads, clients)
         let after = try await setting.watcher.status()
-        (figures.urls, figures.sizes) = (urls, sizes)
-        figures.count(before, after)
+        (metrics.urls, metrics.sizes) = (urls, sizes)
+        metrics.count(before, after)
         if setting.options.url == nil {
-            figures.gets = setting.origin.requestCount(image) - requestsBefore
+            metrics.gets = setting.origin.requestCount(image) - requestsBefore
         }
-        figures.memory = StackMemory.read(after)
-        return figures
+        metrics.memory = StackMemory.read(after)
+        return metrics
     }
 }
 
@@ -114,17 +114,17 @@ struct StormLoad: Sendable {
 
 /// Begins all loads at once and waits for all of them.
 enum StormFlight {
-    static func run(_ loads: [StormLoad], _ clients: [ImagebusClient]) async -> StormFigures {
+    static func run(_ loads: [StormLoad], _ clients: [ImagebusClient]) async -> StormMetrics {
         let start = MonotonicClock.now()
-        var figures = await withTaskGroup(of: Reply.self) { group in
+        var metrics = await withTaskGroup(of: Reply.self) { group in
             for (number, load) in loads.enumerated() {
                 let client = clients[number % clients.count]
                 group.addTask { await reply(to: load, client, since: start) }
             }
-            return await group.reduce(into: StormFigures()) { $0.count($1) }
+            return await group.reduce(into: StormMetrics()) { $0.count($1) }
         }
-        figures.seconds = Double(MonotonicClock.now() - start) / 1e9
-        return figures
+        metrics.seconds = Double(MonotonicClock.now() - start) / 1e9
+        return metrics
     }
 
     /// The result of a load.
@@ -162,7 +162,7 @@ enum StormFlight {
 }
 
 /// The results of a storm.
-struct StormFigures: Encodable, Sendable {
+struct StormMetrics: Encodable, Sendable {
     var urls = 0
     var sizes = 0
     private(set) var requests = 0
@@ -285,10 +285,10 @@ struct StackMemory: Encodable, Sendable {
 
 /// The result of `bench storm`; its JSON is an object (SEMANTICS §15.5).
 struct StormReport: BenchReport {
-    private let one: StormFigures
-    private let many: StormFigures?
+    private let one: StormMetrics
+    private let many: StormMetrics?
 
-    init(_ one: StormFigures, many: StormFigures?) {
+    init(_ one: StormMetrics, many: StormMetrics?) {
         (self.one, self.many) = (one, many)
     }
 
@@ -305,14 +305,14 @@ struct StormReport: BenchReport {
 
     var text: String {
         let storms = [one] + (many.map { [$0] } ?? [])
-        return TextTable.text(StormFigures.header, storms.map(\.row))
+        return TextTable.text(StormMetrics.header, storms.map(\.row))
             + storms.map { "\n" + Self.memory($0) }.joined()
     }
 
-    private static func memory(_ figures: StormFigures) -> String {
+    private static func memory(_ metrics: StormMetrics) -> String {
         TextTable.text(
             ["PROCESS", "PID", "PEAK", "ITS OWN THEN"],
-            figures.memory.map {
+            metrics.memory.map {
                 [$0.kind, "\($0.pid)", ByteText.text($0.peak), ByteText.text($0.own)]
             })
     }

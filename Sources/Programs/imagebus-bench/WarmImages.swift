@@ -16,14 +16,14 @@ final class WarmImages: Sendable {
 
     /// Measures hits with the cheapest call: the blocking one for a single load at a time,
     /// callbacks on the client's own thread for several.
-    func hits(in flight: LoadFlight) async throws(ImageError) -> LoadFigures {
+    func hits(in flight: LoadFlight) async throws(ImageError) -> LoadMetrics {
         flight.concurrency == 1
             ? try await flight.runBlocking(loadAndWait)
             : await flight.runCallbacks(on: client.executor, loadAndCallBack)
     }
 
     /// Measures hits with tasks on the client's own executor.
-    func hitsOnExecutor(in flight: LoadFlight) async -> LoadFigures {
+    func hitsOnExecutor(in flight: LoadFlight) async -> LoadMetrics {
         await flight.run(on: client.executor, load)
     }
 

@@ -111,7 +111,7 @@ final class CacheExecutor: JobExecutor {
     /// Sends the first statistics as soon as the disk has answered.
     func attend() {
         report(stage.collect(now: Self.now))
-        if saidStatus == nil { tellStatus() }
+        if saidStatus == nil { notifyStatus() }
     }
 
     func tick() {
@@ -120,14 +120,14 @@ final class CacheExecutor: JobExecutor {
         let statistics = stage.statistics
         if let disk = statistics.disk { watch.look(at: disk, log) }
         directories.look(at: statistics.directories, log)
-        tellStatus()
+        notifyStatus()
     }
 
     /// Reports a stall if copying hangs: copies are between memory regions, so results can't be
     /// delivered, and another process has to take over. A hanging disk is bypassed instead.
-    func pulse() -> ExecutorPulse { stage.isCopyStalled ? .stands(at: nil) : .beats }
+    func heartbeat() -> ExecutorHeartbeat { stage.isCopyStalled ? .stands(at: nil) : .beats }
 
-    private func tellStatus() {
+    private func notifyStatus() {
         guard isStatusKnown else { return }
         let status = status
         guard status != saidStatus else { return }

@@ -22,14 +22,14 @@ enum CommandLineTool {
             return Terminal.finish(name, HelpText.version)
         default: break
         }
-        if name == NeighbourProgram.bench.command {
-            return NeighbourProgram.bench.run(Array(arguments.dropFirst()))
+        if name == NeighborProgram.bench.command {
+            return NeighborProgram.bench.run(Array(arguments.dropFirst()))
         }
         guard let command = Command.all.first(where: { $0.name == name }) else {
             let names = Command.documented.map(\.name)
             Terminal.error(
                 "imagebus: unknown command '\(name)'"
-                    + (Nearness.nearest(name, names).map { ", did you mean '\($0)'?" }
+                    + (SpellingSuggestion.nearest(name, names).map { ", did you mean '\($0)'?" }
                         ?? ": the commands are \(names.joined(separator: ", "))")
                     + "; see imagebus --help\n")
             return Command.usageStatus
@@ -68,8 +68,8 @@ enum CommandLineTool {
             return StatusCommand.run(try StatusOptions(read, environment: environment))
         case Command.doctor.name:
             return DoctorCommand.run(try DoctorOptions(read, environment: environment))
-        case Command.blacklist.name:
-            return BlacklistTool.run(try BlacklistOptions(read, environment: environment))
+        case Command.failureCache.name:
+            return FailureCacheTool.run(try FailureCacheOptions(read, environment: environment))
         case Command.cache.name:
             return CacheTool.run(try CacheOptions(read, environment: environment))
         case Command.cancel.name:
@@ -82,7 +82,7 @@ enum CommandLineTool {
             return ConfigurationCheck.run(try ConfigurationCheck.Options(read, environment))
         case Command.url.name:
             let options = try URLOptions(read, environment: environment)
-            return NeighbourProgram.gateway.run(options.arguments)
+            return NeighborProgram.gateway.run(options.arguments)
         case Command.completion.name: return try DocumentationCommand.printScript(read)
         case Command.manual.name: return try DocumentationCommand.printManual(read)
         default:
@@ -94,7 +94,7 @@ enum CommandLineTool {
 extension Command {
     /// The commands implemented by this program.
     static let all: [Command] = [
-        .serve, .get, .animate, .prefetch, .status, .health, .doctor, .cache, .blacklist,
+        .serve, .get, .animate, .prefetch, .status, .health, .doctor, .cache, .failureCache,
         .downloads,
         .cancel, .drain, .config, .url, .completion, .manual,
     ]

@@ -92,8 +92,8 @@ final class DownloadExecutor: JobExecutor {
 
     func flush() { reporter.flushed() }
 
-    func pulse() -> ExecutorPulse {
-        let now = downloader.pulse
+    func heartbeat() -> ExecutorHeartbeat {
+        let now = downloader.heartbeat
         defer { lastTurn = now.turn }
         return now.isWaiting || now.turn != lastTurn ? .beats : .stands(at: now.job)
     }

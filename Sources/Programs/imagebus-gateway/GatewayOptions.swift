@@ -291,7 +291,7 @@ struct GatewayOptions {
 // Responses other than images: image properties, fallbacks, uploads, client hints and lifetimes.
 extension GatewayOptions {
     mutating func takeAnswers(_ arguments: ProgramArguments) throws {
-        try takeFacts(arguments)
+        try readProperties(arguments)
         try takeFallback(arguments)
         try takeUploads(arguments)
         try takeOperators(arguments)
@@ -328,16 +328,16 @@ extension GatewayOptions {
         }
     }
 
-    private mutating func takeFacts(_ arguments: ProgramArguments) throws {
+    private mutating func readProperties(_ arguments: ProgramArguments) throws {
         switch arguments.value("grammar") ?? "imgproxy" {
         case "thumbor":
-            front.facts = FactsSettings(.thumbor)
+            front.properties = PropertiesSettings(.thumbor)
             front.healthPath = "/healthcheck"
         case "iiif":
-            front.facts = FactsSettings(.iiif)
+            front.properties = PropertiesSettings(.iiif)
             // Required by Level 1.
             if front.crossOrigin.isNone { front.crossOrigin = try Self.crossOrigin("*") }
-        default: front.infoGrammar = try grammar(for: .facts)
+        default: front.infoGrammar = try grammar(for: .properties)
         }
         guard let url = arguments.value("public-url") else { return }
         guard url.hasPrefix("http://") || url.hasPrefix("https://"), !url.hasSuffix("/") else {
@@ -345,7 +345,7 @@ extension GatewayOptions {
                 "--public-url is as clients see this listener, such as https://example.com, "
                     + "without a slash at its end; not '\(url)'")
         }
-        front.facts.publicURL = url
+        front.properties.publicURL = url
     }
 
     static func crossOrigin(_ text: String) throws(ConfigurationError) -> CrossOriginAccess {

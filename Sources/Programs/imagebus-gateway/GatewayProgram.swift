@@ -141,7 +141,7 @@ enum GatewayProgram {
         _ socket: Int32, _ options: GatewayOptions, _ front: WebFront, _ client: ImagebusClient,
         _ log: Log
     ) throws -> SideListener {
-        let figures = try MetricsFront(
+        let metrics = try MetricsFront(
             client, crossOrigin: options.front.crossOrigin
         ) { [unowned front] in
             FrontMetrics(
@@ -152,9 +152,9 @@ enum GatewayProgram {
         }
         var limits = HTTPLimits()
         (limits.connections, limits.connectionsPerPeer) = (sideConnections, 0)
-        let server = try EventedHTTPServer(listener: socket, limits: limits, handler: figures)
+        let server = try EventedHTTPServer(listener: socket, limits: limits, handler: metrics)
         log.info("figures are read there", ["port": LogValue(server.port)])
-        return SideListener(figures, server)
+        return SideListener(metrics, server)
     }
 
     /// Returns the front for removals by operators; `nil` if there are no operators. Removals are

@@ -111,7 +111,7 @@ enum InheritedSecret {
     private static let argument = "secret-fd"
 }
 
-/// The pipe on which a child reports its startup stage to its supervisor (`LifeSign`).
+/// The pipe on which a child reports its startup stage to its supervisor (`Heartbeat`).
 public struct ReadyPipe: ~Copyable {
     private var writeEnd: FileDescriptor?
     private let beats: Bool
@@ -135,10 +135,10 @@ public struct ReadyPipe: ~Copyable {
     /// `ParentDeath` ends this process as well; if the pipe is full, the report is dropped, since
     /// the supervisor has enough to read.
     @discardableResult
-    public mutating func tell(_ stage: LifeSign.Stage, _ incarnation: Incarnation) -> Bool {
+    public mutating func tell(_ stage: Heartbeat.Stage, _ incarnation: Incarnation) -> Bool {
         guard let descriptor = writeEnd.take() else { return true }
         do throws(Errno) {
-            try descriptor.writeAll(Array(LifeSign(stage, incarnation).line.utf8))
+            try descriptor.writeAll(Array(Heartbeat(stage, incarnation).line.utf8))
         } catch  where error != .wouldBlock {
             return false
         } catch {}

@@ -149,7 +149,7 @@ struct Reading {
             object(
                 reference.line,
                 "there is no \(reference.kind.word) '\(reference.name)'"
-                    + Nearness.hint(reference.name, names.sorted()))
+                    + SpellingSuggestion.hint(reference.name, names.sorted()))
         }
     }
 
@@ -171,7 +171,7 @@ extension KeyTable where Target == Configuration {
         Row("sources", .sources) { $0.sources = $1 },
         Row("caches", .caches) {
             ($0.caches, $0.cacheSettings, $0.composites) = ($1.names, $1.settings, $1.composites)
-            ($0.readOnly, $0.foreignCaches) = ($1.readOnly, $1.foreign)
+            ($0.readOnly, $0.externalCaches) = ($1.readOnly, $1.external)
         },
         Row("downloads", .map(.downloads, DownloadSettings.init), \.downloads),
         Row("damaged", .damaged, \.damaged),

@@ -15,7 +15,7 @@ struct NamedCaches: Sendable {
     var composites: [String: CompositeCache] = [:]
     var compositeLines: [String: Int] = [:]
     /// External caches, by name.
-    var foreign: [String: ForeignCache] = [:]
+    var external: [String: ExternalCache] = [:]
 }
 
 /// The settings of one cache.
@@ -23,7 +23,7 @@ struct OneCache: Sendable {
     var settings = CacheSettings()
     var readOnly: [String]?
     var pool: String?
-    var patience: Int?
+    var timeout: Int?
     var promotion: CachePromotion?
 }
 
@@ -34,7 +34,7 @@ extension KeyTable where Target == OneCache {
         CacheSetting.allCases.map(row) + [
             Row("read-only", .directories, \.readOnly),
             Row("pool", .reference(.cachePool), \.pool),
-            Row("patience", .patience, \.patience),
+            Row("patience", .timeout, \.timeout),
             Row("promote", .promotion, \.promotion),
         ])
 
@@ -96,11 +96,11 @@ extension ValueReader where Value == NamedCaches {
 
 extension ValueReader where Value == Int {
     /// A timeout in milliseconds.
-    fileprivate static let patience = scalar(
-        "a number of milliseconds from \(ForeignCache.patienceRange.lowerBound) to "
-            + "\(ForeignCache.patienceRange.upperBound)"
+    fileprivate static let timeout = scalar(
+        "a number of milliseconds from \(ExternalCache.timeoutRange.lowerBound) to "
+            + "\(ExternalCache.timeoutRange.upperBound)"
     ) { text in
-        Int(text).flatMap { ForeignCache.patienceRange.contains($0) ? $0 : nil }
+        Int(text).flatMap { ExternalCache.timeoutRange.contains($0) ? $0 : nil }
     }
 }
 
@@ -110,22 +110,22 @@ extension ValueReader where Value == CachePromotion {
 
 extension NamedCaches {
     /// Reads an external cache. It decides itself how much it stores and for how long.
-    private mutating func readForeign(
+    private mutating func readExternal(
         _ name: String, _ said: OneCache, _ line: Int, _ reading: inout Reading
     ) {
         let fault: String? =
             if name == Configuration.defaultName {
                 "'default' is our own: another name may be held by others"
             } else if said.pool == nil {
-                "'\(said.patience == nil ? "promote" : "patience")' requires a 'pool'"
+                "'\(said.timeout == nil ? "promote" : "patience")' requires a 'pool'"
             } else if !said.settings.isEmpty || said.readOnly != nil {
                 "a cache with a 'pool' takes only 'patience' and 'promote' beside it: the workers "
                     + "of the pool set its limits"
             } else { nil }
         if let fault { return reading.object(line, "caches.\(name): \(fault)") }
         guard let pool = said.pool else { return }
-        foreign[name] = ForeignCache(
-            pool: pool, patience: said.patience ?? ForeignCache.patienceUsual,
+        external[name] = ExternalCache(
+            pool: pool, timeout: said.timeout ?? ExternalCache.defaultTimeout,
             promotion: said.promotion ?? .memory)
     }
 
@@ -141,8 +141,8 @@ extension NamedCaches {
         if KeyTable.isMeant(by: node) { return readComposite(name, node, line, &reading) }
         var said = OneCache()
         KeyTable.oneCache.read(node, "caches.\(name)", into: &said, &reading)
-        if said.pool != nil || said.patience != nil || said.promotion != nil {
-            return readForeign(name, said, line, &reading)
+        if said.pool != nil || said.timeout != nil || said.promotion != nil {
+            return readExternal(name, said, line, &reading)
         }
         if !said.settings.isEmpty || said.readOnly == nil { settings[name] = said.settings }
         readOnly[name] = said.readOnly

@@ -36,7 +36,7 @@ private struct PoolDraft: Sendable {
 extension KeyTable where Target == PoolDraft {
     fileprivate static let pool = KeyTable([
         Row(
-            "kind", .word(WorkerPool.foreignKinds.map { ($0.name, $0) }),
+            "kind", .word(WorkerPool.externalKinds.map { ($0.name, $0) }),
             \.kind),
         Row("trust", .word(WorkerPool.Trust.allCases.map { ($0.name, $0) }), \.trust),
         Row("schemes", .capabilities("schemes of URLs such as https"), \.grant.schemes),
@@ -129,7 +129,7 @@ private struct PoolReader {
 
         static let kindMissing = Fault(
             "'kind' is missing: say what its workers do, one of "
-                + WorkerPool.foreignKinds.map(\.name).joined(separator: ", "))
+                + WorkerPool.externalKinds.map(\.name).joined(separator: ", "))
     }
 
     private func pool(_ key: String, _ draft: PoolDraft) throws(Fault) -> WorkerPool {
@@ -142,17 +142,17 @@ private struct PoolReader {
         if builtIn == .cache { throw Fault("there is one cache, which is granted everything") }
         let usual = name == .vector ? WorkerPool.vector(workers: 1) : nil
         guard let kind = draft.kind ?? builtIn ?? usual?.kind else { throw .kindMissing }
-        if let usual, kind != usual.kind || draft.trust == .foreign {
+        if let usual, kind != usual.kind || draft.trust == .external {
             throw Fault(
                 "this name is for own decoders of what is drawn: for another pool choose another "
                     + "name")
         }
-        if let builtIn, builtIn != kind || draft.trust == .foreign || draft.workers != nil {
+        if let builtIn, builtIn != kind || draft.trust == .external || draft.workers != nil {
             throw Fault(
                 "every stack has this pool: only its grant and limits can be changed; for another "
                     + "one choose another name")
         }
-        guard WorkerPool.kinds.contains(kind) || draft.trust == .foreign else {
+        guard WorkerPool.kinds.contains(kind) || draft.trust == .external else {
             throw Fault(
                 "there is one cache of our own: a further pool of kind \(kind.name) is foreign, "
                     + "and holds the caches that name it with 'pool'")
@@ -162,7 +162,7 @@ private struct PoolReader {
         pool.grant = draft.grant
         pool.grant.formatsIn = draft.grant.formatsIn ?? usual?.grant.formatsIn
         try check(pool, draft)
-        if pool.isForeignTransformer { grantPixels(&pool.grant) }
+        if pool.isExternalTransformer { grantPixels(&pool.grant) }
         pool.command = draft.command
         let isStarted = pool.trust == .own ? !pool.isBuiltIn : pool.command != nil
         pool.workers = isStarted ? draft.workers ?? 1 : 0
@@ -180,7 +180,7 @@ private struct PoolReader {
     }
 
     private func check(_ command: [String], _ pool: WorkerPool) throws(Fault) {
-        guard pool.trust == .foreign else {
+        guard pool.trust == .external else {
             throw Fault("'command' is for foreign pools: serve starts its own program")
         }
         guard command.first?.hasPrefix("/") == true, command.count <= WorkerPool.commandWordsMax
@@ -192,7 +192,7 @@ private struct PoolReader {
     }
 
     /// Validates an external transform pool: it receives pixels, and returns pixels or an image.
-    private func check(foreign draft: PoolDraft) throws(Fault) {
+    private func check(external draft: PoolDraft) throws(Fault) {
         guard draft.grant.steps != nil || draft.grant.formatsOut != nil else {
             throw Fault(
                 "'steps' or 'formats-out' is missing: a foreign pool is granted what is named")
@@ -219,12 +219,12 @@ private struct PoolReader {
                 throw Fault("'\(list.key)' says nothing of a pool of kind \(pool.kind.name)")
             }
             let isNeeded = list.kind == pool.kind && pool.kind != .transform
-            if !list.isNamed, isNeeded, pool.trust == .foreign {
+            if !list.isNamed, isNeeded, pool.trust == .external {
                 throw Fault("'\(list.key)' is missing: a foreign pool is granted what is named")
             }
         }
-        if pool.isForeignTransformer { try check(foreign: draft) }
-        if pool.trust == .foreign, draft.workers != nil, draft.command == nil {
+        if pool.isExternalTransformer { try check(external: draft) }
+        if pool.trust == .external, draft.workers != nil, draft.command == nil {
             throw Fault(
                 "'workers' is for own programs and for those with a 'command': others of a foreign "
                     + "pool are started apart")
@@ -249,7 +249,7 @@ struct GrantedNames {
     /// The names that built-in workers of the drawing pool support instead of `own`.
     private var drawing: [String]?
     /// The names that external workers can support; nil if any name is possible.
-    private var foreign: [String]?
+    private var external: [String]?
 
     private static let format = "format"
     private static let schemes = LoaderKind.allCases.flatMap { $0.schemes.sorted() }
@@ -259,10 +259,10 @@ struct GrantedNames {
         GrantedNames(key: "schemes", what: "scheme", own: schemes),
         GrantedNames(
             key: "formats-in", what: format, own: ImageFormat.decodable(.raster).map(\.name),
-            drawing: ImageFormat.decodable(.vector).map(\.name), foreign: formats),
+            drawing: ImageFormat.decodable(.vector).map(\.name), external: formats),
         GrantedNames(
             key: "formats-out", what: format, own: ImageFormat.encodable.map(\.name),
-            foreign: ImageFormat.possiblyEncoded.filter { $0 != .pam }.map(\.name)),
+            external: ImageFormat.possiblyEncoded.filter { $0 != .pam }.map(\.name)),
         GrantedNames(key: "steps", what: "step", own: TransformStep.ownNames),
     ]
 
@@ -290,7 +290,7 @@ struct GrantedNames {
             : pool.trust == .own ? "workers of the own program have" : "there is"
         // An alias of a format means exactly that format, so no other name is suggested.
         let isMeant = isOfFormats && ImageFormat(name: name) != nil
-        let meant = isMeant ? nil : Nearness.nearest(name, known)
+        let meant = isMeant ? nil : SpellingSuggestion.nearest(name, known)
         let hint = meant.map { ", did you mean '\($0)'? There are " } ?? ": there are "
         reading.object(
             item.line,
@@ -300,7 +300,7 @@ struct GrantedNames {
     /// Returns the names that workers of this pool can support; nil if any name is possible.
     private func known(to pool: WorkerPool) -> [String]? {
         switch (pool.trust, pool.name.family) {
-        case (.foreign, _): foreign
+        case (.external, _): external
         case (.own, .vector): drawing ?? own
         case (.own, .raster): own
         }

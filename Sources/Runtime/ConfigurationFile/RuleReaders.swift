@@ -136,7 +136,7 @@ extension ValueReader where Value == [BlockCause: Bool] {
         var blocks: [BlockCause: Bool] = [:]
         for entry in entries {
             guard let cause = cause(entry.key) else {
-                let hint = Nearness.hint(entry.key, errors.keys.sorted())
+                let hint = SpellingSuggestion.hint(entry.key, errors.keys.sorted())
                 reading.object(
                     entry.line, "\(name): '\(entry.key)' is no status and no error\(hint)")
                 continue

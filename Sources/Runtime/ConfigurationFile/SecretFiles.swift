@@ -55,7 +55,7 @@ public struct SecretFiles: Sendable {
                     continue
                 }
                 missing.insert(path)
-                configuration.secretFaults[path] = error.reason
+                configuration.secretErrors[path] = error.reason
                 notes.append(
                     Note(path: path, reason: "\(error.reason): what needs it is refused"))
             }
@@ -108,7 +108,7 @@ public struct SecretFiles: Sendable {
                 unreadable.remove(path)
                 if let old, new.utf8.elementsEqual(old.utf8) { continue }
                 configuration.secrets[path] = new
-                configuration.secretFaults[path] = nil
+                configuration.secretErrors[path] = nil
                 hasChanged = true
             } catch {
                 if unreadable.insert(path).inserted {

@@ -28,7 +28,7 @@ struct ValueReader<Value: Sendable>: Sendable {
                 let shown = isShown ? ", not '\(text.prefix(64))'" : ""
                 let found = text.isEmpty ? ", not nothing" : shown
                 let meant =
-                    Nearness.nearest(text, words).map { ", did you mean '\($0)'?" } ?? ""
+                    SpellingSuggestion.nearest(text, words).map { ", did you mean '\($0)'?" } ?? ""
                 reading.object(node.line, "\(name): expected \(expected)\(found)\(meant)")
                 return nil
             }
@@ -182,7 +182,7 @@ struct KeyTable<Target: Sendable>: Sendable {
         }
         for entry in entries {
             guard let row = rows.first(where: { $0.name == entry.key }) else {
-                let hint = Nearness.hint(entry.key, rows.map(\.name))
+                let hint = SpellingSuggestion.hint(entry.key, rows.map(\.name))
                 reading.object(entry.line, "\(what) has no key '\(entry.key)'\(hint)")
                 continue
             }

@@ -50,7 +50,7 @@ struct ConfigurationStore {
         guard let path else { return "nothing" }
         var new = try ConfigurationFile.read(path)
         new.loaders = loaders + new.loaders
-        if !isStart, let fault = poolFault(in: new) {
+        if !isStart, let fault = poolError(in: new) {
             throw ConfigurationFileError(path: path, [.init(line: nil, fault)])
         }
         try secrets.fill(&new, path: path, after: isStart ? nil : configuration)
@@ -75,7 +75,7 @@ struct ConfigurationStore {
         guard let path else { return nil }
         do throws(ConfigurationFileError) {
             let next = try ConfigurationFile.read(path)
-            if let fault = poolFault(in: next) { return "\(path): \(fault)" }
+            if let fault = poolError(in: next) { return "\(path): \(fault)" }
             let loss = SecretFiles.loss(from: configuration, to: next)
             return loss.map { "\($0.path): \($0.reason)" }
         } catch {
@@ -85,7 +85,7 @@ struct ConfigurationStore {
 
     /// Returns an error if the pools have changed: their listeners, directories and processes are
     /// only created when the stack starts.
-    private func poolFault(in new: Configuration) -> String? {
+    private func poolError(in new: Configuration) -> String? {
         guard new.pools != configuration.pools else { return nil }
         return "'pools' is not what the stack was started with: start it again, or leave it as it "
             + "was"
@@ -288,7 +288,7 @@ extension Coordinator {
             bootstrap.log.info("a secret file has changed")
             forgetNames()
         }
-        tellNotes()
+        logNotes()
     }
 
     /// Returns whether another coordinator could replace this one. It could not start with an
@@ -321,11 +321,11 @@ extension Coordinator {
             let changes = try configuration.reload(at: now)
             forgetNames()
             handle(.caches(configuration.cacheLayout), at: now)
-            if configuration.cacheSettings != settings { tellCaches(at: now) }
-            if configuration.downloads != downloads { tellDownloads(at: now) }
+            if configuration.cacheSettings != settings { notifyCaches(at: now) }
+            if configuration.downloads != downloads { notifyDownloads(at: now) }
             bootstrap.log.info(
                 "configuration loaded", ["file": .string(path), "changed": .string(changes)])
-            tellNotes()
+            logNotes()
             warnOfUnverifiedHosts()
         } catch {
             bootstrap.log.error(
@@ -336,7 +336,7 @@ extension Coordinator {
     }
 
     /// Sends the current settings to the caches.
-    private mutating func tellCaches(at now: Instant) {
+    private mutating func notifyCaches(at now: Instant) {
         for peer in peers.all {
             guard case .worker(PoolID(.cache), _) = peer.role else { continue }
             send(
@@ -345,7 +345,7 @@ extension Coordinator {
     }
 
     /// Sends the current settings to download workers; they apply to new transfers.
-    private mutating func tellDownloads(at now: Instant) {
+    private mutating func notifyDownloads(at now: Instant) {
         for peer in peers.all {
             guard case .worker(let pool, _) = peer.role, pools[pool].kind == .download else {
                 continue
@@ -374,7 +374,7 @@ extension Coordinator {
     }
 
     /// Logs notes about the loaded configuration.
-    mutating func tellNotes() {
+    mutating func logNotes() {
         for note in configuration.takeNotes() {
             bootstrap.log.warning(
                 "a secret file", ["file": .string(note.path), "reason": .string(note.reason)])

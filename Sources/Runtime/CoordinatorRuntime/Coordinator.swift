@@ -42,7 +42,7 @@ public struct Coordinator: ~Copyable {
     var refusalLines = LineBudget(linesPerSecond: 10)
     var configuration: ConfigurationStore
     /// Chunked deliveries to clients and uploads from clients.
-    var deliveries = PieceDeliveries()
+    var deliveries = ChunkDeliveries()
     var uploads: UploadSessions
     let uploadBytesMax: UInt64
     let keepsWorkers: Bool
@@ -114,7 +114,7 @@ public struct Coordinator: ~Copyable {
             bootstrap.log.warning("no vouchers are issued", ["reason": .string(fault)])
         }
         uploads = UploadSessions(space: arena, bytesMax: Self.uploadBytesInAllMax)
-        uploadBytesMax = options.limits.derivation.bodyBytesMax
+        uploadBytesMax = options.limits.workGraph.bodyBytesMax
         keepsWorkers = options.keepsWorkers
         requestLog = RequestLog(options.requestLogging)
         results = ResultReader(resultsDirectory: bootstrap.paths.resultsDirectory)
@@ -154,14 +154,14 @@ public struct Coordinator: ~Copyable {
     }
 
     /// Reports to the supervisor that the listeners are open.
-    mutating func tellReady() {
+    mutating func notifyReady() {
         bootstrap.ready.tell(.ready, bootstrap.incarnation)
         bootstrap.log.info("serving", ["endpoint": .string(bootstrap.paths.frontEndpoint)])
         guard let path = configuration.path else { return }
         bootstrap.log.info(
             "configuration loaded",
             ["file": .string(path), "has": .string(configuration.summary)])
-        tellNotes()
+        logNotes()
         warnOfUnverifiedHosts()
     }
 }
@@ -173,11 +173,11 @@ extension Coordinator {
         var loop = EventLoop(sourcesMax: 2 * gatewayList.count + 1)
         for gateway in gatewayList { gateway.watch(in: &loop) }
         let signals = loop.add(descriptor: bootstrap.signals.descriptor.number)
-        tellReady()
+        notifyReady()
         while exitStatus == nil {
             try work(in: loop.wait(until: nextTurn), signals)
         }
-        sayLeftOut(requestLog.takeLeftOut())
+        logDropped(requestLog.takeLeftOut())
         arena.unlinkAll()
         return exitStatus ?? 0
     }
@@ -206,7 +206,7 @@ extension Coordinator {
         if let due = scheduler.nextDeadline, due <= now { handle(.tick, at: now) }
         for timer in timers.takeDue(at: now) { ring(timer, at: now) }
         moveShutdown(at: now)
-        tellPrefetches(at: now)
+        notifyPrefetches(at: now)
     }
 
     private mutating func drainSignals(at now: Instant) throws {
@@ -214,7 +214,7 @@ extension Coordinator {
             if received.signal == .hangUp {
                 reload(at: now)
             } else {
-                tellShutdown(.stopRequested(isReplaced: keepsWorkers), at: now)
+                notifyShutdown(.stopRequested(isReplaced: keepsWorkers), at: now)
             }
         }
     }
@@ -226,7 +226,7 @@ extension Coordinator {
         case .expireUploads: expireUploads(at: now)
         case .endStalledDeliveries: endStalledDeliveries(at: now)
         case .closeSilentConnections: closeSilentConnections(at: now)
-        case .shutdown: tellShutdown(.tick, at: now)
+        case .shutdown: notifyShutdown(.tick, at: now)
         }
     }
 }

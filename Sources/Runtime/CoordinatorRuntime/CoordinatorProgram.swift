@@ -83,11 +83,12 @@ public struct CoordinatorOptions: Sendable {
     /// Parses the arguments.
     public init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
         limits = SchedulerLimits()
-        try limits.derivation.read(arguments)
+        try limits.workGraph.read(arguments)
         let seconds = try arguments.number(
-            "blacklist-seconds", else: limits.blacklistMilliseconds / 1_000)
-        limits.blacklistMilliseconds = min(seconds, Self.secondsMax) * 1_000
-        limits.blacklistMax = try arguments.number("blacklist-entries", else: limits.blacklistMax)
+            "blacklist-seconds", else: limits.failureCacheMilliseconds / 1_000)
+        limits.failureCacheMilliseconds = min(seconds, Self.secondsMax) * 1_000
+        limits.failureCacheMax = try arguments.number(
+            "blacklist-entries", else: limits.failureCacheMax)
         limits.dispatch.fetchRetriesMax = try arguments.number(
             "fetch-retries", else: limits.dispatch.fetchRetriesMax)
         limits.dispatch.fetchesPerHostMax = try arguments.number(
@@ -136,7 +137,7 @@ public struct CoordinatorOptions: Sendable {
     private static let vouchersMax = 1 << 20
 }
 
-extension DerivationLimits {
+extension WorkGraphLimits {
     /// Parses the image limits.
     fileprivate mutating func read(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
         func number(_ setting: LimitSetting, else usual: Int) throws(ProgramArgumentsError) -> Int {

@@ -82,7 +82,7 @@ extension Coordinator {
             ("failed", counted.failed), ("coalesced", counted.coalesced.requests),
             ("originalUses", counted.originalUses),
             ("requeued", counted.requeued), ("refusedBusy", counted.refusedBusy),
-            ("retries", counted.retries), ("blacklistRefusals", counted.blacklistRefusals),
+            ("retries", counted.retries), ("blacklistRefusals", counted.failureCacheRefusals),
             ("fallbacks", counted.fallbacks),
             ("blacklisted", UInt64(brain.blacklisted)), ("prefetched", counted.prefetched),
             ("prefetches", UInt64(brain.prefetches)),
@@ -110,7 +110,7 @@ extension Coordinator {
         }
         return (rows + bytes + queues + coalesced + transfers + failures).map {
             StatusReport.Counter(name: $0.0, value: $0.1)
-        } + brain.foreignCaches
+        } + brain.externalCaches
     }
 
     private static func transferCounters(
@@ -138,7 +138,7 @@ extension Coordinator {
                 value: gatewayList.reduce(0) { $0 + $1.refusedConnections }),
             StatusReport.Counter(name: "lostClients", value: counters.lostClients),
             StatusReport.Counter(name: "lostWorkers", value: counters.lostWorkers),
-            StatusReport.Counter(name: "pieceDeliveries", value: counters.pieceDeliveries),
+            StatusReport.Counter(name: "pieceDeliveries", value: counters.chunkDeliveries),
             StatusReport.Counter(name: "uploads", value: counters.uploads),
         ]
     }
@@ -161,7 +161,7 @@ struct CoordinatorCounters {
     /// Worker sessions whose connection ended without a goodbye.
     var lostWorkers: UInt64 = 0
     /// Results delivered in chunks, and uploads.
-    var pieceDeliveries: UInt64 = 0
+    var chunkDeliveries: UInt64 = 0
     var uploads: UInt64 = 0
 }
 
@@ -234,7 +234,7 @@ struct RequestLog {
         var fields: [(String, LogValue)] = [
             ("cache", .string(image.cacheType.name)), ("format", .string(image.info.format.name)),
         ]
-        if let bytes = image.reference?.length ?? image.pieceBytes {
+        if let bytes = image.reference?.length ?? image.chunkBytes {
             fields.append(("bytes", LogValue(bytes)))
         }
         if let error = image.fallbackFor {
@@ -297,12 +297,12 @@ extension Coordinator {
     mutating func log(_ record: RequestRecord, at now: Instant) {
         guard bootstrap.log.level <= .info, requestLog.wants(record) else { return }
         guard case .write(let leftOut) = requestLog.take(at: now) else { return }
-        sayLeftOut(leftOut)
+        logDropped(leftOut)
         bootstrap.log.write(.info, "request", fields: RequestLog.fields(record))
     }
 
     /// Logs the number of suppressed lines, as soon as the rate limit allows it or at the end.
-    func sayLeftOut(_ count: UInt64) {
+    func logDropped(_ count: UInt64) {
         guard count > 0 else { return }
         bootstrap.log.warning("lines of requests were left out", ["count": LogValue(count)])
     }

@@ -179,7 +179,7 @@ enum ShutdownAction: Hashable {
 // Executes the actions of `ShutdownState` and supplies its census.
 extension Coordinator {
     /// Passes an event to the shutdown and executes the resulting actions in order.
-    mutating func tellShutdown(_ event: ShutdownEvent, at now: Instant) {
+    mutating func notifyShutdown(_ event: ShutdownEvent, at now: Instant) {
         for action in shutdown.handle(event, at: now) { perform(action, at: now) }
         if let deadline = shutdown.deadline { timers.arm(.shutdown, by: deadline) }
     }
@@ -190,7 +190,7 @@ extension Coordinator {
         var phase: ShutdownState.Phase?
         while shutdown.wantsCensus, shutdown.phase != phase {
             phase = shutdown.phase
-            tellShutdown(.counted(census), at: now)
+            notifyShutdown(.counted(census), at: now)
         }
     }
 

@@ -97,7 +97,7 @@ final class Gateway {
     private func accepted(_ descriptor: Int32, at now: Instant) {
         // It may have closed by now, with its number reused by another connection; the next event
         // then registers that one and replaces this entry.
-        let socket = try? ForeignSocket(number: descriptor)
+        let socket = try? ExternalSocket(number: descriptor)
         let peer = try? PeerCredentials(socket: descriptor)
         // A process in another PID namespace has the number 0.
         let process = peer.flatMap { $0.processID > 0 ? $0.processID : nil }
@@ -302,7 +302,7 @@ struct ConnectionLedger {
     private struct Entry {
         let ordinal: UInt64
         let process: ProcessID?
-        let socket: ForeignSocket?
+        let socket: ExternalSocket?
         var hasSession = false
         /// Since when it has had no session.
         var silentSince: Instant
@@ -319,7 +319,7 @@ struct ConnectionLedger {
     /// Registers an accepted connection; returns `false`, without registering it, if a limit is
     /// reached. If the `process` is unknown, only the listener's limit applies.
     mutating func accepted(
-        _ descriptor: Int32, of process: ProcessID? = nil, _ socket: ForeignSocket? = nil,
+        _ descriptor: Int32, of process: ProcessID? = nil, _ socket: ExternalSocket? = nil,
         at now: Instant
     ) -> Bool {
         _ = ended(descriptor)
@@ -378,7 +378,7 @@ struct ConnectionLedger {
     }
 
     /// Returns the sockets of connections that have had no session for `milliseconds`.
-    func silent(for milliseconds: Int, at now: Instant) -> [ForeignSocket] {
+    func silent(for milliseconds: Int, at now: Instant) -> [ExternalSocket] {
         open.values.compactMap { entry in
             let isDue = now >= entry.silentSince.adding(milliseconds: milliseconds)
             return !entry.hasSession && isDue ? entry.socket : nil

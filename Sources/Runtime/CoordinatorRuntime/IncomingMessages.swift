@@ -51,7 +51,7 @@ extension Coordinator {
                 refuse(error, kind, sender, gateway, at: now)
                 return .other
             }
-            sayMalformed(error, gateway, at: now)
+            logMalformed(error, gateway, at: now)
             try gateway.refuseVersion(of: sender)
         }
         return .other
@@ -69,7 +69,7 @@ extension Coordinator {
         _ error: WireError, _ kind: MessageKind?, _ sender: RoutingID, _ gateway: Gateway,
         at now: Instant
     ) {
-        sayMalformed(error, gateway, at: now)
+        logMalformed(error, gateway, at: now)
         guard let id = peers.id(at: gateway.listener, sender) else {
             return refuseStranger(error, sender, gateway)
         }
@@ -86,14 +86,14 @@ extension Coordinator {
     }
 
     /// Logs a malformed message, with a rate limit so that a faulty peer can't fill the disk.
-    private mutating func sayMalformed(_ error: WireError, _ gateway: Gateway, at now: Instant) {
+    private mutating func logMalformed(_ error: WireError, _ gateway: Gateway, at now: Instant) {
         counters.malformedMessages += 1
-        sayRefused(
+        logRefused(
             "a message was refused",
             ["listener": .string(gateway.listener.name), "error": .string("\(error)")], at: now)
     }
 
-    private mutating func sayRefused(_ sentence: String, _ fields: Log.Fields, at now: Instant) {
+    private mutating func logRefused(_ sentence: String, _ fields: Log.Fields, at now: Instant) {
         guard case .write(let leftOut) = refusalLines.take(at: now.nanoseconds) else { return }
         if leftOut > 0 {
             bootstrap.log.warning(
@@ -148,20 +148,20 @@ extension Coordinator {
             }
             load(request, for: id, gateway, at: now)
         case .cancel(let token):
-            cancelPieces(by: client, gateway, at: now) { $0.token == token }
+            cancelChunks(by: client, gateway, at: now) { $0.token == token }
             handle(gateway.listener == .admin ? .cancelAny(token) : .cancel(client, token), at: now)
         case .cancelGroup(let group):
             let isAny = gateway.listener == .admin
-            cancelPieces(by: client, gateway, at: now) { $0.group == group }
+            cancelChunks(by: client, gateway, at: now) { $0.group == group }
             handle(isAny ? .cancelGroupOfAny(group) : .cancelGroup(client, group), at: now)
         case .release(let blocks): handle(.clientReleased(client, blocks), at: now)
         case .status: send(.toClient(.status(report(at: now))), to: id, at: now)
         case .goodbye: peers[id]?.isLeaving = true
-        case .blacklist(let command):
+        case .failureCache(let command):
             guard gateway.listener == .admin else {
-                throw .unexpectedKind(.blacklistCommand)
+                throw .unexpectedKind(.failureCacheCommand)
             }
-            handle(.blacklist(client, command), at: now)
+            handle(.failureCache(client, command), at: now)
         case .drain(let kind, let pool):
             guard gateway.listener == .admin else { throw .unexpectedKind(.drainCommand) }
             drain(kind, pool, for: id, at: now)
@@ -171,12 +171,12 @@ extension Coordinator {
             guard gateway.listener == .admin else { throw .unexpectedKind(.downloadsCommand) }
             handle(.downloads(command), at: now)
             send(.toClient(.status(report(at: now))), to: id, at: now)
-        case .reprioritise(let token, let priority):
-            handle(.reprioritise(client, token, priority), at: now)
-        case .reprioritiseGroup(let group, let priority):
-            handle(.reprioritiseGroup(client, group, priority), at: now)
+        case .reprioritize(let token, let priority):
+            handle(.reprioritize(client, token, priority), at: now)
+        case .reprioritizeGroup(let group, let priority):
+            handle(.reprioritizeGroup(client, group, priority), at: now)
         case .prefetch(let request): prefetch(request, for: client, at: now)
-        case .piece(let piece): take(piece, for: id, at: now)
+        case .chunk(let chunk): take(chunk, for: id, at: now)
         case .used(let used): handle(.used(used), at: now)
         case .taken(let bytes): taken(bytes, by: client, at: now)
         }
@@ -201,12 +201,12 @@ extension Coordinator {
     }
 
     /// Cancels chunked deliveries and uploads; operators can cancel those of all clients.
-    private mutating func cancelPieces(
+    private mutating func cancelChunks(
         by client: ClientID, _ gateway: Gateway, at now: Instant,
         where isMeant: (LoadRequest) -> Bool
     ) {
         let meant = gateway.listener == .admin ? peers.clients : [client]
-        for client in meant { cancelPieces(of: client, at: now, where: isMeant) }
+        for client in meant { cancelChunks(of: client, at: now, where: isMeant) }
     }
 
     /// Makes the processes of a kind, or of one of its pools, finish their jobs and exit; their
@@ -235,7 +235,7 @@ extension Coordinator {
         }
         if kind == .coordinator {
             replacementAskers.insert(`operator`)
-            tellShutdown(.replacementRequested, at: now)
+            notifyShutdown(.replacementRequested, at: now)
         }
         // The answer is sent after the change took effect: no client repeats answers of this
         // coordinator any more.
@@ -255,7 +255,7 @@ extension Coordinator {
         handle(joined, at: now)
         let window = UInt32(MessageLimits.windowMax)
         let welcome = ClientWelcome(
-            epoch: epoch, window: window, pieceWindow: UInt32(MessageLimits.pieceWindowBytes),
+            epoch: epoch, window: window, chunkWindow: UInt32(MessageLimits.chunkWindowBytes),
             voucherWords: gateway.listener.issuesVouchers ? UInt32(vouchers.words) : 0,
             clock: .now(), loadsMax: UInt32(MessageLimits.batchMax))
         send(.toClient(.welcome(welcome)), to: id, at: now)
@@ -304,7 +304,7 @@ extension Coordinator {
             isLetIn(hello.secret.take(), sender, gateway, at: now),
             let id = begin(.worker(pool, hello), sender, gateway, at: now)
         else { return }
-        sayExcess(of: hello, in: pools[pool], at: now)
+        logExcess(of: hello, in: pools[pool], at: now)
         send(.toWorker(.welcome(WorkerWelcome(epoch: epoch))), to: id, at: now)
         // Sent before its first job, even if nothing is configured, because a previous coordinator
         // may have sent other settings.
@@ -318,16 +318,16 @@ extension Coordinator {
             WorkerID(id), kind: pools[pool].kind, incarnation: hello.incarnation,
             credit: hello.credit, pool: pool, capabilities: hello.capabilities)
         handle(joined, at: now)
-        tellShutdown(.workerJoined, at: now)
+        notifyShutdown(.workerJoined, at: now)
     }
 
     /// Logs capabilities of a worker that its pool isn't granted and that it therefore never uses.
-    private mutating func sayExcess(
+    private mutating func logExcess(
         of hello: WorkerHello, in pool: WorkerPool, at now: Instant
     ) {
         let excess = hello.capabilities.excess(over: pool.grant)
         guard !excess.isEmpty else { return }
-        sayRefused(
+        logRefused(
             "a worker could do more than its pool is granted",
             [
                 "pool": .string("\(pool.name)"), "pid": LogValue(UInt64(hello.pid)),
@@ -345,10 +345,10 @@ extension Coordinator {
         guard let error = authenticator.refusal(of: shown, at: gateway.listener) else {
             return true
         }
-        sayRefused(
+        logRefused(
             "a hello without the secret of its listener was refused",
             ["listener": .string(gateway.listener.name)], at: now)
-        tellRefusal(error, sender, gateway)
+        notifyRefusal(error, sender, gateway)
         return false
     }
 
@@ -392,7 +392,7 @@ extension Coordinator {
             if let older { end(older, at: now) }
             return true
         case .refuse:
-            sayRefused(
+            logRefused(
                 "a worker was not welcomed: another one has its incarnation, or there are too "
                     + "many of other PID namespaces",
                 ["listener": .string(listener.name), "pid": LogValue(UInt64(hello.pid))], at: now)
@@ -413,10 +413,10 @@ extension Coordinator {
             case .listenerIsFull(let count):
                 ImageError.busy("there are \(count) connections, as many as there may be")
             }
-        tellRefusal(error, sender, gateway)
+        notifyRefusal(error, sender, gateway)
     }
 
-    private mutating func tellRefusal(
+    private mutating func notifyRefusal(
         _ error: ImageError, _ sender: RoutingID, _ gateway: Gateway
     ) {
         switch gateway.listener {

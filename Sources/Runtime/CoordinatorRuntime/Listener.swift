@@ -127,15 +127,15 @@ struct Authenticator {
         }
     }
 
-    private func isForeign(_ pool: PoolName) -> Bool {
-        pools.id(of: pool).map { pools[$0].trust == .foreign } ?? false
+    private func isExternal(_ pool: PoolName) -> Bool {
+        pools.id(of: pool).map { pools[$0].trust == .external } ?? false
     }
 
     private func advice(_ listener: Listener) -> String {
         switch listener {
         case .front, .web, .admin:
             "a hello at admin/ needs the bytes of admin/secret: connect as the user of the stack"
-        case .back(let pool) where isForeign(pool):
+        case .back(let pool) where isExternal(pool):
             "a hello at back/\(pool)/ needs the bytes of back/\(pool)/secret: run the worker as "
                 + "the user of the stack"
         case .back(let pool):

@@ -11,7 +11,7 @@ extension Coordinator {
     mutating func load(_ request: LoadRequest, for id: UInt64, _ gateway: Gateway, at now: Instant)
     {
         let client = ClientID(id)
-        let inPieces = expectPieces(request, for: id, at: now)
+        let inChunks = expectChunks(request, for: id, at: now)
         if gateway.listener == .admin, case .text(let key) = request.image.context.key {
             let resolved = resolve(request, entry: key)
             return handle(.load(client, resolved.load, resolved.terms), at: now)
@@ -19,7 +19,7 @@ extension Coordinator {
         let resolved = gateway.listener == .web ? resolve(restricted: request) : resolve(request)
         // Hits get a voucher at the first request: a client that cycles through many images may
         // find each memo replaced when it asks again.
-        if !inPieces {
+        if !inChunks {
             learn(request, resolved, gateway)
             if let sender = gateway.sender, answerAgain(sender, gateway, at: now) { return }
             if answerOnce(request, resolved, from: id, gateway, at: now) { return }
@@ -103,7 +103,7 @@ extension Coordinator {
         guard let slot = load.slot, !load.image.options.contains(.avoidAutoCancelImage) else {
             return
         }
-        cancelPieces(of: client, at: now) { $0.slot == slot && $0.token != load.token }
+        cancelChunks(of: client, at: now) { $0.slot == slot && $0.token != load.token }
         // A load without an upload is admitted now and takes the slot itself.
         if load.uploadBytes > 0 { handle(.leaveSlot(client, slot: slot), at: now) }
     }
@@ -146,7 +146,7 @@ extension Coordinator {
     }
 
     /// Sends the collected reports of a turn.
-    mutating func tellPrefetches(at now: Instant) {
+    mutating func notifyPrefetches(at now: Instant) {
         guard !prefetchReports.isEmpty else { return }
         let reports = prefetchReports
         prefetchReports.removeAll(keepingCapacity: true)
@@ -173,18 +173,18 @@ extension Coordinator {
             return letGo(of: image, for: client, at: now)
         }
         deliveries.begin(
-            PieceDeliveries.Delivery(
+            ChunkDeliveries.Delivery(
                 load: expected.load, deadline: expected.deadline, reply: reply, image: image,
                 reference: reference),
             to: client)
-        counters.pieceDeliveries += 1
-        sendPieces(to: client, at: now)
+        counters.chunkDeliveries += 1
+        sendChunks(to: client, at: now)
     }
 
     /// Sends a reply without an image. It doesn't overtake a cached image that is being sent; if
     /// the cached image could not be sent and is up to date, it is loaded again.
     private mutating func sendEnd(
-        _ reply: Reply, _ expected: PieceDeliveries.Expected?, to client: ClientID, at now: Instant
+        _ reply: Reply, _ expected: ChunkDeliveries.Expected?, to client: ClientID, at now: Instant
     ) {
         guard let expected else { return send(.toClient(.reply(reply)), to: client.value, at: now) }
         if deliveries.follow(reply, to: client) { return }

@@ -21,11 +21,11 @@ extension Coordinator {
             next += 1
         }
         actions.removeAll(keepingCapacity: true)
-        tellUnsendable(at: now)
+        notifyUnsendable(at: now)
     }
 
     /// Reports jobs that could not be sent to the scheduler as failed.
-    private mutating func tellUnsendable(at now: Instant) {
+    private mutating func notifyUnsendable(at now: Instant) {
         while let (worker, outcome) = unsendable.popLast() {
             handle(.outcome(worker, outcome), at: now)
         }
@@ -55,11 +55,11 @@ extension Coordinator {
         case .prefetched(let client, let report): prefetched(report, of: client, at: now)
         case .refused(let client, let error, let batch):
             send(.toClient(.refused(error, batch)), to: client.value, at: now)
-        case .blacklist(let client, let report):
-            send(.toClient(.blacklist(report)), to: client.value, at: now)
+        case .failureCache(let client, let report):
+            send(.toClient(.failureCache(report)), to: client.value, at: now)
         case .cache(let client, let report):
             send(.toClient(.cache(report)), to: client.value, at: now)
-        case .drained: tellShutdown(.requestsEnded, at: now)
+        case .drained: notifyShutdown(.requestsEnded, at: now)
         }
     }
 
@@ -68,7 +68,7 @@ extension Coordinator {
         guard case .toWorker(let command) = message else {
             return transmitOrKeep(message, for: id, at: now)
         }
-        let told = tellReleases(with: command, to: id, at: now)
+        let told = notifyReleases(with: command, to: id, at: now)
         transmitOrKeep(.toWorker(told), for: id, at: now)
     }
 
@@ -95,7 +95,7 @@ extension Coordinator {
 
     /// Sends a worker's pending releases, or adds them to the command if that is a job and the
     /// worker supports it. Returns the command to send.
-    private mutating func tellReleases(
+    private mutating func notifyReleases(
         with command: WorkerCommand, to id: UInt64, at now: Instant
     ) -> WorkerCommand {
         let worker = WorkerID(id)
@@ -138,7 +138,7 @@ extension Coordinator {
     /// which there is no time left come first in the next turn.
     mutating func retryOutboxes(at now: Instant) {
         var budget = TurnBudget()
-        defer { tellUnsendable(at: now) }
+        defer { notifyUnsendable(at: now) }
         let waiting = exchange(&blocked, with: [])
         for (place, id) in waiting.enumerated() {
             guard let peer = peers[id] else { continue }

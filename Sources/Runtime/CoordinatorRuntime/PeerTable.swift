@@ -35,7 +35,7 @@ struct PeerTable {
 
     /// Returns whether the peer has no queued messages and reads `results/` directly.
     func takesReferences(_ id: UInt64) -> Bool {
-        peers[id].map { $0.outbox.isEmpty && !$0.wantsPieces } ?? false
+        peers[id].map { $0.outbox.isEmpty && !$0.wantsChunks } ?? false
     }
 
     /// Returns whether it supports several replies in one message.
@@ -118,7 +118,7 @@ struct Peer {
     var isWorker: Bool { if case .worker = role { true } else { false } }
 
     /// Whether it is a client that can't read `results/` directly.
-    var wantsPieces: Bool { if case .client(let hello) = role { hello.wantsPieces } else { false } }
+    var wantsChunks: Bool { if case .client(let hello) = role { hello.wantsChunks } else { false } }
 }
 
 /// The queue of messages for a peer that doesn't read fast enough.

@@ -18,7 +18,7 @@ struct UploadSessions {
     /// progress.
     static let silenceMilliseconds = 10_000
     /// The number of bytes after which a client gets an acknowledgment.
-    private static let takenBytesMin = UInt64(MessageLimits.pieceWindowBytes / 4)
+    private static let takenBytesMin = UInt64(MessageLimits.chunkWindowBytes / 4)
 
     /// The uploads of one client.
     private struct Line {
@@ -76,30 +76,30 @@ struct UploadSessions {
     /// Adds a chunk and returns its upload if that is now complete. Chunks without an upload are
     /// dropped; an upload ends if a chunk leaves a gap or exceeds the space.
     mutating func take(
-        _ piece: Piece, of client: ClientID, at now: Instant
+        _ chunk: Chunk, of client: ClientID, at now: Instant
     ) throws(ImageError) -> Complete? {
         lines[client, default: Line()].untold =
-            (lines[client]?.untold ?? 0) + UInt64(piece.bytes.count)
-        guard let upload = lines[client]?.uploads[piece.token] else { return nil }
-        guard upload.follows(piece) else {
+            (lines[client]?.untold ?? 0) + UInt64(chunk.bytes.count)
+        guard let upload = lines[client]?.uploads[chunk.token] else { return nil }
+        guard upload.follows(chunk) else {
             throw ImageError(.protocolViolation, "a piece does not follow the one before it")
         }
         do throws(ImageError) {
-            try makeRoom(for: piece, in: upload, of: client)
+            try makeRoom(for: chunk, in: upload, of: client)
         } catch {
             throw Self.busy
         }
-        upload.take(piece, at: now)
+        upload.take(chunk, at: now)
         guard upload.isComplete, let block = upload.block else { return nil }
-        _ = remove(piece.token, of: client)
+        _ = remove(chunk.token, of: client)
         inUse[block.id] = (client, upload.heldBytes)
         return Complete(load: upload.loadInTimeLeft(at: now), block: block, digest: upload.digest)
     }
 
     private mutating func makeRoom(
-        for piece: Piece, in upload: Upload, of client: ClientID
+        for chunk: Chunk, in upload: Upload, of client: ClientID
     ) throws(ImageError) {
-        guard let wanted = upload.bytesWanted(for: piece) else { return }
+        guard let wanted = upload.bytesWanted(for: chunk) else { return }
         let held = upload.heldBytes
         guard bytes.admits(UInt64(wanted) - held, for: client) else { throw Self.busy }
         try upload.grow(to: wanted, in: space)
@@ -250,14 +250,14 @@ extension UploadSessions {
         }
 
         /// Returns whether a chunk continues the upload without a gap.
-        func follows(_ piece: Piece) -> Bool {
-            piece.offset == UInt64(received) && piece.total == load.uploadBytes
-                && UInt64(received + piece.bytes.count) <= load.uploadBytes
+        func follows(_ chunk: Chunk) -> Bool {
+            chunk.offset == UInt64(received) && chunk.total == load.uploadBytes
+                && UInt64(received + chunk.bytes.count) <= load.uploadBytes
         }
 
         /// Returns the block size needed for a chunk; nil if the block is large enough.
-        func bytesWanted(for piece: Piece) -> Int? {
-            let (needed, has) = (received + piece.bytes.count, block?.bytes.count ?? 0)
+        func bytesWanted(for chunk: Chunk) -> Int? {
+            let (needed, has) = (received + chunk.bytes.count, block?.bytes.count ?? 0)
             guard block == nil || needed > has else { return nil }
             return min(Int(load.uploadBytes), max(needed, 2 * max(has, Self.firstBytes)))
         }
@@ -271,12 +271,12 @@ extension UploadSessions {
         }
 
         /// Appends a chunk. Precondition: it fits.
-        func take(_ piece: Piece, at now: Instant) {
+        func take(_ chunk: Chunk, at now: Instant) {
             guard let bytes = block?.bytes else { return }
-            let needed = received + piece.bytes.count
+            let needed = received + chunk.bytes.count
             UnsafeMutableRawBufferPointer(rebasing: bytes[received..<needed])
-                .copyBytes(from: piece.bytes)
-            digest.update(piece.bytes)
+                .copyBytes(from: chunk.bytes)
+            digest.update(chunk.bytes)
             received = needed
             heardAt = now
         }
@@ -351,14 +351,14 @@ extension Coordinator {
     }
 
     /// Handles a chunk of an upload; the last one admits the request.
-    mutating func take(_ piece: Piece, for id: UInt64, at now: Instant) {
+    mutating func take(_ chunk: Chunk, for id: UInt64, at now: Instant) {
         let client = ClientID(id)
         do throws(ImageError) {
-            let complete = try uploads.take(piece, of: client, at: now)
+            let complete = try uploads.take(chunk, of: client, at: now)
             announceSegments(at: now)
             if let complete { admit(complete, for: id, at: now) }
         } catch {
-            if let load = uploads.giveUp(piece.token, of: client) {
+            if let load = uploads.giveUp(chunk.token, of: client) {
                 refuse(load, error, for: client, at: now)
             }
         }
@@ -371,7 +371,7 @@ extension Coordinator {
     {
         var load = upload.load
         load.image.url = "\(Scheduler.uploadScheme):\(upload.digest.finish())"
-        expectPieces(upload.load, for: id, at: now)
+        expectChunks(upload.load, for: id, at: now)
         let reference = upload.block.reference(length: Int(load.uploadBytes))
         let format = upload.block.format(length: Int(load.uploadBytes))
         // On admin/, an upload with an explicit key is stored under that key.

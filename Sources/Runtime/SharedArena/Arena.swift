@@ -17,7 +17,7 @@ public final class Arena: SharingSpace {
     /// Opens `directory`, which must be a directory and not a link. Segments are created with
     /// `mode`: by default readable by the directory's group. With `isLocked` each segment is locked
     /// for the lifetime of this process, for directories where leftover segments can't be
-    /// identified otherwise (`OrphanSegments.removeForsaken`).
+    /// identified otherwise (`OrphanSegments.removeOrphans`).
     public init(
         directory path: String, name: ArenaName, incarnation: Incarnation, totalBytesMax: Int,
         mode: UInt32 = 0o640, isLocked: Bool = false
@@ -157,7 +157,7 @@ struct ArenaState: ~Copyable {
     private let isLocked: Bool
     private var segments: [UInt32: Segment] = [:]
     /// The free pages of the shared segments.
-    private var shared: [UInt32: PageRuns] = [:]
+    private var shared: [UInt32: FreePageRanges] = [:]
     /// Unused single-block segments, kept for reuse.
     private var spare: [UInt32] = []
     private var blocks: [BlockID: Placement] = [:]
@@ -264,7 +264,7 @@ struct ArenaState: ~Copyable {
         }
         let size = max(limits.sharedSegmentBytes, pages * ArenaLimits.page)
         guard let number = open(byteCount: size) else { return nil }
-        shared[number] = PageRuns(pageCount: size / ArenaLimits.page)
+        shared[number] = FreePageRanges(pageCount: size / ArenaLimits.page)
         guard let page = shared[number]?.take(pages) else { return nil }
         return Placement(segment: number, page: page, pages: pages)
     }
@@ -395,7 +395,7 @@ struct ArenaState: ~Copyable {
 ///
 /// Best fit over runs instead of size classes: a block wastes less than one page, and adjacent runs
 /// are merged when blocks are freed.
-struct PageRuns: Hashable, Sendable {
+struct FreePageRanges: Hashable, Sendable {
     private struct Run: Hashable, Sendable {
         var start: Int
         var count: Int

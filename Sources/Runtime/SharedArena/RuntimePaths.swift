@@ -286,7 +286,7 @@ public struct TrustedServers: Hashable, Sendable {
             throw .system(path, error)
         }
         guard owners?.contains(status.userID) != false else {
-            throw .foreign(path, owner: status.userID, user: user)
+            throw .wrongOwner(path, owner: status.userID, user: user)
         }
         guard status.type == .directory else { throw .notDirectory(path) }
         guard status.mode & 0o022 == 0 || (maySticky && status.mode & 0o1000 != 0) else {
@@ -299,7 +299,7 @@ public struct TrustedServers: Hashable, Sendable {
 /// The reason why a default runtime directory is not trusted.
 public enum UntrustedDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// It, or a parent directory, belongs to another user.
-    case foreign(String, owner: UInt32, user: UInt32)
+    case wrongOwner(String, owner: UInt32, user: UInt32)
     /// Other users can replace entries in it.
     case writable(String, mode: UInt32)
     /// A symbolic link or a file instead of a directory.
@@ -315,7 +315,7 @@ public enum UntrustedDirectoryError: Error, Hashable, Sendable, CustomStringConv
 
     private var reason: String {
         switch self {
-        case .foreign(let path, let owner, let user):
+        case .wrongOwner(let path, let owner, let user):
             "\(path) belongs to user \(owner), neither to user \(user) nor to root"
         case .writable(let path, let mode):
             "\(path) has mode 0\(String(mode, radix: 8)), so that other users may change it"

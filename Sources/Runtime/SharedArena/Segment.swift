@@ -13,7 +13,7 @@ final class Segment {
     /// Creates the file (`O_EXCL`), reserves it in full, maps it and touches every page once.
     ///
     /// With `isLocked` the file stays locked as long as the segment and its process exist, so that
-    /// leftovers of a killed process can be recognized (`OrphanSegments.removeForsaken`).
+    /// leftovers of a killed process can be recognized (`OrphanSegments.removeOrphans`).
     init(
         in directory: borrowing FileDescriptor, name: SegmentName, byteCount: Int, mode: UInt32,
         isLocked: Bool = false
@@ -138,13 +138,13 @@ public enum OrphanSegments {
     /// a segment.
     ///
     /// Throws `Errno.fileTooLarge` if there are more than 65,536 entries.
-    public static func removeForsaken(in directory: String) throws(Errno) -> Int {
+    public static func removeOrphans(in directory: String) throws(Errno) -> Int {
         let descriptor = try FileDescriptor.openDirectory(directory)
         try descriptor.lock(.exclusive)
         var removed = 0
         for entry in try descriptor.entries(entriesMax: 65_536)
         where SegmentName(fileName: entry) != nil {
-            if isForsaken(entry, in: descriptor), (try? descriptor.unlink(entry)) != nil {
+            if isOrphaned(entry, in: descriptor), (try? descriptor.unlink(entry)) != nil {
                 removed += 1
             }
         }
@@ -153,7 +153,7 @@ public enum OrphanSegments {
 
     /// Returns whether no process has locked the file. A file that is gone or can't be opened
     /// counts as in use.
-    private static func isForsaken(
+    private static func isOrphaned(
         _ name: String, in directory: borrowing FileDescriptor
     ) -> Bool {
         guard let file = try? directory.open(name, [.noFollow, .nonBlocking]) else { return false }

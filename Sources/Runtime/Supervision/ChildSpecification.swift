@@ -21,14 +21,14 @@ public struct ChildSpecification: Hashable, Sendable {
     /// Whether it is an external program. It gets no arguments that it doesn't know and receives
     /// its incarnation's parameters in the environment. The stack's readiness doesn't depend on it,
     /// and its end doesn't stop the stack.
-    public var isForeign: Bool { externalProgram != nil }
+    public var isExternal: Bool { externalProgram != nil }
     /// Additional environment variables besides those that every child gets.
     public private(set) var environment: [String: String] = [:]
 
     /// Creates the specification of a worker in an external pool with a command; nil for other
     /// pools. The worker is killed when its supervisor dies and can't gain privileges.
-    public init?(foreign pool: WorkerPool, runtimeDirectory: String) {
-        guard pool.trust == .foreign, let command = pool.command, let path = command.first else {
+    public init?(external pool: WorkerPool, runtimeDirectory: String) {
+        guard pool.trust == .external, let command = pool.command, let path = command.first else {
             return nil
         }
         self.init(
@@ -60,7 +60,7 @@ public struct ChildSpecification: Hashable, Sendable {
     /// Returns the program name of a kind.
     public static func programName(_ kind: ProcessKind) -> String { "imagebus-\(kind.name)" }
 
-    /// The descriptor on which a child reports its startup stage (`LifeSign`).
+    /// The descriptor on which a child reports its startup stage (`Heartbeat`).
     public static let readyDescriptor: Int32 = 3
 
     /// The descriptor from which a child reads its secret, if it has one.
@@ -134,9 +134,9 @@ public struct StackSecrets {
         let drawn = ListenerSecrets(further: further.map(\.name)) { Random.bytes(count: $0) }
         guard let listeners = drawn else { throw .invalidArgument }
         let coordinator = PoolName(.coordinator)
-        let foreign = Set(further.filter { $0.trust == .foreign }.map(\.name))
+        let external = Set(further.filter { $0.trust == .external }.map(\.name))
         var files = [coordinator: try SealedFile(listeners.bytes, coordinator)]
-        for (pool, secret) in listeners.workers where !foreign.contains(pool) {
+        for (pool, secret) in listeners.workers where !external.contains(pool) {
             files[pool] = try SealedFile(secret.bytes, pool)
         }
         self.listeners = listeners

@@ -8,16 +8,16 @@ import ZeroMQ
 /// their loop turns (SEMANTICS §14.9).
 ///
 /// Counters are checked once a second. A child whose counter doesn't advance for five checks is
-/// hung, unless it could not run (`Standstill`). A late check is ignored: whatever delayed this
+/// hung, unless it could not run (`Stall`). A late check is ignored: whatever delayed this
 /// process may have delayed the children.
-struct PulseWatch: Sendable {
-    private struct Pulse: Sendable {
+struct HeartbeatMonitor: Sendable {
+    private struct HeartbeatSample: Sendable {
         let incarnation: Incarnation
         var value: UInt64
-        var standstill = Standstill()
+        var stall = Stall()
     }
 
-    private var pulses: [Int: Pulse] = [:]
+    private var heartbeats: [Int: HeartbeatSample] = [:]
     private var lastLook: Instant?
 
     /// The interval between checks, in milliseconds.
@@ -31,7 +31,7 @@ struct PulseWatch: Sendable {
     func isDue(at now: Instant) -> Bool { nextLook.map { $0 <= now } ?? true }
 
     /// Returns whether a child's counter is unchanged since the last check.
-    func standsStill(_ slot: Int, at value: UInt64) -> Bool { pulses[slot]?.value == value }
+    func standsStill(_ slot: Int, at value: UInt64) -> Bool { heartbeats[slot]?.value == value }
 
     /// Processes the counters of running children, by slot, and the milliseconds that stalled ones
     /// `waited` for a processor since the last check; returns the hung children. A child without a
@@ -43,22 +43,22 @@ struct PulseWatch: Sendable {
         let isLate =
             nextLook.map { now > $0.adding(milliseconds: Self.latenessMilliseconds) } ?? true
         lastLook = now
-        pulses = pulses.filter { counters[$0.key]?.incarnation == $0.value.incarnation }
+        heartbeats = heartbeats.filter { counters[$0.key]?.incarnation == $0.value.incarnation }
         for (slot, counter) in counters {
-            var pulse = Pulse(incarnation: counter.incarnation, value: counter.value)
-            if let known = pulses[slot], known.value == counter.value {
-                pulse.standstill = known.standstill
-                pulse.standstill.lasts(waitedMilliseconds: waited[slot] ?? 0, isLate: isLate)
+            var heartbeat = HeartbeatSample(incarnation: counter.incarnation, value: counter.value)
+            if let known = heartbeats[slot], known.value == counter.value {
+                heartbeat.stall = known.stall
+                heartbeat.stall.lasts(waitedMilliseconds: waited[slot] ?? 0, isLate: isLate)
             }
-            pulses[slot] = pulse
+            heartbeats[slot] = heartbeat
         }
-        return pulses.filter { $0.value.standstill.isHang }.keys.sorted()
+        return heartbeats.filter { $0.value.stall.isHang }.keys.sorted()
     }
 
     /// Stops monitoring a child that is being killed, and returns how long it was stalled. Its next
     /// incarnation starts fresh.
-    mutating func forget(_ slot: Int) -> Standstill {
-        pulses.removeValue(forKey: slot)?.standstill ?? Standstill()
+    mutating func forget(_ slot: Int) -> Stall {
+        heartbeats.removeValue(forKey: slot)?.stall ?? Stall()
     }
 }
 
@@ -66,7 +66,7 @@ struct PulseWatch: Sendable {
 ///
 /// Only time in which it could have run counts: neither time that it waited for a processor nor a
 /// late check. After 60 checks it counts as hung regardless of the reason.
-public struct Standstill: Hashable, Sendable {
+public struct Stall: Hashable, Sendable {
     /// Milliseconds in which it could have run.
     public private(set) var stoodMilliseconds = 0
     /// Milliseconds in which it or the supervisor waited for a processor.
@@ -88,7 +88,7 @@ public struct Standstill: Hashable, Sendable {
         waitedMilliseconds += waited
         // On an overloaded machine every check may be late: earlier results are kept.
         guard !isLate else { return }
-        stoodMilliseconds += max(0, PulseWatch.lookMilliseconds - waited)
+        stoodMilliseconds += max(0, HeartbeatMonitor.lookMilliseconds - waited)
     }
 
     /// Whether it is hung.
@@ -314,7 +314,7 @@ extension SupervisorState {
     /// Returns the health of each kind as one line of JSON: `ok` if every child runs, was welcomed
     /// and is not in `withoutSession`, else the error. External programs are ignored.
     func healthLine(withoutSession: Set<Int> = []) -> String {
-        let own = slots.indices.filter { !slots[$0].isForeign }
+        let own = slots.indices.filter { !slots[$0].isExternal }
         let kinds = Set(own.map { slots[$0].kind }).sorted { $0.name < $1.name }
         let members = kinds.map { kind in
             let places = own.filter { slots[$0].kind == kind }

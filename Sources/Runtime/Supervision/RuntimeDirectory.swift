@@ -52,10 +52,10 @@ public struct RuntimeDirectory: ~Copyable {
         // whose default pool is empty.
         let isWhole = kinds.contains(.coordinator) && kinds.contains(.cache)
         let started = isWhole ? pools.filter { $0.trust == .own } : []
-        let foreign = isWhole ? pools.filter { $0.trust == .foreign } : []
+        let external = isWhole ? pools.filter { $0.trust == .external } : []
         if isWhole { try Self.emptyArenas(in: place, besides: names) }
         let control = try Self.makeControlDirectories(places + started, names, in: place)
-        segments = try Self.makeSegmentDirectories(places + started, foreign, in: place)
+        segments = try Self.makeSegmentDirectories(places + started, external, in: place)
             .merging(control) { $0 + $1 }
         self.pools = pools
         self.lock = lock
@@ -82,7 +82,7 @@ public struct RuntimeDirectory: ~Copyable {
     public borrowing func leavePoolSecrets(
         of secrets: StackSecrets
     ) throws(RuntimeDirectoryError) {
-        for pool in pools where pool.trust == .foreign {
+        for pool in pools where pool.trust == .external {
             guard let secret = secrets.listeners.workers[pool.name] else { continue }
             let back = try VerifiedDirectory.at(path: paths.root, .above).directory("back", .above)
             let listener = try back.directory(pool.name.text)
@@ -160,7 +160,7 @@ extension RuntimeDirectory {
     }
 
     private static func makeSegmentDirectories(
-        _ places: [WorkerPool], _ foreign: [WorkerPool], in place: borrowing VerifiedDirectory
+        _ places: [WorkerPool], _ external: [WorkerPool], in place: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
         let arenas = try place.directory("arena", .above)
         var made: [WorkerKind: [SegmentDirectory]] = [:]
@@ -170,7 +170,7 @@ extension RuntimeDirectory {
         }
         // These directories belong to workers that may outlive this process, so their contents
         // stay.
-        for pool in foreign { _ = try arenas.directory(pool.name.text, .others) }
+        for pool in external { _ = try arenas.directory(pool.name.text, .others) }
         if made[.cache] != nil {
             made[.cache]?.append(try SegmentDirectory(place.directory("results")))
         }

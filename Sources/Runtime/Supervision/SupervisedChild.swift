@@ -5,7 +5,7 @@ import Messages
 final class SupervisedChild {
     let kind: ProcessKind
     let pool: PoolName?
-    let isForeign: Bool
+    let isExternal: Bool
     let process: ChildProcess
     let ready: ReadyPipe
     /// The output of its native libraries; nil for an external program, which writes to the
@@ -21,25 +21,25 @@ final class SupervisedChild {
         _ specification: ChildSpecification, restarts: UInt32, secret: Int32? = nil
     ) throws(Errno) {
         let pipe = try FileDescriptor.pipe()
-        isForeign = specification.isForeign
+        isExternal = specification.isExternal
         let life = ChildSpecification.lifeArguments(
             restarts: restarts, parent: CurrentProcess.processID, hasSecret: secret != nil,
             listens: specification.listener != nil)
         var environment = ChildEnvironment.of(CurrentProcess.environment)
         environment.merge(specification.environment) { $1 }
-        if isForeign { environment["IMAGEBUS_RESTARTS"] = "\(restarts)" }
+        if isExternal { environment["IMAGEBUS_RESTARTS"] = "\(restarts)" }
         var command = ChildCommand(
-            specification.program, specification.arguments + (isForeign ? [] : life),
+            specification.program, specification.arguments + (isExternal ? [] : life),
             environment: environment)
         let written = try FileDescriptor.pipe()
         // A library that writes faster than the supervisor reads loses text instead of blocking.
         try written.writeEnd.setNonBlocking()
         command.descriptors = [
-            0: .null, 1: .descriptor(isForeign ? 2 : written.writeEnd.number),
-            2: isForeign ? .inherited : .descriptor(written.writeEnd.number),
+            0: .null, 1: .descriptor(isExternal ? 2 : written.writeEnd.number),
+            2: isExternal ? .inherited : .descriptor(written.writeEnd.number),
             ChildSpecification.readyDescriptor: .descriptor(pipe.writeEnd.number),
         ]
-        if !isForeign { command.descriptors[ChildSpecification.logDescriptor] = .descriptor(2) }
+        if !isExternal { command.descriptors[ChildSpecification.logDescriptor] = .descriptor(2) }
         if let secret {
             command.descriptors[ChildSpecification.secretDescriptor] = .descriptor(secret)
         }
@@ -51,7 +51,7 @@ final class SupervisedChild {
         pool = specification.pool
         process = try ChildProcess(command)
         ready = try ReadyPipe(pipe.readEnd)
-        output = isForeign ? nil : try OutputPipe(written.readEnd)
+        output = isExternal ? nil : try OutputPipe(written.readEnd)
     }
 
     /// The descriptors that signal events of the child.
@@ -115,20 +115,20 @@ final class ReadyPipe {
     private var isOpen: Bool { number != nil }
 
     /// Returns the reports since the last call.
-    func take() -> [LifeSign] {
+    func take() -> [Heartbeat] {
         guard isOpen else { return [] }
-        var told: [LifeSign] = []
+        var told: [Heartbeat] = []
         for byte in pipe.read(upTo: Self.readMax) where isOpen { tell(byte, into: &told) }
         return told
     }
 
-    private func tell(_ byte: UInt8, into told: inout [LifeSign]) {
+    private func tell(_ byte: UInt8, into told: inout [Heartbeat]) {
         guard byte == UInt8(ascii: "\n") else {
             line.append(byte)
-            if line.count > LifeSign.lineBytesMax { pipe.close() }
+            if line.count > Heartbeat.lineBytesMax { pipe.close() }
             return
         }
-        if let sign = LifeSign(line: String(decoding: line, as: UTF8.self)) {
+        if let sign = Heartbeat(line: String(decoding: line, as: UTF8.self)) {
             told.append(sign)
         } else {
             pipe.close()

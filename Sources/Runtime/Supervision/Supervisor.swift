@@ -54,7 +54,7 @@ public final class Supervisor {
         (self.takeStatus, self.prepareReload) = (takeStatus, prepareReload)
         state = SupervisorState(
             kinds: specifications.map(\.kind),
-            foreign: Set(specifications.indices.filter { specifications[$0].isForeign }),
+            external: Set(specifications.indices.filter { specifications[$0].isExternal }),
             startMilliseconds: startMilliseconds)
     }
 
@@ -82,7 +82,7 @@ public final class Supervisor {
             if let health, ready.contains(health.number) {
                 health.answer(state.healthLine(withoutSession: slotsWithoutSession))
             }
-            if isInit { _ = try EndedStrangers.reap(except: processIDs) }
+            if isInit { _ = try OrphanReaper.reap(except: processIDs) }
         }
     }
 
@@ -134,7 +134,7 @@ public final class Supervisor {
     private func counter(of child: SupervisedChild, _ slot: Int) -> UInt64? {
         guard let incarnation = state.incarnation(of: slot) else { return nil }
         if child.kind == .coordinator { return coordinatorAnswers() }
-        guard let pool = child.pool, !child.isForeign else { return child.beats }
+        guard let pool = child.pool, !child.isExternal else { return child.beats }
         return ControlReader(directory: directory.paths.controlDirectory(pool))
             .heartbeat(of: incarnation)
     }
@@ -170,10 +170,10 @@ public final class Supervisor {
         at child: SupervisedChild, slot: Int, ready: Set<Int32>
     ) throws(Errno) {
         guard child.descriptorNumbers.contains(where: ready.contains) else { return }
-        for sign in child.ready.take() { heed(sign, of: child, slot) }
+        for sign in child.ready.take() { handle(sign, of: child, slot) }
         passOn(child.output?.take(isOver: false, at: MonotonicClock.now()), of: child)
         // Processes that it started must not outlive it.
-        if child.isForeign, ready.contains(child.process.descriptor.descriptor.number) {
+        if child.isExternal, ready.contains(child.process.descriptor.descriptor.number) {
             child.process.killGroup()
         }
         guard let status = try child.process.poll() else { return }
@@ -186,7 +186,7 @@ public final class Supervisor {
     /// Returns whether a child of the stack crashed with a job, according to its own record; the
     /// coordinator judges the content.
     private func hadJob(_ child: SupervisedChild, _ slot: Int) -> Bool {
-        guard let pool = child.pool, !child.isForeign, let life = state.incarnation(of: slot)
+        guard let pool = child.pool, !child.isExternal, let life = state.incarnation(of: slot)
         else { return false }
         let pages = ControlReader(directory: directory.paths.controlDirectory(pool))
         return pages.crashRecord(of: life)?.job != nil
@@ -208,7 +208,7 @@ public final class Supervisor {
         return .ended(child.kind, process, status, expected: isStopping)
     }
 
-    private func heed(_ sign: LifeSign, of child: SupervisedChild, _ slot: Int) {
+    private func handle(_ sign: Heartbeat, of child: SupervisedChild, _ slot: Int) {
         switch sign.stage {
         case .begun:
             observe(.begun(child.kind, child.process.processID))
@@ -244,10 +244,10 @@ public final class Supervisor {
         case .removeSegments(let kind, let incarnation):
             let count = directory.removeSegments(of: incarnation, kind: kind)
             if count > 0 { observe(.removedSegments(kind, count)) }
-        case .reportHang(let slot, let standstill):
+        case .reportHang(let slot, let stall):
             guard let child = children[slot] else { return nil }
-            noteStandstill(of: child, slot)
-            observe(.hangs(child.kind, child.process.processID, standstill))
+            recordStall(of: child, slot)
+            observe(.hangs(child.kind, child.process.processID, stall))
         case .reportLateStart(let slot, let moved):
             guard let child = children[slot] else { return nil }
             observe(
@@ -275,8 +275,8 @@ public final class Supervisor {
 
     /// Records the hang in the control segment, so that the coordinator can tell this kill from
     /// others. Without a segment the kill is not attributed to a job.
-    private func noteStandstill(of child: SupervisedChild, _ slot: Int) {
-        guard child.kind != .coordinator, !child.isForeign, let pool = child.pool,
+    private func recordStall(of child: SupervisedChild, _ slot: Int) {
+        guard child.kind != .coordinator, !child.isExternal, let pool = child.pool,
             let life = state.incarnation(of: slot)
         else { return }
         try? ControlVerdict.stoodStill.leave(
@@ -314,7 +314,7 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     /// A program could not be started.
     case cannotStart(ProcessKind, program: String, Errno)
     /// A child is hung and is killed.
-    case hangs(ProcessKind, ProcessID, Standstill)
+    case hangs(ProcessKind, ProcessID, Stall)
     /// A child took too long to start, even with its extended limit, and is killed.
     case startsTooLong(ProcessKind, ProcessID, milliseconds: Int, movedMilliseconds: Int)
     /// A child was killed but hasn't exited, because it is blocked in the kernel.
@@ -360,8 +360,8 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
         case .cannotStart(let kind, let program, let errno):
             "\(kind.name): \(program) cannot be started (\(errno)): "
                 + "IMAGEBUS_PROGRAMS names the directory of the programs"
-        case .hangs(let kind, let pid, let standstill):
-            "\(kind.name) \(pid) does not answer: killed" + Self.excuse(standstill)
+        case .hangs(let kind, let pid, let stall):
+            "\(kind.name) \(pid) does not answer: killed" + Self.excuse(stall)
         case .startsTooLong(let kind, let pid, let milliseconds, let moved):
             "\(kind.name) \(pid) did not start within \(milliseconds) ms"
                 + (moved > 0 ? " and \(moved) ms in which it may have had no processor" : "")
@@ -383,8 +383,8 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    private static func excuse(_ standstill: Standstill) -> String {
-        let waited = standstill.waitedMilliseconds
+    private static func excuse(_ stall: Stall) -> String {
+        let waited = stall.waitedMilliseconds
         return waited > 0 ? " (meanwhile it waited \(waited) ms for a processor)" : ""
     }
 }

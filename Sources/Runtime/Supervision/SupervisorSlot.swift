@@ -27,16 +27,16 @@ struct SupervisorSlot: Sendable {
     let kind: ProcessKind
     /// Whether it is an external program, which affects neither the stack's readiness nor the other
     /// children.
-    let isForeign: Bool
+    let isExternal: Bool
     var life = Life.waiting(until: Instant(nanoseconds: .max))
     private(set) var restarts: UInt32 = 0
     private var policy: RestartPolicy
     private var hasRun = false
 
-    init(kind: ProcessKind, isForeign: Bool = false) {
+    init(kind: ProcessKind, isExternal: Bool = false) {
         self.kind = kind
-        self.isForeign = isForeign
-        policy = RestartPolicy(isForeign: isForeign)
+        self.isExternal = isExternal
+        policy = RestartPolicy(isExternal: isExternal)
     }
 
     var isRunning: Bool {
@@ -131,10 +131,10 @@ public struct RestartPolicy: Hashable, Sendable {
     private var ranNanoseconds: UInt64 = 0
     private var startedAt: Instant?
     private var isWelcomed = false
-    private let isForeign: Bool
+    private let isExternal: Bool
 
     /// Creates the initial state.
-    public init(isForeign: Bool = false) { self.isForeign = isForeign }
+    public init(isExternal: Bool = false) { self.isExternal = isExternal }
 
     /// The number of counted exits that start the backoff.
     public static let endsBeforeBackoff = 3
@@ -153,7 +153,7 @@ public struct RestartPolicy: Hashable, Sendable {
 
     /// Records that the coordinator welcomed this incarnation.
     public mutating func welcomed() {
-        guard !isForeign else { return }
+        guard !isExternal else { return }
         isWelcomed = true
         counted.removeAll { !$0.crashed }
     }
@@ -191,7 +191,7 @@ struct ChildEnd: Hashable, Sendable {
 extension ChildStatus {
     /// Whether it was ended by a signal of its own making: neither SIGKILL nor SIGTERM.
     var isCrash: Bool {
-        guard case .signalled(let signal, _) = self else { return false }
+        guard case .signaled(let signal, _) = self else { return false }
         return signal != .kill && signal != .terminate
     }
 }

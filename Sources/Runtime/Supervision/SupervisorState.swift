@@ -42,17 +42,17 @@ public struct SupervisorState: Sendable {
     var slots: [SupervisorSlot]
     var orphans: [OrphanedLife] = []
     var wasReady = false
-    var pulses = PulseWatch()
+    var heartbeats = HeartbeatMonitor()
     let startMilliseconds: Int
 
     /// Creates one slot for each kind, in that order; the coordinator must be first. The slots in
-    /// `foreign` run external programs.
+    /// `external` run external programs.
     public init(
-        kinds: [ProcessKind], foreign: Set<Int> = [],
+        kinds: [ProcessKind], external: Set<Int> = [],
         startMilliseconds: Int = Self.startMilliseconds
     ) {
         slots = kinds.enumerated().map { slot, kind in
-            SupervisorSlot(kind: kind, isForeign: foreign.contains(slot))
+            SupervisorSlot(kind: kind, isExternal: external.contains(slot))
         }
         self.startMilliseconds = startMilliseconds
     }
@@ -61,7 +61,7 @@ public struct SupervisorState: Sendable {
     public var nextDeadline: Instant? {
         var deadlines = slots.compactMap(\.waitsUntil) + orphans.map(\.removedAt)
         if phase == .running {
-            deadlines += pulses.nextLook.map { [$0] } ?? []
+            deadlines += heartbeats.nextLook.map { [$0] } ?? []
             deadlines += slots.compactMap(\.startLimit?.until)
         }
         if case .endingFronts(_, let frontsUntil) = phase { deadlines.append(frontsUntil) }
@@ -93,7 +93,7 @@ public struct SupervisorState: Sendable {
     }
 
     /// Returns whether the heartbeat counters of the children should be checked now.
-    func wantsLook(at now: Instant) -> Bool { phase == .running && pulses.isDue(at: now) }
+    func wantsLook(at now: Instant) -> Bool { phase == .running && heartbeats.isDue(at: now) }
 
     /// Returns the incarnation of a child that has reported it and whose counter is valid.
     func incarnation(of slot: Int) -> Incarnation? { slots[slot].incarnation }
@@ -101,7 +101,7 @@ public struct SupervisorState: Sendable {
     /// Returns whether a child has shown no sign of life since the last check, so that its waiting
     /// time matters: it is starting, or its counter is unchanged.
     func isSilent(_ slot: Int, counter: UInt64?) -> Bool {
-        counter.map { pulses.standsStill(slot, at: $0) } ?? (slots[slot].startLimit != nil)
+        counter.map { heartbeats.standsStill(slot, at: $0) } ?? (slots[slot].startLimit != nil)
     }
 
     /// Returns whether the coordinator has welcomed the child.
@@ -116,9 +116,9 @@ public struct SupervisorState: Sendable {
         for (slot, value) in counters {
             if let incarnation = incarnation(of: slot) { living[slot] = (incarnation, value) }
         }
-        for slot in pulses.looked(living, waited: waited, at: now) where phase == .running {
-            let standstill = pulses.forget(slot)
-            actions += [.reportHang(slot: slot, standstill), .signal(slot: slot, .kill)]
+        for slot in heartbeats.looked(living, waited: waited, at: now) where phase == .running {
+            let stall = heartbeats.forget(slot)
+            actions += [.reportHang(slot: slot, stall), .signal(slot: slot, .kill)]
         }
     }
 
@@ -184,7 +184,7 @@ public enum SupervisorAction: Hashable, Sendable {
     /// Unlink the segments of a dead child.
     case removeSegments(WorkerKind, Incarnation)
     /// Report that a slot's child is hung; it is killed.
-    case reportHang(slot: Int, Standstill)
+    case reportHang(slot: Int, Stall)
     /// Report that a slot's child took too long to start, despite extending the limit by
     /// `movedMilliseconds`; it is killed.
     case reportLateStart(slot: Int, movedMilliseconds: Int)
@@ -240,7 +240,7 @@ extension SupervisorState {
     mutating func spawnFailed(
         _ slot: Int, at now: Instant, into actions: inout [SupervisorAction]
     ) {
-        guard wasReady || slots[slot].isForeign else {
+        guard wasReady || slots[slot].isExternal else {
             slots[slot].life = .done
             beginDrain(.refused(SupervisorEnd.internalCode), at: now, into: &actions)
             return
@@ -254,7 +254,7 @@ extension SupervisorState {
     ) {
         slots[slot].welcome(incarnation)
         guard phase == .running, !wasReady,
-            slots.allSatisfy({ $0.isForeign || $0.isWelcomed })
+            slots.allSatisfy({ $0.isExternal || $0.isWelcomed })
         else { return }
         wasReady = true
         actions.append(.announceReady)
@@ -265,7 +265,7 @@ extension SupervisorState {
     ) {
         guard slots[slot].isRunning else { return }
         // External programs remove their own segments.
-        if !slots[slot].isForeign, let incarnation = slots[slot].incarnation,
+        if !slots[slot].isExternal, let incarnation = slots[slot].incarnation,
             let kind = slots[slot].kind.stackKind
         {
             orphans.append(
@@ -313,7 +313,7 @@ extension SupervisorState {
     private mutating func endedWhileRunning(
         _ slot: Int, _ child: ChildEnd, at now: Instant, into actions: inout [SupervisorAction]
     ) {
-        if !wasReady, !slots[slot].isForeign, case .exited(let code) = child.status,
+        if !wasReady, !slots[slot].isExternal, case .exited(let code) = child.status,
             Self.refusals.contains(code)
         {
             slots[slot].life = .done

@@ -14,7 +14,7 @@ public protocol JobExecutor: AnyObject {
     /// (SEMANTICS §8.3).
     var needsHardCancel: Bool { get }
     /// Whether so much canceled work is still running that the process must exit.
-    var hasForsakenTooMuch: Bool { get }
+    var hasTooManyAbandonedJobs: Bool { get }
     /// Starts a job.
     func start(_ job: Job)
     /// Called when a job's outcome reached the bus thread; releases everything that belongs to the
@@ -46,12 +46,12 @@ public protocol JobExecutor: AnyObject {
     /// Called about once a second.
     func tick()
     /// Returns whether its thread has made progress; called once a second.
-    func pulse() -> ExecutorPulse
+    func heartbeat() -> ExecutorHeartbeat
 }
 
 extension JobExecutor {
     /// Returns false by default.
-    public var hasForsakenTooMuch: Bool { false }
+    public var hasTooManyAbandonedJobs: Bool { false }
     /// Does nothing by default.
     public func finished(_ id: JobID) {}
     /// Does nothing by default.
@@ -69,11 +69,11 @@ extension JobExecutor {
     /// Does nothing by default.
     public func tick() {}
     /// Reports progress by default, for executors without such a thread.
-    public func pulse() -> ExecutorPulse { .beats }
+    public func heartbeat() -> ExecutorHeartbeat { .beats }
 }
 
 /// Whether the thread with which an executor serves many jobs makes progress.
-public enum ExecutorPulse: Hashable, Sendable {
+public enum ExecutorHeartbeat: Hashable, Sendable {
     /// It makes progress, or the executor has no such thread.
     case beats
     /// It has been busy with the same task for a second or more: with this job, if known.

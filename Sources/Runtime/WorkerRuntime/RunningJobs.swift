@@ -122,15 +122,15 @@ extension WorkerLoop {
 
     /// Ends the process if too much canceled work is still running, for executors that abandon work
     /// instead.
-    mutating func endIfForsaken() throws {
-        guard executor.hasForsakenTooMuch else { return }
+    mutating func exitIfOrphaned() throws {
+        guard executor.hasTooManyAbandonedJobs else { return }
         bootstrap.log.warning("too much of what was cancelled goes on", [:])
         try perform(session.gaveUpOnNativeCode())
     }
 
     /// Sends the heartbeat of an external worker; if its pipe is closed, its supervisor has exited.
-    private mutating func sayAlive() throws {
-        guard standing == .foreign, pulse == .beats,
+    private mutating func sendHeartbeat() throws {
+        guard trust == .external, heartbeat == .beats,
             !bootstrap.ready.tell(.alive, bootstrap.incarnation)
         else { return }
         try perform(session.terminated())
@@ -159,10 +159,10 @@ extension WorkerLoop {
     }
 
     /// Checks the executor's thread; the job on which it is stuck is blamed for a kill.
-    private mutating func feelPulse() {
-        let before = pulse
-        pulse = executor.pulse()
-        if pulse != before { recordHeld() }
+    private mutating func checkHeartbeat() {
+        let before = heartbeat
+        heartbeat = executor.heartbeat()
+        if heartbeat != before { recordHeld() }
     }
 
     /// Cancels the timers of a completed job.
@@ -194,10 +194,10 @@ extension WorkerLoop {
         case .retry: isRetrying = false
         case .tick:
             executor.tick()
-            feelPulse()
+            checkHeartbeat()
             stopHang(at: now)
-            try endIfForsaken()
-            try sayAlive()
+            try exitIfOrphaned()
+            try sendHeartbeat()
             try perform(session.ticked())
             timers.schedule(.tick, at: now.adding(milliseconds: Self.tickMilliseconds))
         }
@@ -225,7 +225,7 @@ enum WorkerTimer {
 /// released.
 ///
 /// Only blocks in `arena/<kind>/`; the cache tracks those in `results/` itself.
-struct HandedOver {
+struct OutstandingBlocks {
     private var blocks: Set<BlockID> = []
 
     /// Whether no blocks are outstanding.

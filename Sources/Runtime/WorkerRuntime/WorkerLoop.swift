@@ -16,7 +16,7 @@ import ZeroMQ
 public struct WorkerLoop: ~Copyable {
     let kind: WorkerKind
     let pool: PoolName
-    let standing: WorkerStanding
+    let trust: WorkerTrust
     var bootstrap: Bootstrap
     let executor: any JobExecutor
     let arenas: [Arena]
@@ -37,9 +37,9 @@ public struct WorkerLoop: ~Copyable {
     /// The CPU time of the process when its newest job began, if it executes one job at a time.
     var processorTimeAtStart: UInt64?
     /// The executor's progress at the last tick.
-    var pulse = ExecutorPulse.beats
+    var heartbeat = ExecutorHeartbeat.beats
     var jobLog = JobLog()
-    var handedOver = HandedOver()
+    var outstandingBlocks = OutstandingBlocks()
     var outbox: [WorkerMessage] = []
     var timers = TimerQueue<WorkerTimer>(timersMax: 65_536)
     var jobTimers = JobTimers()
@@ -64,7 +64,7 @@ public struct WorkerLoop: ~Copyable {
         kind: WorkerKind, pool: PoolName, bootstrap: consuming Bootstrap, machine: WorkerMachine,
         reporter: WorkerReporter, memory: consuming ProcessMemoryGauge?,
         policy: WorkerPolicy = WorkerPolicy(),
-        standing: WorkerStanding = .own
+        trust: WorkerTrust = .own
     ) throws {
         let endpoint = try Endpoint(parsing: bootstrap.paths.backEndpoint(pool))
         let context = try Context()
@@ -72,7 +72,7 @@ public struct WorkerLoop: ~Copyable {
             to: endpoint, in: context, frameBytesMax: MessageLimits.backFrameBytesMax)
         self.kind = kind
         self.pool = pool
-        self.standing = standing
+        self.trust = trust
         self.bootstrap = bootstrap
         executor = machine.executor
         arenas = machine.arenas
@@ -82,9 +82,9 @@ public struct WorkerLoop: ~Copyable {
         self.memory = memory
         self.policy = policy
         self.context = context
-        switch standing {
+        switch trust {
         case .own: control = Self.control(pool, self.bootstrap)
-        case .foreign: control = nil
+        case .external: control = nil
         }
         // From now on this process has state to monitor, and to remove after its death.
         self.bootstrap.ready.tell(.begun, self.bootstrap.incarnation)
@@ -137,7 +137,7 @@ public struct WorkerLoop: ~Copyable {
     /// Updates the heartbeat and whether the coordinator knows this process.
     mutating func beat() {
         // A heartbeat on behalf of a stuck thread would prevent the replacement of the process.
-        if pulse == .beats { control?.beat(isWelcome: session.isWelcome) }
+        if heartbeat == .beats { control?.beat(isWelcome: session.isWelcome) }
     }
 
     // MARK: - Sources
@@ -235,7 +235,7 @@ public struct WorkerLoop: ~Copyable {
             return
         }
         progress.id = job
-        if let arrived = progress.arrived { handedOver.add(ShortList(arrived)) }
+        if let arrived = progress.arrived { outstandingBlocks.add(ShortList(arrived)) }
         send(.progress(progress))
     }
 
@@ -252,9 +252,9 @@ extension WorkerLoop {
 
     private mutating func perform(_ action: WorkerSession.Action) throws {
         switch action {
-        case .sayHello: sayHello()
+        case .sendHello: sendHello()
         case .announceEverything: announceEverything()
-        case .tellReady:
+        case .notifyReady:
             // First, because the supervisor may check the control segment before the next turn.
             beat()
             bootstrap.ready.tell(.ready, bootstrap.incarnation)
@@ -266,20 +266,20 @@ extension WorkerLoop {
         case .cancel(let job):
             cancel(job)
             expectEnd(of: job, at: .now())
-            try endIfForsaken()
+            try exitIfOrphaned()
         case .adjust(let adjustment): adjust(adjustment)
         case .release(let blocks):
-            handedOver.remove(blocks)
+            outstandingBlocks.remove(blocks)
             executor.release(blocks)
             flushIfReleased()
         case .touched(let blocks): executor.touched(blocks)
         case .adopt(let settings): executor.adopt(settings)
         case .adoptDownloads(let settings): executor.adopt(settings)
         case .sendOutcome(let outcome):
-            handedOver.add(outcome.result.references)
+            outstandingBlocks.add(outcome.result.references)
             send(.outcome(outcome))
         case .discard(let outcome): discard(outcome)
-        case .sayGoodbye(let reason):
+        case .sendGoodbye(let reason):
             send(.goodbye(reason))
             limitDeparture(reason)
         case .flush: flush()
@@ -296,7 +296,7 @@ extension WorkerLoop {
 
     /// Records the job to which a crash is attributed from now on.
     mutating func recordHeld() {
-        if case .stands(let own?) = pulse, let job = running.job(own),
+        if case .stands(let own?) = heartbeat, let job = running.job(own),
             let attempt = session.attempt(of: job)
         {
             control?.hold(job, attempt: attempt)
@@ -324,12 +324,12 @@ extension WorkerLoop {
     }
 
     private mutating func flushIfReleased() {
-        guard awaitsRelease, handedOver.isEmpty else { return }
+        guard awaitsRelease, outstandingBlocks.isEmpty else { return }
         awaitsRelease = false
         executor.flush()
     }
 
-    private mutating func sayHello() {
+    private mutating func sendHello() {
         let hello = WorkerHello(
             incarnation: bootstrap.incarnation, pid: UInt32(CurrentProcess.processID),
             restarts: bootstrap.restarts, version: version, credit: executor.credit,
@@ -338,13 +338,13 @@ extension WorkerLoop {
     }
 
     private var version: String {
-        standing == .own ? ProductVersion.text : "swift \(ProductVersion.text)"
+        trust == .own ? ProductVersion.text : "swift \(ProductVersion.text)"
     }
 
     private var secret: ListenerSecret? {
-        switch standing {
+        switch trust {
         case .own: bootstrap.secret.flatMap { ListenerSecret($0) }
-        case .foreign: PoolSecret.of(pool, in: bootstrap.paths)
+        case .external: PoolSecret.of(pool, in: bootstrap.paths)
         }
     }
 
@@ -363,12 +363,12 @@ extension WorkerLoop {
         running.abandonAll()
         recordHeld()
         executor.abandon()
-        executor.release(handedOver.takeAll())
+        executor.release(outstandingBlocks.takeAll())
     }
 
     private mutating func end(_ reason: GoodbyeReason) {
         switch reason {
-        case .terminated where isExpelled && standing == .foreign:
+        case .terminated where isExpelled && trust == .external:
             exitStatus = ProgramExit.internalError
         case .drained, .terminated: exitStatus = ProgramExit.success
         case .cancelledHard, .recycled: exitStatus = ProgramExit.startAgain
@@ -427,7 +427,7 @@ extension WorkerLoop {
             guard case .outcome(let outcome) = message, !outcome.result.isFailure else {
                 return true
             }
-            handedOver.remove(outcome.result.references.map(\.block))
+            outstandingBlocks.remove(outcome.result.references.map(\.block))
             discard(outcome)
             let failure = ImageError(.internalError, "an outcome cannot travel: \(error)")
             return try transmit(

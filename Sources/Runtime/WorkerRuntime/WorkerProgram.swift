@@ -125,15 +125,15 @@ public struct WorkerMachine {
 }
 
 extension WorkerProgram {
-    /// The names of the arguments of `runForeign`.
-    public static let foreignValued = Bootstrap.valued.union(WorkerPlace.valued)
+    /// The names of the arguments of `runExternal`.
+    public static let externalValued = Bootstrap.valued.union(WorkerPlace.valued)
 
     /// Runs a worker of an external pool (PROTOCOL §8.1.1) and returns the exit status. Like `run`,
     /// except that the process is not recycled and does not lower its priority. `program` is its
     /// name in the log.
     ///
     /// Work may continue after the return: end the process with `CurrentProcess.endAtOnce`.
-    public static func runForeign(
+    public static func runExternal(
         _ kind: WorkerKind, _ arguments: ProgramArguments, program: String,
         build: (WorkerParts) throws -> WorkerMachine
     ) -> Int32 {
@@ -161,7 +161,7 @@ extension WorkerProgram {
         let end = try run(
             WorkerLoop(
                 kind: kind, pool: place.pool, bootstrap: bootstrap, machine: machine,
-                reporter: reporter, memory: nil, policy: .foreign, standing: .foreign))
+                reporter: reporter, memory: nil, policy: .external, trust: .external))
         return end.status
     }
 }
@@ -169,7 +169,7 @@ extension WorkerProgram {
 extension WorkerPolicy {
     /// The policy of an external program, which manages its own memory and might not be restarted
     /// by anyone.
-    static var foreign: WorkerPolicy {
+    static var external: WorkerPolicy {
         var policy = WorkerPolicy()
         policy.hangSeconds = nil
         (policy.jobsMax, policy.privateBytesMax) = (.max, .max)
@@ -182,7 +182,7 @@ extension WorkerParts {
     /// also removes those of killed processes of the pool.
     ///
     /// Throws if the stack has no such pool.
-    public func foreignArena() throws -> Arena {
+    public func externalArena() throws -> Arena {
         let directory = paths.arenaDirectory(place.pool)
         do throws(Errno) {
             _ = try FileDescriptor.openDirectory(directory)
@@ -191,7 +191,7 @@ extension WorkerParts {
                 "there is no \(directory) (\(error)): the stack does not run, or its configuration "
                     + "names no foreign pool '\(place.pool)'")
         }
-        let removed = try OrphanSegments.removeForsaken(in: directory)
+        let removed = try OrphanSegments.removeOrphans(in: directory)
         if removed > 0 {
             log.info("removed segments of processes that ended", ["count": LogValue(removed)])
         }
@@ -202,14 +202,14 @@ extension WorkerParts {
 }
 
 /// Whether a worker is part of the stack: determines how it sends heartbeats and authenticates.
-public enum WorkerStanding: Hashable, Sendable {
+public enum WorkerTrust: Hashable, Sendable {
     /// A program of the stack: a control segment, and a secret inherited from its supervisor on a
     /// descriptor.
     case own
     /// An external program (PROTOCOL §8.1.1): reads the secret from its pool's file before each
     /// hello, because the next `serve` writes new ones, and reports as in PROTOCOL §10.3 if a
     /// supervisor reads that.
-    case foreign
+    case external
 }
 
 /// The pool of a worker, and the additional pools whose segments it reads.

@@ -23,11 +23,11 @@ struct WorkerSession {
     /// An action for the loop, to be executed in order.
     enum Action: Equatable {
         /// Send hello.
-        case sayHello
+        case sendHello
         /// The coordinator has no state of this process yet: announce all segments and other state.
         case announceEverything
         /// Notify the supervisor.
-        case tellReady
+        case notifyReady
         /// Cancel all jobs and free every block.
         case abandonEverything
         /// Start this job.
@@ -49,7 +49,7 @@ struct WorkerSession {
         /// Free the blocks of an outcome that is not sent.
         case discard(JobOutcome)
         /// Send goodbye: no new jobs are accepted.
-        case sayGoodbye(GoodbyeReason)
+        case sendGoodbye(GoodbyeReason)
         /// Write unsaved data, wait until outstanding blocks are released, then call `flushed`.
         case flush
         /// Stop.
@@ -80,13 +80,13 @@ struct WorkerSession {
         switch state {
         case .away, .greeting, .ready:
             state = .greeting
-            return [.sayHello]
+            return [.sendHello]
         case .leaving, .ended: return []
         }
     }
 
     /// Handles a tick: repeats an unanswered hello.
-    func ticked() -> [Action] { state == .greeting ? [.sayHello] : [] }
+    func ticked() -> [Action] { state == .greeting ? [.sendHello] : [] }
 
     /// Handles the end of the connection.
     mutating func linkDown() -> [Action] {
@@ -165,7 +165,7 @@ struct WorkerSession {
 
     private mutating func welcomed() -> [Action] {
         state = .ready
-        return [.announceEverything, .tellReady]
+        return [.announceEverything, .notifyReady]
     }
 
     /// Handles a rejected hello. A lack of free sessions is temporary; a listener that rejects this
@@ -189,10 +189,10 @@ struct WorkerSession {
 
     /// Handles a coordinator that doesn't know this process, and so isn't the one that welcomed it.
     private mutating func helloRequired() -> [Action] {
-        guard state == .ready else { return state == .greeting ? [.sayHello] : [] }
+        guard state == .ready else { return state == .greeting ? [.sendHello] : [] }
         held.removeAll()
         state = .greeting
-        return [.abandonEverything, .sayHello]
+        return [.abandonEverything, .sendHello]
     }
 
     private func release(_ blocks: [BlockID]) -> [Action] {
@@ -213,7 +213,7 @@ struct WorkerSession {
             return [.flush]
         case .ready:
             state = .leaving(reason)
-            return [.sayGoodbye(reason)] + (held.isEmpty ? [.flush] : [])
+            return [.sendGoodbye(reason)] + (held.isEmpty ? [.flush] : [])
         }
     }
 
@@ -221,6 +221,6 @@ struct WorkerSession {
     private mutating func leaveNow(_ reason: GoodbyeReason) -> [Action] {
         guard state != .ended else { return [] }
         state = .ended
-        return [.sayGoodbye(reason), .end(reason)]
+        return [.sendGoodbye(reason), .end(reason)]
     }
 }

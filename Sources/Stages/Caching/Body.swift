@@ -310,8 +310,8 @@ extension StoreWork {
             guard let header = ImageHeader(bytes.span) else { return false }
             return header.format == format && header.size == size
         }
-        let isForeignCache = producer.kind == .cache && producer.pool != PoolName(.cache)
-        guard isForeignCache || [.transform, .decode].contains(producer.kind) else { return true }
+        let isExternalCache = producer.kind == .cache && producer.pool != PoolName(.cache)
+        guard isExternalCache || [.transform, .decode].contains(producer.kind) else { return true }
         guard ImageFormat(file: bytes.span) == format else { return false }
         guard format.traits.storedSize != nil else { return true }
         guard let stored = ImageHeader(bytes.span)?.size else { return false }

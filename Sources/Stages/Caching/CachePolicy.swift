@@ -107,13 +107,13 @@ extension CacheStage {
             apply(memory.remove(key: key))
         }
         if isNewDisk { owesPolicy = true }
-        tellPolicy(now)
+        notifyPolicy(now)
         follow(readOnly)
         return settle(now)
     }
 
     /// Passes a changed policy to the disk thread as soon as its queue has capacity.
-    func tellPolicy(_ now: UnixTime) {
+    func notifyPolicy(_ now: UnixTime) {
         if owesPolicy, ask(.adopt(policy.disk), .noting, now) { owesPolicy = false }
     }
 

@@ -316,7 +316,7 @@ extension CacheStage {
         lookForStalls(now, uptime: uptime ?? MonotonicClock.now())
         if !touches.isEmpty, ask(.touch(Array(touches)), .noting, now) { touches = [] }
         followClock(now)
-        tellPolicy(now)
+        notifyPolicy(now)
         removeAgain(now)
         checkDirectories()
         maintain(now)

@@ -344,8 +344,8 @@ final class ReadOnlyIndex {
         connection = try Connection(
             path: "/proc/self/fd/\(root.number)/\(DiskTier.indexName)",
             configuration: Connection.Configuration(creates: false, isImmutable: true))
-        let columns = try SetAsideIndex.columns(connection)
-        let tables = try SetAsideIndex.tables(connection)
+        let columns = try QuarantinedIndex.columns(connection)
+        let tables = try QuarantinedIndex.tables(connection)
         select = "SELECT \(columns), entries.number FROM \(tables) WHERE entries.key = ?"
         _ = try connection.prepare(select)
     }

@@ -111,7 +111,7 @@ struct AllFrames {
         let size = reduction.size
         var layout = PixelLayout(bands: .rgba, size: size, stride: 4 * size.width)
         layout.orientation = source.orientation
-        layout.animation = AnimationFacts(
+        layout.animation = AnimationProperties(
             durations: reader.map.frames.map { UInt32(clamping: $0.duration) },
             loops: reader.map.loops, plays: reader.map.plays)
         return layout

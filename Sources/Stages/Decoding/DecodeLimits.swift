@@ -91,7 +91,7 @@ extension ImageLimits {
     ///
     /// - Parameter size: The stored size of each frame.
     func check(frames: Int, of size: PixelSize) throws(ImageError) {
-        let most = AnimationFacts.framesMax
+        let most = AnimationProperties.framesMax
         guard frames <= most else {
             throw .over(
                 "framesMax",

@@ -122,10 +122,10 @@ public struct DecodeStage: Sendable {
         try limits.check(source, at: scale)
         try InflatedBytes.check()
         if let image = try passed(work, source, limits, to: output) { return image }
-        let facts = try facts(of: source, work, limits, cancellation)
+        let properties = try properties(of: source, work, limits, cancellation)
         try InflatedBytes.check()
         guard work.need != .header else {
-            return DecodedImage(info: source.info, frames: [], facts: facts)
+            return DecodedImage(info: source.info, frames: [], properties: properties)
         }
         try limits.checkPixelBytes(source, at: scale)
         guard !cancellation.isCancelled else { throw .cancelled }
@@ -135,7 +135,7 @@ public struct DecodeStage: Sendable {
             {
                 let frame = try frames.write(
                     to: output, keeping: work.keeps, cancellation: cancellation)
-                return DecodedImage(info: source.info, frames: [frame], facts: facts)
+                return DecodedImage(info: source.info, frames: [frame], properties: properties)
             }
             let kept = try KeptBytes(of: source, work.keeps)
             if let index = work.frame ?? (missing == nil ? nil : source.frameOfStill) {
@@ -143,24 +143,26 @@ public struct DecodeStage: Sendable {
                 let animation = missing == nil ? animation : KeptAnimation()
                 let frame = try animation.frame(
                     index, of: source, limits, kept, to: output, cancellation: cancellation)
-                return DecodedImage(info: source.info, frames: [frame], facts: facts)
+                return DecodedImage(info: source.info, frames: [frame], properties: properties)
             }
             let frame = try frame(
-                of: kept.hasProfile ? source.withOwnColours : source, at: scale, work.keeps,
+                of: kept.hasProfile ? source.withOwnColors : source, at: scale, work.keeps,
                 limits, kept, to: output, cancellation: cancellation)
-            return DecodedImage(info: source.info, frames: [frame], facts: facts)
+            return DecodedImage(info: source.info, frames: [frame], properties: properties)
         } catch {
             throw error.ofPixels
         }
     }
 
-    private func facts(
+    private func properties(
         of source: SourceImage, _ work: DecodeWork, _ limits: ImageLimits,
         _ cancellation: CancellationFlag
-    ) throws(ImageError) -> ImageFacts? {
-        guard !work.facts.kinds.isEmpty else { return nil }
-        return try FactReader(wanted: work.facts, limits: limits, cancellation: cancellation)
-            .facts(of: source)
+    ) throws(ImageError) -> ImageProperties? {
+        guard !work.properties.kinds.isEmpty else { return nil }
+        return try PropertyReader(
+            wanted: work.properties, limits: limits, cancellation: cancellation
+        )
+        .properties(of: source)
     }
 
     private func frame(
@@ -250,7 +252,7 @@ extension OutputBlock {
         _ layout: PixelLayout, pixelBytes count: Int, with kept: KeptBytes
     ) -> DecodedImage.Frame {
         var layout = layout
-        layout.enclosures = kept.write(to: bytes, from: count)
+        layout.embeddedMetadata = kept.write(to: bytes, from: count)
         return DecodedImage.Frame(
             reference: reference(length: count + kept.byteCount), layout: layout)
     }

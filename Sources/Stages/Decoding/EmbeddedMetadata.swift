@@ -4,7 +4,7 @@ import Vips
 
 /// The metadata of a source that is embedded in results, in the form permitted for them.
 struct KeptBytes {
-    private(set) var parts: [(kind: Enclosure.Kind, bytes: [UInt8])] = []
+    private(set) var parts: [(kind: EmbeddedMetadata.Kind, bytes: [UInt8])] = []
 
     /// Creates an empty set.
     init() {}
@@ -34,17 +34,17 @@ struct KeptBytes {
 
     /// Writes the parts one after the other and returns their locations; `memory` must have enough
     /// space from `offset`.
-    func write(to memory: UnsafeMutableRawBufferPointer, from offset: Int) -> [Enclosure] {
+    func write(to memory: UnsafeMutableRawBufferPointer, from offset: Int) -> [EmbeddedMetadata] {
         var end = offset
         return parts.map { part in
-            let enclosure = Enclosure(kind: part.kind, offset: end, length: part.bytes.count)
+            let embedded = EmbeddedMetadata(kind: part.kind, offset: end, length: part.bytes.count)
             UnsafeMutableRawBufferPointer(rebasing: memory[end...]).copyBytes(from: part.bytes)
             end += part.bytes.count
-            return enclosure
+            return embedded
         }
     }
 
-    private mutating func append(_ kind: Enclosure.Kind, _ bytes: [UInt8]?) {
+    private mutating func append(_ kind: EmbeddedMetadata.Kind, _ bytes: [UInt8]?) {
         guard let bytes, (1...kind.bytesMax).contains(bytes.count) else { return }
         parts.append((kind, bytes))
     }
@@ -56,8 +56,8 @@ struct KeptBytes {
         let isKept =
             switch profile.space {
             case .rgb:
-                wishes.contains(.profile) && [.rgb, .rgb16].contains(source.header.colour)
-            case .grey: wishes.contains(.greyProfile)
+                wishes.contains(.profile) && [.rgb, .rgb16].contains(source.header.color)
+            case .gray: wishes.contains(.grayProfile)
             case .cmyk: false
             }
         return isKept ? profile.bytes : nil

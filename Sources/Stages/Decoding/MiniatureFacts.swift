@@ -54,20 +54,20 @@ struct MiniaturePixels {
 }
 
 /// The mean of all pixels.
-enum AverageColour {
+enum AverageColor {
     /// Returns the mean of the sRGB samples, weighted by alpha; alpha is the mean of all pixels.
-    static func of(_ pixels: MiniaturePixels) -> Colour {
+    static func of(_ pixels: MiniaturePixels) -> Color {
         var sums = SIMD4<Int>.zero
         pixels.forEach { red, green, blue, alpha in
             let weight = Int(alpha)
             sums &+= SIMD4(Int(red) * weight, Int(green) * weight, Int(blue) * weight, weight)
         }
-        return Colour(
+        return Color(
             mean: sums, over: sums.w, alpha: sums.w, over: pixels.size.width * pixels.size.height)
     }
 }
 
-extension Colour {
+extension Color {
     /// Creates a color from rounded quotients of sums; no color if a divisor is zero.
     init(mean sums: SIMD4<Int>, over weight: Int, alpha: Int, over count: Int) {
         func mean(_ sum: Int, _ count: Int) -> UInt32 {
@@ -80,13 +80,13 @@ extension Colour {
 }
 
 /// The most frequent color of an image.
-enum DominantColour {
+enum DominantColor {
     /// The number of bins per channel.
     private static let grades = 16
 
     /// Returns the mean of the pixels in the fullest bin of the color histogram, weighted by alpha.
     /// `nil` if everything is transparent.
-    static func of(_ pixels: MiniaturePixels) -> Colour? {
+    static func of(_ pixels: MiniaturePixels) -> Color? {
         var sums = [SIMD4<Int>](repeating: .zero, count: grades * grades * grades)
         pixels.forEach { red, green, blue, alpha in
             let weight = Int(alpha)
@@ -95,7 +95,7 @@ enum DominantColour {
                 Int(red) * weight, Int(green) * weight, Int(blue) * weight, weight)
         }
         guard let most = sums.max(by: { $0.w < $1.w }), most.w > 0 else { return nil }
-        return Colour(mean: most, over: most.w, alpha: 255, over: 1)
+        return Color(mean: most, over: most.w, alpha: 255, over: 1)
     }
 }
 

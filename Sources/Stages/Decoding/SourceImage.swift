@@ -19,7 +19,7 @@ struct SourceImage {
     /// Whether its colors represent sRGB only after a conversion by its profile.
     private(set) var needsProfile: Bool
     /// The meaning of its samples if they exceed SDR white.
-    private(set) var hdr: HDRColours?
+    private(set) var hdr: HDRColors?
     /// The number of used bits per sample.
     let bits: Int
     /// The size of profile, EXIF, XMP and other texts in bytes.
@@ -45,9 +45,9 @@ struct SourceImage {
         metadataBytes = image.metadataBytes
         codedSize = image.codedSize
         let stated = decoder.format.traits.statedColors?(HeaderBytes(Span(_unsafeBytes: bytes)))
-        hdr = HDRColours(stated, image)
+        hdr = HDRColors(stated, image)
         bits = SampleBits.stored(in: image) ?? 8 * header.bytesPerBand
-        let space = header.colour.profileSpace.flatMap(ProfileSpace.init(rawValue:))
+        let space = header.color.profileSpace.flatMap(ProfileSpace.init(rawValue:))
         let embedded = image.withProfile { SampleProfile($0, for: space) } ?? nil
         profile = SampleProfile(embedded, stated: stated, for: space)
         needsProfile = profile.map { !$0.isSRGB } ?? false
@@ -83,7 +83,7 @@ struct SourceImage {
     }
 
     /// The same source without color conversion.
-    var withOwnColours: SourceImage {
+    var withOwnColors: SourceImage {
         var source = self
         source.needsProfile = false
         source.hdr = nil
@@ -107,10 +107,10 @@ struct SourceImage {
 
     /// Returns the sample format of a decode that keeps these parts.
     func samples(_ keeps: KeptParts) -> SampleForm {
-        guard (9...16).contains(bits), [.grey16, .rgb16].contains(header.colour) else {
+        guard (9...16).contains(bits), [.gray16, .rgb16].contains(header.color) else {
             return .usual
         }
-        if keeps.contains(.hdr), header.colour == .rgb16, let hdr {
+        if keeps.contains(.hdr), header.color == .rgb16, let hdr {
             return SampleForm(bits: bits, hdr: hdr)
         }
         return keeps.contains(.depth) ? SampleForm(bits: bits) : .usual
@@ -220,8 +220,8 @@ extension SourceImage {
         let opened = try open(at: scale)
         opened.watch { cancellation.isCancelled }
         return try ImageError.mapping { () throws(VipsError) -> PendingPixels in
-            let coloured = try ColourConversion(self, to: samples).apply(to: opened)
-            let turned = try orientation.apply(to: coloured)
+            let colored = try ColorConversion(self, to: samples).apply(to: opened)
+            let turned = try orientation.apply(to: colored)
             return try completed(turned, as: samples, at: scale)
         }
     }
@@ -333,7 +333,7 @@ struct ReducedSide: Equatable {
 
 /// Converts any colors to 8-bit sRGB, or to gray if the source is gray; to 16 bits, or not at all,
 /// if the sample format requires it.
-struct ColourConversion {
+struct ColorConversion {
     let source: SourceImage
     let samples: SampleForm
 
@@ -350,17 +350,17 @@ struct ColourConversion {
             return try image.convertedToSRGB(
                 of: hdr.conversion, whole: source.whole, isDeep: samples.isDeep)
         }
-        let coloured = try samples.isDeep ? deepened(image) : converted(image)
-        let isColour = ![.grey, .grey16].contains(header.colour)
+        let colored = try samples.isDeep ? deepened(image) : converted(image)
+        let isColor = ![.gray, .gray16].contains(header.color)
         // Bands after alpha are masks and spot colors for printing.
-        return isColour && coloured.header.bands > 4 ? try coloured.firstBands(4) : coloured
+        return isColor && colored.header.bands > 4 ? try colored.firstBands(4) : colored
     }
 
     private func converted(_ image: VipsImage) throws(VipsError) -> VipsImage {
         let byProfile = needsProfile ? convertedByProfile(image) : nil
-        switch header.colour {
-        case .grey where byProfile == nil, .rgb where byProfile == nil: return image
-        case .grey, .grey16: return try (byProfile ?? image).convertedToGrey()
+        switch header.color {
+        case .gray where byProfile == nil, .rgb where byProfile == nil: return image
+        case .gray, .gray16: return try (byProfile ?? image).convertedToGray()
         case .rgb, .rgb16, .cmyk, .other: return try (byProfile ?? image).convertedToSRGB()
         }
     }
@@ -370,8 +370,8 @@ struct ColourConversion {
         let whole = 65_535
         let wide = source.whole == whole ? image : try image.widened(whole: source.whole)
         guard samples.hdr == nil, needsProfile else { return wide }
-        let coloured = convertedByProfile(wide) ?? wide
-        return header.colour == .grey16 ? try coloured.convertedToGrey(isDeep: true) : coloured
+        let colored = convertedByProfile(wide) ?? wide
+        return header.color == .gray16 ? try colored.convertedToGray(isDeep: true) : colored
     }
 
     /// Returns nil if the profile is damaged: the image is then shown as if it had none, as in
@@ -379,8 +379,8 @@ struct ColourConversion {
     private func convertedByProfile(_ image: VipsImage) -> VipsImage? {
         guard let profile = source.profile else { return nil }
         let isDeep = image.header.bytesPerBand == 2
-        let isGreyAsRGB = image.header.bands < 3 && profile.space == .rgb
-        return try? (isGreyAsRGB ? image.convertedToSRGB(isDeep: isDeep) : image)
+        let isGrayAsRGB = image.header.bands < 3 && profile.space == .rgb
+        return try? (isGrayAsRGB ? image.convertedToSRGB(isDeep: isDeep) : image)
             .enclosing(profile: profile.bytes, xmp: [])
             .convertedToSRGBByProfile(isPerceptual: profile.isPerceptualOnly)
     }
@@ -390,7 +390,7 @@ struct ColourConversion {
     private func checkSamples() throws(VipsError) {
         switch header.samples {
         case .whole: return
-        case .real where header.colour == .other: return
+        case .real where header.color == .other: return
         case .real, .other:
             throw VipsError(
                 kind: .unsupported, operation: "decode",
@@ -399,16 +399,16 @@ struct ColourConversion {
     }
 }
 
-extension HDRColours {
+extension HDRColors {
     /// Reads numeric color information, else that of the profile; `nil` for other colors.
     init?(_ stated: StatedColors?, _ image: VipsImage) {
         let header = image.header
         guard header.samples == .whole, header.bands <= 4,
-            [.grey, .grey16, .rgb, .rgb16].contains(header.colour)
+            [.gray, .gray16, .rgb, .rgb16].contains(header.color)
         else { return nil }
-        let byNumbers = stated.flatMap { HDRColours($0) }
+        let byNumbers = stated.flatMap { HDRColors($0) }
         let byProfile = image.withProfile {
-            HDRColours(profile: HeaderBytes(Span(_unsafeBytes: $0)))
+            HDRColors(profile: HeaderBytes(Span(_unsafeBytes: $0)))
         }
         let found = stated?.outranksProfile == true ? byNumbers : byNumbers ?? byProfile ?? nil
         guard let found else { return nil }

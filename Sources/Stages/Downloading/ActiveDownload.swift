@@ -17,7 +17,7 @@ struct ActiveDownload {
     /// Whether all bytes have arrived, although some may not be decoded yet.
     var hasAllBytes = false
     /// The stall detection for a transfer that may be stuck.
-    var standstill: StandstillWatch?
+    var stall: TransferStallDetector?
 
     /// When something must be done without an event.
     var nextMoment: Instant { nextLook.map { min($0, deadline) } ?? deadline }
@@ -26,7 +26,7 @@ struct ActiveDownload {
     func looks(at moment: Instant) -> Bool { nextLook.map { $0 <= moment } ?? false }
 
     /// A transfer whose sink still decodes can't receive bytes, so it isn't checked.
-    private var nextLook: Instant? { hasAllBytes || sink.isBehind ? nil : standstill?.due }
+    private var nextLook: Instant? { hasAllBytes || sink.isBehind ? nil : stall?.due }
 
     /// Returns the result of a completed transfer. The block is passed on with it or freed.
     func result(_ error: CurlError?, at now: Instant) -> JobResult {
@@ -44,16 +44,16 @@ struct ActiveDownload {
     }
 
     private func account(at now: Instant) -> FetchAccount {
-        let figures = transfer.figures
+        let metrics = transfer.metrics
         var account = FetchAccount()
-        account.name = Double(figures.nameMicroseconds) / 1_000
-        account.connect = Double(figures.connectMicroseconds) / 1_000
-        account.tls = Double(figures.tlsMicroseconds) / 1_000
-        account.firstByte = Double(figures.firstByteMicroseconds) / 1_000
+        account.name = Double(metrics.nameMicroseconds) / 1_000
+        account.connect = Double(metrics.connectMicroseconds) / 1_000
+        account.tls = Double(metrics.tlsMicroseconds) / 1_000
+        account.firstByte = Double(metrics.firstByteMicroseconds) / 1_000
         account.total = Double(now.nanoseconds - started.nanoseconds) / 1_000_000
-        account.bytes = UInt64(clamping: figures.bytes)
-        (account.httpVersion, account.address) = (figures.httpVersion, figures.address)
-        account.isReused = figures.isReused
+        account.bytes = UInt64(clamping: metrics.bytes)
+        (account.httpVersion, account.address) = (metrics.httpVersion, metrics.address)
+        account.isReused = metrics.isReused
         account.redirects = UInt32(clamping: redirects)
         account.continuations = UInt32(clamping: continuations)
         return account
@@ -106,7 +106,7 @@ struct ActiveDownload {
 ///
 /// The number of nudges is limited, because each restarts libcurl's low-speed timer, which still
 /// has to end transfers of a silent origin.
-struct StandstillWatch {
+struct TransferStallDetector {
     private var received: Int64
     private var milliseconds = Self.millisecondsMin
     /// The number of checks left until the next disturbance.
@@ -155,16 +155,16 @@ struct StandstillWatch {
     }
 }
 
-// Transfers whose data has arrived but isn't read (`StandstillWatch`).
+// Transfers whose data has arrived but isn't read (`TransferStallDetector`).
 extension DownloadLoop {
     /// Starts checking all transfers after one was resumed or aborted, and nudges stuck ones.
-    func lookAfterStandstill() {
+    func checkForStalls() {
         let moment = now()
         if exchange(&mayStandStill, with: false) { watchAll(at: moment) }
         // One per turn: the flag in libcurl belongs to the connection, and the first transfer that
         // is checked clears it.
         guard let download = active.values.first(where: { $0.looks(at: moment) }),
-            active[download.job.id]?.standstill?.look(
+            active[download.job.id]?.stall?.look(
                 received: download.transfer.receivedBytes, at: moment) == true
         else { return }
         do throws(CurlError) {
@@ -176,11 +176,11 @@ extension DownloadLoop {
 
     private func watchAll(at moment: Instant) {
         for (id, download) in active where download.transfer.mayShareConnection {
-            if download.standstill == nil {
-                active[id]?.standstill = StandstillWatch(
+            if download.stall == nil {
+                active[id]?.stall = TransferStallDetector(
                     received: download.transfer.receivedBytes, at: moment)
             } else {
-                active[id]?.standstill?.disturb(at: moment)
+                active[id]?.stall?.disturb(at: moment)
             }
         }
     }

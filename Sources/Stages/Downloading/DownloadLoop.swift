@@ -26,7 +26,7 @@ final class DownloadLoop {
     /// Lookups that start in the next turn and don't have threads yet.
     private var lookupsToBegin = 0
     let waker: TransferWaker
-    let pulse = LoopPulse()
+    let heartbeat = LoopHeartbeat()
 
     init(
         _ transfers: consuming TransferSet, configuration: DownloadConfiguration,
@@ -47,9 +47,9 @@ final class DownloadLoop {
 
     func run() {
         while true {
-            pulse.began()
+            heartbeat.began()
             let batch = inbox.take()
-            obey(batch)
+            apply(batch)
             if batch.isStopping { return stopLocal() }
             do throws(CurlError) {
                 try transfers.perform()
@@ -61,8 +61,8 @@ final class DownloadLoop {
                     download.sink.handOut()
                 }
                 expire()
-                lookAfterStandstill()
-                pulse.waits()
+                checkForStalls()
+                heartbeat.waits()
                 try transfers.wait(milliseconds: isBehind ? 0 : millisecondsToDeadline())
             } catch {
                 // A failed multi handle is unusable; only a new process can recover.
@@ -73,13 +73,13 @@ final class DownloadLoop {
 
     // MARK: - Requests
 
-    private func obey(_ batch: DownloadInbox.Batch) {
+    private func apply(_ batch: DownloadInbox.Batch) {
         if let (configuration, policy) = batch.settings { adopt(configuration, policy) }
         for admission in batch.admissions { begin(admission) }
         for (id, deadline) in batch.deadlines { active[id]?.deadline = deadline }
         for id in batch.progress { active[id]?.sink.wantProgress() }
         for id in batch.arrived { active[id]?.sink.wantArrived() }
-        local.obey(batch, at: MonotonicClock.now())
+        local.apply(batch, at: MonotonicClock.now())
         for id in batch.cancellations { end(id, .cancelled) }
         if batch.isStopping {
             for id in Array(active.keys) + local.active.keys { end(id, .shuttingDown) }
@@ -130,7 +130,7 @@ final class DownloadLoop {
         guard permitsLookup(of: work) else { throw .tooManyLookups }
         do throws(CurlError) {
             request.authentication = try authentication(of: work.terms)
-            return try transfers.start(request, into: MarkedSink(sink, of: sink.job.id, pulse))
+            return try transfers.start(request, into: MarkedSink(sink, of: sink.job.id, heartbeat))
         } catch {
             throw .transfer(error)
         }
@@ -330,7 +330,7 @@ extension DownloadLoop {
         for download in behind {
             do throws(DownloadFailure) {
                 let room = decoding.room(for: behind.count)
-                try pulse.handling(download.sink.job.id) { () throws(DownloadFailure) in
+                try heartbeat.handling(download.sink.job.id) { () throws(DownloadFailure) in
                     try download.sink.decode(through: room)
                 }
             } catch {

@@ -14,7 +14,7 @@ public final class Downloader: Sendable {
     private let configuration: DownloadConfiguration
     private let inbox: DownloadInbox
     private let waker: TransferWaker
-    private let loopPulse: LoopPulse
+    private let loopHeartbeat: LoopHeartbeat
     private let thread: Mutex<Linux.Thread?>
     private let onOutcome: @Sendable (JobOutcome) -> Void
 
@@ -47,7 +47,7 @@ public final class Downloader: Sendable {
         self.inbox = inbox
         self.onOutcome = onOutcome
         waker = loop.waker
-        loopPulse = loop.pulse
+        loopHeartbeat = loop.heartbeat
         do throws(Errno) {
             let started = try Linux.Thread(name: "download") { loop.run() }
             thread = Mutex(started)
@@ -93,7 +93,7 @@ public final class Downloader: Sendable {
     }
 
     /// The current activity of the thread.
-    public var pulse: DownloadPulse { loopPulse.now }
+    public var heartbeat: DownloadHeartbeat { loopHeartbeat.now }
 
     /// Ends all jobs with `shuttingDown` and waits for the thread. Later jobs get the same error.
     /// Must not be called from `onProgress` or `onOutcome`.
@@ -207,7 +207,7 @@ final class DownloadInbox: Sendable {
 /// The activity of a downloader's thread, as seen by other threads.
 ///
 /// While the thread is stuck in one turn, it processes neither other transfers nor cancellations.
-public struct DownloadPulse: Hashable, Sendable {
+public struct DownloadHeartbeat: Hashable, Sendable {
     /// The turn counter, which differs at each check while the thread makes progress.
     public let turn: UInt64
     /// Whether it waits for events, which may take long.
@@ -217,7 +217,7 @@ public struct DownloadPulse: Hashable, Sendable {
 }
 
 /// The shared state to which the loop writes its activity.
-final class LoopPulse: Sendable {
+final class LoopHeartbeat: Sendable {
     /// Odd while the loop is working.
     private let turns = Atomic<UInt64>(0)
     private let job = Atomic<UInt64>(0)
@@ -235,10 +235,10 @@ final class LoopPulse: Sendable {
         return try body()
     }
 
-    var now: DownloadPulse {
+    var now: DownloadHeartbeat {
         let turn = turns.load(ordering: .acquiring)
         let job = job.load(ordering: .acquiring)
-        return DownloadPulse(
+        return DownloadHeartbeat(
             turn: turn, isWaiting: turn % 2 == 0, job: job == 0 ? nil : JobID(job))
     }
 }
@@ -247,13 +247,13 @@ final class LoopPulse: Sendable {
 final class MarkedSink: TransferSink {
     private let sink: any TransferSink
     private let job: JobID
-    private let pulse: LoopPulse
+    private let heartbeat: LoopHeartbeat
 
-    init(_ sink: any TransferSink, of job: JobID, _ pulse: LoopPulse) {
-        (self.sink, self.job, self.pulse) = (sink, job, pulse)
+    init(_ sink: any TransferSink, of job: JobID, _ heartbeat: LoopHeartbeat) {
+        (self.sink, self.job, self.heartbeat) = (sink, job, heartbeat)
     }
 
-    func receive(_ head: ResponseHead) -> Bool { pulse.handling(job) { sink.receive(head) } }
+    func receive(_ head: ResponseHead) -> Bool { heartbeat.handling(job) { sink.receive(head) } }
 
-    func receive(_ bytes: RawSpan) -> Reception { pulse.handling(job) { sink.receive(bytes) } }
+    func receive(_ bytes: RawSpan) -> Reception { heartbeat.handling(job) { sink.receive(bytes) } }
 }

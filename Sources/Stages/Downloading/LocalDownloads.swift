@@ -37,7 +37,7 @@ final class LocalDownloads {
     }
 
     /// Applies the new deadlines and progress requests of a batch.
-    func obey(_ batch: DownloadInbox.Batch, at now: UInt64) {
+    func apply(_ batch: DownloadInbox.Batch, at now: UInt64) {
         for (id, deadline) in batch.deadlines { active[id]?.deadline = deadline }
         for id in batch.progress { active[id]?.progress.want(at: now) }
     }

@@ -24,16 +24,16 @@ struct PlanarLane {
 
     /// Returns whether the samples are planar, or there is only one per pixel.
     static func takes(_ layout: PixelLayout) -> Bool {
-        !layout.samples.isDeep && layout.planes.allSatisfy { $0.bands == .grey }
+        !layout.samples.isDeep && layout.planes.allSatisfy { $0.bands == .gray }
     }
 
-    var isGrey: Bool { plan.isGrey || !source.layout.isPlanar }
+    var isGray: Bool { plan.isGray || !source.layout.isPlanar }
 
     /// Returns Y, Cb and Cr, or only gray, as displayed by the plan; chroma has one sample per
     /// `step` of luma.
-    func planes(coloursEvery step: PixelSize) throws(ImageError) -> [Plane] {
+    func planes(colorsEvery step: PixelSize) throws(ImageError) -> [Plane] {
         var planes: [Plane] = []
-        for (index, plane) in source.layout.planes.prefix(isGrey ? 1 : 3).enumerated() {
+        for (index, plane) in source.layout.planes.prefix(isGray ? 1 : 3).enumerated() {
             let every = index == 0 ? PixelSize(width: 1, height: 1) : step
             planes.append(try render(plane, at: index, every: every))
         }
@@ -53,26 +53,26 @@ struct PlanarLane {
     }
 
     /// Returns Y, Cb and Cr in limited range, as displayed by the plan; gray has no chroma.
-    func limitedPlanes(coloursEvery step: PixelSize) throws(ImageError) -> [Plane] {
+    func limitedPlanes(colorsEvery step: PixelSize) throws(ImageError) -> [Plane] {
         if let planes = memo?.limited { return planes }
-        let planes = try makeLimitedPlanes(coloursEvery: step)
+        let planes = try makeLimitedPlanes(colorsEvery: step)
         memo?.limited = planes
         return planes
     }
 
     private func makeLimitedPlanes(
-        coloursEvery step: PixelSize
+        colorsEvery step: PixelSize
     ) throws(ImageError) -> [Plane] {
-        let full = try planes(coloursEvery: step)
+        let full = try planes(colorsEvery: step)
         let luma = try sampler.limited([full[0]])
-        guard isGrey else { return luma + (try sampler.limited([full[1], full[2]])) }
+        guard isGray else { return luma + (try sampler.limited([full[1], full[2]])) }
         let neutral = Plane(plan.size(every: step), filledWith: 128)
         return luma + [neutral, neutral]
     }
 
     /// Returns gray or sRGB pixels, as displayed by the plan.
     func stepImage() throws(ImageError) -> StepImage {
-        try joined(planes(coloursEvery: PixelSize(width: 1, height: 1)))
+        try joined(planes(colorsEvery: PixelSize(width: 1, height: 1)))
     }
 
     /// Returns the same, resampled to another size.
@@ -80,14 +80,14 @@ struct PlanarLane {
         let region = ActiveRegion(
             width: Double(plan.size.width), height: Double(plan.size.height))
         var sampled: [Plane] = []
-        for plane in try planes(coloursEvery: PixelSize(width: 1, height: 1)) {
+        for plane in try planes(colorsEvery: PixelSize(width: 1, height: 1)) {
             sampled.append(try sampler.sample(plane, region, to: size))
         }
         return try joined(sampled)
     }
 
     private func joined(_ planes: [Plane]) throws(ImageError) -> StepImage {
-        let pixels = try InterleavedPixels(joining: isGrey ? planes : sampler.rgb(planes))
+        let pixels = try InterleavedPixels(joining: isGray ? planes : sampler.rgb(planes))
         do {
             return try StepImage(pixels, sampler: sampler)
         } catch {
@@ -125,7 +125,7 @@ struct PlanarPlan: Equatable {
     /// before scaling must not bleed into the edges.
     private(set) var bounds = ActiveRegion.whole
     /// Whether only luma is left.
-    private(set) var isGrey = false
+    private(set) var isGray = false
     private var isScaled = false
 
     /// Creates a plan without steps.
@@ -164,7 +164,7 @@ struct PlanarPlan: Equatable {
     }
 
     /// Drops chroma.
-    mutating func dropColours() { isGrey = true }
+    mutating func dropColors() { isGray = true }
 
     /// Mirrors the displayed image.
     mutating func flip(horizontally: Bool, vertically: Bool) {

@@ -207,7 +207,7 @@ struct PlaneSampler {
 
     private static func format(_ size: PixelSize, _ depth: Int) -> ZimgFormat {
         ZimgFormat(
-            width: size.width, height: size.height, planes: .grey,
+            width: size.width, height: size.height, planes: .gray,
             depth: depth == 2 ? .sixteen : .eight)
     }
 
@@ -218,9 +218,9 @@ struct PlaneSampler {
         let conversion = ZimgConversion(
             from: ZimgFormat(width: size.width, height: size.height, planes: .yCbCr(.yuv444)),
             to: ZimgFormat(width: size.width, height: size.height, planes: .rgb))
-        let colours = aligned.map { _ in Plane(size) }
-        try convert(conversion, aligned, colours)
-        return colours
+        let colors = aligned.map { _ in Plane(size) }
+        try convert(conversion, aligned, colors)
+        return colors
     }
 
     /// Converts full range to limited range: luma if there is one plane, else the two chroma
@@ -232,7 +232,7 @@ struct PlaneSampler {
         let isLuma = planes.count == 1
         let sources = (isLuma ? planes : [planes[0]] + planes).map(\.aligned)
         var from = ZimgFormat(
-            width: size.width, height: size.height, planes: isLuma ? .grey : .yCbCr(.yuv444))
+            width: size.width, height: size.height, planes: isLuma ? .gray : .yCbCr(.yuv444))
         var to = from
         (from.range, to.range) = (.full, .limited)
         let targets = sources.map { _ in Plane(size) }

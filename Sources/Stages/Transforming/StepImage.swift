@@ -175,9 +175,9 @@ extension StepImage {
     }
 }
 
-extension Colour {
+extension Color {
     /// Whether red, green and blue are equal.
-    var isGrey: Bool { red == green && green == blue }
+    var isGray: Bool { red == green && green == blue }
 }
 
 extension StepImage {
@@ -260,7 +260,7 @@ enum Opacity {
         _ pixels: UnsafeRawBufferPointer, _ plane: PixelPlane, isDeep: Bool
     ) -> Bool {
         let bands = Int(plane.bands.rawValue)
-        guard plane.bands == .rgba || plane.bands == .greyAlpha else { return true }
+        guard plane.bands == .rgba || plane.bands == .grayAlpha else { return true }
         if isDeep { return isOpaque(deep: pixels, plane, bands) }
         return (0..<plane.size.height).allSatisfy { row in
             let start = row * plane.stride + bands - 1
@@ -297,7 +297,7 @@ struct StepFrames {
     /// - Throws: `limitExceeded` if all frames together exceed the byte limit; the errors of
     ///   `make`.
     init(
-        _ animation: AnimationFacts, limits: ImageLimits,
+        _ animation: AnimationProperties, limits: ImageLimits,
         make: @escaping (Int) throws(ImageError) -> StepImage
     ) throws(ImageError) {
         times = FrameTimes(animation)
@@ -332,8 +332,8 @@ struct StepFrames {
                 "frame \(index) became \(frame.size) and the first one \(size), and frames have "
                     + "one size: leave out trim, or ask for one frame by its number")
         }
-        let coloured = try frame.image.coloured()
-        let image = try coloured.header.hasAlpha ? coloured : coloured.withAlpha()
+        let colored = try frame.image.colored()
+        let image = try colored.header.hasAlpha ? colored : colored.withAlpha()
         return try image.withPixels { pixels throws(VipsError) in
             Result { try body(pixels) }
         }.get()
@@ -342,10 +342,10 @@ struct StepFrames {
 
 /// The durations of frames in the units of formats.
 struct FrameTimes {
-    private let animation: AnimationFacts
+    private let animation: AnimationProperties
 
     /// Requires at least one frame.
-    init(_ animation: AnimationFacts) { self.animation = animation }
+    init(_ animation: AnimationProperties) { self.animation = animation }
 
     var count: Int { animation.durations.count }
 

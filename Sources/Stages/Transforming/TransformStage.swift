@@ -249,10 +249,10 @@ struct PaintJob {
 
     /// Returns one pixel, repeated over the image.
     private func canvas() throws(VipsError) -> StepImage {
-        let colour = work.colour
-        let isOpaque = colour.alpha == UInt8.max
+        let color = work.color
+        let isOpaque = color.alpha == UInt8.max
         let samples =
-            [colour.red, colour.green, colour.blue] + (isOpaque ? [] : [colour.alpha])
+            [color.red, color.green, color.blue] + (isOpaque ? [] : [color.alpha])
         let pixel = HeldBytes(samples)
         let image = try VipsImage.pixels(
             pixel.bytes, width: 1, height: 1, bands: samples.count, owner: pixel

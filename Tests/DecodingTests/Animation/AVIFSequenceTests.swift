@@ -16,12 +16,12 @@ import Testing
 
     private func decode(
         _ bytes: [UInt8], frame: Int? = nil, all: Bool = false, need: DecodeNeed = .full,
-        facts: WantedFacts = WantedFacts(), limits: ImageLimits = ImageLimits()
+        properties: RequestedProperties = RequestedProperties(), limits: ImageLimits = ImageLimits()
     ) throws -> DecodedImage {
         let reference = BlockReference(
             segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
         var work = DecodeWork(source: reference, frame: frame, need: need, limits: limits)
-        (work.wantsAllFrames, work.facts) = (all, facts)
+        (work.wantsAllFrames, work.properties) = (all, properties)
         return try bytes.withUnsafeBytes {
             try stage.perform(work, input: $0, output: space, cancellation: CancellationFlag())
         }
@@ -53,14 +53,14 @@ import Testing
         let start = try #require(bytes.place(of: "mdat")) + 4
         bytes.replaceSubrange(start..., with: [UInt8](repeating: 0, count: bytes.count - start))
         let image = try decode(
-            bytes, need: .header, facts: WantedFacts([.animation]))
+            bytes, need: .header, properties: RequestedProperties([.animation]))
         #expect(image.info.pages == 12)
         #expect(image.info.format == .avif)
         #expect(
-            image.facts?.animation?.durations.prefix(5) == [
+            image.properties?.animation?.durations.prefix(5) == [
                 100_000, 20_000, 40_000, 70_000, 1_000_000,
             ])
-        #expect(image.facts?.animation?.loops == 0)
+        #expect(image.properties?.animation?.loops == 0)
     }
 
     /// Two sequences that take turns, each in an order of its own.
@@ -118,8 +118,8 @@ import Testing
         (["-y", "444", "-r", "limited"], true),
         (["-d", "10", "-y", "444", "--cicp", "9/16/9"], false),
     ])
-    func coloursAreThoseOfAStillImage(words: [String], hasProfile: Bool) throws {
-        let file = try Self.sequence(words, hasProfile ? ForeignProfile.named("p3") : nil)
+    func colorsAreThoseOfAStillImage(words: [String], hasProfile: Bool) throws {
+        let file = try Self.sequence(words, hasProfile ? ExternalProfile.named("p3") : nil)
         var image = file
         image.replaceSubrange(8..<12, with: Array("avif".utf8))
         let frame = try pixels(file, frame: 0)
@@ -137,7 +137,7 @@ import Testing
 
     private static func sequence(_ words: [String], _ profile: [UInt8]?) throws -> [UInt8] {
         let folder = TemporaryDirectory()
-        let image = folder.write(try ForeignFiles.png(), to: "a.png")
+        let image = folder.write(try ExternalFiles.png(), to: "a.png")
         var line = ["avifenc", "-s", "6"] + words
         if let profile { line += ["--icc", folder.write(profile, to: "a.icc")] }
         try Tool.run(line + [image, image, folder.file("a.avif")])
@@ -148,7 +148,7 @@ import Testing
     @Test(arguments: ["avif", "mif1"])
     func whatIsCroppedCountsWhole(brand: String) throws {
         let folder = TemporaryDirectory()
-        let image = folder.write(try ForeignFiles.png(), to: "a.png")
+        let image = folder.write(try ExternalFiles.png(), to: "a.png")
         try Tool.run([
             "avifenc", "-s", "9", "--crop", "0,0,10,10", "-y", "444", image, folder.file("a.avif"),
         ])

@@ -71,7 +71,7 @@ import Vips
         #expect(durations.contains(100_000) && Set(durations).count > 3)
     }
 
-    /// No sample differs by more; colours that nobody sees do not count.
+    /// No sample differs by more; colors that nobody sees do not count.
     private func expectSame(
         _ found: [UInt8], _ wanted: [UInt8], within most: Int, _ what: String
     ) {

@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func pagesAreNoFrames() throws {
-        let tiff = try ForeignFiles.tiff()
+        let tiff = try ExternalFiles.tiff()
         #expect(throws: Never.self) { try frame(0, of: tiff) }
         #expect(throws: ImageError.self) { try frame(1, of: tiff) }
     }

@@ -8,7 +8,7 @@ import Testing
     /// What `heif-enc` makes of one image, with the track of an AVIF sequence behind it: no decoder
     /// looks at it.
     private static func sequence(_ brand: String) throws -> [UInt8] {
-        var bytes = try ForeignFiles.heif(ForeignFiles.png(), isAVIF: false)
+        var bytes = try ExternalFiles.heif(ExternalFiles.png(), isAVIF: false)
         bytes.replaceSubrange(8..<12, with: Array(brand.utf8))
         let other = try AnimatedFile(made: "two.avif").bytes
         let start =
@@ -24,8 +24,8 @@ import Testing
         #expect(decoded.image.info.pages == 1)
         #expect(decoded.image.info.frames == 1)
         #expect(decoded.image.info.size == PixelSize(width: 48, height: 32))
-        for (middle, colour) in zip(ForeignFiles.middles(), ForeignFiles.colours) {
-            for (found, wanted) in zip(try decoded.pixel(middle.x, middle.y), colour) {
+        for (middle, color) in zip(ExternalFiles.middles(), ExternalFiles.colors) {
+            for (found, wanted) in zip(try decoded.pixel(middle.x, middle.y), color) {
                 #expect(abs(Int(found) - wanted) < 12)
             }
         }

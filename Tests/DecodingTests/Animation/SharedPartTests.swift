@@ -36,7 +36,7 @@ import Vips
     }
 
     /// The first profile counts, as for libwebp; the others are not even looked at.
-    @Test func framesHaveTheColoursOfTheFirstProfile() throws {
+    @Test func framesHaveTheColorsOfTheFirstProfile() throws {
         let red = try Sources.encoded(.webp(quality: 90, lossless: true), 2, 2) { _, _, band in
             band == 0 ? 200 : 0
         }
@@ -52,7 +52,7 @@ import Vips
             return Array("RIFF".utf8) + little(4 + chunks.count) + Array("WEBP".utf8) + chunks
         }
         let large = [UInt8](repeating: 0, count: 128 << 20)
-        let others = [TestProfile.grey, large]
+        let others = [TestProfile.gray, large]
         let turned = try decode(file([TestProfile.rotatedRGB] + others))
         #expect(turned.count == 2 * 2 * 2 * 4)
         // Its first channel lights what the second one of sRGB does.

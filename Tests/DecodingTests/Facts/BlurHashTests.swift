@@ -21,17 +21,18 @@ import Testing
                 + "jt"
         ),
         (.square, four, "LbG[yYQIQtU9Sbf7azSfjpa|a|a|"), (.square, odd, "bbG[yYQISbf7jpa|j.f7jpa|"),
-        (.grey, four, "LlFr;X00xuofxuRjj[j[fQfQfQfQ"),
+        (.gray, four, "LlFr;X00xuofxuRjj[j[fQfQfQfQ"),
         (.dot, four, "L~1JlBl#l#l#l#l#l#l#l#l#l#l#"),
     ])
     func itIsThatOfItsAuthors(image: FormulaImage, components: PixelSize, hash: String) throws {
-        let wanted = WantedFacts(.blurHash, blurHash: components)
-        #expect(try facts(of: image.png(bands: 3), wanted).blurHash == hash)
+        let wanted = RequestedProperties(.blurHash, blurHash: components)
+        #expect(try properties(of: image.png(bands: 3), wanted).blurHash == hash)
     }
 
     /// Four by three where nobody says how many.
     @Test func theUsualOneHasFourByThreeComponents() throws {
-        let hash = try facts(of: FormulaImage.gradient.png(bands: 3), WantedFacts(.blurHash))
+        let hash = try properties(
+            of: FormulaImage.gradient.png(bands: 3), RequestedProperties(.blurHash))
         #expect(hash.blurHash == "LxH24W2lwtX3qdWVjwfAgFfmfTfg")
     }
 
@@ -44,9 +45,9 @@ import Testing
                 Int((Double(sample * pixel[3] + 255 * (255 - pixel[3])) / 255).rounded())
             }
         }
-        let wanted = WantedFacts(.blurHash)
-        let hash = try facts(of: flat.png(bands: 3), wanted).blurHash
-        #expect(try facts(of: image.png(bands: 4), wanted).blurHash == hash)
+        let wanted = RequestedProperties(.blurHash)
+        let hash = try properties(of: flat.png(bands: 3), wanted).blurHash
+        #expect(try properties(of: image.png(bands: 4), wanted).blurHash == hash)
         #expect(hash?.utf8.count == 28)
     }
 
@@ -55,7 +56,7 @@ import Testing
     @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func aPhotographHasTheHashOfItsReduction() throws {
         let bytes = try Fixtures.read("photos/photo-2725x2225.jpg")
-        let hash = try #require(try facts(of: bytes, WantedFacts(.blurHash)).blurHash)
+        let hash = try #require(try properties(of: bytes, RequestedProperties(.blurHash)).blurHash)
         let (found, wanted) = (Self.grades(hash), Self.grades("LCDuVs=|0#58Iq-U%1kWV@%1-pxu"))
         #expect(found.count == wanted.count)
         #expect(zip(found, wanted).allSatisfy { abs($0 - $1) <= 1 }, "\(hash)")

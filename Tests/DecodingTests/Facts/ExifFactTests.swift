@@ -10,7 +10,7 @@ import Vips
 @Suite struct ExifFactTests {
     /// What Pillow 13.0 made (`Image.Exif().tobytes()`) of a camera, a lens and a place; it
     /// writes a question mark for what is not ASCII.
-    private static let pillow = ForeignFiles.bytes(
+    private static let pillow = ExternalFiles.bytes(
         """
         RXhpZgAATU0AKgAAAAgABwEPAAIAAAANAAAAYgEQAAIAAAAoAAAAcAESAAMAAAABAAYAAAE7AAIAAAAFAAAAmIKY
         AAIAAAAPAAAAnodpAAQAAAABAAAAroglAAQAAAABAAAB9gAAAABDYW0/cmEgIkEgKEIAAE1vZGVsICgxLCBBU0NJ
@@ -39,7 +39,7 @@ import Vips
     }
 
     @Test func fieldsAreThoseThatPillowWrote() throws {
-        let found = try facts(of: Self.jpeg(Self.pillow), WantedFacts([.exif, .gps]))
+        let found = try properties(of: Self.jpeg(Self.pillow), RequestedProperties([.exif, .gps]))
         #expect(
             found.exif == [
                 .make: "Cam?ra \"A (B", .model: "Model (1, ASCII, 2 components, 9 bytes)",
@@ -55,7 +55,7 @@ import Vips
     /// Where it was taken comes to nobody who did not ask for that.
     @Test(arguments: [FactKinds.exif, .gps, .header, [.header, .exif]])
     func onlyWhatIsAskedForComes(kinds: FactKinds) throws {
-        let found = try facts(of: Self.jpeg(Self.pillow), WantedFacts(kinds))
+        let found = try properties(of: Self.jpeg(Self.pillow), RequestedProperties(kinds))
         let places: Set<ExifField> = [.latitude, .longitude, .altitudeMetres]
         let fields = Set(found.exif.keys)
         #expect(fields.isDisjoint(with: places) == !kinds.contains(.gps))
@@ -66,9 +66,10 @@ import Vips
     @Test func textsAreUTF8OrNotThere() throws {
         let named = try Self.replacing("Cam?ra", Array("Camér".utf8))
         #expect(
-            try facts(of: Self.jpeg(named), WantedFacts(.exif)).exif[.make] == "Camér \"A (B")
+            try properties(of: Self.jpeg(named), RequestedProperties(.exif)).exif[.make]
+                == "Camér \"A (B")
         let broken = try Self.replacing("? 2024", [0xFF] + Array(" 2024".utf8))
-        let found = try facts(of: Self.jpeg(broken), WantedFacts(.exif))
+        let found = try properties(of: Self.jpeg(broken), RequestedProperties(.exif))
         #expect(found.exif[.copyright]?.contains("\u{FF}") != true)
         #expect(found.exif[.make] != nil)
     }
@@ -83,7 +84,7 @@ import Vips
                 let place = 6 + Int(seed >> 33) % (bytes.count - 6)
                 bytes[place] = UInt8(truncatingIfNeeded: seed >> 50)
             }
-            let found = try facts(of: Self.jpeg(bytes), WantedFacts([.exif, .gps]))
+            let found = try properties(of: Self.jpeg(bytes), RequestedProperties([.exif, .gps]))
             #expect(found.exif.values.allSatisfy { $0.utf8.count <= ExifField.valueBytesMax })
         }
     }
@@ -92,7 +93,7 @@ import Vips
     @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func theCameraOfAPhotographIsThatOfPillow() throws {
         let bytes = try Fixtures.read("images/TestHDR.heic")
-        let found = try facts(of: bytes, WantedFacts([.exif, .gps]))
+        let found = try properties(of: bytes, RequestedProperties([.exif, .gps]))
         #expect(
             found.exif == [
                 .make: "Canon", .model: "Canon EOS R8", .lens: "RF24mm F1.8 MACRO IS STM",

@@ -7,19 +7,19 @@ import Testing
 import Vips
 
 /// The facts of an image; nothing is reserved for them.
-func facts(
-    of bytes: [UInt8], _ wanted: WantedFacts, limits: ImageLimits = ImageLimits()
-) throws -> ImageFacts {
+func properties(
+    of bytes: [UInt8], _ wanted: RequestedProperties, limits: ImageLimits = ImageLimits()
+) throws -> ImageProperties {
     let source = BlockReference(
         segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-    let work = DecodeWork(source: source, need: .header, facts: wanted, limits: limits)
+    let work = DecodeWork(source: source, need: .header, properties: wanted, limits: limits)
     let stage = try DecodeStage()
     let image = try bytes.withUnsafeBytes { input in
         try stage.perform(
             work, input: input, output: HeapSpace(bytesMax: 0), cancellation: CancellationFlag())
     }
     #expect(image.frames.isEmpty)
-    return try #require(image.facts)
+    return try #require(image.properties)
 }
 
 /// An image by a formula for red, green, blue and alpha, each of which is taken modulo 256.
@@ -50,7 +50,7 @@ struct FormulaImage: CustomTestStringConvertible, Sendable {
     static let square = FormulaImage("square", 100, 100) { x, y in
         [x * x + y, x * 3, y * y, 255]
     }
-    static let grey = FormulaImage("grey", 16, 9) { x, _ in [x * 15, x * 15, x * 15, 255] }
+    static let gray = FormulaImage("grey", 16, 9) { x, _ in [x * 15, x * 15, x * 15, 255] }
     static let dot = FormulaImage("dot", 1, 1) { _, _ in [10, 200, 30, 255] }
     static let veiled = FormulaImage("veiled", 24, 24) { x, y in
         [200, x * 10, y * 10, (x + y) % 3 == 0 ? 0 : x * 11]

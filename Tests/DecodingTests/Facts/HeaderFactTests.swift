@@ -8,8 +8,8 @@ import Vips
 
 /// Orientation, profile and bits.
 @Suite struct HeaderFactTests {
-    private func header(_ bytes: [UInt8]) throws -> ImageFacts {
-        try facts(of: bytes, WantedFacts(.header))
+    private func header(_ bytes: [UInt8]) throws -> ImageProperties {
+        try properties(of: bytes, RequestedProperties(.header))
     }
 
     @Test(arguments: 1...8)
@@ -22,12 +22,12 @@ import Vips
     @Test func bitsAreThoseOfTheFile() throws {
         let png = try Sources.encoded(.png(compression: 1), 8, 8) { x, _, _ in x }
         #expect(try header(png).bitsPerSample == 8)
-        let deep = try ForeignFiles.tiff(
-            ForeignFiles.doubled(ForeignFiles.samples()), depth: "short")
+        let deep = try ExternalFiles.tiff(
+            ExternalFiles.doubled(ExternalFiles.samples()), depth: "short")
         #expect(try header(deep).bitsPerSample == 16)
     }
 
-    /// What `identify` and `heif-info` say: a palette of 16 colours, 10 bits.
+    /// What `identify` and `heif-info` say: a palette of 16 colors, 10 bits.
     @Test(
         .enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"),
         arguments: [("IndexedPNG.png", 4), ("RGBA16PNG.png", 16), ("TestHDR.avif", 10)])

@@ -9,16 +9,16 @@ import Vips
         (FormulaImage.gradient, "2xgOHJpgdndwiHiGeIb0lg/3iA=="),
         (.tall, "m0cOYgxAYnmHd3d3U2/3cnM="),
         (.square, "XBgGJw4BK1l1d3d2d1h3Z4d3FKC3/XYH"),
-        (.grey, "HAgaBIBwd3eIiIiIiHgAAAAAAA=="),
+        (.gray, "HAgaBIBwd3eIiIiIiHgAAAAAAA=="),
         (.veiled, "51mGJQYls4ewiId3eJVP+HF4cHd4eIeIdw=="),
         (.clear, "AAiCBIAAAAAAAAAAAAAAAAAAAAAAAAAAAA=="),
     ])
     func itIsThatOfItsAuthor(image: FormulaImage, hash: String) throws {
         let bytes = try image.png(bands: 4)
-        #expect(try facts(of: bytes, WantedFacts(.thumbHash)).thumbHash == hash)
+        #expect(try properties(of: bytes, RequestedProperties(.thumbHash)).thumbHash == hash)
     }
 
-    /// A large image has that of its reduction: of one colour it is known without one.
+    /// A large image has that of its reduction: of one color it is known without one.
     @Test(arguments: [(1_200, 800), (101, 2_000)])
     func aLargeImageIsMadeSmallerFirst(width: Int, height: Int) throws {
         let bytes = try Sources.encoded(.png(compression: 1), width, height, bands: 4) { _, _, _ in
@@ -28,7 +28,7 @@ import Vips
         let small = try Sources.encoded(.png(compression: 1), columns, rows, bands: 4) { _, _, _ in
             200
         }
-        let wanted = WantedFacts(.thumbHash)
-        #expect(try facts(of: bytes, wanted) == facts(of: small, wanted))
+        let wanted = RequestedProperties(.thumbHash)
+        #expect(try properties(of: bytes, wanted) == properties(of: small, wanted))
     }
 }

@@ -41,9 +41,9 @@ import Vips
     }
 
     /// A profile is applied in 16 bits: the middle of 8-bit steps is there.
-    @Test func coloursAreConvertedInSixteenBits() throws {
+    @Test func colorsAreConvertedInSixteenBits() throws {
         let samples = (0..<64).map { [30_000 + $0 * 16, 20_000, 10_000] }
-        let profile = try ForeignProfile.named("p3")
+        let profile = try ExternalProfile.named("p3")
         let folder = TestKit.TemporaryDirectory()
         let path = folder.write(profile, to: "p3.icc")
         let tiff = try Tool.run(
@@ -55,12 +55,12 @@ import Vips
         #expect(red[0] > samples[0][0] + 500, "P3 is wider: the same red is more of sRGB")
     }
 
-    /// Codes and colours of an AVIF stay, whatever its bits, and are all of 16 bits.
+    /// Codes and colors of an AVIF stay, whatever its bits, and are all of 16 bits.
     @Test(arguments: [10, 12])
     func aHighRangeStaysAsItIs(depth: Int) throws {
         let folder = TestKit.TemporaryDirectory()
-        let colour = [52_000, 30_000, 65_535]
-        let png = try HDRFile.png(Array(repeating: colour, count: 16), bands: 3, cicp: [])
+        let color = [52_000, 30_000, 65_535]
+        let png = try HDRFile.png(Array(repeating: color, count: 16), bands: 3, cicp: [])
         let (input, output) = (folder.write(png, to: "a.png"), folder.file("a.avif"))
         try Tool.run([
             "avifenc", "--cicp", "9/18/9", "-r", "full", "-d", "\(depth)", "-y", "444",
@@ -68,9 +68,9 @@ import Vips
         ])
         let file = try #require(FileBytes.read(output))
         let decoded = try decode(file, keeping: .hdr)
-        let hdr = HDRColours(primaries: .bt2020, transfer: .hlg)
+        let hdr = HDRColors(primaries: .bt2020, transfer: .hlg)
         #expect(decoded.layout?.samples == SampleForm(bits: depth, hdr: hdr))
-        for (made, wanted) in zip(try numbers(decoded).prefix(3), colour) {
+        for (made, wanted) in zip(try numbers(decoded).prefix(3), color) {
             #expect(abs(made - wanted) <= 3 * 65_536 >> depth, "\(made) \(wanted)")
         }
         let deep = try decode(file, keeping: .depth)

@@ -5,7 +5,7 @@ import Testing
 
 /// PQ and HLG in a source become sRGB of 8 bits, as BT.2100 says it.
 @Suite struct StandardRangeTests {
-    /// From black to beyond white, greys and colours.
+    /// From black to beyond white, grays and colors.
     private let samples: [[Int]] = (0...64).flatMap { step in
         let value = step * 1_023
         return [
@@ -15,7 +15,7 @@ import Testing
 
     @Test(
         arguments: [HDRFile.pq, HDRFile.hlg], [HDRFile.bt709, HDRFile.bt2020, HDRFile.p3])
-    func aPNGThatSaysItsColoursBecomesSRGB(transfer: Int, primaries: Int) throws {
+    func aPNGThatSaysItsColorsBecomesSRGB(transfer: Int, primaries: Int) throws {
         let file = try HDRFile.png(samples, bands: 3, cicp: [primaries, transfer, 0, 1])
         let decoded = try decode(file)
         #expect(decoded.layout?.planes.first?.bands == .rgb)
@@ -28,12 +28,12 @@ import Testing
         }
     }
 
-    @Test func alphaStaysAndGreyBecomesColour() throws {
+    @Test func alphaStaysAndGrayBecomesColor() throws {
         let alpha = try decode(
             HDRFile.png([[38_000, 38_000, 38_000, 32_896]], bands: 4, cicp: [9, 16, 0, 1]))
         #expect(try alpha.pixel(0, 0)[3] == 128)
-        let grey = try decode(HDRFile.png([[38_000, 65_535]], bands: 2, cicp: [9, 16, 0, 1]))
-        #expect(try grey.pixel(0, 0) == alpha.pixel(0, 0).prefix(3) + [255])
+        let gray = try decode(HDRFile.png([[38_000, 65_535]], bands: 2, cicp: [9, 16, 0, 1]))
+        #expect(try gray.pixel(0, 0) == alpha.pixel(0, 0).prefix(3) + [255])
     }
 
     /// Limited range, other matrices and what is not specified say nothing.
@@ -47,12 +47,12 @@ import Testing
     @Test(arguments: ["full", "limited"], [10, 12])
     func anAVIFIsWhatItsNumbersSay(range: String, depth: Int) throws {
         let folder = TestKit.TemporaryDirectory()
-        let colours = [
+        let colors = [
             [20_000, 20_000, 20_000], [38_000, 30_000, 25_000], [37_000, 40_000, 20_000],
         ]
-        for colour in colours {
+        for color in colors {
             let png = try HDRFile.png(
-                Array(repeating: colour, count: 16), bands: 3, cicp: [])
+                Array(repeating: color, count: 16), bands: 3, cicp: [])
             let (input, output) = (folder.write(png, to: "a.png"), folder.file("a.avif"))
             try Tool.run([
                 "avifenc", "--cicp", "9/16/9", "-r", range, "-d", "\(depth)", "-y", "444",
@@ -60,9 +60,9 @@ import Testing
             ])
             let decoded = try decode(try #require(FileBytes.read(output)))
             let wanted = HDRFile.srgb(
-                colour.map { Double($0) / 65_535 }, primaries: 9, transfer: 16)
+                color.map { Double($0) / 65_535 }, primaries: 9, transfer: 16)
             for (made, wanted) in zip(try decoded.pixel(8, 0), wanted) {
-                #expect(abs(Double(made) - wanted) < 2.5, "\(colour)")
+                #expect(abs(Double(made) - wanted) < 2.5, "\(color)")
             }
         }
     }

@@ -176,9 +176,11 @@ import Vips
 
     // MARK: - The stage
 
-    private func parts(_ file: [UInt8], _ keeps: KeptParts) throws -> [Enclosure.Kind: [UInt8]] {
+    private func parts(_ file: [UInt8], _ keeps: KeptParts) throws -> [EmbeddedMetadata.Kind:
+        [UInt8]]
+    {
         let decoded = try decode(file, keeping: keeps)
-        let found = try #require(decoded.layout).enclosures
+        let found = try #require(decoded.layout).embeddedMetadata
         return Dictionary(
             uniqueKeysWithValues: found.map {
                 ($0.kind, Array(decoded.samples[$0.offset..<($0.offset + $0.length)]))

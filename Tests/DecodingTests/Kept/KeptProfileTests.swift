@@ -9,7 +9,7 @@ import Vips
 
 /// Profiles that go with their pixels.
 @Suite struct KeptProfileTests {
-    private static let all: KeptParts = [.profile, .greyProfile]
+    private static let all: KeptParts = [.profile, .grayProfile]
 
     private static func samples(bands: Int) -> [UInt8] {
         (0..<(48 * 32 * bands)).map { UInt8($0 * 37 % 256) }
@@ -32,9 +32,11 @@ import Vips
         return try #require(FileBytes.read(output))
     }
 
-    private func part(_ kind: Enclosure.Kind, of decoded: Decoded) throws -> [UInt8]? {
+    private func part(_ kind: EmbeddedMetadata.Kind, of decoded: Decoded) throws -> [UInt8]? {
         let layout = try #require(decoded.layout)
-        guard let found = layout.enclosures.first(where: { $0.kind == kind }) else { return nil }
+        guard let found = layout.embeddedMetadata.first(where: { $0.kind == kind }) else {
+            return nil
+        }
         let pixels = try #require(layout.pixelByteCount)
         #expect(found.offset >= pixels, "it lies behind the pixels")
         return Array(decoded.samples[found.offset..<(try #require(found.end))])
@@ -49,21 +51,21 @@ import Vips
         #expect(try part(.profile, of: kept) == TestProfile.rotatedRGB)
         let converted = try decode(file)
         #expect(Array(converted.samples.prefix(samples.count)) != samples)
-        #expect(converted.layout?.enclosures == [])
+        #expect(converted.layout?.embeddedMetadata == [])
     }
 
-    @Test func greysStayWhereTheResultHoldsTheirProfile() throws {
+    @Test func graysStayWhereTheResultHoldsTheirProfile() throws {
         let samples = Self.samples(bands: 1)
-        let file = try Self.file("a.png", "L", samples, profile: TestProfile.grey)
+        let file = try Self.file("a.png", "L", samples, profile: TestProfile.gray)
         let kept = try decode(file, keeping: Self.all)
         #expect(Array(kept.samples.prefix(samples.count)) == samples)
-        #expect(try part(.profile, of: kept) == TestProfile.grey)
+        #expect(try part(.profile, of: kept) == TestProfile.gray)
         let converted = try decode(file, keeping: .profile)
         #expect(try part(.profile, of: converted) == nil)
         #expect(converted.samples != samples)
     }
 
-    /// Planes of a JPEG need not be joined where its colours stay.
+    /// Planes of a JPEG need not be joined where its colors stay.
     @Test func aJPEGStaysInPlanes() throws {
         let plain = try Sources.encoded(.jpeg(quality: 90), 64, 48) { x, y, band in
             x * 3 + y * band
@@ -83,7 +85,7 @@ import Vips
         let samples = Self.samples(bands: 4)
         let file = try Self.file("a.tif", "CMYK", samples, profile: TestProfile.oddInks)
         let kept = try decode(file, keeping: Self.all)
-        #expect(kept.layout?.enclosures == [])
+        #expect(kept.layout?.embeddedMetadata == [])
         #expect(kept.samples == (try decode(file)).samples)
     }
 
@@ -94,10 +96,10 @@ import Vips
         let large =
             [0, 0x40, 1, 0] + TestProfile.rotatedRGB.dropFirst(4)
             + [UInt8](repeating: 0, count: 4 << 20)
-        for profile in [large, TestProfile.grey, Array(TestProfile.rotatedRGB.prefix(130))] {
+        for profile in [large, TestProfile.gray, Array(TestProfile.rotatedRGB.prefix(130))] {
             let file = try Self.file("a.png", "RGB", samples, profile: profile)
             let kept = try decode(file, keeping: Self.all)
-            #expect(kept.layout?.enclosures == [])
+            #expect(kept.layout?.embeddedMetadata == [])
             #expect(kept.samples == (try decode(file)).samples)
         }
     }
@@ -105,7 +107,7 @@ import Vips
     @Test func withoutAProfileNothingChanges() throws {
         let file = try Sources.marked(.png(compression: 1), 40, 30)
         let kept = try decode(file, keeping: Self.all)
-        #expect(kept.layout?.enclosures == [])
+        #expect(kept.layout?.embeddedMetadata == [])
         #expect(kept.samples == (try decode(file)).samples)
     }
 }

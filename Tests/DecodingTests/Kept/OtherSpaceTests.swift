@@ -12,7 +12,7 @@ import Testing
         _ name: String, _ mode: String, profile: [UInt8]
     ) throws -> (with: [UInt8], without: [UInt8]) {
         let folder = TemporaryDirectory()
-        let samples = ForeignFiles.samples(bands: mode == "L" ? 1 : 3)
+        let samples = ExternalFiles.samples(bands: mode == "L" ? 1 : 3)
         let (raw, icc) = (folder.write(samples, to: "raw"), folder.write(profile, to: "icc"))
         let (with, without) = (folder.file("with-\(name)"), folder.file("without-\(name)"))
         let isAVIF = name.hasSuffix("avif")
@@ -33,30 +33,30 @@ import Testing
     }
 
     @Test(arguments: ["a.jpg", "a.webp", "a.tif", "a.avif"])
-    func aGreyProfileChangesNoColor(name: String) throws {
-        for profile in [TestProfile.grey, TestProfile.oddInks] {
+    func aGrayProfileChangesNoColor(name: String) throws {
+        for profile in [TestProfile.gray, TestProfile.oddInks] {
             let (with, without) = try Self.files(name, "RGB", profile: profile)
             #expect(with.count > without.count, "it has the profile")
             let (found, wanted) = (try decode(with), try decode(without))
             #expect(found.samples == wanted.samples)
             #expect(found.layout == wanted.layout, "it stays in planes where it has some")
-            let kept = try decode(with, keeping: [.profile, .greyProfile])
-            #expect(kept.layout?.enclosures == [])
+            let kept = try decode(with, keeping: [.profile, .grayProfile])
+            #expect(kept.layout?.embeddedMetadata == [])
         }
     }
 
     @Test(arguments: ["a.jpg", "a.tif"])
-    func aProfileOfInksChangesNoGrey(name: String) throws {
+    func aProfileOfInksChangesNoGray(name: String) throws {
         let (with, without) = try Self.files(name, "L", profile: TestProfile.oddInks)
         #expect(try decode(with).samples == decode(without).samples)
     }
 
-    /// Three samples alike are converted: to another grey, as the profile's curve is another.
-    @Test func aProfileOfColorsExplainsGrey() throws {
+    /// Three samples alike are converted: to another gray, as the profile's curve is another.
+    @Test func aProfileOfColorsExplainsGray() throws {
         let (with, without) = try Self.files("a.jpg", "L", profile: TestProfile.rotatedRGB)
         let (found, plain) = (try decode(with), try decode(without))
-        #expect(found.plane?.bands == .grey)
-        for (x, y) in ForeignFiles.middles() {
+        #expect(found.plane?.bands == .gray)
+        for (x, y) in ExternalFiles.middles() {
             let (pixel, sample) = (try found.pixel(x, y)[0], try plain.pixel(x, y)[0])
             let light = pow(Double(sample) / 255, 2.2)
             let coded = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055

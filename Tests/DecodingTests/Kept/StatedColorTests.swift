@@ -132,7 +132,7 @@ import Testing
         let kept = try decode(file, keeping: [.profile])
         let plain = Self.samples.flatMap { $0.map { UInt8($0) } }
         #expect(Array(kept.samples.prefix(12)) == plain)
-        let profile = try #require(kept.layout?.enclosures.first { $0.kind == .profile })
+        let profile = try #require(kept.layout?.embeddedMetadata.first { $0.kind == .profile })
         let folder = TemporaryDirectory()
         let bytes = Array(kept.samples[profile.offset..<(try #require(profile.end))])
         let made = try Tool.run([

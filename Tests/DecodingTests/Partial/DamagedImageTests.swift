@@ -11,12 +11,12 @@ import Vips
 @Suite struct DamagedImageTests {
     private static func decode(
         _ bytes: [UInt8], _ damaged: DamagedImages, need: DecodeNeed = .full,
-        facts: FactKinds = [], allFrames: Bool = false, frame: Int? = nil
+        properties: FactKinds = [], allFrames: Bool = false, frame: Int? = nil
     ) throws(ImageError) -> Decoded {
         let source = BlockReference(
             segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
         var work = DecodeWork(
-            source: source, frame: frame, need: need, facts: WantedFacts(facts),
+            source: source, frame: frame, need: need, properties: RequestedProperties(properties),
             limits: ImageLimits())
         (work.showsDamaged, work.wantsAllFrames) = (damaged == .show, allFrames)
         let space = HeapSpace()
@@ -87,7 +87,7 @@ import Vips
 
     /// The last two bytes of the codes, and then the end of image.
     @Test func aJPEGWithoutItsLastCodesIsDamaged() throws {
-        for file in [PartialFile.baseline, .progressive, .grey] {
+        for file in [PartialFile.baseline, .progressive, .gray] {
             let bytes = try file.bytes()
             _ = try Self.expectDamaged(Array(bytes.dropLast(12)), "\(file)")
         }
@@ -117,10 +117,10 @@ import Vips
 
     @Test func factsOfPixelsAreThoseOfWhatIsShown() throws {
         let bytes = try PartialFile.baseline.bytes().part(60)
-        let shown = try Self.decode(bytes, .show, need: .header, facts: .blurHash).image
-        #expect(shown.facts?.blurHash != nil && shown.isDamaged)
+        let shown = try Self.decode(bytes, .show, need: .header, properties: .blurHash).image
+        #expect(shown.properties?.blurHash != nil && shown.isDamaged)
         #expect(throws: ImageError.self) {
-            try Self.decode(bytes, .refuse, need: .header, facts: .blurHash)
+            try Self.decode(bytes, .refuse, need: .header, properties: .blurHash)
         }
     }
 
@@ -142,7 +142,7 @@ import Vips
     /// How many colors the planes of the usual decoder have is another matter: a JPEG is compared
     /// with what libvips makes of the whole file.
     @Test func anEndOfImageIsNotNeeded() throws {
-        for file in [PartialFile.baseline, .progressive, .grey, .restarts] {
+        for file in [PartialFile.baseline, .progressive, .gray, .restarts] {
             let bytes = try file.bytes()
             try Self.expectWhole(
                 Array(bytes.dropLast(2)), like: file.samples(), "\(file) without EOI")

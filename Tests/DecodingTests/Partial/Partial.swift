@@ -31,7 +31,7 @@ func partial(
         }
         #expect(image.frames.count <= (need == .header ? 0 : 1))
         #expect(space.outstanding == image.frames.count)
-        #expect(image.facts == nil && image.info.pages >= 1)
+        #expect(image.properties == nil && image.info.pages >= 1)
         let samples = image.frames.flatMap { space.bytes($0.reference) }
         #expect(samples.count == image.frames.first?.layout.byteCount ?? 0)
         return Partial(info: image.info, layout: image.frames.first?.layout, samples: samples)

@@ -76,7 +76,7 @@ import Testing
         #expect(other?.details["limit"] == "pixelsMax")
     }
 
-    /// Colours that nobody sees do not count, and a file without transparency has three bands.
+    /// Colors that nobody sees do not count, and a file without transparency has three bands.
     private func expectSame(_ found: Partial, _ wanted: [UInt8], _ what: String) {
         let bands = Int(found.layout?.planes[0].bands.rawValue ?? 0)
         guard bands >= 3, found.samples.count / bands == wanted.count / 4 else {

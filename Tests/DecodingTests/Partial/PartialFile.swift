@@ -6,7 +6,7 @@ import Vips
 
 /// A file of each kind that is shown while it arrives, and what libvips makes of the whole of it.
 enum PartialFile: String, CaseIterable {
-    case baseline, restarts, progressive, grey
+    case baseline, restarts, progressive, gray = "grey"
     case png, adam7, palette, transparent
     case lossy, lossless, transparentWebP
     case gif
@@ -14,8 +14,8 @@ enum PartialFile: String, CaseIterable {
     static let (width, height) = (400, 300)
 
     var isProgressive: Bool { self == .progressive || self == .adam7 }
-    var isJPEG: Bool { [.baseline, .restarts, .progressive, .grey].contains(self) }
-    var bands: Int { self == .grey ? 1 : [.transparent, .transparentWebP].contains(self) ? 4 : 3 }
+    var isJPEG: Bool { [.baseline, .restarts, .progressive, .gray].contains(self) }
+    var bands: Int { self == .gray ? 1 : [.transparent, .transparentWebP].contains(self) ? 4 : 3 }
 
     func bytes() throws -> [UInt8] {
         if self == .restarts { return try Self.withRestarts(Self.png.bytes()) }
@@ -24,7 +24,7 @@ enum PartialFile: String, CaseIterable {
 
     private var encoding: VipsEncoding {
         switch self {
-        case .baseline, .restarts, .grey: .jpeg(quality: 90)
+        case .baseline, .restarts, .gray: .jpeg(quality: 90)
         case .progressive: .jpeg(quality: 90, progressive: true)
         case .png, .transparent: .png(compression: 6)
         case .adam7: .png(compression: 6, interlaced: true)
@@ -72,7 +72,7 @@ enum PartialFile: String, CaseIterable {
 
     var loader: VipsLoader {
         switch self {
-        case .baseline, .restarts, .progressive, .grey: .jpeg
+        case .baseline, .restarts, .progressive, .gray: .jpeg
         case .png, .adam7, .palette, .transparent: .png
         case .lossy, .lossless, .transparentWebP: .webp
         case .gif: .gif

@@ -8,7 +8,7 @@ import TestKit
 import Testing
 import Vips
 
-/// What holds for whole images holds for their beginnings: limits, cancelling, turning, colours.
+/// What holds for whole images holds for their beginnings: limits, cancelling, turning, colors.
 @Suite struct PartialLimitTests {
     @Test func aLargeHeaderIsRefused() throws {
         let big = Array("GIF89a".utf8) + [0x30, 0x75, 0x30, 0x75, 0, 0, 0, 0x2C, 0, 0, 0, 0]
@@ -144,14 +144,14 @@ import Vips
         #expect(try partial(bytes.part(60)).info.size == found.info.size)
     }
 
-    /// Colours are those of the whole image, by its profile or with it.
+    /// Colors are those of the whole image, by its profile or with it.
     @Test func profilesAreApplied() throws {
         let jpeg = try PartialFile.baseline.bytes().withProfile(TestProfile.rotatedRGB)
         let found = try partial(jpeg)
         #expect(try found.samples == decode(jpeg).samples)
         #expect(try found.samples != partial(PartialFile.baseline.bytes()).samples)
         let kept = try partial(jpeg.part(60), keeping: [.profile])
-        #expect(kept.layout?.enclosures.map(\.kind) == [.profile])
+        #expect(kept.layout?.embeddedMetadata.map(\.kind) == [.profile])
         let half = try partial(jpeg.part(60))
         #expect(half.samples.prefix(30_000) == found.samples.prefix(30_000))
         #expect(half.samples.prefix(30_000) != kept.samples.prefix(30_000))
@@ -177,7 +177,7 @@ import Vips
 
     @Test func whatCannotBeShownHasFacts() throws {
         let png = try PartialFile.png.bytes()
-        let files = try [ForeignFiles.heif(png, isAVIF: true), ForeignFiles.jxl(png)]
+        let files = try [ExternalFiles.heif(png, isAVIF: true), ExternalFiles.jxl(png)]
         for bytes in files {
             for part in [1, 30, 60, 100] {
                 do throws(ImageError) {

@@ -16,7 +16,7 @@ import Vips
     }
 
     @Test(arguments: [
-        PartialFile.baseline, .restarts, .grey, .png, .palette, .transparent, .lossy, .lossless,
+        PartialFile.baseline, .restarts, .gray, .png, .palette, .transparent, .lossy, .lossless,
         .transparentWebP, .gif,
     ])
     func rowsAreThoseOfTheWholeImage(file: PartialFile) throws {
@@ -27,7 +27,7 @@ import Vips
             let rows = sameRows(found, whole, file)
             #expect(rows > last && rows < PartialFile.height, "\(part) %: \(rows) rows")
             last = rows
-            // A GIF ends within a row; a JPEG within its MCUs, which are 16 rows high, and colours
+            // A GIF ends within a row; a JPEG within its MCUs, which are 16 rows high, and colors
             // of the row before are mixed with those of the next one.
             let first = min(rows + (file.isJPEG ? 18 : 1), PartialFile.height)
             let rest = found[(first * file.stride)...]

@@ -88,7 +88,7 @@ import Testing
         }
         let failure = try #require(missing?.failure)
         #expect(failure.code == .invalidDownloadOperation)
-        #expect(!failure.code.rule.blacklists, "the URL is asked again once the file is there")
+        #expect(!failure.code.rule.cachesFailures, "the URL is asked again once the file is there")
         #expect(failure.message.contains("/none.pem") && failure.message.contains("put it right"))
     }
 
@@ -210,7 +210,7 @@ import Testing
         let bench = try DownloadBench()
         bench.origin.route(
             "/a",
-            OriginBehaviour { request in
+            OriginBehavior { request in
                 var response = OriginResponse([1])
                 let name = request.header("x-number") ?? ""
                 for number in 0..<cookies {

@@ -23,10 +23,10 @@ import Testing
 
     private func fetch(
         _ body: [UInt8], _ decryptors: [Decryptor], bodyBytesMax: UInt64 = 1 << 30,
-        behaviour: (OriginBehaviour) -> OriginBehaviour = { $0 }
+        behavior: (OriginBehavior) -> OriginBehavior = { $0 }
     ) async throws -> (bench: DownloadBench, outcome: JobOutcome?) {
         let bench = try DownloadBench()
-        bench.origin.route("/a", behaviour(.bytes(body)))
+        bench.origin.route("/a", behavior(.bytes(body)))
         var terms = TransferTerms()
         terms.decryptors = decryptors
         bench.start("/a", bodyBytesMax: bodyBytesMax, terms: terms)
@@ -110,7 +110,7 @@ import Testing
     @Test func aBodyThatBrokeOffIsDecryptedWhole() async throws {
         let body = try encrypted(plain)
         let (bench, outcome) = try await fetch(body, [.aes256GCM(key: key)]) { _ in
-            OriginBehaviour { request in
+            OriginBehavior { request in
                 let range = request.header("range").flatMap { Int($0.dropFirst(6).dropLast()) }
                 var response = OriginResponse(
                     Array(body[(range ?? 0)...]), status: range == nil ? 200 : 206)

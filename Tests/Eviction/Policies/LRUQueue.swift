@@ -2,7 +2,7 @@ import Caching
 
 /// The least recently used goes first.
 struct LRUQueue: EvictionQueue {
-    private var table = SlotTable()
+    private var table = SlotMap()
     private var list = SlotList()
 
     init(bytesMax: Int) {}
@@ -22,5 +22,5 @@ struct LRUQueue: EvictionQueue {
         table.drop(slot)
     }
 
-    mutating func victim() -> Int32? { list.oldest == SlotTable.none ? nil : list.oldest }
+    mutating func victim() -> Int32? { list.oldest == SlotMap.none ? nil : list.oldest }
 }

@@ -6,7 +6,7 @@ struct S3FIFOQueue: EvictionQueue {
     private static let small: UInt8 = 0
     private static let main: UInt8 = 1
 
-    private var table = SlotTable()
+    private var table = SlotMap()
     private var lists = [SlotList(), SlotList()]
     private var ghosts = GhostQueue()
     private let smallBytesMax: Int

@@ -7,7 +7,7 @@ struct TinyLFUQueue: EvictionQueue {
     private static let probation: UInt8 = 1
     private static let protected: UInt8 = 2
 
-    private var table = SlotTable()
+    private var table = SlotMap()
     private var lists = [SlotList(), SlotList(), SlotList()]
     private var sketch: FrequencySketch
     private let windowBytesMax: Int

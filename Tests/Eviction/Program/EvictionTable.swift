@@ -10,7 +10,7 @@ enum EvictionTable {
         ("W-TinyLFU", { Simulation<TinyLFUQueue>.run($0, bytesMax: $1) }),
         ("GDSF, work known", { Simulation<GreedyDualQueue>.run($0, bytesMax: $1) }),
         ("GDSF, work 1", { Simulation<GreedySizeQueue>.run($0, bytesMax: $1) }),
-        ("by worth, in production", { Simulation<WorthQueue>.run($0, bytesMax: $1) }),
+        ("by worth, in production", { Simulation<GDSFCache>.run($0, bytesMax: $1) }),
         ("foresight", { Foresight.run($0, bytesMax: $1) }),
     ]
 

@@ -45,7 +45,7 @@ enum AnimationTarget {
         try expect(whole.frames.count >= frames, "the number of frames never falls")
     }
 
-    /// Every frame twice, forwards and backwards, with pixels of one colour each.
+    /// Every frame twice, forwards and backwards, with pixels of one color each.
     private static func draw(_ map: AnimationMap) throws(BrokenInvariant) {
         let sizes = map.frames.map(\.area.size) + [map.canvas]
         guard sizes.allSatisfy({ max($0.width, $0.height) <= 64 }) else { return }

@@ -51,25 +51,25 @@ extension ByteReader {
         switch choice(14) {
         case 9: .scaleDown(bytes: number())
         case 7: .round(radius: double(), Corners(rawValue: byte()), border: double(), .white)
-        case 8: .tint(Colour(argb: number()), pick(BlendMode.allCases) ?? .normal)
+        case 8: .tint(Color(argb: number()), pick(BlendMode.allCases) ?? .normal)
         case 0: .blur(radius: double())
         case 1: .pixelate(number())
-        case 2: .trim(tolerance: double(), bool() ? nil : Colour(argb: number()))
+        case 2: .trim(tolerance: double(), bool() ? nil : Color(argb: number()))
         case 10:
             .extend(
                 Margins(left: number(), top: number(), right: number(), bottom: number()),
-                bool() ? .mirror : .colour(Colour(argb: number())))
-        case 3: .pad(size(), gravity(), Colour(argb: number()))
+                bool() ? .mirror : .color(Color(argb: number())))
+        case 3: .pad(size(), gravity(), Color(argb: number()))
         case 11:
             .resizeTo(
                 RelativeSize(width: .percent(double()), height: .pixels(number())), mode(),
                 enlarges: bool() ? nil : bool(), least: size(), gravity())
         case 12: .cropRatio(ratio(), gravity())
-        case 13: .padRatio(ratio(), gravity(), Colour(argb: number()))
+        case 13: .padRatio(ratio(), gravity(), Color(argb: number()))
         case 4:
             .cropTo(
                 RelativeSize(width: .pixels(number()), height: .percent(double())), gravity())
-        case 5: .flatten(Colour(argb: number()))
+        case 5: .flatten(Color(argb: number()))
         default: .grayscale
         }
     }
@@ -136,7 +136,7 @@ extension ByteReader {
     private mutating func encodeOptions() -> EncodeOptions {
         var options = EncodeOptions()
         options.quality = bool() ? number() : nil
-        options.background = bool() ? Colour(argb: number()) : nil
+        options.background = bool() ? Color(argb: number()) : nil
         options.maxPixelSize = bool() ? size() : nil
         options.maxBytes = bool() ? number() : nil
         options.embedsThumbnail = bool()
@@ -147,7 +147,7 @@ extension ByteReader {
     private mutating func fallback() -> Fallback? {
         switch choice(9) {
         case 1: .url(url())
-        case 2: .colour(Colour(argb: number()))
+        case 2: .color(Color(argb: number()))
         case 3: Fallback.none
         default: nil
         }

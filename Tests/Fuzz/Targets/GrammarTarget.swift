@@ -103,7 +103,8 @@ enum GrammarTarget {
         try expect(
             request.kind == .image || (image.steps.isEmpty && image.output.isDefault),
             "only an image is worked on")
-        try expect(image.infoOnly == (request.kind == .facts), "facts are asked for where wanted")
+        try expect(
+            image.infoOnly == (request.kind == .properties), "facts are asked for where wanted")
         try expect(image.nominalSize.isPositive, "it has a size")
         try expect(
             !CacheKey.result(image, url: url, terms: LoadTerms()).isEmpty, "it has a key")

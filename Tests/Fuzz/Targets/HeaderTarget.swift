@@ -30,7 +30,7 @@ enum HeaderTarget {
         for traits in FormatTraits.rows {
             _ = traits.storedSize?(reader)
             if let colors = traits.statedColors?(reader) {
-                _ = HDRColours(colors)
+                _ = HDRColors(colors)
                 if let profile = SampleProfile(colors, for: .rgb) {
                     try expect(ProfileSpace(profile.bytes) == .rgb, "a made profile is whole")
                 }

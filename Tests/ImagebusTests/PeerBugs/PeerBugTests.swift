@@ -53,19 +53,19 @@ import Testing
             actions.compactMap { action in
                 switch action {
                 case .load(let load): load.message.image.priority
-                case .send(.reprioritise(_, let priority)): priority
+                case .send(.reprioritize(_, let priority)): priority
                 default: nil
                 }
             }
         }
         _ = pending.submitted(load, at: now)
-        #expect(sent(pending.reprioritised(load.token, .high)) == [])
-        #expect(sent(pending.reprioritised(load.token, .low)) == [])
+        #expect(sent(pending.reprioritized(load.token, .high)) == [])
+        #expect(sent(pending.reprioritized(load.token, .low)) == [])
         #expect(sent(pending.welcomed(welcome, at: now)) == [.low])
         let changes: [Priority] = [.high, .normal, .low, .high]
-        #expect(changes.flatMap { sent(pending.reprioritised(load.token, $0)) } == changes)
+        #expect(changes.flatMap { sent(pending.reprioritized(load.token, $0)) } == changes)
         _ = pending.sessionEnded(at: now)
-        _ = pending.reprioritised(load.token, .normal)
+        _ = pending.reprioritized(load.token, .normal)
         #expect(sent(pending.welcomed(welcome, at: now)) == [.normal])
     }
 
@@ -162,16 +162,16 @@ import Testing
     /// Steps that differ have keys that differ, also where a text in one looks like the key of
     /// another, and where numbers differ by the last digit that counts.
     @Test func bug09_differentSettingsHaveDifferentKeys() {
-        let colours = [Colour(argb: 0xFF00_0000), Colour(argb: 0x0000_0000)]
+        let colors = [Color(argb: 0xFF00_0000), Color(argb: 0x0000_0000)]
         let steps: [TransformStep] =
             [0, 0.000001, 1, 1.000001, 10, 100].flatMap {
                 [.blur(radius: $0), .sharpen(radius: $0), .round(radius: $0)]
             }
             + [0.000001, 0.5, 0.500001].map { .vignette($0) }
-            + colours.flatMap { colour in
+            + colors.flatMap { color in
                 [
-                    .tint(colour), .tint(colour, .multiply), .flatten(colour),
-                    .round(radius: 1, border: 1, colour), .round(radius: 1, .topLeft, colour),
+                    .tint(color), .tint(color, .multiply), .flatten(color),
+                    .round(radius: 1, border: 1, color), .round(radius: 1, .topLeft, color),
                 ]
             }
             + [

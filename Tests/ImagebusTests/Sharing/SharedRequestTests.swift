@@ -81,7 +81,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
             { $0.image.url = "http://a.test/other.jpg" },
             { $0.image.steps = [.flip(horizontal: true, vertical: false)] },
             { $0.image.output.format = .png }, { $0.image.options = .fromCacheOnly },
-            { $0.image.timeoutMilliseconds = 1_000 }, { $0.group = group }, { $0.visitor = 7 },
+            { $0.image.timeoutMilliseconds = 1_000 }, { $0.group = group }, { $0.httpClient = 7 },
             { $0.wantsProgress = true }, { $0.wantsInfo = true },
             { $0.image.headers = [HTTPHeader(name: "Cookie", value: "a")] },
         ]
@@ -192,15 +192,15 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         #expect(actions == [])
         let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 4)
         #expect(sent(pending.welcomed(welcome, at: at(2))).map(\.image.priority) == [.normal])
-        let raise = Action.send(.reprioritise(token(1), .high))
+        let raise = Action.send(.reprioritize(token(1), .high))
         #expect(pending.submitted(load(4, .high), at: at(2)) == [raise])
         pending.flushed()
-        let lower = Action.send(.reprioritise(token(1), .normal))
+        let lower = Action.send(.reprioritize(token(1), .normal))
         #expect(pending.cancelled(token(4)).last == lower)
-        #expect(pending.reprioritised(token(2), .normal) == [])
-        #expect(pending.reprioritised(token(2), .high) == [raise])
-        #expect(pending.reprioritised(token(3), .low) == [])
-        #expect(pending.reprioritised(token(2), .low) == [.send(.reprioritise(token(1), .low))])
+        #expect(pending.reprioritized(token(2), .normal) == [])
+        #expect(pending.reprioritized(token(2), .high) == [raise])
+        #expect(pending.reprioritized(token(3), .low) == [])
+        #expect(pending.reprioritized(token(2), .low) == [.send(.reprioritize(token(1), .low))])
     }
 
     /// What is sent has the time of the last one; each has its own.

@@ -67,7 +67,7 @@ private struct Walk {
         case ..<60: if let token = any(open) { perform(pending.cancelled(token)) }
         case ..<62:
             perform(pending.cancelledGroup(Self.groups[Int.random(in: 0..<2, using: &random)]))
-        case ..<72: reprioritise()
+        case ..<72: reprioritize()
         case ..<76: flush()
         case ..<92: answer()
         case ..<94: change()
@@ -92,11 +92,11 @@ private struct Walk {
         perform(pending.submitted(load, at: now))
     }
 
-    private mutating func reprioritise() {
+    private mutating func reprioritize() {
         guard let token = any(open) else { return }
         let priority = Priority.allCases.randomElement(using: &random) ?? .normal
         tasks[token]?.priority = priority
-        perform(pending.reprioritised(token, priority))
+        perform(pending.reprioritized(token, priority))
     }
 
     /// The turn ends: what was said is the coordinator's.
@@ -185,7 +185,7 @@ private struct Walk {
                 for token in wires.keys where wires[token]?.url == url {
                     wires[token]?.isCancelled = true
                 }
-            case .send(.reprioritise(let token, let priority)): wires[token]?.priority = priority
+            case .send(.reprioritize(let token, let priority)): wires[token]?.priority = priority
             case .send, .deliver, .forget: break
             case .advance(let progress):
                 if tasks[progress.token]?.ends != 0 { faults.append("told after its end") }

@@ -25,7 +25,7 @@ final class ExternalLoader {
 
     /// Connects with `bytes` in its segment.
     init(_ stack: StackHarness, _ bytes: [UInt8]) throws {
-        worker = try WireWorker(foreign: "photos", stack)
+        worker = try WireWorker(external: "photos", stack)
         guard case .downloadSettings = try worker.receive(within: defaultTimeout) else {
             throw StackFailure("a worker was not told its settings", log: stack.logFile)
         }

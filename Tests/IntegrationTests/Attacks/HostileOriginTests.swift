@@ -76,7 +76,7 @@ extension RealProcesses {
             try await withStack(arguments, decoders: 1, environment: environment) { stack in
                 let report = try await stack.awaitIdle()
                 let download = try stack.child(#require(report.processes(.download).first))
-                let before = try ProcessFigures(of: download.processID)
+                let before = try ProcessMetrics(of: download.processID)
                 let attacker = try stack.client()
                 let loads = try attacks.map { (attacker.load(try hostile.url($0.name)), $0) }
                 let times = try await visit(stack, beside: loads.count)
@@ -84,7 +84,7 @@ extension RealProcesses {
                     let code = await task.errorCode
                     #expect(attack.ends.contains(code), "\(attack.name) ended with \(code as Any)")
                 }
-                let after = try ProcessFigures(of: download.processID)
+                let after = try ProcessMetrics(of: download.processID)
                 print(
                     "hostile origins: \(attacks.count), beside them \(times.count) loads, longest "
                         + "\(times.max() ?? .zero); download \(before), then \(after)")

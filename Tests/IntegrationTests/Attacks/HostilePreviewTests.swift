@@ -140,7 +140,7 @@ extension RealProcesses {
             let turnstile = Turnstile()
             origin.route(
                 "/mine.jpg",
-                OriginBehaviour { request in
+                OriginBehavior { request in
                     let bytes = images[request.header("x-visitor") ?? ""] ?? []
                     var response = OriginResponse(bytes, contentType: "image/jpeg")
                     response.pace = .stepped(bytes: bytes.count / 20 + 1, turnstile)
@@ -150,22 +150,23 @@ extension RealProcesses {
             try await withStack { stack in
                 let client = try stack.client()
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for (visitor, color) in colors {
+                    for (httpClient, color) in colors {
                         group.addTask {
                             var request = request(url)
-                            request.headers = [HTTPHeader(name: "X-Visitor", value: visitor)]
+                            request.headers = [HTTPHeader(name: "X-Visitor", value: httpClient)]
                             for await event in client.load(request).events {
                                 turnstile.admit(21)
                                 switch event {
                                 case .partial(let partial):
                                     // Grey where nothing has arrived, and between the two.
                                     let shown = try pixel(of: partial)
-                                    let own = Int(shown[visitor == "ann" ? 0 : 2])
-                                    let other = Int(shown[visitor == "ann" ? 2 : 0])
-                                    #expect(other <= own + 30, "\(visitor): \(shown)")
+                                    let own = Int(shown[httpClient == "ann" ? 0 : 2])
+                                    let other = Int(shown[httpClient == "ann" ? 2 : 0])
+                                    #expect(other <= own + 30, "\(httpClient): \(shown)")
                                 case .end(let result):
                                     let shown = try pixel(of: result.get())
-                                    #expect(isClose(shown, color, by: 10), "\(visitor): \(shown)")
+                                    #expect(
+                                        isClose(shown, color, by: 10), "\(httpClient): \(shown)")
                                 default: break
                                 }
                             }

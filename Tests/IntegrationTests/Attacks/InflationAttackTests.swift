@@ -20,8 +20,8 @@ extension RealProcesses {
             try await withStack(decoders: 1) { stack in
                 let gateway = try GatewayProcess(before: stack, ["--unsigned"])
                 let memory = try ShippedMemory(stack, gateway)
-                let visitor = HonestVisitor(port: gateway.port, interval: .milliseconds(100))
-                let undisturbed = await visitor.load(30) { path("/good/u\($0)") }
+                let httpClient = HonestHTTPClient(port: gateway.port, interval: .milliseconds(100))
+                let undisturbed = await httpClient.load(30) { path("/good/u\($0)") }
                 let isOver = Atomic(false)
                 let refused = Atomic(0)
                 let others = Atomic(0)
@@ -42,7 +42,7 @@ extension RealProcesses {
                         }
                     }
                 }
-                let beside = await visitor.load(60) { path("/good/b\($0)") }
+                let beside = await httpClient.load(60) { path("/good/b\($0)") }
                 isOver.store(true, ordering: .relaxed)
                 #expect(await attack.join())
                 beside.expectUndisturbed(than: undisturbed, beside: "inflating PNGs")

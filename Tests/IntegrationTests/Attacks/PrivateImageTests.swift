@@ -31,7 +31,7 @@ extension RealProcesses {
                     let path = "/\(number).png"
                     // Each visitor is given an image of its own.
                     let answers = images.map { image in
-                        headers.reduce(OriginBehaviour.bytes(image)) { $0.with(header: $1.0, $1.1) }
+                        headers.reduce(OriginBehavior.bytes(image)) { $0.with(header: $1.0, $1.1) }
                     }
                     bench.origin.route(path, .sequence(answers))
                     for (visit, image) in images.enumerated() {

@@ -106,7 +106,7 @@ extension RealProcesses {
                     }
                     times.append(started.duration(to: .now))
                     for task in attack { #expect(await task.errorCode != nil) }
-                    most = max(most, ProcessFigures.threadCount(of: download.processID))
+                    most = max(most, ProcessMetrics.threadCount(of: download.processID))
                 }
                 print("silent names: at most \(most) threads, longest \(times.max() ?? .zero)")
                 #expect((100...480).contains(most))

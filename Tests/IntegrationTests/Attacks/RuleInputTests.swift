@@ -41,11 +41,11 @@ extension RealProcesses {
         }
 
         /// How each path is answered, and how its load ends; no code: with an image.
-        private func answers() throws -> [(String, OriginBehaviour, ErrorCode?)] {
+        private func answers() throws -> [(String, OriginBehavior, ErrorCode?)] {
             let packed = try PackedBodies.gzip(image)
             let blanks = [UInt8](repeating: 10, count: 4 << 20)
-            let page = OriginBehaviour.bytes(Array("<html>".utf8), contentType: "text/html")
-            let endless = OriginBehaviour.generated(count: 1 << 40)
+            let page = OriginBehavior.bytes(Array("<html>".utf8), contentType: "text/html")
+            let endless = OriginBehavior.generated(count: 1 << 40)
             var other = try PackedBodies.sealed(packed)
             other[20] ^= 1
             return [
@@ -66,7 +66,7 @@ extension RealProcesses {
                 ("/sealed/changed", .bytes(other), .badImageData),
                 ("/sealed/plain", .bytes(try PackedBodies.sealed(image)), .badImageData),
                 ("/sealed/short", .bytes([1, 2, 3]), .badImageData),
-                ("/any/whole", OriginBehaviour.bytes(image).changed { $0.status = 500 }, nil),
+                ("/any/whole", OriginBehavior.bytes(image).changed { $0.status = 500 }, nil),
                 ("/any/page", page.changed { $0.status = 404 }, .badImageData),
                 ("/any/nothing", page.changed { $0.status = 204 }, .badImageData),
                 ("/any/unchanged", page.changed { $0.status = 304 }, .badImageData),
@@ -93,7 +93,7 @@ extension RealProcesses {
             try await withStack(arguments, decoders: 1, environment: environment) { stack in
                 let report = try await stack.awaitIdle()
                 let download = try stack.child(#require(report.processes(.download).first))
-                let before = try ProcessFigures(of: download.processID)
+                let before = try ProcessMetrics(of: download.processID)
                 let (client, other) = (try stack.client(), try stack.client())
                 let tasks = answers.map { client.load(origin.url($0.0)) }
                 for number in 0..<20 {
@@ -106,7 +106,7 @@ extension RealProcesses {
                     let end = await task.errorCode
                     #expect(end == code, "\(path) ended with \(end as Any)")
                 }
-                let after = try ProcessFigures(of: download.processID)
+                let after = try ProcessMetrics(of: download.processID)
                 #expect(after.bytes < before.bytes + (64 << 20), "\(before), then \(after)")
                 try await stack.awaitIdle()
             }

@@ -23,8 +23,8 @@ extension RealProcesses {
                 """.utf8)
         }
 
-        private static func failing(_ status: Int, _ code: String) -> OriginBehaviour {
-            OriginBehaviour.bytes(document(code), contentType: "application/xml")
+        private static func failing(_ status: Int, _ code: String) -> OriginBehavior {
+            OriginBehavior.bytes(document(code), contentType: "application/xml")
                 .changed { $0.status = status }
         }
 
@@ -39,10 +39,10 @@ extension RealProcesses {
         }()
 
         /// How each object is answered, and how its load ends; no code: with an image.
-        private func answers() throws -> [(String, OriginBehaviour, ErrorCode?)] {
-            let plain = OriginBehaviour.bytes(image)
+        private func answers() throws -> [(String, OriginBehavior, ErrorCode?)] {
+            let plain = OriginBehavior.bytes(image)
             let bomb = try PackedBodies.zeros(mebibytes: 256)
-            let endless = OriginBehaviour.generated(count: 1 << 40)
+            let endless = OriginBehavior.generated(count: 1 << 40)
             let head = "HTTP/1.1 200 OK\r\n" + String(repeating: "x-amz-meta: y\r\n", count: 20_000)
             return [
                 ("whole", plain, nil),
@@ -81,8 +81,8 @@ extension RealProcesses {
         }
 
         /// Breaks off, and answers the question for the rest with that of another object.
-        private var rest: OriginBehaviour {
-            OriginBehaviour { [image] request in
+        private var rest: OriginBehavior {
+            OriginBehavior { [image] request in
                 guard request.header("range") != nil else {
                     var response = OriginResponse(image)
                     response.headers = [("ETag", "\"1\"")]
@@ -123,14 +123,14 @@ extension RealProcesses {
             try await withStack(arguments, decoders: 1, environment: environment) { stack in
                 let report = try await stack.awaitIdle()
                 let download = try stack.child(#require(report.processes(.download).first))
-                let before = try ProcessFigures(of: download.processID)
+                let before = try ProcessMetrics(of: download.processID)
                 let client = try stack.client()
                 let tasks = answers.map { client.load("s3://photos/\($0.0)") }
                 for (task, (name, _, code)) in zip(tasks, answers) {
                     let end = await task.errorCode
                     #expect(end == code, "\(name) ended with \(end as Any)")
                 }
-                let after = try ProcessFigures(of: download.processID)
+                let after = try ProcessMetrics(of: download.processID)
                 #expect(after.bytes < before.bytes + (64 << 20), "\(before), then \(after)")
                 #expect(other.acceptedConnectionCount == 0)
                 try await stack.awaitIdle()

@@ -31,7 +31,7 @@ extension RealProcesses {
                 ["--timeout", "300"], stack: ["--low-speed", "0"]
             ) { gateway, stack in
                 let memory = try ShippedMemory(stack, gateway)
-                let honest = HonestVisitor(port: gateway.port)
+                let honest = HonestHTTPClient(port: gateway.port)
                 // Misses, from the very hosts that drip.
                 let undisturbed = await honest.load(40) {
                     "/unsafe/plain/\(urls[$0 % urls.count])%3Fbefore=\($0)"

@@ -9,14 +9,14 @@ extension RealProcesses {
         private let folder = TestKit.TemporaryDirectory()
         private let imageBytes = 8 << 20
 
-        private static let visitors = 4
+        private static let httpClients = 4
         private static let readers = Effort.count("STALLED", short: 400, long: 1_000)
         /// What a gateway may take beside an image that all read: connections, buffers of the
         /// library, copies on their way.
         private static let allowance = 64 << 20
 
         private func route() throws {
-            let image = try PieceStack.image(imageBytes)
+            let image = try ChunkStack.image(imageBytes)
             bench.origin.route("/a.jpg", .bytes(image, contentType: "image/png"))
             bench.origin.route(
                 "/small.png", .bytes(try Images.waves(width: 200, height: 200).png()))
@@ -32,26 +32,26 @@ extension RealProcesses {
                 let memory = try ShippedMemory(stack, gateway)
                 try expectWhole(bench.path("/a.jpg", ""), gateway)
                 let (honest, small) = (
-                    HonestVisitor(port: gateway.port), bench.origin.url("/small.png")
+                    HonestHTTPClient(port: gateway.port), bench.origin.url("/small.png")
                 )
                 let undisturbed = await honest.load(50) {
                     "/unsafe/rs:fit:\(10 + $0):0/plain/\(small)"
                 }
-                let before = try ProcessFigures(of: gateway.processID).bytes
+                let before = try ProcessMetrics(of: gateway.processID).bytes
                 let stalled = try StalledReaders(
-                    Self.readers, ofVisitors: Self.visitors, at: gateway.port
+                    Self.readers, ofVisitors: Self.httpClients, at: gateway.port
                 ) { _ in bench.path("/a.jpg", "") }
                 let answers = stalled.answers()
                 let beside = await honest.load(50) {
                     "/unsafe/rs:fit:\(100 + $0):0/plain/\(small)"
                 }
-                let bytes = try ProcessFigures(of: gateway.processID).bytes
+                let bytes = try ProcessMetrics(of: gateway.processID).bytes
                 print(
                     "\(Self.readers) stalled readers: \(before >> 20) MB before, \(bytes >> 20) MB")
                 #expect(bytes < before + imageBytes + Self.allowance)
-                let figures = try figures(gateway)
-                #expect(figures["unread_bytes"] == Double(imageBytes))
-                expectRefusals(answers, figures)
+                let metrics = try metrics(gateway)
+                #expect(metrics["unread_bytes"] == Double(imageBytes))
+                expectRefusals(answers, metrics)
                 beside.expectUndisturbed(than: undisturbed, beside: "stalled readers")
                 memory.expectNoKills()
             }
@@ -64,28 +64,28 @@ extension RealProcesses {
             ) { gateway, _ in
                 try expectWhole(bench.path("/a.jpg", ""), gateway)
                 let stalled = try StalledReaders(
-                    8, ofVisitors: Self.visitors, at: gateway.port
+                    8, ofVisitors: Self.httpClients, at: gateway.port
                 ) { _ in bench.path("/a.jpg", "") }
                 #expect(stalled.answers().count { $0.status == 200 } == 8)
                 try await expectAllClosed(gateway)
-                #expect(try figures(gateway)["slow_readers_total"] ?? 0 == 8)
+                #expect(try metrics(gateway)["slow_readers_total"] ?? 0 == 8)
             }
         }
 
         private func expectRefusals(
-            _ answers: [RawClient.Response], _ figures: [String: Double]
+            _ answers: [RawClient.Response], _ metrics: [String: Double]
         ) {
             #expect(answers.count == Self.readers)
             let images = answers.count { $0.status == 200 }
             // 24 of 8 MB are three quarters of 256 MB.
-            #expect((1...24 * Self.visitors).contains(images))
+            #expect((1...24 * Self.httpClients).contains(images))
             let refused = answers.filter { $0.status == 429 }
             #expect(refused.count == Self.readers - images)
             for answer in refused {
                 #expect(answer.field("Retry-After") == "1")
                 #expect(answer.field("X-Imagebus-Error") == "busy")
             }
-            #expect(figures["refused_answers_total client"] == Double(refused.count))
+            #expect(metrics["refused_answers_total client"] == Double(refused.count))
         }
 
         /// Different images take different memory: there is a limit for all together.
@@ -101,9 +101,9 @@ extension RealProcesses {
                 let statuses = stalled.answers().map(\.status)
                 #expect(statuses.count { $0 == 200 } == count - 4, "\(statuses)")
                 #expect(statuses.count { $0 == 503 } == 4, "\(statuses)")
-                let figures = try figures(gateway)
-                #expect(figures["unread_bytes"] == Double(256 << 20))
-                #expect(figures["refused_answers_total all"] == 4)
+                let metrics = try metrics(gateway)
+                #expect(metrics["unread_bytes"] == Double(256 << 20))
+                #expect(metrics["refused_answers_total all"] == 4)
                 // What the system takes at once is answered all the same.
                 let small = try gateway.get(bench.path("/small.png"))
                 #expect(small.status == 200)
@@ -122,13 +122,13 @@ extension RealProcesses {
                         "--keys", keys, "--base-url", bench.origin.url("/"), "--metadata", "all",
                     ])
                 try expectWhole(signed, gateway)
-                let before = try ProcessFigures(of: gateway.processID).bytes
+                let before = try ProcessMetrics(of: gateway.processID).bytes
                 let stalled = try StalledReaders(60, ofVisitors: 1, at: gateway.port) { _ in signed
                 }
                 let statuses = stalled.answers().map(\.status)
                 #expect(statuses.count { $0 == 200 } == 24, "\(statuses)")
                 #expect(statuses.count { $0 == 429 } == 36, "\(statuses)")
-                let bytes = try ProcessFigures(of: gateway.processID).bytes
+                let bytes = try ProcessMetrics(of: gateway.processID).bytes
                 #expect(bytes < before + imageBytes + Self.allowance)
             }
         }
@@ -140,23 +140,23 @@ extension RealProcesses {
         }
 
         /// The figures of the gateway, by their names without the prefix and the limit they name.
-        private func figures(_ gateway: GatewayProcess) throws -> [String: Double] {
+        private func metrics(_ gateway: GatewayProcess) throws -> [String: Double] {
             let port = try #require(gateway.metricsPort)
             let text = String(decoding: try RawClient.get("/metrics", port).body, as: UTF8.self)
-            var figures: [String: Double] = [:]
+            var metrics: [String: Double] = [:]
             for sample in try PrometheusParser.samples(text) {
                 let prefix = "imagebus_gateway_"
                 guard sample.name.hasPrefix(prefix) else { continue }
                 let limit = sample.labels["limit"].map { " \($0)" } ?? ""
-                figures[sample.name.dropFirst(prefix.count) + limit] = sample.value
+                metrics[sample.name.dropFirst(prefix.count) + limit] = sample.value
             }
-            return figures
+            return metrics
         }
 
         private func expectAllClosed(_ gateway: GatewayProcess) async throws {
             let end = ContinuousClock.now.advanced(by: .seconds(120))
             var pause = PollingPause()
-            while try figures(gateway)["unread_bytes"] != 0 {
+            while try metrics(gateway)["unread_bytes"] != 0 {
                 try #require(ContinuousClock.now < end, "stalled readers are closed")
                 try await pause.wait()
             }

@@ -17,10 +17,10 @@ final class StalledReaders {
     /// So many connections, of one visitor after the other, each of which asks for `target` of its
     /// number.
     init(
-        _ count: Int, ofVisitors visitors: Int, at port: UInt16, _ target: (Int) -> String
+        _ count: Int, ofVisitors httpClients: Int, at port: UInt16, _ target: (Int) -> String
     ) throws {
         for number in 0..<count {
-            let address = UInt8(Self.firstAddress + number % visitors)
+            let address = UInt8(Self.firstAddress + number % httpClients)
             let client = try RawClient(port: port, from: address, receiving: Self.keptBytes)
             client.get(target(number))
             readers.append(Reader(client))

@@ -21,7 +21,7 @@ extension RealProcesses {
             try await withStack(environment: programs.environment) { stack in
                 let report = try await stack.awaitIdle()
                 let download = try stack.child(#require(report.processes(.download).first))
-                let before = try ProcessFigures(of: download.processID)
+                let before = try ProcessMetrics(of: download.processID)
                 let (attacker, other) = (try stack.client(), try stack.client())
                 let attack = bombs.map { (attacker.load($0.request), $0) }
                 var times: [Duration] = []
@@ -32,7 +32,7 @@ extension RealProcesses {
                     #expect(await other.load(request).errorCode == nil)
                     times.append(started.duration(to: .now))
                 }
-                let during = try ProcessFigures(of: download.processID)
+                let during = try ProcessMetrics(of: download.processID)
                 for (task, bomb) in attack {
                     #expect(await task.errorCode == bomb.code, "\(bomb.url)")
                 }

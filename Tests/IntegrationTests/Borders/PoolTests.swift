@@ -115,7 +115,7 @@ extension RealProcesses {
                 let client = try stack.client()
                 // Whoever can more than its pool may gets no more than that.
                 let worker = try WireWorker(
-                    foreign: "outside", stack, credit: 100,
+                    external: "outside", stack, credit: 100,
                     WorkerCapabilities(formatsIn: ["gif", "jpeg", "png"]))
                 let pixels = try OutsidePixels(of: worker, in: stack)
                 defer { pixels.remove() }
@@ -136,10 +136,10 @@ extension RealProcesses {
                 try worker.send(.outcome(pixels.outcome(of: job, .gif, claiming: .decode)))
                 let image = try await gif.response
                 let result = try Pixels(decoding: #require(image.bytes?.array))
-                #expect(result.at(4, 4) == OutsidePixels.colour, "what it made is what is used")
+                #expect(result.at(4, 4) == OutsidePixels.color, "what it made is what is used")
                 let report = try await stack.awaitIdle()
                 let row = try #require(report.pools.first { $0.name.text == "outside" })
-                #expect(row.isForeign && row.workers == 1 && row.credit == 2, "\(row)")
+                #expect(row.isExternal && row.workers == 1 && row.credit == 2, "\(row)")
                 #expect(report.counter("expelledWorkers") == 0)
             }
         }
@@ -159,7 +159,7 @@ extension RealProcesses {
                 #expect(end.exitStatus == 124, "\(end)")
                 #expect(end.errorText.contains(said), "\(end)")
                 #expect(FileBytes.text(stack.logFile)?.contains(" pool=outside") == true)
-                let worker = try WireWorker(foreign: "outside", stack)
+                let worker = try WireWorker(external: "outside", stack)
                 _ = try await stack.awaitStatus("the worker") {
                     $0.pools.contains { $0.name.text == "outside" && $0.workers == 1 }
                 }
@@ -222,18 +222,18 @@ extension RealProcesses {
                     report.pools.contains { $0.name.text == "outside" && $0.queued == 1 }
                 }
                 // Of another pool, and of the right one but unable to do what that is granted.
-                let apart = try WireWorker(foreign: "apart", stack)
+                let apart = try WireWorker(external: "apart", stack)
                 let unable = try WireWorker(
-                    foreign: "outside", stack, WorkerCapabilities(formatsIn: []))
+                    external: "outside", stack, WorkerCapabilities(formatsIn: []))
                 #expect(try unable.isRefused())
-                let liar = try WireWorker(foreign: "outside", stack)
+                let liar = try WireWorker(external: "outside", stack)
                 let pixels = try OutsidePixels(of: liar, in: stack)
                 try liar.announce()
                 let job = try #require(try liar.job(within: defaultTimeout))
                 try liar.send(.outcome(pixels.outcome(of: job, .jpeg)))
                 #expect(try liar.isRefused(), "its pool is granted GIF alone")
                 pixels.remove()
-                let honest = try WireWorker(foreign: "outside", stack)
+                let honest = try WireWorker(external: "outside", stack)
                 let right = try OutsidePixels(of: honest, in: stack)
                 defer { right.remove() }
                 try honest.announce()
@@ -254,7 +254,7 @@ extension RealProcesses {
                 let client = try stack.client()
                 let gif = client.load(ImageRequest(origin.url("/a.gif"), fit: 8, format: .png))
                 for count in [2, 1] {
-                    let worker = try WireWorker(foreign: "outside", stack)
+                    let worker = try WireWorker(external: "outside", stack)
                     let pixels = try OutsidePixels(of: worker, in: stack)
                     defer { pixels.remove() }
                     try worker.announce()
@@ -293,7 +293,7 @@ extension RealProcesses {
                 #expect(report.processes(.decode).count == 1)
                 let long = Set((0..<64).map { "f\($0)" })
                 let worker = try WireWorker(
-                    foreign: "outside", stack, WorkerCapabilities(formatsIn: long))
+                    external: "outside", stack, WorkerCapabilities(formatsIn: long))
                 #expect(try worker.job(within: .zero) == nil)
                 let malformed = try refusal(
                     of: secrets[0], at: "outside", stack, WorkerCapabilities(steps: ["blur"])
@@ -328,9 +328,9 @@ extension RealProcesses {
     }
 }
 
-/// Pixels of one colour in a segment of a foreign pool.
+/// Pixels of one color in a segment of a foreign pool.
 private struct OutsidePixels {
-    static let colour: [UInt8] = [10, 200, 30]
+    static let color: [UInt8] = [10, 200, 30]
     private static let size = PixelSize(width: 16, height: 16)
 
     private let path: String
@@ -342,7 +342,7 @@ private struct OutsidePixels {
         let file = try FileDescriptor.openDirectory(folder)
             .open(name, [.readWrite, .create], mode: 0o640)
         try file.reserve(byteCount: Int(Forgery.segmentBytes))
-        let samples = (0..<Self.size.width * Self.size.height).flatMap { _ in Self.colour }
+        let samples = (0..<Self.size.width * Self.size.height).flatMap { _ in Self.color }
         try samples.withUnsafeBytes { try file.writeAll($0, at: 64) }
     }
 

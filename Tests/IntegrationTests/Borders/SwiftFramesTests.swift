@@ -36,9 +36,9 @@ extension RealProcesses {
             return origin.url("/\(name)")
         }
 
-        private func plain(_ colour: UInt8...) -> Pixels {
-            let samples = [[UInt8]](repeating: colour, count: 24 * 16).flatMap(\.self)
-            return Pixels(width: 24, height: 16, bands: colour.count, samples: samples)
+        private func plain(_ color: UInt8...) -> Pixels {
+            let samples = [[UInt8]](repeating: color, count: 24 * 16).flatMap(\.self)
+            return Pixels(width: 24, height: 16, bands: color.count, samples: samples)
         }
 
         @Test func framesAreMadeByTheirNumber() async throws {
@@ -83,11 +83,11 @@ extension RealProcesses {
                     #expect(read.stated == frames.map { _ in 40_000 })
                     for (shown, frame) in zip(read.frames, frames) {
                         let pixel = Array(shown[4 * (4 * 12 + 6)..<4 * (4 * 12 + 6) + 3])
-                        let colour =
+                        let color =
                             frame.bands == 1
                             ? [UInt8](repeating: frame.samples[0], count: 3)
                             : Array(frame.samples[..<3])
-                        #expect(isClose(pixel, colour), "\(number): \(pixel) is not \(colour)")
+                        #expect(isClose(pixel, color), "\(number): \(pixel) is not \(color)")
                     }
                 }
                 // The last frame is not there as a whole.

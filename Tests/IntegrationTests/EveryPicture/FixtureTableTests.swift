@@ -82,13 +82,13 @@ extension RealProcesses {
                         table.append("\(file) | \(error?["name"]?.text ?? "no error")")
                     case .image(let format, let reader), .pq(let format, let reader):
                         try #require(end.exitStatus == 0, "\(file): \(end)")
-                        let facts = try stack.get(words + ["--info"]).json()
+                        let properties = try stack.get(words + ["--info"]).json()
                         var isPQ = false
                         if case .pq = expectation { isPQ = true }
                         let wanted = try reader.read("\(folder)/\(file)", isPQ: isPQ)
                         table.append(
                             try Self.row(
-                                file, format, facts, output, reader, wanted, isPQ: isPQ))
+                                file, format, properties, output, reader, wanted, isPQ: isPQ))
                     }
                 }
             }
@@ -99,15 +99,15 @@ extension RealProcesses {
         /// Compares, and returns the line of the table. What others read of PQ has 8 bits, whose
         /// steps are coarse in the dark.
         private static func row(
-            _ file: String, _ format: String, _ facts: JSONValue, _ output: String,
+            _ file: String, _ format: String, _ properties: JSONValue, _ output: String,
             _ reader: OtherReader, _ wanted: ReadImage, isPQ: Bool
         ) throws -> String {
             let made = try ReadImage(output)
             let difference = made.difference(from: wanted)
-            let size = "\(facts["width"]?.integer ?? 0)x\(facts["height"]?.integer ?? 0)"
-            #expect(facts["format"]?.text == format, "\(file)")
+            let size = "\(properties["width"]?.integer ?? 0)x\(properties["height"]?.integer ?? 0)"
+            #expect(properties["format"]?.text == format, "\(file)")
             #expect(size == wanted.size && made.size == wanted.size, "\(file): \(size)")
-            #expect(facts["pages"]?.integer == wanted.frames, "\(file): \(facts)")
+            #expect(properties["pages"]?.integer == wanted.frames, "\(file): \(properties)")
             #expect(
                 difference <= reader.tolerance + (isPQ ? 0.5 : 0),
                 "\(file), \(reader): \(wanted.means) became \(made.means)")

@@ -9,7 +9,7 @@ enum OtherReader: String {
     case heifConvert
     /// The example of libavif.
     case avifdec
-    /// That of libjxl, in the colours of the file, with a profile of them.
+    /// That of libjxl, in the colors of the file, with a profile of them.
     case djxl
     /// MuPDF, for PDF and SVG.
     case mutool

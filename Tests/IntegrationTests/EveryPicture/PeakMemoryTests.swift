@@ -56,11 +56,11 @@ extension RealProcesses {
                     do throws(ImageError) {
                         let made = try await client.load(request).response.bytes?.array
                         let pixels = try? Pixels(decoding: made ?? [])
-                        let colours = Set(
+                        let colors = Set(
                             stride(from: 0, to: pixels?.samples.count ?? 0, by: 4).map {
                                 Array(pixels?.samples[$0..<($0 + 3)] ?? [])
                             })
-                        #expect(colours == [[0, 0, 0]], "\(name): nothing, or black")
+                        #expect(colors == [[0, 0, 0]], "\(name): nothing, or black")
                     } catch {
                         #expect(error.code == .badImageData, "\(name): \(error)")
                     }

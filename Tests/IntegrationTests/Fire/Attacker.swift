@@ -31,14 +31,14 @@ final class Attacker {
     }
 
     /// Changes its mind about a group of very many loads.
-    func reprioritise(_ count: Int, loads: Int) throws {
+    func reprioritize(_ count: Int, loads: Int) throws {
         let group = groups[0]
         for number in 0..<loads {
             let image = ImageRequest(url: "\(origin)?\(number)")
             try say(.load(LoadRequest(token: Token(.random), group: group, image: image)))
         }
         for number in 0..<count {
-            try say(.reprioritiseGroup(group, number % 2 == 0 ? .high : .low))
+            try say(.reprioritizeGroup(group, number % 2 == 0 ? .high : .low))
         }
         try say(.cancelGroup(group))
     }
@@ -97,12 +97,12 @@ final class Attacker {
         let group = pick(groups)
         switch random.next() % 20 {
         case 0: return .cancelGroup(group)
-        case 1, 2: return .reprioritiseGroup(group, pick(Priority.allCases))
-        case 3: return .reprioritise(token(), pick(Priority.allCases))
+        case 1, 2: return .reprioritizeGroup(group, pick(Priority.allCases))
+        case 3: return .reprioritize(token(), pick(Priority.allCases))
         case 4, 5: return .cancel(token())
         case 6: return .release([BlockID(random.next() | 1)])
         case 7: return .load(upload())
-        case 8: return .piece(Piece(token: token(), offset: 0, total: 64 << 20, bytes: [1, 2]))
+        case 8: return .chunk(Chunk(token: token(), offset: 0, total: 64 << 20, bytes: [1, 2]))
         case 9: return .prefetch(prefetch())
         default: return .load(load(in: group))
         }
@@ -115,7 +115,7 @@ final class Attacker {
         if isShared { image.url = origin }
         return LoadRequest(
             token: newToken(), group: group, image: image,
-            wantsPieces: random.happens(20), slot: random.happens(10) ? "slot" : nil)
+            wantsChunks: random.happens(20), slot: random.happens(10) ? "slot" : nil)
     }
 
     private func upload() -> LoadRequest {

@@ -20,7 +20,7 @@ extension RealProcesses {
                 let moving = try await MovingGallery(
                     beside: gallery, learnedBy: stack.client())
                 let report = try await stack.awaitIdle()
-                let serve = try await ProcessFigures.settled(stack.processID)
+                let serve = try await ProcessMetrics.settled(stack.processID)
                 let clients = try (0..<Self.clients).map { _ in try stack.client() }
                 let lanes = (0..<Self.clients * Self.lanesPerClient).map {
                     MixedLoads(
@@ -46,7 +46,7 @@ extension RealProcesses {
                 #expect(others.isEmpty, "of \(ends.values.reduce(0, +)): \(others)")
                 #expect(ends[.right] ?? 0 > lanes.count * MixedLoads.requestsAfterwards)
                 try await expectWhole(stack, report.processes.count)
-                let after = try await ProcessFigures.settled(stack.processID)
+                let after = try await ProcessMetrics.settled(stack.processID)
                 print("fire: serve had \(serve), then \(after)")
                 #expect(after.descriptors == serve.descriptors)
                 #expect(after.bytes <= serve.bytesLimit)

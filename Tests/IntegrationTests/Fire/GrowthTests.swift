@@ -30,10 +30,10 @@ extension RealProcesses {
                 let (first, last) = (snapshots[0], snapshots[9])
                 print("growth, after each tenth of \(count) requests, KB:")
                 for (process, name) in first.names.sorted(by: { $0.key < $1.key }) {
-                    let all = snapshots.compactMap { $0.figures[process]?.bytes }.map { $0 >> 10 }
+                    let all = snapshots.compactMap { $0.metrics[process]?.bytes }.map { $0 >> 10 }
                     print("  \(name) \(process): \(all)")
                     // One that has done its share of jobs is replaced by a fresh one.
-                    guard let before = first.figures[process], let after = last.figures[process]
+                    guard let before = first.metrics[process], let after = last.metrics[process]
                     else { continue }
                     let what = "\(name): \(before), then \(after)"
                     #expect(after.bytes <= before.bytesLimit, "\(what)")
@@ -87,7 +87,7 @@ private struct Snapshot {
     let report: StatusReport
     /// By process id.
     let names: [Int32: String]
-    let figures: [Int32: ProcessFigures]
+    let metrics: [Int32: ProcessMetrics]
     /// Connections that the origin and the download process keep for later.
     let keptAlive: Int
     /// Bytes by folder.
@@ -96,16 +96,16 @@ private struct Snapshot {
     /// Open descriptors, without connections that are kept alive.
     func descriptors(of process: Int32) -> Int? {
         let isDownload = names[process]?.hasPrefix("imagebus-downlo") == true
-        return figures[process].map { $0.descriptors - (isDownload ? keptAlive : 0) }
+        return metrics[process].map { $0.descriptors - (isDownload ? keptAlive : 0) }
     }
 
     init(_ stack: StackHarness, _ origin: OriginServer) async throws {
         report = try await stack.awaitIdle(processes: 7)
         var names = [stack.processID: "serve"]
         for child in stack.children { names[child.processID] = child.name }
-        var figures: [Int32: ProcessFigures] = [:]
-        for process in names.keys { figures[process] = try await .settled(process) }
-        (self.names, self.figures) = (names, figures)
+        var metrics: [Int32: ProcessMetrics] = [:]
+        for process in names.keys { metrics[process] = try await .settled(process) }
+        (self.names, self.metrics) = (names, metrics)
         keptAlive = origin.openConnectionCount
         segments = try stack.segmentTable().mapValues { $0.reduce(0, +) << 10 }
     }

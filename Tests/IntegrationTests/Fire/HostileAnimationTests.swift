@@ -22,7 +22,9 @@ extension RealProcesses {
                 $0.steps = [.resize(PixelSize(width: 8, height: 8), .fit)]
                 $0.output.format = .jpeg
             },
-            Ask(name: "facts") { ($0.infoOnly, $0.facts) = (true, WantedFacts([.animation])) },
+            Ask(name: "facts") {
+                ($0.infoOnly, $0.properties) = (true, RequestedProperties([.animation]))
+            },
             Ask(name: "frame") { ($0.frame, $0.output.format) = (1, .png) },
             Ask(name: "gif") { animate(&$0, .gif) },
             Ask(name: "webp") { animate(&$0, .webp) },
@@ -119,7 +121,7 @@ extension RealProcesses {
                 let isStill = stills.contains(name) || dear.contains(name)
                 #expect(!(isStill && animated.contains(ask)), "\(what)")
                 guard ask == "facts", let loops = loops[name] else { return }
-                #expect(image.facts?.animation?.loops == loops, "\(what)")
+                #expect(image.properties?.animation?.loops == loops, "\(what)")
             case .failure(let error):
                 if name.hasSuffix(".avif") {
                     let codes: [ErrorCode] = [.badImageData, .stepFailed, .limitExceeded]

@@ -30,7 +30,7 @@ extension RealProcesses {
             try await withStack(options) { stack in
                 let report = try await stack.awaitIdle()
                 let download = try stack.child(#require(report.processes(.download).first))
-                let before = try ProcessFigures(of: download.processID)
+                let before = try ProcessMetrics(of: download.processID)
                 let client = try stack.client()
                 let tasks = (0..<count).map { number in
                     var request = ImageRequest(origin.url("/lie.jpg?\(number)"), fit: 100)
@@ -47,16 +47,16 @@ extension RealProcesses {
                 #expect(origin.requestCount("/lie.jpg") == count)
                 try await stack.awaitIdle()
                 try await expectLittle(before, download, stack, "after \(count)")
-                let after = try await ProcessFigures.settled(download.processID)
+                let after = try await ProcessMetrics.settled(download.processID)
                 #expect(after.descriptors <= before.descriptors + 2, "\(before), then \(after)")
             }
         }
 
         private func expectLittle(
-            _ before: ProcessFigures, _ download: ObservedProcess, _ stack: StackHarness,
+            _ before: ProcessMetrics, _ download: ObservedProcess, _ stack: StackHarness,
             _ when: String
         ) async throws {
-            let now = try ProcessFigures(of: download.processID)
+            let now = try ProcessMetrics(of: download.processID)
             let arena = try stack.arenaBytes(.download)
             print(
                 "lying lengths, \(when): \(now); arena/download \(arena >> 10) KB; "

@@ -69,8 +69,8 @@ extension RealProcesses {
                 try Self.print(ends, peaks, report, stack, start.duration(to: .now))
                 #expect(peaks.values.allSatisfy { $0 <= UInt64(Self.peakBytesMax) }, "\(peaks)")
                 for child in stack.children {
-                    let figures = try ProcessFigures(of: child.processID)
-                    #expect(figures.bytes <= Self.idleBytesMax, "\(child.name): \(figures)")
+                    let metrics = try ProcessMetrics(of: child.processID)
+                    #expect(metrics.bytes <= Self.idleBytesMax, "\(child.name): \(metrics)")
                 }
             }
         }

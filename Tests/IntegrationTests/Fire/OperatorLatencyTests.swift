@@ -8,7 +8,7 @@ import Testing
 extension RealProcesses {
     /// Whatever a client says, operators are answered, and others get their hits.
     @Suite struct OperatorLatencyTests {
-        /// What is promised of programs that are optimised, on a machine that does nothing else.
+        /// What is promised of programs that are optimized, on a machine that does nothing else.
         private static let promised = Duration.milliseconds(250)
         /// Programs for debugging take five to ten times as long, and the others who run share the
         /// processors; ten times what was seen so is less than this.
@@ -27,7 +27,7 @@ extension RealProcesses {
                 try $0.announceUploads(Effort.count("UPLOADS", short: 100, long: 5_000))
             },
             Attack(testDescription: "a group of 4,000 changes its class") {
-                try $0.reprioritise(
+                try $0.reprioritize(
                     Effort.count("CHANGES", short: 300, long: 20_000), loads: 4_000)
             },
             Attack(testDescription: "a walk") {

@@ -31,16 +31,16 @@ extension RealProcesses {
                 alone.originalStoreCacheTypes = .none
                 let expected = try #require(try await clients[0].load(alone).response.bytes?.array)
                 #expect(origin.requestCount("/first.jpg") == 1)
-                var figures: [ProcessFigures] = []
+                var metrics: [ProcessMetrics] = []
                 for path in Self.paths {
                     let before = try await stack.awaitIdle()
                     let gets = origin.requestCount(path)
                     let seconds = try await storm(origin.url(path), clients, expected)
                     let after = try await stack.awaitIdle()
-                    figures.append(try await .settled(coordinator.processID))
+                    metrics.append(try await .settled(coordinator.processID))
                     print(
                         "storm of \(Self.clients * Self.perClient): \(seconds) s,"
-                            + " then the coordinator has \(figures[figures.count - 1])")
+                            + " then the coordinator has \(metrics[metrics.count - 1])")
                     #expect(origin.requestCount(path) - gets == 1)
                     for counter in ["fetches", "decodes", "transforms"] {
                         #expect(growth(of: counter, before, after) == 1, "\(counter)")
@@ -49,10 +49,10 @@ extension RealProcesses {
                         growth(of: "requests", before, after) == Self.clients * Self.perClient)
                 }
                 // How many wait at once differs from storm to storm: two show how much that takes.
-                let last = figures.removeLast()
-                let most = try #require(figures.max { $0.bytes < $1.bytes })
-                #expect(last.bytes <= most.bytesLimit, "\(figures), then \(last)")
-                #expect(figures.allSatisfy { $0.descriptors == last.descriptors })
+                let last = metrics.removeLast()
+                let most = try #require(metrics.max { $0.bytes < $1.bytes })
+                #expect(last.bytes <= most.bytesLimit, "\(metrics), then \(last)")
+                #expect(metrics.allSatisfy { $0.descriptors == last.descriptors })
             }
         }
 

@@ -25,7 +25,7 @@ final class WireWorker {
 
     /// The same at the listener of a pool that is somebody else's.
     convenience init(
-        foreign pool: String, _ stack: StackHarness, credit: UInt32 = 1,
+        external pool: String, _ stack: StackHarness, credit: UInt32 = 1,
         _ capabilities: WorkerCapabilities = .all, takesReleases: Bool = false
     ) throws {
         let listener = "\(stack.runtimeDirectory)/back/\(pool)"

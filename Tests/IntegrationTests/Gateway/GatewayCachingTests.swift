@@ -93,10 +93,10 @@ extension RealProcesses {
 
         private func route(_ fields: [(String, String)], _ path: String) throws {
             let bytes = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
-            var behaviour = OriginBehaviour.revalidated(
+            var behavior = OriginBehavior.revalidated(
                 bytes, etag: "\"1\"", contentType: "image/jpeg")
-            for (name, value) in fields { behaviour = behaviour.with(header: name, value) }
-            bench.origin.route(path, behaviour)
+            for (name, value) in fields { behavior = behavior.with(header: name, value) }
+            bench.origin.route(path, behavior)
         }
 
         private func run(

@@ -11,11 +11,11 @@ extension RealProcesses {
 
         private func route(_ fields: [(String, String)], status: Int? = nil) throws {
             let bytes = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
-            var behaviour = OriginBehaviour.revalidated(
+            var behavior = OriginBehavior.revalidated(
                 bytes, etag: "\"1\"", contentType: "image/jpeg")
-            if let status { behaviour = .status(status) }
-            for (name, value) in fields { behaviour = behaviour.with(header: name, value) }
-            bench.origin.route("/a.jpg", behaviour)
+            if let status { behavior = .status(status) }
+            for (name, value) in fields { behavior = behavior.with(header: name, value) }
+            bench.origin.route("/a.jpg", behavior)
         }
 
         private func seconds(_ response: RawClient.Response) -> Int? {

@@ -29,7 +29,7 @@ extension RealProcesses {
             let known = images
             bench.origin.route(
                 "/mine.png",
-                OriginBehaviour { request in
+                OriginBehavior { request in
                     OriginResponse(
                         known[request.header("cookie") ?? ""] ?? [], contentType: "image/png")
                 })
@@ -104,7 +104,7 @@ extension RealProcesses {
             let (first, second) = (try Self.image(60), try Self.image(160))
             bench.origin.route(
                 "/mine.png",
-                OriginBehaviour { request in
+                OriginBehavior { request in
                     let isFirst = (request.header("cookie") ?? "").utf8.elementsEqual(one.utf8)
                     return OriginResponse(isFirst ? first : second, contentType: "image/png")
                 })

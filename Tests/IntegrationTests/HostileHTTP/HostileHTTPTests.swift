@@ -40,9 +40,9 @@ extension RealProcesses {
             origin.route("/smuggled", .status(404))
             try await withGateway { gateway, _ in
                 try sendAll(to: gateway)
-                let before = try await ProcessFigures.settled(gateway.processID)
+                let before = try await ProcessMetrics.settled(gateway.processID)
                 for _ in 0..<3 { try sendAll(to: gateway) }
-                let after = try await ProcessFigures.settled(gateway.processID)
+                let after = try await ProcessMetrics.settled(gateway.processID)
                 #expect(after.bytes <= before.bytesLimit, "\(before), then \(after)")
                 #expect(after.descriptors <= before.descriptors + 2, "\(before), then \(after)")
                 #expect(origin.acceptedConnectionCount == 0)
@@ -168,11 +168,11 @@ extension RealProcesses {
 
         @Test func thousandSilentConnectionsKeepNobodyElseOut() async throws {
             try await withGateway { gateway, _ in
-                let before = try await ProcessFigures.settled(gateway.processID)
+                let before = try await ProcessMetrics.settled(gateway.processID)
                 try await beSilentAThousandTimes(gateway)
-                let once = try await ProcessFigures.settled(gateway.processID)
+                let once = try await ProcessMetrics.settled(gateway.processID)
                 try await beSilentAThousandTimes(gateway)
-                let twice = try await ProcessFigures.settled(gateway.processID)
+                let twice = try await ProcessMetrics.settled(gateway.processID)
                 #expect(once.descriptors <= before.descriptors + 2, "\(before), then \(once)")
                 #expect(twice.descriptors <= before.descriptors + 2, "\(before), then \(twice)")
                 #expect(twice.bytes <= once.bytesLimit, "\(once), then \(twice)")
@@ -215,7 +215,7 @@ extension RealProcesses {
                 let target = path("/large", "raw:1")
                 let first = try gateway.get(target)
                 #expect(first.status == 200 && first.body.count == image.count, "\(first.head)")
-                let before = try await ProcessFigures.settled(gateway.processID)
+                let before = try await ProcessMetrics.settled(gateway.processID)
                 for round in 0..<30 {
                     let client = try gateway.connect()
                     client.get(target)
@@ -232,7 +232,7 @@ extension RealProcesses {
                 }
                 _ = consume reads
                 try await stack.awaitIdle(timeout: .seconds(60))
-                let after = try await ProcessFigures.settled(gateway.processID)
+                let after = try await ProcessMetrics.settled(gateway.processID)
                 #expect(after.descriptors <= before.descriptors + 2, "\(before), then \(after)")
                 #expect(after.bytes <= before.bytesLimit, "\(before), then \(after)")
                 #expect(origin.requestCount("/large") == 1)

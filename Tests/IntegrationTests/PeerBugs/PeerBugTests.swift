@@ -156,7 +156,7 @@ extension RealProcesses {
                 .sequence([
                     .closing,
                     .respond(first).changed { $0.closesAfter = half },
-                    OriginBehaviour { request in
+                    OriginBehavior { request in
                         asked.append(request.header("range") ?? "all")
                         return second
                     },

@@ -38,7 +38,7 @@ extension RealProcesses {
                 picture: "\(path).png")
         }
 
-        /// The colour of a pixel, by Pillow.
+        /// The color of a pixel, by Pillow.
         private func pixel(_ screen: Screen, _ x: Int, _ y: Int) throws -> [UInt8] {
             let script = """
                 import sys; from PIL import Image
@@ -60,7 +60,7 @@ extension RealProcesses {
                 let blocks = screen.lines.filter { $0.contains("▀") || $0.contains("▄") }
                 #expect(!blocks.isEmpty && blocks.count < 30)
                 #expect(blocks.allSatisfy { $0.count <= 100 && $0.count == blocks[0].count })
-                // The quarters have colours of their own.
+                // The quarters have colors of their own.
                 let (width, height) = (9 * (blocks.first?.count ?? 0), 18 * blocks.count)
                 let corners = try [(2, 2), (width - 3, 2), (2, height - 20)].map { x, y in
                     try pixel(screen, x, y)
@@ -99,8 +99,8 @@ extension RealProcesses {
                 let row = try #require(
                     screen.lines.firstIndex { $0.hasPrefix("ok       canary") }, "\(screen.text)")
                 // Somewhere in the word there is green.
-                let colours = try (0..<18).map { try pixel(screen, 4, 18 * row + $0) }
-                #expect(colours.contains { $0[1] > 100 && $0[0] < 100 }, "\(colours)")
+                let colors = try (0..<18).map { try pixel(screen, 4, 18 * row + $0) }
+                #expect(colors.contains { $0[1] > 100 && $0[0] < 100 }, "\(colors)")
             }
         }
 

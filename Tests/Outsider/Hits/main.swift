@@ -6,7 +6,7 @@
 import Imagebus
 
 /// What was counted.
-struct LoadFigures: Sendable {
+struct LoadMetrics: Sendable {
     var requests = 0
 }
 
@@ -16,11 +16,11 @@ struct LoadFlight: Sendable {
     static let loads = 100
     let concurrency: Int
 
-    func run(on executor: (any TaskExecutor)? = nil, _ load: @escaping Load) async -> LoadFigures {
+    func run(on executor: (any TaskExecutor)? = nil, _ load: @escaping Load) async -> LoadMetrics {
         await withTaskExecutorPreference(executor) {
-            var figures = LoadFigures()
-            for _ in 0..<Self.loads where await load() != nil { figures.requests += 1 }
-            return figures
+            var metrics = LoadMetrics()
+            for _ in 0..<Self.loads where await load() != nil { metrics.requests += 1 }
+            return metrics
         }
     }
 
@@ -28,7 +28,7 @@ struct LoadFlight: Sendable {
 
     func runCallbacks(
         on executor: (any TaskExecutor)? = nil, _ load: @escaping CallbackLoad
-    ) async -> LoadFigures {
+    ) async -> LoadMetrics {
         await run(on: executor) {
             await withCheckedContinuation { continuation in
                 load { continuation.resume(returning: $0) }
@@ -36,9 +36,9 @@ struct LoadFlight: Sendable {
         }
     }
 
-    func runBlocking(_ load: @escaping @Sendable () -> Int?) async throws(ImageError) -> LoadFigures
+    func runBlocking(_ load: @escaping @Sendable () -> Int?) async throws(ImageError) -> LoadMetrics
     {
-        LoadFigures(requests: (0..<Self.loads).count { _ in load() != nil })
+        LoadMetrics(requests: (0..<Self.loads).count { _ in load() != nil })
     }
 }
 

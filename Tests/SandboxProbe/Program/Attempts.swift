@@ -15,7 +15,7 @@ enum Attempts {
         let paths = [
             places.file(in: places.own), places.new(in: places.own), places.other(in: places.own),
             places.file(in: places.input), places.new(in: places.input),
-            places.file(in: places.foreign), places.new(in: places.foreign),
+            places.file(in: places.external), places.new(in: places.external),
             places.adminSecret,
         ].map(CStringCopy.init)
         var context = attempt_context(

@@ -19,7 +19,7 @@ struct ProbePlaces {
     }
 
     /// An arena that this kind neither reads nor writes.
-    var foreign: String { paths.arenaDirectory(kind == .decode ? .transform : .download) }
+    var external: String { paths.arenaDirectory(kind == .decode ? .transform : .download) }
     /// An arena that it reads.
     var input: String { paths.arenaDirectory(kind == .decode ? .download : .decode) }
     var own: String { paths.arenaDirectory(kind) }
@@ -35,7 +35,7 @@ struct ProbePlaces {
     /// Makes the files. What cannot be made, such as in a directory that is mounted read-only or
     /// not at all, is not there for the attempts either.
     func prepare() {
-        for directory in Set([own, input, foreign] + profile.inputs) {
+        for directory in Set([own, input, external] + profile.inputs) {
             _ = try? FileDescriptor.open(
                 file(in: directory), [.writeOnly, .create], mode: 0o640)
         }

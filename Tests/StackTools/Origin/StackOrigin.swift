@@ -35,7 +35,7 @@ enum StackOrigin {
     private static func serve(_ word: String, from origin: OriginServer) -> Bool {
         let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2, let bytes = FileBytes.read(parts[1]) else { return false }
-        let image = OriginBehaviour.bytes(bytes, contentType: "image/jpeg")
+        let image = OriginBehavior.bytes(bytes, contentType: "image/jpeg")
             .with(header: "Cache-Control", "max-age=3600")
             .with(header: "ETag", "\"\(parts[0])\"")
         origin.route("/\(parts[0])/*", image.logged())
@@ -49,7 +49,7 @@ enum StackOrigin {
     }
 }
 
-extension OriginBehaviour {
+extension OriginBehavior {
     /// The same, with a line for each request before it is answered.
     fileprivate func logged() -> Self {
         observed { request in

@@ -30,7 +30,7 @@ public struct ChangingImage: Sendable {
     }
 
     /// It is answered so from now on.
-    public func answer(_ behaviour: OriginBehaviour) { origin.route(Self.path, behaviour) }
+    public func answer(_ behavior: OriginBehavior) { origin.route(Self.path, behavior) }
 
     /// It is these bytes from now on, with these fields, and nobody can ask whether it changed.
     public func answerPlainly(_ bytes: [UInt8], _ headers: [(String, String)] = []) {
@@ -47,7 +47,7 @@ public struct ChangingImage: Sendable {
         answer(.revalidated(bytes, etag: etag, contentType: Self.contentType), said + headers)
     }
 
-    private func answer(_ behaviour: OriginBehaviour, _ headers: [(String, String)]) {
-        answer(headers.reduce(behaviour) { $0.with(header: $1.0, $1.1) })
+    private func answer(_ behavior: OriginBehavior, _ headers: [(String, String)]) {
+        answer(headers.reduce(behavior) { $0.with(header: $1.0, $1.1) })
     }
 }

@@ -1,7 +1,7 @@
 /// What the origin server has seen, and its routes.
 struct OriginLedger: Sendable {
-    var routes: [String: OriginBehaviour] = [:]
-    var fallback = OriginBehaviour.status(404)
+    var routes: [String: OriginBehavior] = [:]
+    var fallback = OriginBehavior.status(404)
     var requestCounts: [String: Int] = [:]
     /// The first requests by path, at most `requestsKept` each.
     var requests: [String: [OriginRequest]] = [:]
@@ -18,7 +18,7 @@ struct OriginLedger: Sendable {
 
     static let requestsKept = 100
 
-    mutating func record(_ request: OriginRequest) -> OriginBehaviour {
+    mutating func record(_ request: OriginRequest) -> OriginBehavior {
         let path = request.path
         totalRequests += 1
         requestCounts[path, default: 0] += 1
@@ -26,11 +26,11 @@ struct OriginLedger: Sendable {
         if requests[path, default: []].count < Self.requestsKept {
             requests[path, default: []].append(request)
         }
-        return behaviour(for: path)
+        return behavior(for: path)
     }
 
     /// The route of the path, else the longest route `…/*` above it, else the fallback.
-    private func behaviour(for path: String) -> OriginBehaviour {
+    private func behavior(for path: String) -> OriginBehavior {
         if let exact = routes[path] { return exact }
         var folder = Substring(path)
         while let slash = folder.lastIndex(of: "/") {

@@ -41,8 +41,8 @@ public final class OriginServer: Sendable {
 
     /// Sets how a path is answered; the query is not looked at. A path that ends in `/*` stands
     /// for all below it that have no route of their own. Any thread, any time.
-    public func route(_ path: String, _ behaviour: OriginBehaviour) {
-        ledger.withLock { $0.routes[path] = behaviour }
+    public func route(_ path: String, _ behavior: OriginBehavior) {
+        ledger.withLock { $0.routes[path] = behavior }
     }
 
     /// Closes every connection and the port, and waits until all threads are gone.

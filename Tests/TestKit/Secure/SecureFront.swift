@@ -9,7 +9,7 @@ public final class SecureFront {
         /// Of the authority, for the address, until yesterday.
         case expired
         /// Of the authority, for another host.
-        case foreign
+        case external
         /// For the address, signed with its own key.
         case selfSigned
     }
@@ -58,7 +58,7 @@ public final class SecureFront {
         return switch certificate {
         case .valid: try authority.sign("valid", for: own)
         case .expired: try authority.sign("expired", for: own, days: -1)
-        case .foreign: try authority.sign("foreign", for: "DNS:other.invalid")
+        case .external: try authority.sign("foreign", for: "DNS:other.invalid")
         case .selfSigned: try authority.selfSigned("self", for: own)
         }
     }

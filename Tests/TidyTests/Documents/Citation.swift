@@ -4,7 +4,7 @@ struct Citation: Equatable {
         /// The word in front of the sign, such as `PROTOCOL`.
         case named(String)
         /// A standard that others publish, such as RFC 9110.
-        case foreign
+        case external
         /// No document is named: the one in which this line stands.
         case own
     }
@@ -43,10 +43,10 @@ struct Citation: Equatable {
     private static func document(_ before: Substring) -> Document {
         guard before.last == " " else { return .own }
         let text = before.trimmed
-        if standards.contains(where: text.hasSuffix) { return .foreign }
+        if standards.contains(where: text.hasSuffix) { return .external }
         let words = text.split { !$0.isLetter && !$0.isNumber }
         guard let last = words.last else { return .own }
-        if words.dropLast().last == "RFC", last.allSatisfy(\.isNumber) { return .foreign }
+        if words.dropLast().last == "RFC", last.allSatisfy(\.isNumber) { return .external }
         let isName = last.count > 1 && last.allSatisfy { $0.isLetter && $0.isUppercase }
         return isName || last.allSatisfy(\.isNumber) ? .named(String(last)) : .own
     }

@@ -23,7 +23,7 @@ struct CitationRules {
 
     private func fault(_ citation: Citation, in path: String) -> String? {
         switch citation.document {
-        case .foreign: return nil
+        case .external: return nil
         case .named(let name): return fault(name, citation.number)
         case .own:
             guard path.hasPrefix("Proto/"), path.hasSuffix(".md") else {

@@ -28,7 +28,7 @@ import Testing
             guard source.mentions("\(Citation.sign)") else { continue }
             cited.formUnion(source.lines.flatMap(Citation.all).map(\.document))
         }
-        #expect(cited.isSuperset(of: [.named("PROTOCOL"), .named("SEMANTICS"), .foreign, .own]))
+        #expect(cited.isSuperset(of: [.named("PROTOCOL"), .named("SEMANTICS"), .external, .own]))
     }
 
     @Test func everyNumberIsGivenOnce() {

@@ -62,9 +62,9 @@ import Zimg
         #expect(split > Self.rounds / 20)
     }
 
-    /// Colours are converted in floating point, where a fused multiplication rounds once instead of
+    /// Colors are converted in floating point, where a fused multiplication rounds once instead of
     /// twice: one step of 255.
-    @Test func coloursOfEveryCodePathAreThoseOfPortableCode() throws {
+    @Test func colorsOfEveryCodePathAreThoseOfPortableCode() throws {
         var random = SeededGenerator(seed: 13)
         for path in Self.paths {
             for side in [1, 7, 31, 64, 130] {
@@ -108,10 +108,10 @@ import Zimg
         let depth: ZimgFormat.Depth = geometry.depth == 2 ? .sixteen : .eight
         let conversion = ZimgConversion(
             from: ZimgFormat(
-                width: plane.size.width, height: plane.size.height, planes: .grey, depth: depth,
+                width: plane.size.width, height: plane.size.height, planes: .gray, depth: depth,
                 region: ZimgRegion(
                     left: part.left, top: part.top, width: part.width, height: part.height)),
-            to: ZimgFormat(width: size.width, height: size.height, planes: .grey, depth: depth),
+            to: ZimgFormat(width: size.width, height: size.height, planes: .gray, depth: depth),
             filter: isReduced ? .lanczos3 : .bicubic(b: 0, c: 0.5))
         let target = Plane(size, depth: geometry.depth)
         try ZimgGraph(conversion, codePath: .portable)

@@ -39,9 +39,11 @@ import WebGrammar
 
     @Test func factsAndTheBaseAreKindsOfTheirOwn() throws {
         let grammar = try grammar(prefix: "iiif/3")
-        let facts = try grammar.read("/iiif/3/a%20b/info.json?x")
-        #expect(facts.kind == .facts && facts.image.infoOnly && facts.identifier == "a b")
-        #expect(facts.image.url == "https://img.example.org/a%20b.tif")
+        let properties = try grammar.read("/iiif/3/a%20b/info.json?x")
+        #expect(
+            properties.kind == .properties && properties.image.infoOnly
+                && properties.identifier == "a b")
+        #expect(properties.image.url == "https://img.example.org/a%20b.tif")
         let base = try grammar.read("/iiif/3/a%20b")
         #expect(base.kind == .redirect(path: "/iiif/3/a%20b/info.json"))
         #expect(try grammar.refusal("/a/info.json").message.contains("iiif/3/"))

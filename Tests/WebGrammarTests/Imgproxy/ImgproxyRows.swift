@@ -141,13 +141,13 @@ enum ImgproxyRows {
             cut(30, 40, .point(x: 0.25, y: 1))),
         GoodRow("c:0:0"),
         GoodRow("t:20", .trim(tolerance: 20)),
-        GoodRow("trim:20:f0a", .trim(tolerance: 20, Colour(argb: 0xFFFF_00AA))),
+        GoodRow("trim:20:f0a", .trim(tolerance: 20, Color(argb: 0xFFFF_00AA))),
         GoodRow("t:20/t:"),
         GoodRow(
-            "pd:10", .extend(Margins(left: 10, top: 10, right: 10, bottom: 10), .colour(.clear))),
+            "pd:10", .extend(Margins(left: 10, top: 10, right: 10, bottom: 10), .color(.clear))),
         GoodRow(
             "padding:1:2:3:4/dpr:2/w:9", .resize(PixelSize(18, 0), .fit),
-            .extend(Margins(left: 8, top: 2, right: 4, bottom: 6), .colour(.clear))),
+            .extend(Margins(left: 8, top: 2, right: 4, bottom: 6), .color(.clear))),
         GoodRow("pd:0"),
         GoodRow("ar:1"), GoodRow("auto_rotate:t"),
         GoodRow("rot:90", .rotate(Rotation(degreesClockwise: 90))),
@@ -174,8 +174,8 @@ enum ImgproxyRows {
     }
 
     private static let looks = [
-        GoodRow("bg:255:0:128", .flatten(Colour(argb: 0xFFFF_0080))),
-        GoodRow("background:0af", .flatten(Colour(argb: 0xFF00_AAFF))),
+        GoodRow("bg:255:0:128", .flatten(Color(argb: 0xFFFF_0080))),
+        GoodRow("background:0af", .flatten(Color(argb: 0xFF00_AAFF))),
         GoodRow("bg:123456/bg:"),
         GoodRow("bl:2.5", .blur(radius: 2.5)),
         GoodRow("blur:0"),

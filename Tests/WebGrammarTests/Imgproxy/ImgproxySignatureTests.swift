@@ -77,7 +77,7 @@ import WebGrammar
     }
 
     /// What proxies make of a signed path; the query is not signed.
-    @Test func aNormalisedPathIsSigned() throws {
+    @Test func aNormalizedPathIsSigned() throws {
         let signature = "-HRzYyX9dRe5vgmc6UlhGaq-ID0HZSjMdC34iNQS4fM"
         let grammar = try grammar([("orchid", "pepper")])
         let wanted = try grammar.read("/\(signature)/w:300/plain/https://img.example.org/a.jpg")

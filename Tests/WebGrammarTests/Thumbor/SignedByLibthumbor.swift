@@ -87,7 +87,7 @@ enum SignedByLibthumbor {
 
     private static let others = [
         GoodRow("/Gs4F0C5VkiKtPCVX3G3cO5ZKSKM=/meta/\(source)") {
-            $0.kind = .facts
+            $0.kind = .properties
             $0.image.infoOnly = true
         },
         GoodRow("/ChN6hDXHFk27X9VF9cvYcfCTAas=/filters:quality(45):format(webp)/\(source)") {
@@ -99,7 +99,7 @@ enum SignedByLibthumbor {
         GoodRow(
             "/KABRPCaVEDzuJXRhdLECBT2tHpE=/fit-in/320x200/filters:fill(336699)/\(source)",
             .resize(PixelSize(320, 200), .fit),
-            .pad(PixelSize(320, 200), .center, Colour(argb: 0xFF33_6699))),
+            .pad(PixelSize(320, 200), .center, Color(argb: 0xFF33_6699))),
         GoodRow(
             "/a-2kcQtD3SrUzXxgus3chiLaBgM=/fit-in/320x200/filters:upscale():blur(4)/\(source)",
             .resize(PixelSize(320, 200), .fit, enlarges: true), .blur(radius: 4)),
@@ -124,7 +124,7 @@ enum SignedByLibthumbor {
             "/hqIQqXz3A51Qsid5vU31PP_9aS4=/filters:round_corner(12,255,0,0):strip_exif()/\(source)"
         ) {
             $0.image.output.metadata = .nothing
-            $0.image.steps = [.round(radius: 12), .flatten(Colour(argb: 0xFFFF_0000))]
+            $0.image.steps = [.round(radius: 12), .flatten(Color(argb: 0xFFFF_0000))]
         },
     ]
 

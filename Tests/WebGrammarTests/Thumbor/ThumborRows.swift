@@ -42,7 +42,7 @@ enum ThumborRows {
         GoodRow(
             "full-fit-in/90x80/filters:no_upscale():fill(red)",
             .resize(PixelSize(90, 80), .cover, enlarges: false),
-            .pad(PixelSize(90, 80), .center, Colour(argb: 0xFFFF_0000))),
+            .pad(PixelSize(90, 80), .center, Color(argb: 0xFFFF_0000))),
         GoodRow(
             "trim:bottom-right:5", .flip(horizontal: true, vertical: true), .trim(tolerance: 5),
             .flip(horizontal: true, vertical: true)),
@@ -81,7 +81,7 @@ enum ThumborRows {
         GoodRow(
             "90x80/filters:proportion(0.5):fill(red)", .resize(PixelSize(90, 80), .fill),
             .resizeTo(RelativeSize(width: .percent(50), height: .percent(50)), .stretch),
-            cut(.center), .pad(PixelSize(90, 80), .center, Colour(argb: 0xFFFF_0000))),
+            cut(.center), .pad(PixelSize(90, 80), .center, Color(argb: 0xFFFF_0000))),
         GoodRow(
             "90x80/filters:rotate(90):upscale()", .resize(PixelSize(90, 80), .fill),
             .rotate(Rotation(degreesClockwise: 270)),
@@ -131,9 +131,9 @@ enum ThumborRows {
         GoodRow("filters:round_corner(9,1,2,3,true)", .round(radius: 9)),
         GoodRow(
             "filters:round_corner(9,1,2,3,0)", .round(radius: 9),
-            .flatten(Colour(argb: 0xFF01_0203))),
-        GoodRow("filters:background_color(Navy)", .flatten(Colour(argb: 0xFF00_0080))),
-        GoodRow("filters:background_color(fa0)", .flatten(Colour(argb: 0xFFFF_AA00))),
+            .flatten(Color(argb: 0xFF01_0203))),
+        GoodRow("filters:background_color(Navy)", .flatten(Color(argb: 0xFF00_0080))),
+        GoodRow("filters:background_color(fa0)", .flatten(Color(argb: 0xFFFF_AA00))),
         GoodRow(
             "filters:watermark(h.example.org/m.png,3,-4,0)",
             .overlay(

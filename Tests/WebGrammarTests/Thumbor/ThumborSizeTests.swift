@@ -42,7 +42,7 @@ import WebGrammar
         return try ThumborGrammar(settings)
     }
 
-    /// No corner of the images is of one colour with what is beside it: a trim leaves them.
+    /// No corner of the images is of one color with what is beside it: a trim leaves them.
     private func size(_ image: PixelSize, after steps: [TransformStep]) -> PixelSize? {
         steps.reduce(image) { size, step in size.flatMap { step.size(after: $0) } }
     }
@@ -72,7 +72,7 @@ import WebGrammar
                 count += 1
                 exact += made == theirs ? 1 : 0
             }
-            if row.sizes[0] == "meta" { #expect(request.kind == .facts) }
+            if row.sizes[0] == "meta" { #expect(request.kind == .properties) }
         }
         #expect(Self.rows.count == 500)
         // Crops count from before a trim, a turned box is filled, and facts are of no result.

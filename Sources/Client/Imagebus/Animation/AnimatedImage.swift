@@ -22,8 +22,8 @@ public final class AnimatedImage: Sendable {
     /// How long each frame is shown (SEMANTICS §11.30). A still image has a single duration of
     /// zero.
     public let durations: [Duration]
-    /// SDWebImage's loop count (`AnimationFacts.loops`). 0 means endless, and is also the value for
-    /// a still image.
+    /// SDWebImage's loop count (`AnimationProperties.loops`). 0 means endless, and is also the
+    /// value for a still image.
     public let loops: Int
     /// How often all frames are played. 0 means endless, and is also the value for a still image.
     public let plays: Int
@@ -35,7 +35,7 @@ public final class AnimatedImage: Sendable {
     let kept = Mutex<[Int: AnimationFrame]>([:])
 
     /// Loads the durations and the loop count; no frame is decoded yet. The request's `frame`,
-    /// `infoOnly`, `facts` and fallback are ignored.
+    /// `infoOnly`, `properties` and fallback are ignored.
     ///
     /// With `RequestOptions.preloadAllFrames` all frames are loaded as well, within the budget of
     /// `preloadAllFrames(within:)`.
@@ -54,14 +54,14 @@ public final class AnimatedImage: Sendable {
         guard let info = response.info else { throw .noFrameCached }
         (self.request, self.form) = (Self.template(request, form, tiers), form)
         (self.info, self.client) = (info, client)
-        let animation = response.facts?.animation
+        let animation = response.properties?.animation
         microseconds = animation.map { $0.durations.map(Int.init) } ?? [0]
         (loops, plays) = (animation?.loops ?? 0, animation?.plays ?? 0)
         durations = microseconds.map { .microseconds($0) }
         if request.options.contains(.preloadAllFrames) { try await preloadAllFrames() }
     }
 
-    /// The number of frames: at least 1, at most `AnimationFacts.framesMax`.
+    /// The number of frames: at least 1, at most `AnimationProperties.framesMax`.
     public var count: Int { durations.count }
 
     /// Whether there is more than one frame.
@@ -114,7 +114,7 @@ public final class AnimatedImage: Sendable {
         var question = request
         (question.frame, question.thumbnail, question.steps) = (nil, nil, [])
         (question.pixelRatio, question.output) = (1, OutputOptions())
-        (question.infoOnly, question.facts) = (true, WantedFacts([.animation]))
+        (question.infoOnly, question.properties) = (true, RequestedProperties([.animation]))
         question.wantsExplanation = false
         question.context.fallback = nil
         return question
@@ -125,7 +125,7 @@ public final class AnimatedImage: Sendable {
     ) -> ImageRequest {
         var template = request
         template.storeCacheTypes.formIntersection(tiers)
-        (template.infoOnly, template.facts) = (false, WantedFacts())
+        (template.infoOnly, template.properties) = (false, RequestedProperties())
         template.context.fallback = nil
         if form == .pixels { template.output = OutputOptions(format: .png, compression: 1) }
         return template

@@ -19,9 +19,10 @@ extension ImagebusClient {
     /// still image. Canceling the awaiting task cancels everything.
     ///
     /// Throws the error of a part's load, with the part's number in the details (`frame`);
-    /// `stepFailed` if the parts differ in size; `limitExceeded` beyond `AnimationFacts.framesMax`
-    /// parts or `animationBytesMax`; `invalidRequest` for durations or loop counts out of range,
-    /// and for a format that doesn't support animation; and the error of the final load.
+    /// `stepFailed` if the parts differ in size; `limitExceeded` beyond
+    /// `AnimationProperties.framesMax` parts or `animationBytesMax`; `invalidRequest` for durations
+    /// or loop counts out of range, and for a format that doesn't support animation; and the error
+    /// of the final load.
     public func animation(
         of parts: [AnimationPart], loops: Int = 0, as request: ImageRequest = ImageRequest(url: "")
     ) async throws(ImageError) -> ImageResponse {
@@ -53,7 +54,7 @@ extension ImagebusClient {
     /// doesn't support animation.
     package static func animating(_ request: ImageRequest) throws(ImageError) -> ImageRequest {
         var whole = request
-        (whole.frame, whole.infoOnly, whole.facts) = (nil, false, WantedFacts())
+        (whole.frame, whole.infoOnly, whole.properties) = (nil, false, RequestedProperties())
         whole.options.subtract([.decodeFirstFrameOnly, .progressiveLoad])
         whole.options.insert(.transformAnimatedImage)
         if whole.output.format == nil, whole.output.accepted.isEmpty { whole.output.format = .gif }
@@ -72,10 +73,10 @@ extension ImagebusClient {
         guard !parts.isEmpty else {
             throw ImageError(.invalidRequest, "an animation has one frame at least")
         }
-        guard parts.count <= AnimationFacts.framesMax else {
+        guard parts.count <= AnimationProperties.framesMax else {
             throw ImageError(
-                .limitExceeded, "an animation has at most \(AnimationFacts.framesMax) frames",
-                details: ["limit": "\(AnimationFacts.framesMax)"])
+                .limitExceeded, "an animation has at most \(AnimationProperties.framesMax) frames",
+                details: ["limit": "\(AnimationProperties.framesMax)"])
         }
         guard animationLoops.contains(loops) else {
             throw ImageError(
@@ -131,7 +132,9 @@ public struct AnimationPart: Sendable {
     var pixels: ImageRequest {
         var wanted = request
         wanted.output = OutputOptions(format: .png, compression: 1)
-        (wanted.infoOnly, wanted.facts, wanted.wantsExplanation) = (false, WantedFacts(), false)
+        (wanted.infoOnly, wanted.properties, wanted.wantsExplanation) = (
+            false, RequestedProperties(), false
+        )
         wanted.options.subtract([.transformAnimatedImage, .progressiveLoad])
         wanted.storeCacheTypes.formIntersection(.memory)
         (wanted.context.encodeOptions, wanted.context.serializer) = (nil, nil)
@@ -251,8 +254,8 @@ struct AnimatedPNG {
     private mutating func begin(_ header: PNGPixels.Header) {
         self.header = header
         let sides = Self.word(header.size.width) + Self.word(header.size.height)
-        let colour: UInt8 = [1: 0, 2: 4, 3: 2, 4: 6][header.channels] ?? 6
-        append("IHDR", sides + [8, colour, 0, 0, 0])
+        let color: UInt8 = [1: 0, 2: 4, 3: 2, 4: 6][header.channels] ?? 6
+        append("IHDR", sides + [8, color, 0, 0, 0])
         append("acTL", Self.word(count) + Self.word(loops))
     }
 

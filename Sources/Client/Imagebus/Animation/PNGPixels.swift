@@ -215,12 +215,12 @@ struct PNGRows {
         _ rows: UnsafeMutableBufferPointer<UInt8>, from start: Int,
         to pixels: UnsafeMutableBufferPointer<UInt8>, at place: Int, _ width: Int
     ) {
-        let isGrey = channels < 3
+        let isGray = channels < 3
         for x in 0..<width {
             let (source, target) = (start + x * channels, place + 4 * x)
             pixels[target] = rows[source]
-            pixels[target + 1] = rows[isGrey ? source : source + 1]
-            pixels[target + 2] = rows[isGrey ? source : source + 2]
+            pixels[target + 1] = rows[isGray ? source : source + 1]
+            pixels[target + 2] = rows[isGray ? source : source + 2]
             if channels % 2 == 0 { pixels[target + 3] = rows[source + channels - 1] }
         }
     }
@@ -263,13 +263,13 @@ package struct IndexedPixels: Hashable, Sendable {
 
     /// Returns the colors of `PLTE` with the alpha values that `tRNS` assigns to the first of them.
     private static func palette(of file: UnsafeRawBufferPointer) -> [[UInt8]] {
-        let colours = PNGPixels.chunks(0x504C_5445, of: file).first
+        let colors = PNGPixels.chunks(0x504C_5445, of: file).first
         let alphas = PNGPixels.chunks(0x7452_4E53, of: file).first
-        guard let colours else { return [] }
-        return (0..<min(256, colours.count / 3)).map { index -> [UInt8] in
+        guard let colors else { return [] }
+        return (0..<min(256, colors.count / 3)).map { index -> [UInt8] in
             var alpha: UInt8 = 255
             if let alphas, index < alphas.count { alpha = alphas[index] }
-            return [colours[3 * index], colours[3 * index + 1], colours[3 * index + 2], alpha]
+            return [colors[3 * index], colors[3 * index + 1], colors[3 * index + 2], alpha]
         }
     }
 }

@@ -67,18 +67,19 @@ extension ImagebusClient {
         let pending = PendingLoad(
             request, task, group: group, uploadBytes: bytes.count,
             logContext: LogContext(trace: trace))
-        if !leadership.run(pending, uploading: bytes) { post(pending, uploading: bytes) }
+        if !loopOwnership.run(pending, uploading: bytes) { post(pending, uploading: bytes) }
         return try task.waitForResponse()
     }
 
     /// Begins a load of an image in memory and calls `completion` once with the result, on
-    /// `executor`. For `visitor`, see
-    /// `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:visitor:)`. All processes include
+    /// `executor`. For `httpClient`, see
+    /// `load(_:slot:group:wantsProgress:wantsInfo:detach:trace:httpClient:)`. All processes include
     /// `logContext` in their log entries about the load.
     @discardableResult
     public func load(
         _ request: ImageRequest, uploading bytes: [UInt8], group: GroupID? = nil,
-        on executor: CallbackExecutor, visitor: UInt64 = 0, logContext: LogContext = LogContext(),
+        on executor: CallbackExecutor, httpClient: UInt64 = 0,
+        logContext: LogContext = LogContext(),
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
         let callbacks = LoadCallbacks(on: executor, progress: nil, completion: completion)
@@ -90,7 +91,7 @@ extension ImagebusClient {
         post(
             PendingLoad(
                 request, task, group: group, uploadBytes: bytes.count, logContext: logContext,
-                visitor: visitor),
+                httpClient: httpClient),
             uploading: bytes)
         return task
     }
@@ -151,7 +152,7 @@ struct UploadQueue {
     /// What to send next.
     enum Step: Equatable {
         case load(Token)
-        case piece(Token, Range<Int>)
+        case chunk(Token, Range<Int>)
     }
 
     private var uploads: [Token: Upload] = [:]
@@ -241,19 +242,19 @@ struct UploadQueue {
         let token = turns[turn < turns.count ? turn : 0]
         guard let upload = uploads[token] else { return nil }
         let left = upload.bytes.count - upload.offset
-        let count = min(left, MessageLimits.pieceBytesMax, window)
+        let count = min(left, MessageLimits.chunkBytesMax, window)
         guard count > 0, count <= window - inFlight else { return nil }
-        return .piece(token, upload.offset..<(upload.offset + count))
+        return .chunk(token, upload.offset..<(upload.offset + count))
     }
 
     /// Returns the message for a step.
     func message(_ step: Step) -> ClientMessage? {
         switch step {
         case .load(let token): return uploads[token]?.load.map { .load($0) }
-        case .piece(let token, let range):
+        case .chunk(let token, let range):
             guard let upload = uploads[token] else { return nil }
-            return .piece(
-                Piece(
+            return .chunk(
+                Chunk(
                     token: token, offset: UInt64(range.lowerBound),
                     total: UInt64(upload.bytes.count), bytes: Array(upload.bytes[range])))
         }
@@ -268,7 +269,7 @@ struct UploadQueue {
             _ = waiting.popFirst()
             turns.append(token)
             turnBytes += upload.bytes.count
-        case .piece(let token, let range):
+        case .chunk(let token, let range):
             inFlight += range.count
             uploads[token]?.offset = range.upperBound
             turn = (turns.firstIndex(of: token) ?? 0) + 1
@@ -278,11 +279,11 @@ struct UploadQueue {
 }
 
 // Transfers through the socket, used when one side cannot map the other's memory.
-extension ClientLine {
+extension ClientConnection {
     /// Queues a load. A load that uploads bytes is sent, followed by its chunks, only when nothing
     /// else is queued.
     mutating func enqueue(_ load: PendingLoad, at now: Instant) {
-        guard load.manner.uploadBytes > 0 else { return outbox.append(.load(load)) }
+        guard load.loadOptions.uploadBytes > 0 else { return outbox.append(.load(load)) }
         if uploads.start(load.message) { return }
         perform(pending.abandoned(load.token, .takesNoBytes, at: now), at: now)
     }
@@ -311,15 +312,15 @@ extension ClientLine {
         submit(load, at: now)
     }
 
-    mutating func receive(_ piece: Piece, at now: Instant) {
+    mutating func receive(_ chunk: Chunk, at now: Instant) {
         // Ignores chunks of a session that has ended.
         guard isWelcome else { return }
         do throws(ImageError) {
-            try pieces.take(piece, isWanted: isAwaited(piece.token))
+            try chunks.take(chunk, isWanted: isAwaited(chunk.token))
         } catch {
-            perform(pending.abandoned(piece.token, error, at: now), at: now)
+            perform(pending.abandoned(chunk.token, error, at: now), at: now)
         }
-        if let count = pieces.acknowledgement() { outbox.append(.other(.taken(count))) }
+        if let count = chunks.acknowledgement() { outbox.append(.other(.taken(count))) }
     }
 
     /// Sends queued uploads, as far as the window allows.
@@ -336,7 +337,7 @@ extension ClientLine {
     /// Drops the outgoing and incoming chunks of a load that has ended.
     mutating func forget(_ token: Token) {
         uploads.drop(token)
-        pieces.drop(token)
+        chunks.drop(token)
     }
 }
 
@@ -350,9 +351,9 @@ extension ImageError {
 ///
 /// A pure value without I/O. The coordinator never sends more than a window of unacknowledged
 /// bytes, so all bytes are counted, even those that no load is waiting for.
-struct IncomingPieces {
+struct IncomingChunks {
     private let bytesMax: Int
-    private var assemblies: [Token: PieceAssembly] = [:]
+    private var assemblies: [Token: ChunkAssembly] = [:]
     private var window = 0
     /// Bytes received but not yet acknowledged.
     private var taken = 0
@@ -372,18 +373,18 @@ struct IncomingPieces {
     }
 
     /// Discards everything received; it will be sent again from the start.
-    mutating func sessionEnded() { self = IncomingPieces(bytesMax: bytesMax) }
+    mutating func sessionEnded() { self = IncomingChunks(bytesMax: bytesMax) }
 
     /// Adds a chunk, or drops it if no load is waiting for it. If it throws, the load must end;
     /// everything received for it is dropped.
-    mutating func take(_ piece: Piece, isWanted: Bool) throws(ImageError) {
-        taken += piece.bytes.count
-        if piece.offset + UInt64(piece.bytes.count) == piece.total { isComplete = true }
+    mutating func take(_ chunk: Chunk, isWanted: Bool) throws(ImageError) {
+        taken += chunk.bytes.count
+        if chunk.offset + UInt64(chunk.bytes.count) == chunk.total { isComplete = true }
         guard isWanted else { return }
         do throws(ImageError) {
-            try assemblies[piece.token, default: PieceAssembly()].take(piece, bytesMax: bytesMax)
+            try assemblies[chunk.token, default: ChunkAssembly()].take(chunk, bytesMax: bytesMax)
         } catch {
-            drop(piece.token)
+            drop(chunk.token)
             throw error
         }
     }
@@ -393,7 +394,7 @@ struct IncomingPieces {
     /// may be too small for a chunk.
     mutating func acknowledgement() -> UInt64? {
         let isDue =
-            isComplete || taken >= window / 2 || window - taken < MessageLimits.pieceBytesMax
+            isComplete || taken >= window / 2 || window - taken < MessageLimits.chunkBytesMax
         guard isDue, taken > 0 else { return nil }
         defer { (taken, isComplete) = (0, false) }
         return UInt64(taken)
@@ -402,7 +403,7 @@ struct IncomingPieces {
     /// Returns the bytes of an image once its reply has arrived. Throws `protocolViolation` if
     /// their number differs from `count`.
     mutating func finish(_ token: Token, count: UInt64) throws(ImageError) -> [UInt8] {
-        let assembly = assemblies.removeValue(forKey: token) ?? PieceAssembly()
+        let assembly = assemblies.removeValue(forKey: token) ?? ChunkAssembly()
         return try assembly.finished(count: count)
     }
 
@@ -416,7 +417,7 @@ struct IncomingPieces {
 ///
 /// Memory is allocated according to the bytes received, never according to the announced `total`:
 /// at most twice as much as has arrived.
-struct PieceAssembly {
+struct ChunkAssembly {
     /// The contiguous bytes received so far, from offset 0.
     private(set) var bytes: [UInt8] = []
     private var total: UInt64 = 0
@@ -425,27 +426,27 @@ struct PieceAssembly {
     ///
     /// Throws `limitExceeded` if the announced total exceeds `bytesMax`, and `protocolViolation` if
     /// chunks are missing, repeated or outside the announced range.
-    mutating func take(_ piece: Piece, bytesMax: Int) throws(ImageError) {
-        if piece.offset == 0 {
-            guard piece.total <= UInt64(bytesMax) else {
+    mutating func take(_ chunk: Chunk, bytesMax: Int) throws(ImageError) {
+        if chunk.offset == 0 {
+            guard chunk.total <= UInt64(bytesMax) else {
                 throw ImageError(
                     .limitExceeded,
-                    "an image of \(piece.total) bytes is larger than this client takes",
+                    "an image of \(chunk.total) bytes is larger than this client takes",
                     details: ["limit": "\(bytesMax)"])
             }
             bytes.removeAll(keepingCapacity: true)
-            total = piece.total
+            total = chunk.total
         }
-        guard piece.offset == UInt64(bytes.count), piece.total == total,
-            UInt64(piece.bytes.count) <= total - piece.offset
+        guard chunk.offset == UInt64(bytes.count), chunk.total == total,
+            UInt64(chunk.bytes.count) <= total - chunk.offset
         else {
             throw ImageError(
                 .protocolViolation,
-                "a piece at \(piece.offset) of \(piece.total) does not follow "
+                "a piece at \(chunk.offset) of \(chunk.total) does not follow "
                     + "\(bytes.count) of \(total) bytes")
         }
-        grow(by: piece.bytes.count)
-        bytes.append(contentsOf: piece.bytes)
+        grow(by: chunk.bytes.count)
+        bytes.append(contentsOf: chunk.bytes)
     }
 
     /// Returns all bytes once the reply has announced their number. Throws `protocolViolation` if

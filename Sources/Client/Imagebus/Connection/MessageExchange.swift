@@ -8,11 +8,11 @@ import Wire
 import ZeroMQ
 
 // Handling link events, messages and commands.
-extension ClientLine {
+extension ClientConnection {
     mutating func drainMonitor(at now: Instant) throws {
         while let event = try connection.nextLinkEvent() {
             switch event {
-            case .up: sayHello()
+            case .up: sendHello()
             case .down: endSession(at: now)
             case .unreached: try checkReach()
             case .stranger(let userID):
@@ -122,22 +122,22 @@ extension ClientLine {
             loadsMax = min(Int(welcome.loadsMax), MessageLimits.batchMax)
             copies.inUse.forgetAll()
             answers.sessionBegan(welcome, at: configuration.endpoint)
-            pieces.sessionBegan(window: Int(welcome.pieceWindow))
-            uploads.sessionBegan(window: Int(welcome.pieceWindow))
+            chunks.sessionBegan(window: Int(welcome.chunkWindow))
+            uploads.sessionBegan(window: Int(welcome.chunkWindow))
             perform(pending.welcomed(welcome, at: now), at: now)
             perform(prefetches.welcomed(welcome))
             outbox += inquiries.messages.map { .other($0) }
             inquiries.welcomed(at: now)
         case .helloRequired:
             endSession(at: now)
-            sayHello()
+            sendHello()
         case .progress(let progress): perform(pending.progressed(progress), at: now)
         case .reply(let reply):
             if !isAwaited(reply.token) { release(reply) }
             perform(pending.replied(reply, at: now), at: now)
-        case .status, .blacklist, .draining, .cache: inquiries.received(message)
+        case .status, .failureCache, .draining, .cache: inquiries.received(message)
         case .prefetched(let report): perform(prefetches.reported(report))
-        case .piece(let piece): receive(piece, at: now)
+        case .chunk(let chunk): receive(chunk, at: now)
         case .taken(let count): uploads.taken(count)
         case .refused(let error, let token):
             guard isWelcome || token != nil else { return sessionRefused(error) }
@@ -155,7 +155,7 @@ extension ClientLine {
         perform(pending.sessionRefused(error), at: .now())
     }
 
-    mutating func drainOrders(at now: Instant) {
+    mutating func drainCommands(at now: Instant) {
         commands.orders.take(into: &taken)
         let orders = exchange(&taken, with: [])
         for order in orders {
@@ -170,11 +170,11 @@ extension ClientLine {
                 perform(pending.cancelled(token), at: now)
                 perform(prefetches.cancelled(token))
             case .prefetch(let order, let task): submit(order, task, at: now)
-            case .reprioritise(let token, let priority):
-                perform(pending.reprioritised(token, priority), at: now)
-                perform(prefetches.reprioritised(token, priority))
-            case .reprioritiseGroup(let group, let priority):
-                perform(pending.reprioritised(group, priority), at: now)
+            case .reprioritize(let token, let priority):
+                perform(pending.reprioritized(token, priority), at: now)
+                perform(prefetches.reprioritized(token, priority))
+            case .reprioritizeGroup(let group, let priority):
+                perform(pending.reprioritized(group, priority), at: now)
             case .cancelGroup(let group): perform(pending.cancelledGroup(group), at: now)
             case .release(let block): releases.append(block)
             case .ask(let inquiry):
@@ -182,7 +182,7 @@ extension ClientLine {
                 if isWelcome { outbox.append(.other(inquiry.message)) }
             case .cancelAny(let token): outbox.append(.other(.cancel(token)))
             case .cancelGroupOfAny(let group): outbox.append(.other(.cancelGroup(group)))
-            case .tellUsed: expectUsed(at: now)
+            case .notifyUsed: expectUsed(at: now)
             case .close: close(at: now)
             case .endWhenIdle: endsWhenIdle = true
             }
@@ -193,11 +193,11 @@ extension ClientLine {
         taken.removeAll(keepingCapacity: true)
     }
 
-    mutating func sayHello() {
+    mutating func sendHello() {
         let hello = ClientHello(
             incarnation: incarnation, pid: UInt32(CurrentProcess.processID),
             version: ProductVersion.text,
-            wantsPieces: configuration.delivery.wantsPieces(
+            wantsChunks: configuration.delivery.wantsChunks(
                 resultsDirectory: configuration.resultsDirectory),
             secret: AdminSecret.beside(configuration.endpoint), front: configuration.front,
             takesBatches: true)
@@ -214,7 +214,7 @@ extension ClientLine {
         usedDue = nil
         outbox.removeAll()
         releases.removeAll()
-        pieces.sessionEnded()
+        chunks.sessionEnded()
         uploads.sessionEnded()
         perform(pending.sessionEnded(at: now), at: now)
         perform(prefetches.sessionEnded(at: now))
@@ -226,7 +226,7 @@ extension ClientLine {
         inquiries.close()
         answers.close()
         if isWelcome {
-            tellUsed()
+            notifyUsed()
             outbox.append(.other(.goodbye))
         }
         isClosed = true
@@ -234,7 +234,7 @@ extension ClientLine {
 }
 
 // Sending queued messages in order.
-extension ClientLine {
+extension ClientConnection {
     mutating func sendOutbox() throws {
         if !releases.isEmpty, isWelcome {
             for start in stride(from: 0, to: releases.count, by: MessageLimits.idsMax) {
@@ -330,7 +330,7 @@ extension ClientLine {
 /// Encoded loads without their tokens, so that repeated loads of the same image need neither be
 /// encoded nor have their replies decoded again. Bounded: a newer load replaces an older one.
 struct LoadMemo {
-    private var entries = WayTable<RememberedLoad>(bits: 14)
+    private var entries = SetAssociativeCache<RememberedLoad>(bits: 14)
     private static let bytesMax = 1_024
 
     /// Returns the encoded load without its token, from the memo or newly encoded.
@@ -361,7 +361,7 @@ final class RememberedLoad {
     private let hash: Int
     private let image: ImageRequest
     private let slot: String?
-    private let manner: LoadManner
+    private let loadOptions: LoadOptions
     private let millisecondsLeft: Int
     /// The encoded message after the token.
     let rest: [UInt8]
@@ -369,14 +369,14 @@ final class RememberedLoad {
     var answer: ReplyMemo.Answer?
 
     init(_ load: PendingLoad, rest: [UInt8]) {
-        (hash, image, slot, manner) = (load.hash, load.image, load.slot, load.manner)
+        (hash, image, slot, loadOptions) = (load.hash, load.image, load.slot, load.loadOptions)
         (millisecondsLeft, self.rest) = (load.millisecondsLeft, rest)
     }
 
     /// Whether the load would be encoded identically.
     func isSent(like load: PendingLoad) -> Bool {
         hash == load.hash && millisecondsLeft == load.millisecondsLeft
-            && image == load.image && slot == load.slot && manner == load.manner
+            && image == load.image && slot == load.slot && loadOptions == load.loadOptions
     }
 }
 

@@ -10,7 +10,7 @@ final class PendingLoad: @unchecked Sendable {
     /// The request. Its priority can change, as can its options for asking the origin.
     @exclusivity(unchecked) var image: ImageRequest
     /// How the image is loaded.
-    @exclusivity(unchecked) var manner: LoadManner
+    @exclusivity(unchecked) var loadOptions: LoadOptions
     /// The token, which stays the same while the load is pending.
     let token: Token
     /// The task to notify.
@@ -47,7 +47,7 @@ final class PendingLoad: @unchecked Sendable {
     init(
         _ image: ImageRequest, _ task: LoadTask, group: GroupID? = nil, wantsProgress: Bool = false,
         wantsInfo: Bool = false, detach: Bool = false, uploadBytes: Int = 0, slot: String? = nil,
-        logContext: LogContext = LogContext(), visitor: UInt64 = 0
+        logContext: LogContext = LogContext(), httpClient: UInt64 = 0
     ) {
         (token, self.task) = (task.token, task)
         (self.image, self.slot, self.logContext) = (image, slot, logContext)
@@ -56,29 +56,31 @@ final class PendingLoad: @unchecked Sendable {
             slot == nil && !logContext.isSampled && uploadBytes == 0 && !detach
             && image.mayBeShared
         millisecondsLeft = image.timeoutMilliseconds
-        manner = LoadManner(
+        loadOptions = LoadOptions(
             group: group, wantsProgress: wantsProgress, wantsInfo: wantsInfo, detach: detach,
-            uploadBytes: UInt64(uploadBytes), visitor: visitor)
+            uploadBytes: UInt64(uploadBytes), httpClient: httpClient)
     }
 
     /// The slot, while the load may still cancel others in it. `nil` once the load is sent again,
     /// because loads that entered the slot since must not be canceled.
-    private var namedSlot: String? { manner.namesSlot ? slot : nil }
+    private var namedSlot: String? { loadOptions.namesSlot ? slot : nil }
 
     /// The message to send.
     var message: LoadRequest {
         var image = image
         image.timeoutMilliseconds = millisecondsLeft
         return LoadRequest(
-            token: token, group: manner.group, image: image, wantsProgress: manner.wantsProgress,
-            wantsInfo: manner.wantsInfo, staleRetries: manner.staleRetries, detach: manner.detach,
-            wantsPieces: manner.wantsPieces, uploadBytes: manner.uploadBytes,
-            slot: namedSlot, logContext: logContext, visitor: manner.visitor)
+            token: token, group: loadOptions.group, image: image,
+            wantsProgress: loadOptions.wantsProgress,
+            wantsInfo: loadOptions.wantsInfo, staleRetries: loadOptions.staleRetries,
+            detach: loadOptions.detach,
+            wantsChunks: loadOptions.wantsChunks, uploadBytes: loadOptions.uploadBytes,
+            slot: namedSlot, logContext: logContext, httpClient: loadOptions.httpClient)
     }
 
     /// Whether repeating an earlier answer is sufficient for this load.
     var mayBeRepeated: Bool {
-        namedSlot == nil && manner.uploadBytes == 0 && !manner.wantsPieces
+        namedSlot == nil && loadOptions.uploadBytes == 0 && !loadOptions.wantsChunks
     }
 }
 
@@ -88,15 +90,15 @@ extension PendingLoad: Equatable {
 
 /// The options of a load besides its image, token and slot; for their meaning see `LoadRequest`.
 /// Contains no reference-counted fields, because it is compared and copied with every load.
-struct LoadManner: Equatable {
+struct LoadOptions: Equatable {
     var group: GroupID?
     var wantsProgress = false
     var wantsInfo = false
     var detach = false
     var uploadBytes: UInt64 = 0
-    var visitor: UInt64 = 0
+    var httpClient: UInt64 = 0
     var staleRetries: UInt8 = 0
-    var wantsPieces = false
+    var wantsChunks = false
     /// Whether the message includes the slot.
     var namesSlot = true
 }

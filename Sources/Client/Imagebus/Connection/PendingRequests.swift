@@ -27,7 +27,7 @@ struct PendingRequests {
 
     private let sharesLoads: Bool
     private let connectTimeoutMilliseconds: Int
-    private let mayAskForPieces: Bool
+    private let mayAskForChunks: Bool
     var entries = LoadTable()
     /// Loads not yet sent, in order.
     private var queue = NumberedQueue<PendingLoad>()
@@ -41,7 +41,7 @@ struct PendingRequests {
     private var refusal: ImageError?
     private var window = 0
     /// Whether the coordinator of this session can send bytes in chunks.
-    private var knowsPieces = false
+    private var knowsChunks = false
     /// The number of queue entries visited so far; a test checks its bound.
     var visitCount: Int { queue.visitCount + postponed.visitCount }
     /// The number of loads that were sent and have not ended.
@@ -51,15 +51,15 @@ struct PendingRequests {
     /// When to look for overdue loads: approximately the next deadline.
     private var earliest: Instant?
 
-    /// `mayAskForPieces`: whether bytes that cannot be read from shared memory are requested in
+    /// `mayAskForChunks`: whether bytes that cannot be read from shared memory are requested in
     /// chunks. `sharesLoads`: whether identical loads queued before sending are combined into one
     /// message.
     init(
-        connectTimeoutMilliseconds: Int, mayAskForPieces: Bool = true, sharesLoads: Bool = true
+        connectTimeoutMilliseconds: Int, mayAskForChunks: Bool = true, sharesLoads: Bool = true
     ) {
         self.sharesLoads = sharesLoads
         self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
-        self.mayAskForPieces = mayAskForPieces
+        self.mayAskForChunks = mayAskForChunks
     }
 
     /// Whether nothing is pending.
@@ -100,25 +100,25 @@ struct PendingRequests {
     }
 
     /// Changes the priority of a load.
-    mutating func reprioritised(_ token: Token, _ priority: Priority) -> Actions {
+    mutating func reprioritized(_ token: Token, _ priority: Priority) -> Actions {
         guard let entry = entries[token], !shares.hasLeft(token) else { return [] }
         if let leader = shares.leader(of: token) {
             shares.set(priority, of: token)
             return settle(leader)
         }
         entries[token]?.image.priority = priority
-        return entry.isSent ? [.send(.reprioritise(token, priority))] : []
+        return entry.isSent ? [.send(.reprioritize(token, priority))] : []
     }
 
     /// Changes the priority of all loads of a group.
-    mutating func reprioritised(_ group: GroupID, _ priority: Priority) -> Actions {
-        let members = entries.filter { $0.manner.group == group }
+    mutating func reprioritized(_ group: GroupID, _ priority: Priority) -> Actions {
+        let members = entries.filter { $0.loadOptions.group == group }
         for load in members {
             shares.set(priority, of: load.token)
             load.image.priority = priority
         }
         let isSent = members.contains { $0.isSent }
-        return isSent ? [.send(.reprioritiseGroup(group, priority))] : []
+        return isSent ? [.send(.reprioritizeGroup(group, priority))] : []
     }
 
     /// Cancels a load. Ends it here if it was not sent, or if other loads share it.
@@ -144,7 +144,7 @@ struct PendingRequests {
     /// Cancels all loads of a group. Loads that share a message always belong to the same group.
     mutating func cancelledGroup(_ group: GroupID) -> Actions {
         let members = entries.filter { load in
-            load.manner.group == group && !load.isCancelled
+            load.loadOptions.group == group && !load.isCancelled
                 && shares.leader(of: load.token) ?? load.token == load.token
         }
         let unsent = members.filter { !$0.isSent }
@@ -162,7 +162,7 @@ struct PendingRequests {
         refusal = nil
         window = Int(welcome.window)
         sendFirst(postponed.removeAll())
-        knowsPieces = welcome.pieceWindow > 0
+        knowsChunks = welcome.chunkWindow > 0
         return sendQueued(at: now)
     }
 
@@ -233,12 +233,12 @@ struct PendingRequests {
     /// again, at most three times, and then once more in chunks (PROTOCOL §10).
     mutating func foundStale(_ token: Token, at now: Instant) -> Actions {
         guard let entry = entries[token] else { return [] }
-        guard entry.manner.staleRetries < Self.staleRetriesMax else {
+        guard entry.loadOptions.staleRetries < Self.staleRetriesMax else {
             let error = ImageError(.stale, "the result was evicted faster than it could be read")
             return foundUnreadable(token, error, at: now)
         }
         if entry.isCancelled { return endAll(token, .cancelledByCaller) + sendQueued(at: now) }
-        entries[token]?.manner.staleRetries += 1
+        entries[token]?.loadOptions.staleRetries += 1
         return sendAgain(token, at: now)
     }
 
@@ -259,17 +259,17 @@ struct PendingRequests {
     ) -> Actions {
         guard let entry = entries[token] else { return [] }
         if entry.isCancelled { return endAll(token, .cancelledByCaller) + sendQueued(at: now) }
-        guard mayAskForPieces, knowsPieces, !entry.manner.wantsPieces else {
+        guard mayAskForChunks, knowsChunks, !entry.loadOptions.wantsChunks else {
             return endAll(token, error) + sendQueued(at: now)
         }
-        entries[token]?.manner.wantsPieces = true
+        entries[token]?.loadOptions.wantsChunks = true
         return sendAgain(token, at: now)
     }
 
     /// Sends a load again. It must not cancel loads that have entered its slot since; later loads
     /// cancel it by its token.
     private mutating func sendAgain(_ token: Token, at now: Instant) -> Actions {
-        entries[token]?.manner.namesSlot = false
+        entries[token]?.loadOptions.namesSlot = false
         return entries[token].map { Actions(send($0, at: now)) } ?? []
     }
 

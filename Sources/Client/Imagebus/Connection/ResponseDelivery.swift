@@ -8,7 +8,7 @@ import Wire
 import ZeroMQ
 
 // Performing actions: notifying callers and reading bytes from shared memory.
-extension ClientLine {
+extension ClientConnection {
     mutating func perform(_ actions: PendingRequests.Actions, at now: Instant) {
         for action in actions {
             switch action {
@@ -128,9 +128,9 @@ extension ClientLine {
     private mutating func response(
         _ answer: DeliveredAnswer, to token: Token
     ) throws(ImageError) -> ImageResponse? {
-        if let count = answer.pieceBytes {
+        if let count = answer.chunkBytes {
             return ImageResponse(
-                answer.account, ImageBytes(try pieces.finish(token, count: count)))
+                answer.account, ImageBytes(try chunks.finish(token, count: count)))
         }
         guard let reference = answer.reference else {
             return ImageResponse(answer.account, nil)
@@ -198,12 +198,12 @@ final class DeliveredAnswer: Sendable {
     /// Whether the bytes are copied regardless of their size.
     let mustCopy: Bool
     /// The number of bytes that arrived in chunks, or `nil` if none did.
-    let pieceBytes: UInt64?
+    let chunkBytes: UInt64?
     let voucher: Voucher?
 
     init(_ image: DeliveredImage, _ timings: StageTimings) {
         account = ImageAccount(of: image, timings)
         (reference, mustCopy) = (image.reference, image.mustCopy)
-        (pieceBytes, voucher) = (image.pieceBytes, image.voucher)
+        (chunkBytes, voucher) = (image.chunkBytes, image.voucher)
     }
 }

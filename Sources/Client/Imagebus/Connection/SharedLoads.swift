@@ -178,7 +178,7 @@ extension PendingRequests {
             priority != entry.image.priority
         else { return [] }
         entries[leader]?.image.priority = priority
-        return entry.isSent && isWelcome ? [.send(.reprioritise(leader, priority))] : []
+        return entry.isSent && isWelcome ? [.send(.reprioritize(leader, priority))] : []
     }
 
     /// Ends one load of a shared message. If it was the last and the message was sent, the
@@ -224,7 +224,7 @@ extension PendingLoad {
     /// Whether another load requests the same image, regardless of priority: the messages differ
     /// only in token and priority. Neither names a slot (`mayBeShared`).
     func asksTheSame(as other: PendingLoad) -> Bool {
-        manner == other.manner
+        loadOptions == other.loadOptions
             && (image == other.image || image.differs(from: other.image, onlyIn: \.priority))
     }
 }

@@ -22,14 +22,14 @@ public struct AnswerVoucher: Sendable {
         }
     }
 
-    private let facts: Facts
+    private let properties: Facts
 
     init(_ voucher: Voucher, _ words: VoucherReader, _ uses: VoucherUses) {
-        facts = Facts(voucher, words, uses)
+        properties = Facts(voucher, words, uses)
     }
 
     /// The voucher's number in the voucher file of its session.
-    var number: UInt64 { facts.word.number }
+    var number: UInt64 { properties.word.number }
 
     /// Returns whether a load would get the same answer from memory now. If so, this counts as such
     /// a load: in the stack's metrics, and as a use of the entry, which delays its eviction.
@@ -40,18 +40,18 @@ public struct AnswerVoucher: Sendable {
     public func use() -> Bool { stands && count() }
 
     /// Counts a load that this voucher answered. Returns false if the client has ended.
-    func count() -> Bool { facts.uses.count(facts.word.number, facts.mark) }
+    func count() -> Bool { properties.uses.count(properties.word.number, properties.mark) }
 
     /// Whether another value is the same voucher of the same session.
     func isSame(as other: AnswerVoucher?) -> Bool {
-        other?.facts.words === facts.words && other?.number == number
+        other?.properties.words === properties.words && other?.number == number
     }
 
     /// Whether the voucher is valid. The time is checked before the voucher file: an answer that
     /// expires between the two checks was still valid when it was requested.
     var stands: Bool {
-        if let until = facts.until, until <= .now() { return false }
-        return facts.words.stands(facts.word)
+        if let until = properties.until, until <= .now() { return false }
+        return properties.words.stands(properties.word)
     }
 }
 
@@ -116,7 +116,7 @@ final class VoucherUses: Sendable {
             let place = state.tally.add(number)
             if !state.isAwaited || place.isLast {
                 // If the command is not accepted, the next use tries again.
-                state.isAwaited = commands.post(.tellUsed)
+                state.isAwaited = commands.post(.notifyUsed)
             }
             return place.isIn ? round.load(ordering: .relaxed) : nil
         }

@@ -21,13 +21,13 @@ final class RepeatedAnswers: Sendable {
     /// A copy of whether `State.answers` has entries, readable without the lock.
     private let knowsSome = Atomic(false)
     let uses: VoucherUses
-    private let copies: CopyPool
+    private let copies: BufferPool
 
     /// The tolerance when comparing clocks; a larger difference means a different clock, such as
     /// that of a time namespace.
     private static let clockMillisecondsMax = 1_000
 
-    init(_ commands: CommandQueue, _ copies: CopyPool) {
+    init(_ commands: CommandQueue, _ copies: BufferPool) {
         uses = VoucherUses(commands)
         self.copies = copies
     }
@@ -130,7 +130,7 @@ final class RepeatedAnswers: Sendable {
 }
 
 // Repeating answers without a message (SEMANTICS §5.24).
-extension ClientLine {
+extension ClientConnection {
     /// How long uses are collected before they are reported, in milliseconds.
     private static let usedMilliseconds = 100
     /// The interval between checks for unlinked segments, in milliseconds.
@@ -153,13 +153,13 @@ extension ClientLine {
 
     /// Schedules a report of used vouchers: soon, or immediately if there are many.
     mutating func expectUsed(at now: Instant) {
-        guard !answers.uses.isFull else { return tellUsed() }
+        guard !answers.uses.isFull else { return notifyUsed() }
         usedDue = usedDue ?? now.adding(milliseconds: Self.usedMilliseconds)
     }
 
     /// Performs the tasks that are due.
     mutating func lookAfterAnswers(at now: Instant) {
-        if let due = usedDue, due <= now { tellUsed() }
+        if let due = usedDue, due <= now { notifyUsed() }
         if let look = nextLook, look <= now {
             answers.forgetUnlinked()
             nextLook = answers.hasAnswers ? now.adding(milliseconds: Self.lookMilliseconds) : nil
@@ -168,7 +168,7 @@ extension ClientLine {
 
     /// Reports used vouchers. Without a session the report is dropped, because the next coordinator
     /// knows nothing of these answers.
-    mutating func tellUsed() {
+    mutating func notifyUsed() {
         usedDue = nil
         guard let used = answers.uses.take(), isWelcome else { return }
         outbox.append(.other(.used(used)))
@@ -178,8 +178,9 @@ extension ClientLine {
 /// Remembered answers by request.
 ///
 /// Bounded: beyond `answersMax` all answers are forgotten, and beyond `listMax` in one bucket the
-/// oldest in it. A `WayTable` is unsuitable: with 10,000 answers in 32,768 slots, about a hundred
-/// would evict each other, and a message costs a hundred times as much as a repeated answer.
+/// oldest in it. A `SetAssociativeCache` is unsuitable: with 10,000 answers in 32,768 slots, about
+/// a hundred would evict each other, and a message costs a hundred times as much as a repeated
+/// answer.
 struct AnswerTable {
     /// Buckets indexed by the last bits of the digest; a dictionary would hash the digest again.
     /// Allocated with the first answer.
@@ -261,7 +262,7 @@ final class RememberedAnswer: Sendable {
     /// Returns the answer again with its bytes, and counts it as a load. Returns `nil` if the
     /// voucher is no longer valid, if the block was reused before it was copied, or if the client
     /// has ended.
-    func repeated(_ copies: CopyPool) -> ImageResponse? {
+    func repeated(_ copies: BufferPool) -> ImageResponse? {
         let voucher = voucher
         // Must be checked before the bytes are read: this is the moment at which the load takes
         // effect.

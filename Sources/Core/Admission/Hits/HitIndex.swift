@@ -43,7 +43,7 @@ struct HitIndex: Sendable {
     private var entries: [String: Entry] = [:]
     /// The entry of each block.
     private var blocks: [BlockID: Age] = [:]
-    private var order = Fifo<Age>()
+    private var order = Deque<Age>()
     private var serial: UInt64 = 0
 
     private struct Age {
@@ -121,7 +121,7 @@ struct HitIndex: Sendable {
     /// Removes all entries. Serial numbers continue, so that no earlier `Place` identifies a new
     /// entry.
     mutating func removeAll() {
-        (entries, blocks, order) = ([:], [:], Fifo())
+        (entries, blocks, order) = ([:], [:], Deque())
     }
 
     private mutating func forgetAges() {
@@ -160,7 +160,7 @@ struct CompositeHits: Sendable {
     var isEmpty: Bool { layout.isEmpty }
 
     /// Whether the text belongs to an external cache.
-    func isForeign(_ text: String) -> Bool { layout.isForeign(text) }
+    func isExternal(_ text: String) -> Bool { layout.isExternal(text) }
 
     /// Replaces the cache layout.
     mutating func adopt(_ layout: CacheLayout) {
@@ -176,11 +176,11 @@ struct CompositeHits: Sendable {
         guard let composite = layout.composite(ofStored: text) else { return nil }
         let names = layout.queried(composite)
         // If the first member is an external cache, it must be queried.
-        guard !layout.isHeldByOthers(names[0]) else { return nil }
+        guard !layout.isHeldExternally(names[0]) else { return nil }
         let first = CacheKey.moved(text, to: names[0])
         if let entry = index.entry(for: first, at: now) { return (entry, true) }
         if composite.policy(.query) == .concurrent {
-            for name in names.dropFirst() where !layout.isHeldByOthers(name) {
+            for name in names.dropFirst() where !layout.isHeldExternally(name) {
                 let text = CacheKey.moved(text, to: name)
                 if let entry = index.entry(for: text, at: now) { return (entry, false) }
             }
@@ -194,7 +194,7 @@ struct CompositeHits: Sendable {
     /// contents change without notice.
     mutating func learn(_ text: String, _ place: HitIndex.Place) {
         guard let composite = layout.composite(ofStored: text),
-            !composite.caches(for: .query).contains(where: layout.isHeldByOthers)
+            !composite.caches(for: .query).contains(where: layout.isHeldExternally)
         else { return }
         if found.count >= entriesMax { forgetAll() }
         found[text] = place

@@ -20,7 +20,7 @@ struct Hits: Sendable {
     private var readers: ResultBlocks
     private var touches = TouchBatch()
     /// The failure cache: sources with permanent failures, and the reasons.
-    private(set) var denyList: DenyList<RefusedOperation, Refusal>
+    private(set) var failureCache: FailureCache<RefusedOperation, Refusal>
     /// The header fields on which responses depend.
     private(set) var variances: VarianceTable
     /// Caching information received from origins after entries were stored.
@@ -37,8 +37,8 @@ struct Hits: Sendable {
         readers = ResultBlocks(
             unreleasedBytesMax: limits.unreleasedBytesMax,
             unreleasedBytesPerClientMax: limits.unreleasedBytesPerClientMax)
-        denyList = DenyList(
-            entriesMax: limits.blacklistMax, milliseconds: limits.blacklistMilliseconds)
+        failureCache = FailureCache(
+            entriesMax: limits.failureCacheMax, milliseconds: limits.failureCacheMilliseconds)
         variances = VarianceTable(keysMax: limits.namesMax)
         confirmations = Confirmations(entriesMax: limits.hitsMax)
         vouchers = Vouchers(words: limits.vouchersMax)
@@ -51,7 +51,7 @@ struct Hits: Sendable {
 
     /// The entry of a key unless it has expired. Returns `nil` if the cache is now an external one.
     func entry(for key: String, at now: Instant) -> HitIndex.Entry? {
-        guard !composites.isForeign(key) else { return nil }
+        guard !composites.isExternal(key) else { return nil }
         if let entry = index.entry(for: key, at: now) { return entry }
         guard !composites.isEmpty else { return nil }
         return composites.entry(for: key, in: index, at: now)?.entry
@@ -60,7 +60,7 @@ struct Hits: Sendable {
     /// Like `entry(for:at:)`, but returns only entries that remain the answer for as long as they
     /// exist.
     private func lastingEntry(for key: String, at now: Instant) -> HitIndex.Entry? {
-        guard !composites.isForeign(key) else { return nil }
+        guard !composites.isExternal(key) else { return nil }
         if let entry = index.entry(for: key, at: now) { return entry }
         guard !composites.isEmpty,
             let (entry, lasts) = composites.entry(for: key, in: index, at: now)
@@ -169,7 +169,7 @@ struct Hits: Sendable {
             && (variances.isEmpty
                 ? ticket.fields == nil : variances[ticket.plainOriginal] == ticket.fields)
             && index.isLive(ticket.place, at: now)
-            && (denyList.isEmpty
+            && (failureCache.isEmpty
                 || ticket.source.flatMap {
                     refusal(
                         of: $0, for: ticket.operation,
@@ -186,15 +186,15 @@ struct Hits: Sendable {
     }
 
     /// A failure cache entry.
-    typealias DenyEntry = DenyList<RefusedOperation, Refusal>.Entry
+    typealias FailureCacheEntry = FailureCache<RefusedOperation, Refusal>.Entry
 
     /// Returns the failure cache entry that refuses a load, or `nil` if there is none or the
     /// failure is older than the given milliseconds.
     func refusal(
         of source: ScopedSource, for operation: SourceOperation,
         within milliseconds: Int? = nil, at now: Instant
-    ) -> DenyEntry? {
-        Self.keys(source, operation).lazy.compactMap { denyList.entry($0, at: now) }.first {
+    ) -> FailureCacheEntry? {
+        Self.keys(source, operation).lazy.compactMap { failureCache.entry($0, at: now) }.first {
             entry in milliseconds.map { entry.since.adding(milliseconds: $0) > now } ?? true
         }
     }
@@ -257,21 +257,21 @@ struct Hits: Sendable {
     private mutating func enter(_ denial: Denial) {
         vouchers.withdraw(of: denial.source)
         lastDenial = denial.lastNumber
-        denyList.put(
+        failureCache.put(
             RefusedOperation(source: denial.source, operation: denial.refusal.operation),
             denial.refusal, url: denial.url, at: denial.at, numbers: &lastDenial)
     }
 
     /// Removes a source from the failure cache for an operation; its answers become valid again.
     mutating func forgive(_ source: ScopedSource, for operation: SourceOperation) {
-        for key in Self.keys(source, operation) { denyList.remove(key) }
+        for key in Self.keys(source, operation) { failureCache.remove(key) }
     }
 
     /// Removes all matching entries from the failure cache. Returns how many there were.
     mutating func forgive(
-        at now: Instant, where isMeant: (DenyEntry) -> Bool
+        at now: Instant, where isMeant: (FailureCacheEntry) -> Bool
     ) -> Int {
-        denyList.remove(at: now, where: isMeant).count
+        failureCache.remove(at: now, where: isMeant).count
     }
 
     // MARK: - Use

@@ -164,11 +164,11 @@ struct TouchBatch: Sendable {
 // Shared-memory accounting: blocks in use and releases (SEMANTICS §9.6).
 extension Scheduler {
     /// The built-in cache, if connected.
-    var cache: WorkerID? { deriver.dispatcher.cache }
+    var cache: WorkerID? { workGraph.dispatcher.cache }
 
     /// Drops one hold.
     mutating func drop(_ handle: BlockHandle) {
-        deriver.drop(handle)
+        workGraph.drop(handle)
         takeDispatches()
     }
 
@@ -179,7 +179,7 @@ extension Scheduler {
 
     /// Notifies the cache, exactly once: the ledger forgets the block with its last reader.
     private mutating func release(_ handle: BlockHandle) {
-        deriver.release(handle)
+        workGraph.release(handle)
         takeDispatches()
     }
 
@@ -187,7 +187,7 @@ extension Scheduler {
 
     /// Records that the cache can now answer a key from memory.
     mutating func stored(_ notice: StoredNotice, by worker: WorkerID) {
-        guard let reference = deriver.checkResult(notice.reference, from: worker) else { return }
+        guard let reference = workGraph.checkResult(notice.reference, from: worker) else { return }
         hits.publish(notice, reference, of: worker, at: now)
     }
 
@@ -195,7 +195,7 @@ extension Scheduler {
     /// ones need no notification.
     mutating func evicted(_ blocks: [BlockID], by worker: WorkerID) {
         guard worker == cache else {
-            return deriver.expel(
+            return workGraph.expel(
                 worker, ImageError(.protocolViolation, "only the cache evicts"))
         }
         for block in blocks {
@@ -217,7 +217,7 @@ extension Scheduler {
     }
 
     /// Reports used blocks to the cache if at least this many have accumulated.
-    mutating func tellTouched(atLeast count: Int) {
+    mutating func notifyTouched(atLeast count: Int) {
         guard let cache, hits.touched >= count else { return }
         let blocks = hits.takeTouched()
         for start in stride(from: 0, to: blocks.count, by: MessageLimits.idsMax) {

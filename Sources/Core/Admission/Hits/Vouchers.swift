@@ -174,7 +174,7 @@ extension Scheduler {
     /// explanation.
     public mutating func hitTicket(for load: LoadRequest, _ terms: LoadTerms) -> HitTicket? {
         guard load.slot == nil, !load.image.wantsExplanation, terms.firstRefusal == nil,
-            (try? load.image.checkWishes()) != nil,
+            (try? load.image.checkLoadOptions()) != nil,
             refusal(of: load.image, terms) == nil,
             let names = try? names(of: load.image, terms),
             case let plan = JobPlan(load, terms, names), plan.mayComeFromMemory
@@ -198,9 +198,9 @@ extension Scheduler {
 
     /// Accounts for loads that a client answered by itself, and marks their blocks as used.
     mutating func used(_ used: UsedVouchers) {
-        figures.counters.requests &+= used.loads
-        figures.counters.memoryHits &+= used.loads
-        figures.counters.voucherHits &+= used.loads
+        metrics.counters.requests &+= used.loads
+        metrics.counters.memoryHits &+= used.loads
+        metrics.counters.voucherHits &+= used.loads
         for number in used.numbers {
             if let block = hits.block(ofVoucher: number) { hits.touch(block, at: now) }
         }
@@ -218,8 +218,8 @@ extension Scheduler {
             prefetching.tokens.isEmpty || !prefetching.tokens.keys.contains(token)
         else { return false }
         self.now = now
-        figures.counters.requests += 1
-        figures.counters.memoryHits += 1
+        metrics.counters.requests += 1
+        metrics.counters.memoryHits += 1
         hits.touch(ticket.place.block, at: now)
         return true
     }

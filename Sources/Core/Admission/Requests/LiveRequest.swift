@@ -5,9 +5,9 @@ import Messages
 import Tables
 
 /// An admitted request without a terminal reply.
-struct LiveRequest: Tabled {
-    typealias Named = Waiter
-    typealias ID = Waiter.ID
+struct LiveRequest: SlotMapElement {
+    typealias Named = Subscriber
+    typealias ID = Subscriber.ID
 
     /// What the request waits for.
     enum Standing: Sendable {
@@ -45,21 +45,21 @@ struct LiveRequest: Tabled {
         /// The client's slot, if any.
         let slot: String?
         /// The client's user on whose behalf it is loaded.
-        var visitor: UInt64 = 0
+        var httpClient: UInt64 = 0
         /// The batch of which it is a member. Members get no reply.
         let batch: PrefetchBatch.ID?
         /// Whether it is a background revalidation of a stale image, which gets no reply.
         var isSilent = false
         /// Notifications wanted before the image is complete.
-        var wishes: Waiter.Wishes = []
+        var interests: Subscriber.Interests = []
         let admittedAt: Instant
         let deadline: Instant
     }
 
     /// Its seats in the lists of its client, or in its batch.
     struct Seats: Sendable {
-        var seat: SeatList<LiveRequest.ID>.Seat = 0
-        var groupSeat: SeatList<LiveRequest.ID>.Seat?
+        var seat: StableArray<LiveRequest.ID>.Seat = 0
+        var groupSeat: StableArray<LiveRequest.ID>.Seat?
     }
 
     let facts: Facts
@@ -67,14 +67,14 @@ struct LiveRequest: Tabled {
     var client: ClientID
     /// The owner of the share that its work uses.
     var share: ShareOwner
-    private(set) var order: Order
+    private(set) var order: AdmittedRequest
 
     /// The requested class, or the one that the client has set since.
     var priority: Priority
     var seats = Seats()
 
     /// The remaining source stages.
-    var ways: JobPlan.Ways
+    var remainingStages: JobPlan.RemainingStages
     /// Tiers that were queried for the result and the original and missed.
     var missed = MissedTiers()
     /// The received bytes of the last progress and of the last partial image sent.
@@ -86,18 +86,18 @@ struct LiveRequest: Tabled {
     /// Times of its own queries; shared work records its own times.
     var timings = StageTimings()
     var pending: Pending? {
-        get { rarePending.value }
-        set { rarePending = Rare(newValue) }
+        get { boxedPending.value }
+        set { boxedPending = Boxed(newValue) }
     }
     /// The image that the request has while the origin is revalidating it.
     var refreshing: Refreshing? {
-        get { rareRefreshing.value }
-        set { rareRefreshing = Rare(newValue) }
+        get { boxedRefreshing.value }
+        set { boxedRefreshing = Boxed(newValue) }
     }
-    var rarePending = Rare<Pending>.absent
-    var rareRefreshing = Rare<Refreshing>.absent
+    var boxedPending = Boxed<Pending>.absent
+    var boxedRefreshing = Boxed<Refreshing>.absent
     /// The failure of the original image, if the request continues with its fallback.
-    private(set) var fallenBack: FallenBack?
+    private(set) var fallbackContext: FallbackContext?
 
     var owner: Incarnation { facts.owner }
     var isDetached: Bool { facts.isDetached }
@@ -119,34 +119,36 @@ struct LiveRequest: Tabled {
     }
     /// The flow in which its work is queued.
     var flow: FlowID {
-        .client(FlowID.Session(client: client, owner: share, visitor: facts.visitor))
+        .client(FlowID.Session(client: client, owner: share, httpClient: facts.httpClient))
     }
     /// Pixels per point.
     var scaleFactor: Double { image.context.scaleFactor ?? names.scaleFactor }
     var waitsForStores: Bool { order.waitsForStores }
     /// All source stages of a new or restarted request.
-    var allWays: JobPlan.Ways { refreshing == nil ? plan.ways : plan.refreshWays }
+    var allStages: JobPlan.RemainingStages {
+        refreshing == nil ? plan.remainingStages : plan.refreshStages
+    }
     var mayFetch: Bool { plan.includes(.fetch) }
 
     /// Restarts from the first stage, forgetting the missed tiers.
     mutating func beginAfresh() {
-        ways = allWays
+        remainingStages = allStages
         missed = MissedTiers()
     }
 
     /// Whether it continues with a fallback after this error. It doesn't if its deadline has
     /// passed, if this was already the fallback, or if a cached image was delivered.
     func mayFallBack(after error: ImageError, at now: Instant) -> Bool {
-        fallenBack == nil && (refreshing == nil || refreshing?.held != nil) && isAnswered
+        fallbackContext == nil && (refreshing == nil || refreshing?.held != nil) && isAnswered
             && now < deadline
             && order.terms.fallback(after: error, infoOnly: image.infoOnly) != nil
     }
 
     /// Marks the request as continuing with its fallback.
-    mutating func fallBack(after failure: FallenBack) { fallenBack = failure }
+    mutating func fallBack(after failure: FallbackContext) { fallbackContext = failure }
 
     /// Starts the admitted fallback.
-    mutating func begin(_ fallback: Order) {
+    mutating func begin(_ fallback: AdmittedRequest) {
         order = fallback
         refreshing = nil
         attempt = 1
@@ -154,13 +156,13 @@ struct LiveRequest: Tabled {
     }
 
     /// The part of the request that its work depends on.
-    func waiter(_ id: ID) -> Waiter {
-        Waiter(id, order, replacing: refreshing?.tiers ?? .none, wishes: wishes)
+    func subscriber(_ id: ID) -> Subscriber {
+        Subscriber(id, order, replacing: refreshing?.tiers ?? .none, interests: interests)
     }
 
     /// A request with a cached image receives no partial images or header.
-    private var wishes: Waiter.Wishes {
-        refreshing == nil ? facts.wishes : facts.wishes.intersection(.progress)
+    private var interests: Subscriber.Interests {
+        refreshing == nil ? facts.interests : facts.interests.intersection(.progress)
     }
 }
 
@@ -170,7 +172,7 @@ struct LiveClient: Sendable {
     let incarnation: Incarnation
     /// The owner of the share that it uses.
     let share: ShareOwner
-    private(set) var requests = SeatList<LiveRequest.ID>()
+    private(set) var requests = StableArray<LiveRequest.ID>()
     /// Pending cache commands and their numbers.
     var inquiries: [JobID: UInt64] = [:]
     /// Pending cache commands with progress reports.
@@ -180,7 +182,7 @@ struct LiveClient: Sendable {
     private(set) var slots: [String: LiveRequest.ID] = [:]
 
     private struct Group: Sendable {
-        var seats = SeatList<LiveRequest.ID>()
+        var seats = StableArray<LiveRequest.ID>()
         /// The class last given to all members together; `nil` if a member joined or was changed
         /// since.
         var priority: Priority?

@@ -19,7 +19,7 @@ extension Scheduler {
         if batch == nil { freeToken(load.token) }
         let live = batch == nil ? tokens[load.token] : nil
         if let live, attach(live, to: client, owner) { return }
-        figures.counters.requests += 1
+        metrics.counters.requests += 1
         // An upload left its slot when it arrived; a request that is there now is newer.
         if upload == nil { supersede(by: load, of: client) }
         do throws(ImageError) {
@@ -28,13 +28,13 @@ extension Scheduler {
             }
             try checkAdmission(of: load, terms)
             try upload?.check(terms.limits)
-            try checkForeignWork(of: load.image)
+            try checkExternalWork(of: load.image)
             let names = try names(of: load.image, terms, upload)
             let plan = JobPlan(load, terms, names)
             if answerFromMemory(load, of: client, terms, plan, names, in: batch) { return }
-            try load.image.checkEncoding(atMost: limits.derivation.encodingCostMax)
+            try load.image.checkEncoding(atMost: limits.workGraph.encodingCostMax)
             if batch == nil { try checkRoomForOneMore(of: client) }
-            let order = Order(
+            let order = AdmittedRequest(
                 load.image, terms, names, plan: plan, upload: upload,
                 distrustsMemory: load.staleRetries > 0, logContext: load.logContext)
             enlist(load, of: client, owner, order, in: batch)
@@ -42,7 +42,7 @@ extension Scheduler {
             if batch == nil, admitFallback(of: load, terms, from: client, owner, after: error) {
                 return
             }
-            figures.counters.ended(with: error)
+            metrics.counters.ended(with: error)
             conclude(load, of: client, in: batch, .failure(error))
         }
     }
@@ -52,15 +52,15 @@ extension Scheduler {
         of load: LoadRequest, _ terms: LoadTerms
     ) throws(ImageError) {
         guard !drain.isBegun else { throw Self.shuttingDown }
-        try load.image.checkWishes()
+        try load.image.checkLoadOptions()
         try load.checkSlot()
         if let refusal = terms.firstRefusal { throw refusal }
-        try checkBlacklist(load.image, terms)
+        try checkFailureCache(load.image, terms)
     }
 
     /// Throws if steps or formats that aren't built in aren't granted to any pool. Malformed steps
     /// are rejected earlier.
-    func checkForeignWork(of image: ImageRequest) throws(ImageError) {
+    func checkExternalWork(of image: ImageRequest) throws(ImageError) {
         let pools = limits.dispatch.pools
         for case .custom(let step) in image.steps
         where step.isValid && !pools.areGranted(step: step.name) {
@@ -112,20 +112,21 @@ extension Scheduler {
     /// Adds a live request, which enters its first stage before the event is over.
     @discardableResult
     mutating func enlist(
-        _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ order: Order,
+        _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ order: AdmittedRequest,
         in batch: PrefetchBatch.ID? = nil
     ) -> LiveRequest.ID {
         let upload = order.upload
-        if let upload { deriver.hold(upload.block) }
+        if let upload { workGraph.hold(upload.block) }
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(
                 facts: LiveRequest.Facts(
                     owner: owner, isDetached: batch == nil && load.goesOnAlone, token: load.token,
-                    group: load.group, slot: load.slot, visitor: load.visitor, batch: batch,
-                    wishes: batch == nil ? load.wishes : [], admittedAt: now, deadline: deadline),
+                    group: load.group, slot: load.slot, httpClient: load.httpClient, batch: batch,
+                    interests: batch == nil ? load.interests : [], admittedAt: now,
+                    deadline: deadline),
                 client: client, share: clients[client]?.share ?? .session(client), order: order,
-                priority: load.image.priority, ways: order.plan.ways))
+                priority: load.image.priority, remainingStages: order.plan.remainingStages))
         if let batch {
             requests[id].seats.seat = prefetching.join(id, batch)
         } else {
@@ -133,7 +134,7 @@ extension Scheduler {
             takeSeat(id, isOlder: upload != nil)
         }
         deadlines.set(deadline, for: id)
-        agenda.append(.onward(id))
+        pendingTransitions.append(.onward(id))
         return id
     }
 
@@ -168,12 +169,12 @@ extension LoadRequest {
     fileprivate var goesOnAlone: Bool { detach || image.options.contains(.continueInBackground) }
 
     /// Notifications wanted before the image is complete.
-    fileprivate var wishes: Waiter.Wishes {
-        var wishes: Waiter.Wishes = []
-        if wantsProgress { wishes.insert(.progress) }
-        if wantsInfo { wishes.insert(.info) }
-        if image.options.contains(.progressiveLoad), !image.infoOnly { wishes.insert(.partials) }
-        return wishes
+    fileprivate var interests: Subscriber.Interests {
+        var interests: Subscriber.Interests = []
+        if wantsProgress { interests.insert(.progress) }
+        if wantsInfo { interests.insert(.info) }
+        if image.options.contains(.progressiveLoad), !image.infoOnly { interests.insert(.partials) }
+        return interests
     }
 }
 
@@ -211,7 +212,7 @@ extension Scheduler {
         guard plan.mayComeFromMemory, let cache, let entry = hits.entry(for: names.result, at: now),
             !plan.respectsCacheControl || isFresh(entry, terms, names)
         else { return nil }
-        figures.counters.memoryHits += 1
+        metrics.counters.memoryHits += 1
         hits.touch(entry.reference.block, at: now)
         return (entry, BlockHandle(worker: cache, block: entry.reference.block))
     }
@@ -273,7 +274,7 @@ extension Scheduler {
         _ client: ClientID
     ) -> Upload? {
         do throws(ImageError) {
-            return try deriver.takeUpload(reference, as: format)
+            return try workGraph.takeUpload(reference, as: format)
         } catch {
             refuse(load, of: client, error)
             return nil
@@ -322,7 +323,7 @@ extension Scheduler {
             let image = try Self.request(putting: load)
             guard case .text(let key) = load.image.context.key else { throw Self.noKey }
             let text = try Self.storedText(of: key, in: terms.cache)
-            try deriver.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
+            try workGraph.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
             upload.key = key
             upload.extendedData = load.image.context.extendedData
             var (load, terms) = (load, terms)
@@ -332,7 +333,7 @@ extension Scheduler {
             terms.mayDownload = true
             // A resent put is the one in progress.
             if !hasLive(load.token, of: client) {
-                deriver.endTranscodes(of: text, for: image.storeCacheTypes)
+                workGraph.endTranscodes(of: text, for: image.storeCacheTypes)
                 takeEvents()
             }
             admit(load, of: client, terms, upload: upload)
@@ -345,7 +346,7 @@ extension Scheduler {
     /// a unique source because the same bytes may be put under several keys at once.
     private static func request(putting load: LoadRequest) throws(ImageError) -> ImageRequest {
         let asked = load.image
-        guard asked.infoOnly, !asked.wantsFacts, asked.wantsOriginal, asked.headers.isEmpty,
+        guard asked.infoOnly, !asked.wantsProperties, asked.wantsOriginal, asked.headers.isEmpty,
             !asked.storeCacheTypes.isEmpty
         else {
             throw ImageError(

@@ -18,7 +18,7 @@ extension Scheduler {
     /// Ends the members admitted so far, a few per event; later ones are not affected. A batch is
     /// also a group, identified by its token.
     mutating func cancelGroup(_ group: GroupID, of client: ClientID) {
-        agenda.cancel(clients[client]?.members(of: group) ?? [], of: group, by: client)
+        pendingTransitions.cancel(clients[client]?.members(of: group) ?? [], of: group, by: client)
         if let id = prefetching.tokens[Token(group.value)], prefetching.batches[id].client == client
         {
             cancelBatch(id)
@@ -34,7 +34,7 @@ extension Scheduler {
     /// Ends the members of a group of any client. Group IDs are random, like tokens.
     mutating func cancelGroupOfAny(_ group: GroupID) {
         let members = requests.ids.filter { requests[$0].group == group }
-        agenda.cancel(members, of: group, by: nil)
+        pendingTransitions.cancel(members, of: group, by: nil)
         if let id = prefetching.tokens[Token(group.value)] { cancelBatch(id) }
     }
 
@@ -44,11 +44,13 @@ extension Scheduler {
         guard let record = clients[client] else { return }
         dropInquiries(of: record)
         endPrefetches(of: client)
-        agenda.forgetGroups(of: client)
+        pendingTransitions.forgetGroups(of: client)
         clients[client] = nil
         releaseAll(of: client)
         let members = record.requests.members.filter { !requests[$0].isDetached }
-        if !members.isEmpty { agenda.append(BulkWork(.departed(client), members)) }
+        if !members.isEmpty {
+            pendingTransitions.append(BatchOperation(.departed(client), members))
+        }
     }
 
     /// Ends a request whose deadline has passed. It counts as expired if no worker had the job it
@@ -56,13 +58,13 @@ extension Scheduler {
     /// continues.
     mutating func expire(_ id: LiveRequest.ID) {
         guard case .waiting(let place) = requests[id].standing else { return }
-        if deriver.waitsForWorker(place) { figures.counters.expired += 1 }
+        if workGraph.waitsForWorker(place) { metrics.counters.expired += 1 }
         // The error includes the reason for the delay, if known.
-        end(id, deriver.missingWorkers(at: place).map(Self.overdue) ?? overdue(at: place))
+        end(id, workGraph.missingWorkers(at: place).map(Self.overdue) ?? overdue(at: place))
     }
 
     private func overdue(at place: Place) -> ImageError {
-        deriver.waitsForResumption(place) ? Self.suspended : Self.deadlineExceeded
+        workGraph.waitsForResumption(place) ? Self.suspended : Self.deadlineExceeded
     }
 
     private static func overdue(without missing: MissingWorkers) -> ImageError {
@@ -84,23 +86,23 @@ extension Scheduler {
     public var nextDeadline: Instant? {
         let touched = hits.touchedSince?.adding(milliseconds: limits.touchedMilliseconds)
         let work = wantsToPrefetch || isUnfinished ? now : nil
-        return (deadlines.first?.at).orEarlier(deriver.nextDeadline)
-            .orEarlier(touched).orEarlier(work)
+        return (deadlines.first?.at).min(workGraph.nextDeadline)
+            .min(touched).min(work)
     }
 
     /// Fires due timers in chronological order. Those beyond the limit of one event fire in the
     /// next one.
-    mutating func ringAlarms() {
-        var left = limits.bulkStepsMax
+    mutating func fireTimers() {
+        var left = limits.batchStepsMax
         while left > 0, let moment = nextAlarm, moment <= now {
-            let counts = deadlines.first?.at == moment ? ringFirstDeadline() : ringFirstJob()
+            let counts = deadlines.first?.at == moment ? fireFirstDeadline() : ringFirstJob()
             if counts { left -= 1 }
         }
-        deriver.retryParked()
+        workGraph.retryParked()
         if let since = hits.touchedSince,
             since.adding(milliseconds: limits.touchedMilliseconds) <= now
         {
-            tellTouched(atLeast: 1)
+            notifyTouched(atLeast: 1)
         }
         // Obsolete timers don't count as overdue.
         forgetAlarms()
@@ -110,11 +112,11 @@ extension Scheduler {
     var hasOverdueAlarms: Bool { nextAlarm.map { $0 <= now } ?? false }
 
     private var nextAlarm: Instant? {
-        (deadlines.first?.at).orEarlier(deriver.nextAlarm)
+        (deadlines.first?.at).min(workGraph.nextAlarm)
     }
 
     /// Returns `false` if the request had already ended.
-    private mutating func ringFirstDeadline() -> Bool {
+    private mutating func fireFirstDeadline() -> Bool {
         guard let alarm = deadlines.popFirst(), requests.contains(alarm.request) else {
             return false
         }
@@ -124,7 +126,7 @@ extension Scheduler {
 
     /// Returns `false` if the timer was obsolete.
     private mutating func ringFirstJob() -> Bool {
-        guard deriver.ringFirstAlarm() else { return false }
+        guard workGraph.fireFirstTimer() else { return false }
         conclude()
         return true
     }
@@ -132,7 +134,7 @@ extension Scheduler {
     /// Removes obsolete timers: those at the front immediately, the others once they are the
     /// majority.
     mutating func forgetAlarms() {
-        deriver.forgetAlarms()
+        workGraph.forgetAlarms()
         deadlines.forget(unless: { [requests] in requests.contains($0) }, ofWhich: requests.count)
     }
 }

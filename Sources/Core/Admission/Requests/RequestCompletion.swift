@@ -22,9 +22,9 @@ extension Scheduler {
             image.extendedData = hit.metadata.extendedData
         }
         if hit.tier == .memory {
-            figures.counters.memoryHits += 1
+            metrics.counters.memoryHits += 1
         } else {
-            figures.counters.diskHits += 1
+            metrics.counters.diskHits += 1
         }
         let mark = BodyMark(hit.metadata)
         image.validity = told(hit.metadata.caching, mark, of: request.order)
@@ -103,19 +103,19 @@ extension Scheduler {
     /// Sends the terminal reply of a request that waits for nothing. A failed request with a
     /// fallback continues with that instead.
     mutating func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
-        if isForsaken(id) { return forsake(id) }
+        if hasLostSession(id) { return cancelSilently(id) }
         if case .notModified = outcome { noteUnmodified(id) }
         guard let outcome = settled(outcome, id) else { return }
         if case .failure(let error) = outcome, requests[id].mayFallBack(after: error, at: now) {
-            deriver.leaveOverlays(id)
-            return agenda.append(.fallBack(id, error))
+            workGraph.leaveOverlays(id)
+            return pendingTransitions.append(.fallBack(id, error))
         }
-        let request = strike(id)
+        let request = removeRequest(id)
         if request.isSilent { return }
         let told = told(outcome, request)
-        if case .failure(let error) = told { figures.counters.ended(with: error) }
+        if case .failure(let error) = told { metrics.counters.ended(with: error) }
         if let batch = request.batch { return memberEnded(batch, request.image.url, told) }
-        figures.times.record(from: request.facts.admittedAt, to: now)
+        metrics.times.record(from: request.facts.admittedAt, to: now)
         var timings = request.timings
         timings.total = now.fractionalMilliseconds(since: request.facts.admittedAt)
         let reply = Reply(token: request.token, outcome: told, timings: timings)
@@ -123,7 +123,8 @@ extension Scheduler {
         actions.append(
             .record(
                 RequestRecord(
-                    url: request.fallenBack?.url ?? request.image.url, attempts: request.attempt,
+                    url: request.fallbackContext?.url ?? request.image.url,
+                    attempts: request.attempt,
                     request.order.logContext, reply)))
     }
 
@@ -131,8 +132,8 @@ extension Scheduler {
     private mutating func told(
         _ outcome: Reply.Outcome, _ request: LiveRequest
     ) -> Reply.Outcome {
-        guard let failure = request.fallenBack else { return outcome }
-        if case .image = outcome { figures.counters.fallbacks += 1 }
+        guard let failure = request.fallbackContext else { return outcome }
+        if case .image = outcome { metrics.counters.fallbacks += 1 }
         return failure.outcome(of: outcome)
     }
 
@@ -140,7 +141,7 @@ extension Scheduler {
     mutating func memberEnded(
         _ batch: PrefetchBatch.ID, _ url: String, _ outcome: Reply.Outcome
     ) {
-        figures.counters.prefetched += 1
+        metrics.counters.prefetched += 1
         prefetching.ended(batch, url, outcome)
     }
 
@@ -170,13 +171,13 @@ extension Scheduler {
     /// Schedules a step for requests that no longer wait for work. The block is held until the last
     /// of them has been processed.
     mutating func later(
-        _ step: BulkWork.Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil,
+        _ step: BatchOperation.Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil,
         missed text: String? = nil
     ) {
         guard !members.isEmpty else { return }
         for id in members { requests[id].standing = .moving }
         if let block { hits.hold(block) }
-        agenda.append(BulkWork(step, members, block: block, missedText: text))
+        pendingTransitions.append(BatchOperation(step, members, block: block, missedText: text))
     }
 
     /// Stores the image of a request until the store at `place`, if any, has finished.
@@ -200,14 +201,14 @@ extension Scheduler {
     /// Records the timings and metrics of an image that was made for a request.
     mutating func took(_ id: LiveRequest.ID, _ made: Made) {
         requests[id].timings += made.timings
-        if made.isOfCachedOriginal { figures.counters.originalUses += 1 }
+        if made.isOfCachedOriginal { metrics.counters.originalUses += 1 }
     }
 
     /// Restarts a request whose image was lost with the cache before its reply was sent.
     mutating func loseAnswer(_ id: LiveRequest.ID) {
         requests[id].standing = .moving
         requests[id].pending = nil
-        agenda.append(.again(id))
+        pendingTransitions.append(.again(id))
     }
 }
 
@@ -215,7 +216,7 @@ extension Scheduler {
 extension Scheduler {
     /// Detaches a request from its work and its pending image.
     mutating func withdraw(_ id: LiveRequest.ID) {
-        if case .waiting(let place) = requests[id].standing { deriver.leave(place) }
+        if case .waiting(let place) = requests[id].standing { workGraph.leave(place) }
         if let block = requests[id].pending?.block { letGo(block) }
         requests[id].standing = .moving
         requests[id].pending = nil
@@ -224,8 +225,8 @@ extension Scheduler {
 
     /// Removes a request from all lists that contain it.
     @discardableResult
-    mutating func strike(_ id: LiveRequest.ID) -> LiveRequest {
-        deriver.leaveOverlays(id)
+    mutating func removeRequest(_ id: LiveRequest.ID) -> LiveRequest {
+        workGraph.leaveOverlays(id)
         guard let request = requests.remove(id) else {
             preconditionFailure("a request ends once")
         }
@@ -243,15 +244,15 @@ extension Scheduler {
     }
 
     /// Cancels a request without a reply, because its client is gone or its batch is ending.
-    mutating func forsake(_ id: LiveRequest.ID) {
+    mutating func cancelSilently(_ id: LiveRequest.ID) {
         withdraw(id)
-        strike(id)
-        figures.counters.cancelled += 1
+        removeRequest(id)
+        metrics.counters.cancelled += 1
     }
 
     /// Frees the token of a request that is about to end with its session.
     mutating func freeToken(_ token: Token) {
-        if let id = tokens[token], isForsaken(id) { forsake(id) }
+        if let id = tokens[token], hasLostSession(id) { cancelSilently(id) }
     }
 }
 
@@ -259,7 +260,7 @@ extension Scheduler {
 extension Scheduler {
     /// Whether the request's session has ended. A request that isn't detached ends with it, in its
     /// turn.
-    func isForsaken(_ id: LiveRequest.ID) -> Bool {
+    func hasLostSession(_ id: LiveRequest.ID) -> Bool {
         requests[id].batch == nil && !requests[id].isDetached
             && !clients.keys.contains(requests[id].client)
     }
@@ -306,23 +307,23 @@ extension Scheduler {
     ) {
         // Skipped while earlier progress is still being delivered, unless there is new header
         // information.
-        guard !agenda.isTelling(transfer, info) else { return }
-        agenda.append(BulkWork(.progress(transfer, progress, info), ids))
+        guard !pendingTransitions.isTelling(transfer, info) else { return }
+        pendingTransitions.append(BatchOperation(.progress(transfer, progress, info), ids))
     }
 
     /// Sends progress to one request. Progress lower than what was already sent, as from a
     /// restarted transfer, is suppressed.
-    mutating func tellProgress(
+    mutating func notifyProgress(
         _ id: LiveRequest.ID, _ progress: JobProgress, _ info: ImageInfo?, of transfer: Transfer
     ) {
         guard case .waiting(let place) = requests[id].standing,
-            deriver.isFed(place, by: transfer), requests[id].received <= progress.received,
-            !isForsaken(id)
+            workGraph.isFed(place, by: transfer), requests[id].received <= progress.received,
+            !hasLostSession(id)
         else { return }
         requests[id].received = progress.received
         let told = RequestProgress(
             token: requests[id].token, received: progress.received, expected: progress.expected,
-            info: requests[id].facts.wishes.contains(.info) ? info : nil)
+            info: requests[id].facts.interests.contains(.info) ? info : nil)
         actions.append(.progress(requests[id].client, told))
     }
 
@@ -336,7 +337,8 @@ extension Scheduler {
     ) {
         guard !ids.isEmpty else { return }
         hits.hold(block)
-        agenda.append(BulkWork(.partial(transfer, image, bytes), ids, block: block))
+        pendingTransitions.append(
+            BatchOperation(.partial(transfer, image, bytes), ids, block: block))
     }
 
     /// Sends a partial image to one request, unless its complete image already exists. After a
@@ -347,8 +349,9 @@ extension Scheduler {
         from transfer: Transfer
     ) {
         guard case .waiting(let place) = requests[id].standing,
-            deriver.isFedOnly(place, by: transfer), !isForsaken(id), requests[id].shown < bytes,
-            deriver.dispatcher.contains(block.worker)
+            workGraph.isFedOnly(place, by: transfer), !hasLostSession(id),
+            requests[id].shown < bytes,
+            workGraph.dispatcher.contains(block.worker)
         else { return }
         requests[id].shown = bytes
         show(id, image, block, isRefreshing: false, arrivedBytes: bytes)
@@ -359,7 +362,7 @@ extension Scheduler {
 extension Explanation {
     /// Returns `nil` if the request didn't ask for an explanation.
     init?(
-        _ order: Order, _ image: DeliveredImage, made: Made? = nil
+        _ order: AdmittedRequest, _ image: DeliveredImage, made: Made? = nil
     ) {
         self.init(order.image, order.plan, image, made: made)
     }

@@ -19,18 +19,18 @@ extension Scheduler {
         guard let fallback = failed.terms.fallback(after: error, infoOnly: image.infoOnly) else {
             preconditionFailure("who goes on with a fallback has one")
         }
-        requests[id].fallBack(after: FallenBack(error: error, url: image.url))
+        requests[id].fallBack(after: FallbackContext(error: error, url: image.url))
         if let block = requests[id].refreshing?.held?.block { letGo(block) }
         do throws(ImageError) {
             requests[id].begin(
-                try orderFallback(
+                try admitFallbackRequest(
                     fallback, of: image, distrustsMemory: failed.distrustsMemory,
                     failed.logContext))
         } catch {
             return reply(id, .failure(error))
         }
         if let upload = failed.upload { drop(upload.block) }
-        if !answerFallbackFromMemory(id) { agenda.append(.onward(id)) }
+        if !answerFallbackFromMemory(id) { pendingTransitions.append(.onward(id)) }
     }
 
     /// Admits the fallback of a load that was refused at admission. Returns `false` if there is
@@ -42,9 +42,9 @@ extension Scheduler {
         guard
             let fallback = terms.fallback(after: error, infoOnly: load.image.infoOnly)
         else { return false }
-        let failure = FallenBack(error: error, url: load.image.url)
+        let failure = FallbackContext(error: error, url: load.image.url)
         do throws(ImageError) {
-            let order = try orderFallback(
+            let order = try admitFallbackRequest(
                 fallback, of: load.image, distrustsMemory: load.staleRetries > 0,
                 load.logContext)
             try checkRoomForOneMore(of: client)
@@ -53,7 +53,7 @@ extension Scheduler {
             _ = answerFallbackFromMemory(id)
         } catch {
             let outcome = failure.outcome(of: .failure(error))
-            if case .failure(let error) = outcome { figures.counters.ended(with: error) }
+            if case .failure(let error) = outcome { metrics.counters.ended(with: error) }
             answerAtOnce(load, of: client, outcome)
         }
         return true
@@ -62,29 +62,29 @@ extension Scheduler {
     // MARK: - Admission
 
     /// Admits a fallback. Throws if it isn't permitted.
-    private mutating func orderFallback(
+    private mutating func admitFallbackRequest(
         _ fallback: PreparedFallback, of failed: ImageRequest, distrustsMemory: Bool,
         _ logContext: LogContext
-    ) throws(ImageError) -> Order {
+    ) throws(ImageError) -> AdmittedRequest {
         switch fallback {
         case .none: throw ImageError(.internalError, "there is no fallback")
         case .load(let asked):
             let load = lateResolution(asked, .fallback)
             if let refusal = load.terms.refusal { throw refusal }
-            try load.request.checkWishes()
-            try checkBlacklist(load.request, load.terms)
-            try checkForeignWork(of: load.request)
-            return Order(
+            try load.request.checkLoadOptions()
+            try checkFailureCache(load.request, load.terms)
+            try checkExternalWork(of: load.request)
+            return AdmittedRequest(
                 load.request, load.terms, try names(of: load.request, load.terms, nil),
                 distrustsMemory: distrustsMemory, logContext: logContext)
-        case .colour(let colour):
+        case .color(let color):
             // The dimensions are checked before anything is computed from them.
-            try RequestNames.check(image: failed, limits.derivation.image)
-            let canvas = Canvas(colour: colour, size: failed.nominalSize)
+            try RequestNames.check(image: failed, limits.workGraph.image)
+            let canvas = Canvas(color: color, size: failed.nominalSize)
             let image = failed.painting(canvas)
-            return Order(
+            return AdmittedRequest(
                 image, LoadTerms(),
-                try RequestNames(painting: image, limits: limits.derivation.image),
+                try RequestNames(painting: image, limits: limits.workGraph.image),
                 canvas: canvas,
                 distrustsMemory: distrustsMemory, logContext: logContext)
         }
@@ -101,7 +101,7 @@ extension Scheduler {
 }
 
 /// The failure of the original image of a request that continues with its fallback.
-struct FallenBack: Sendable {
+struct FallbackContext: Sendable {
     /// Why the image is unavailable.
     let error: ImageError
     /// The URL of the image, for logging.
@@ -132,7 +132,7 @@ extension ImageRequest {
     /// Returns a request for a solid-color image in the size of the result. It isn't cached because
     /// painting costs less.
     func painting(_ canvas: Canvas) -> ImageRequest {
-        var image = loading(fallback: "colour:\(canvas.colour)")
+        var image = loading(fallback: "colour:\(canvas.color)")
         image.thumbnail = nil
         image.steps = [.resize(canvas.size, .stretch)]
         image.options.remove(.fromCacheOnly)

@@ -40,7 +40,7 @@ extension Scheduler {
         switch FreshnessDecision(expiry, at: calendarNow) {
         case .fresh:
             if !cached.tiers.isEmpty, let caching, caching != cached.caching {
-                deriver.renew(
+                workGraph.renew(
                     [requests[id].names.result], cached.mark, caching, fromOrigin: false)
             }
             answer(id, image, block)
@@ -61,10 +61,10 @@ extension Scheduler {
             mark: cached.mark, tiers: cached.tiers, caching: cached.caching)
         refreshing.held = LiveRequest.Pending(image: image, block: block)
         requests[id].refreshing = refreshing
-        deriver.leaveOverlays(id)
-        requests[id].ways = requests[id].allWays
+        workGraph.leaveOverlays(id)
+        requests[id].remainingStages = requests[id].allStages
         requests[id].standing = .moving
-        agenda.append(.onward(id))
+        pendingTransitions.append(.onward(id))
     }
 
     // MARK: - In the background
@@ -83,14 +83,14 @@ extension Scheduler {
             LiveRequest(
                 facts: LiveRequest.Facts(
                     owner: request.owner, isDetached: true, token: request.token, group: nil,
-                    slot: nil, visitor: request.facts.visitor, batch: nil, isSilent: true,
+                    slot: nil, httpClient: request.facts.httpClient, batch: nil, isSilent: true,
                     admittedAt: now, deadline: deadline),
                 client: request.client, share: request.share, order: request.order,
-                priority: request.priority, ways: request.plan.refreshWays))
+                priority: request.priority, remainingStages: request.plan.refreshStages))
         requests[new].refreshing = Refreshing(
             mark: cached.mark, tiers: cached.tiers, caching: cached.caching)
         deadlines.set(deadline, for: new)
-        agenda.append(.onward(new))
+        pendingTransitions.append(.onward(new))
     }
 
     // MARK: - Revalidation results
@@ -106,7 +106,7 @@ extension Scheduler {
         let (names, terms) = (requests[id].names, requests[id].order.terms)
         let lastUse = [caching, refreshing.caching].compactMap { terms.expiry($0)?.lastUse }.max()
         guard caching.leavesLifetimeOpen || lastUse ?? 0 > calendarNow else { return }
-        deriver.renew(
+        workGraph.renew(
             [names.result, names.original], refreshing.mark, caching,
             fromOrigin: !refreshing.isConfirmedElsewhere)
     }
@@ -124,7 +124,7 @@ extension Scheduler {
         guard let refreshing = requests[id].refreshing, let held = refreshing.held,
             let failure = servesHeld(outcome, id, refreshing)
         else { return outcome }
-        if let block = held.block, !deriver.dispatcher.contains(block.worker) {
+        if let block = held.block, !workGraph.dispatcher.contains(block.worker) {
             guard requests[id].deadline > now else { return outcome }
             requests[id].refreshing = nil
             loseAnswer(id)
@@ -161,7 +161,7 @@ extension Scheduler {
     // MARK: - Validity in replies
 
     /// Returns the validity to include in a reply if the request asks for it.
-    func told(_ caching: OriginCaching?, _ mark: BodyMark, of order: Order) -> Validity? {
+    func told(_ caching: OriginCaching?, _ mark: BodyMark, of order: AdmittedRequest) -> Validity? {
         guard order.image.wantsValidity else { return nil }
         return told(caching, mark, order.names, order.terms)
     }
@@ -226,7 +226,7 @@ struct Refreshing: Sendable {
     /// The stale image if it hasn't been delivered; the result of the revalidation decides.
     var held: LiveRequest.Pending?
     /// Whether external caches were queried for its freshness.
-    var hasAskedOthers = false
+    var hasAskedExternalCaches = false
     /// Whether an external cache confirmed it, so that the origin wasn't contacted.
     var isConfirmedElsewhere = false
 }
@@ -248,10 +248,10 @@ extension Scheduler {
         if requests[id].batch == nil { show(id, image, block, isRefreshing: true) }
         requests[id].refreshing = Refreshing(
             mark: cached.mark, tiers: cached.tiers, caching: cached.caching)
-        deriver.leaveOverlays(id)
-        requests[id].ways = requests[id].allWays
+        workGraph.leaveOverlays(id)
+        requests[id].remainingStages = requests[id].allStages
         requests[id].standing = .moving
-        agenda.append(.onward(id))
+        pendingTransitions.append(.onward(id))
     }
 }
 
@@ -260,23 +260,23 @@ extension Scheduler {
 extension Scheduler {
     /// Whether to query external caches first. Images with overlays are excluded because their
     /// marks don't cover the overlays.
-    func asksOthers(_ id: LiveRequest.ID) -> Bool {
-        guard deriver.layout.hasForeign, let refreshing = requests[id].refreshing else {
+    func asksExternalCaches(_ id: LiveRequest.ID) -> Bool {
+        guard workGraph.layout.hasExternal, let refreshing = requests[id].refreshing else {
             return false
         }
-        return requests[id].plan.respectsCacheControl && !refreshing.hasAskedOthers
+        return requests[id].plan.respectsCacheControl && !refreshing.hasAskedExternalCaches
             && refreshing.mark != .none && requests[id].order.terms.overlays.isEmpty
-            && deriver.mayBeConfirmedElsewhere(requests[id].order)
+            && workGraph.mayBeConfirmedElsewhere(requests[id].order)
     }
 
     /// Queries external caches about the stale image of a request. Returns `false` if their queue
     /// is full.
-    mutating func askOthers(_ id: LiveRequest.ID) -> Bool {
+    mutating func askExternalCaches(_ id: LiveRequest.ID) -> Bool {
         guard let refreshing = requests[id].refreshing else { return false }
-        requests[id].refreshing?.hasAskedOthers = true
+        requests[id].refreshing?.hasAskedExternalCaches = true
         let request = requests[id]
-        let place = deriver.askValidity(
-            request.waiter(id), of: refreshing.mark, confirmed(refreshing, id), request.urgency)
+        let place = workGraph.askValidity(
+            request.subscriber(id), of: refreshing.mark, confirmed(refreshing, id), request.urgency)
         guard let place else { return false }
         requests[id].standing = .waiting(place)
         takeEvents()
@@ -302,8 +302,8 @@ extension Scheduler {
             requests[id].refreshing?.isConfirmedElsewhere = true
             return reply(id, .notModified)
         }
-        requests[id].ways = requests[id].allWays
-        agenda.append(.onward(id))
+        requests[id].remainingStages = requests[id].allStages
+        pendingTransitions.append(.onward(id))
     }
 
     /// Whether the information is newer than the local information. Future times are rejected: the

@@ -10,7 +10,7 @@ extension Scheduler {
     ) throws(ImageError) -> RequestNames {
         if case .entry(let key) = terms.base {
             let text = try Self.storedText(of: key, in: terms.cache)
-            try deriver.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
+            try workGraph.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
             return RequestNames(putting: key, in: terms.cache, image)
         }
         if let key = upload?.key {
@@ -25,13 +25,13 @@ extension Scheduler {
         of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
     ) throws(ImageError) -> RequestNames {
         let names = try namesMemo.names(
-            of: image, terms, isUpload: isUpload, limits: limits.derivation.image,
-            layout: deriver.layout)
+            of: image, terms, isUpload: isUpload, limits: limits.workGraph.image,
+            layout: workGraph.layout)
         // Usually no response varies, in which case hits pay nothing.
         guard !hits.variances.isEmpty, let fields = hits.variances[names.plainOriginal] else {
             return names
         }
-        return names.varied(by: deriver.variant(of: names.source, fields))
+        return names.varied(by: workGraph.variant(of: names.source, fields))
     }
 
     /// Returns the stored text of a key that an operator specifies. Throws if the key is invalid.
@@ -44,7 +44,7 @@ extension Scheduler {
 
     /// Replaces the cache layout.
     mutating func adopt(_ layout: CacheLayout) {
-        deriver.layout = layout
+        workGraph.layout = layout
         hits.adopt(layout)
         namesMemo.removeAll()
     }
@@ -88,7 +88,7 @@ struct RequestNamesMemo: Sendable {
         let steps: [TransformStep]
         let output: OutputOptions
         let infoOnly: Bool
-        let facts: WantedFacts
+        let facts: RequestedProperties
         let identity: String?
         let isUnverified: Bool
         let base: KeyBase
@@ -128,7 +128,7 @@ struct RequestNamesMemo: Sendable {
             steps = request.steps
             output = request.output
             infoOnly = request.infoOnly
-            facts = request.facts
+            facts = request.properties
             identity = terms.identity
             isUnverified = terms.transfer.isUnverified
             base = terms.base
@@ -270,8 +270,8 @@ extension RequestNames {
     static func check(image request: ImageRequest, _ limits: ImageLimits) throws(ImageError) {
         try check(steps: request, limits)
         try request.output.check()
-        try request.facts.check()
-        guard request.infoOnly || request.facts.kinds.isEmpty else {
+        try request.properties.check()
+        guard request.infoOnly || request.properties.kinds.isEmpty else {
             throw ImageError(
                 .invalidRequest, "facts come without bytes: leave them out, or ask for facts only")
         }
@@ -314,7 +314,7 @@ extension RequestNames {
 
 extension ImageRequest {
     /// Throws the first error in the loading options.
-    func checkWishes() throws(ImageError) {
+    func checkLoadOptions() throws(ImageError) {
         try assumedLifetime.check()
         guard options.isSubset(of: .known) else {
             throw ImageError(.invalidRequest, "an option is unknown to this version")

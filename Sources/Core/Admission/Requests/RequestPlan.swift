@@ -8,9 +8,9 @@ import Tables
 extension Scheduler {
     /// Performs all pending transitions.
     mutating func moveOn() {
-        while let move = agenda.nextMove() {
+        while let move = pendingTransitions.nextTransition() {
             switch move {
-            case .onward(let id) where mayGoOn(id): tryNextWay(id)
+            case .onward(let id) where mayGoOn(id): tryNextStage(id)
             case .again(let id) where mayGoOn(id): beginAgain(id)
             case .fallBack(let id, let error) where mayGoOn(id): fallBack(id, after: error)
             case .giveUp(let id, let error) where requests.contains(id): giveUp(id, error)
@@ -32,18 +32,18 @@ extension Scheduler {
         guard requests[id].attempt < limits.dispatch.attemptsMax else {
             return reply(id, .failure(Dispatcher.workerLost))
         }
-        figures.counters.requeued += 1
+        metrics.counters.requeued += 1
         requests[id].attempt += 1
-        deriver.leaveOverlays(id)
+        workGraph.leaveOverlays(id)
         requests[id].beginAfresh()
-        tryNextWay(id)
+        tryNextStage(id)
     }
 
-    private mutating func tryNextWay(_ id: LiveRequest.ID) {
-        let ways = requests[id].ways
-        let way = requests[id].ways.next()
+    private mutating func tryNextStage(_ id: LiveRequest.ID) {
+        let remainingStages = requests[id].remainingStages
+        let way = requests[id].remainingStages.next()
         if mustGather(id, before: way) {
-            requests[id].ways = ways
+            requests[id].remainingStages = remainingStages
             return gather(id)
         }
         switch way {
@@ -59,7 +59,7 @@ extension Scheduler {
     /// Ends a request without remaining stages. Without an error, the outcome is a miss.
     private mutating func giveUp(_ id: LiveRequest.ID, _ error: ImageError?) {
         if let error { return reply(id, .failure(error)) }
-        figures.counters.misses += 1
+        metrics.counters.misses += 1
         reply(id, .miss(key: requests[id].names.resultKey))
     }
 
@@ -69,8 +69,8 @@ extension Scheduler {
         let order = requests[id].order
         if joinUnderWay(id, .fetch, order.network) { return }
         if joinUnderWay(id, .queryOriginal, order.cachedOriginal) { return }
-        wait(id) { deriver, waiter, urgency throws(ImageError) in
-            try deriver.lookUp(waiter, urgency)
+        wait(id) { workGraph, subscriber, urgency throws(ImageError) in
+            try workGraph.lookUp(subscriber, urgency)
         }
     }
 
@@ -79,9 +79,9 @@ extension Scheduler {
     ) -> Bool {
         let plan = requests[id].plan
         guard plan.includes(way),
-            deriver.isMaking(requests[id].order, of: origin, afterAsking: plan.queryTiers)
+            workGraph.isMaking(requests[id].order, of: origin, afterAsking: plan.queryTiers)
         else { return false }
-        requests[id].ways.skip(past: way)
+        requests[id].remainingStages.skip(past: way)
         join(id, origin)
         return true
     }
@@ -90,35 +90,35 @@ extension Scheduler {
     /// being fetched because the cache doesn't have them.
     private mutating func queryOriginal(_ id: LiveRequest.ID) {
         let order = requests[id].order
-        if requests[id].mayFetch, deriver.isFetching(order) { return tryNextWay(id) }
+        if requests[id].mayFetch, workGraph.isFetching(order) { return tryNextStage(id) }
         join(id, order.cachedOriginal)
     }
 
     private mutating func fetch(_ id: LiveRequest.ID) {
         let order = requests[id].order
         if let canvas = order.canvas { return join(id, .canvas(canvas)) }
-        if asksOthers(id), askOthers(id) { return }
+        if asksExternalCaches(id), askExternalCaches(id) { return }
         if let cached = requests[id].refreshing { return join(id, order.refresh(of: cached.mark)) }
-        if requests[id].attempt == 1 { figures.counters.misses += 1 }
+        if requests[id].attempt == 1 { metrics.counters.misses += 1 }
         join(id, order.network)
     }
 
     /// Waits for the result made from these bytes.
     private mutating func join(_ id: LiveRequest.ID, _ origin: ByteSource) {
         let missed = requests[id].missed
-        wait(id) { deriver, waiter, urgency throws(ImageError) in
-            try deriver.join(waiter, of: origin, urgency, missed: missed)
+        wait(id) { workGraph, subscriber, urgency throws(ImageError) in
+            try workGraph.join(subscriber, of: origin, urgency, missed: missed)
         }
     }
 
-    /// Waits as determined by the deriver, or fails with its error.
+    /// Waits as determined by the workGraph, or fails with its error.
     private mutating func wait(
         _ id: LiveRequest.ID,
-        _ begin: (inout Deriver, Waiter, Urgency) throws(ImageError) -> Place
+        _ begin: (inout WorkGraph, Subscriber, Urgency) throws(ImageError) -> Place
     ) {
         do throws(ImageError) {
             let request = requests[id]
-            let place = try begin(&deriver, request.waiter(id), request.urgency)
+            let place = try begin(&workGraph, request.subscriber(id), request.urgency)
             requests[id].standing = .waiting(place)
         } catch {
             reply(id, .failure(error))
@@ -135,35 +135,35 @@ extension Scheduler {
         guard way != nil, way != .queryResult, !requests[id].order.terms.overlays.isEmpty else {
             return false
         }
-        return !deriver.hasGathered(id)
+        return !workGraph.hasGathered(id)
     }
 
     /// Loads all overlays of a request, which waits for them.
     mutating func gather(_ id: LiveRequest.ID) {
         do throws(ImageError) {
-            var orders: [Order] = []
+            var orders: [AdmittedRequest] = []
             for load in requests[id].order.terms.overlays {
-                orders.append(try orderOverlay(load, over: id))
+                orders.append(try admitOverlayRequest(load, over: id))
             }
-            let place = deriver.gather(
+            let place = workGraph.gather(
                 orders, for: id, requests[id].urgency,
                 refreshing: requests[id].refreshing != nil)
             requests[id].standing = .waiting(place)
         } catch {
-            deriver.leaveOverlays(id)
+            workGraph.leaveOverlays(id)
             reply(id, .failure(error))
         }
         takeEvents()
     }
 
     /// Returns the admitted load of an overlay. Throws if the request may not use it.
-    private mutating func orderOverlay(
+    private mutating func admitOverlayRequest(
         _ load: Resolution, over id: LiveRequest.ID
-    ) throws(ImageError) -> Order {
+    ) throws(ImageError) -> AdmittedRequest {
         do throws(ImageError) {
-            try load.request.checkWishes()
-            try checkBlacklist(load.request, load.terms, for: .still)
-            return Order(
+            try load.request.checkLoadOptions()
+            try checkFailureCache(load.request, load.terms, for: .still)
+            return AdmittedRequest(
                 load.request, load.terms, try names(of: load.request, load.terms),
                 distrustsMemory: false, logContext: requests[id].order.logContext)
         } catch {

@@ -6,26 +6,28 @@ import Tables
 // Execution of composite cache jobs, which involve external caches (SEMANTICS §5.26). They are
 // transparent to the rest of the module: a composite job has a number like any job and completes
 // like one.
-extension Deriver {
+extension WorkGraph {
     /// Starts the parts, each in the cache that it concerns.
-    mutating func beginErrand(_ submission: Submission, _ parts: [CachePart]) -> JobID {
+    mutating func beginCompositeJob(_ submission: Submission, _ parts: [CachePart]) -> JobID {
         let id = dispatcher.nextNumber()
-        enter(id, CacheErrand(submission, parts, since: changes.position))
+        enter(id, CompositeCacheJob(submission, parts, since: changes.position))
         return id
     }
 
-    private mutating func enter(_ id: JobID, _ errand: CacheErrand) {
-        if let input = errand.submission.input { dispatcher.hold(input) }
-        errands.begin(id, errand)
+    private mutating func enter(_ id: JobID, _ compositeJob: CompositeCacheJob) {
+        if let input = compositeJob.submission.input { dispatcher.hold(input) }
+        compositeJobs.begin(id, compositeJob)
         advance(id)
     }
 
     /// Starts further phases until a part is running or no phase is left.
     private mutating func advance(_ id: JobID) {
-        while let errand = errands[id], !errand.isUnderWay {
-            guard let phase = errand.phases.first else { return finish(id, errand.outcome) }
-            errands[id]?.phases.removeFirst()
-            errands[id]?.alarm = nil
+        while let compositeJob = compositeJobs[id], !compositeJob.isUnderWay {
+            guard let phase = compositeJob.phases.first else {
+                return finish(id, compositeJob.outcome)
+            }
+            compositeJobs[id]?.phases.removeFirst()
+            compositeJobs[id]?.alarm = nil
             for part in phase { start(part, of: id) }
         }
     }
@@ -33,43 +35,45 @@ extension Deriver {
     mutating func start(_ part: CachePart, of id: JobID) {
         switch part {
         case .own(let work):
-            guard let errand = errands[id] else { return }
-            run(errand.submission.with(work, errand.urgency), as: part, of: id)
-        case .foreign(let cache, let name, let work): question(cache, name, work, part, of: id)
+            guard let compositeJob = compositeJobs[id] else { return }
+            run(compositeJob.submission.with(work, compositeJob.urgency), as: part, of: id)
+        case .external(let cache, let name, let work): question(cache, name, work, part, of: id)
         }
     }
 
     private mutating func run(_ submission: Submission, as part: CachePart, of id: JobID) {
         let job = dispatcher.submit(submission)
-        errands.own(job, by: id)
-        errands[id]?.running[job] = part
+        compositeJobs.own(job, by: id)
+        compositeJobs[id]?.running[job] = part
     }
 
     // MARK: - External caches
 
     private mutating func question(
-        _ cache: ForeignCache, _ name: String, _ work: JobWork, _ part: CachePart, of id: JobID
+        _ cache: ExternalCache, _ name: String, _ work: JobWork, _ part: CachePart, of id: JobID
     ) {
-        guard let errand = errands[id] else { return }
-        let moment = now.adding(milliseconds: cache.patience(for: work))
+        guard let compositeJob = compositeJobs[id] else { return }
+        let moment = now.adding(milliseconds: cache.timeout(for: work))
         if part.asks, let text = part.text {
-            guard !errands.isDoubted(text) else { return removeDoubted(part, text) }
+            guard !compositeJobs.isDistrusted(text) else { return removeDistrusted(part, text) }
             // An entry check reports the current state instead of waiting for stores.
-            if case .query = work, errands.storing[text] != nil {
-                errands.hold(id, until: text)
-                errands[id]?.held = part
-                return errands.setAlarm(of: id, at: moment)
+            if case .query = work, compositeJobs.storing[text] != nil {
+                compositeJobs.hold(id, until: text)
+                compositeJobs[id]?.held = part
+                return compositeJobs.setAlarm(of: id, at: moment)
             }
         }
-        if let reason = obstacle(cache, part, errand.submission) {
+        if let reason = obstacle(cache, part, compositeJob.submission) {
             return skip(part, name, cache, reason, of: id)
         }
-        if errand.alarm.map({ $0 < moment }) ?? true { errands.setAlarm(of: id, at: moment) }
-        if part.isStore, let text = part.text { errands.beganStore(of: text) }
-        var submission = errand.submission.with(
-            work.limited(to: limits.bodyBytesMax), errand.urgency.atMost(moment))
+        if compositeJob.alarm.map({ $0 < moment }) ?? true {
+            compositeJobs.setAlarm(of: id, at: moment)
+        }
+        if part.isStore, let text = part.text { compositeJobs.beganStore(of: text) }
+        var submission = compositeJob.submission.with(
+            work.limited(to: limits.bodyBytesMax), compositeJob.urgency.atMost(moment))
         if !part.isStore { submission.input = nil }
-        submission.foreignCache = dispatcher.foreignCache(cache.pool)
+        submission.externalCache = dispatcher.externalCache(cache.pool)
         (submission.maker, submission.suspect) = (nil, nil)
         run(submission, as: part, of: id)
     }
@@ -77,9 +81,9 @@ extension Deriver {
     /// Returns the reason why a cache is skipped, or `nil` if it isn't. Removals are attempted even
     /// if the circuit is open.
     private mutating func obstacle(
-        _ cache: ForeignCache, _ part: CachePart, _ submission: Submission
+        _ cache: ExternalCache, _ part: CachePart, _ submission: Submission
     ) -> String? {
-        guard let pool = dispatcher.foreignCache(cache.pool) else {
+        guard let pool = dispatcher.externalCache(cache.pool) else {
             return "the pool '\(cache.pool)' was not there when the stack was started"
         }
         switch dispatcher.obstacle(in: pool) {
@@ -96,43 +100,43 @@ extension Deriver {
             }
         }
         guard !part.removes else { return nil }
-        return errands.circuits[cache.pool, default: CacheCircuit()].admits(at: now)
+        return compositeJobs.circuits[cache.pool, default: CacheCircuit()].admits(at: now)
             ? nil : "the pool '\(cache.pool)' was slow or failed a moment ago"
     }
 
     private mutating func skip(
-        _ part: CachePart, _ name: String, _ cache: ForeignCache, _ reason: String, of id: JobID
+        _ part: CachePart, _ name: String, _ cache: ExternalCache, _ reason: String, of id: JobID
     ) {
-        errands.count(cache.pool, \.skipped)
+        compositeJobs.count(cache.pool, \.skipped)
         let error = ImageError(.busy, "the cache '\(name)' was not asked: \(reason)")
         noteFailure(part, error, of: id)
     }
 
     /// Records a failed part. If the part was a removal, the cache may still have the entry.
     mutating func noteFailure(_ part: CachePart, _ error: ImageError, of id: JobID) {
-        if part.removes, let text = part.text { errands.doubt(text) }
-        let error = errands[id]?.stopped(part, by: error) ?? error
-        errands[id]?.note(error, of: part)
+        if part.removes, let text = part.text { compositeJobs.distrust(text) }
+        let error = compositeJobs[id]?.stopped(part, by: error) ?? error
+        compositeJobs[id]?.note(error, of: part)
     }
 
     /// Treats a distrusted text as a miss and retries its removal.
-    private mutating func removeDoubted(_ part: CachePart, _ text: String) {
-        guard case .foreign(let cache, let name, _) = part else { return }
-        errands.count(cache.pool, \.skipped)
+    private mutating func removeDistrusted(_ part: CachePart, _ text: String) {
+        guard case .external(let cache, let name, _) = part else { return }
+        compositeJobs.count(cache.pool, \.skipped)
         removeElsewhere(text, from: cache, name)
     }
 
     /// Starts a removal from an external cache that nothing waits for.
-    private mutating func removeElsewhere(_ text: String, from cache: ForeignCache, _ name: String)
+    private mutating func removeElsewhere(_ text: String, from cache: ExternalCache, _ name: String)
     {
         let work = JobWork.entry(EntryWork(action: .remove, key: text, tiers: .disk))
         let submission = Submission(JobSpec(work), .unbounded(.low))
-        beginTail([.foreign(cache, name: name, work)], submission)
+        beginTail([.external(cache, name: name, work)], submission)
     }
 
     @discardableResult
     mutating func beginTail(_ parts: [CachePart], _ submission: Submission) -> JobID {
-        var tail = CacheErrand(submission, parts, since: changes.position)
+        var tail = CompositeCacheJob(submission, parts, since: changes.position)
         (tail.phases, tail.tail, tail.isTail) = ([parts], [], true)
         tail.urgency = tail.urgency.unbounded
         let id = dispatcher.nextNumber()
@@ -143,22 +147,22 @@ extension Deriver {
     // MARK: - Answers
 
     /// Processes the outcome of a job that is part of a composite job; returns `false` if it isn't.
-    mutating func errandAnswered(
+    mutating func advanceCompositeJob(
         _ job: Completion.Ended, _ answer: Result<JobResult, ImageError>,
         _ blocks: ShortList<BlockHandle> = ShortList()
     ) -> Bool {
-        guard let id = errands.owner(of: job.id) else { return false }
-        errands.disown(job.id)
-        errands[id]?.waited += job.waited
-        errands[id]?.worked += job.worked
-        if let copy = errands[id]?.copying {
-            errands[id]?.copying = nil
+        guard let id = compositeJobs.owner(of: job.id) else { return false }
+        compositeJobs.disown(job.id)
+        compositeJobs[id]?.waited += job.waited
+        compositeJobs[id]?.worked += job.worked
+        if let copy = compositeJobs[id]?.copying {
+            compositeJobs[id]?.copying = nil
             copied(copy, answer, by: job.worker, of: id)
-        } else if let part = errands[id]?.running.removeValue(forKey: job.id) {
+        } else if let part = compositeJobs[id]?.running.removeValue(forKey: job.id) {
             switch part {
             case .own: ownAnswered(part, answer, blocks, by: job.worker, of: id)
-            case .foreign(let cache, let name, _):
-                foreignAnswered(part, cache, name, answer, blocks.first, of: id)
+            case .external(let cache, let name, _):
+                handleExternalAnswer(part, cache, name, answer, blocks.first, of: id)
             }
         }
         advance(id)
@@ -169,54 +173,54 @@ extension Deriver {
         _ part: CachePart, _ answer: Result<JobResult, ImageError>,
         _ blocks: ShortList<BlockHandle>, by worker: WorkerID?, of id: JobID
     ) {
-        errands[id]?.cache = worker
+        compositeJobs[id]?.cache = worker
         notePromoted(answer, of: id)
         switch answer {
-        case .failure(let error): errands[id]?.note(error, of: part)
+        case .failure(let error): compositeJobs[id]?.note(error, of: part)
         case .success(.hit(let hit)): finish(id, .success(.hit(hit)), blocks)
         case .success(let result):
-            if errands[id]?.note(result, of: part) == true { finishFound(id) }
+            if compositeJobs[id]?.note(result, of: part) == true { finishFound(id) }
         }
     }
 
     private mutating func finishFound(_ id: JobID) {
-        errands[id]?.error = nil
-        if let outcome = errands[id]?.outcome { finish(id, outcome) }
+        compositeJobs[id]?.error = nil
+        if let outcome = compositeJobs[id]?.outcome { finish(id, outcome) }
     }
 
-    private mutating func foreignAnswered(
-        _ part: CachePart, _ cache: ForeignCache, _ name: String,
+    private mutating func handleExternalAnswer(
+        _ part: CachePart, _ cache: ExternalCache, _ name: String,
         _ answer: Result<JobResult, ImageError>, _ block: BlockHandle?, of id: JobID
     ) {
         if part.isStore, let text = part.text { storeEnded(of: text) }
         switch answer {
-        case .failure(let error): foreignFailed(part, cache, name, error, of: id)
+        case .failure(let error): handleExternalFailure(part, cache, name, error, of: id)
         case .success(let result):
-            errands.circuits[cache.pool]?.answered()
-            if part.isStore || part.removes, let text = part.text { errands.believe(text) }
-            errands.count(cache.pool, result.figure)
+            compositeJobs.circuits[cache.pool]?.answered()
+            if part.isStore || part.removes, let text = part.text { compositeJobs.trust(text) }
+            compositeJobs.count(cache.pool, result.figure)
             if goOn(with: part, after: result, of: id) { return }
             if case .hit(let hit) = result, let block {
                 let isOutdated = part.text.map { hit.metadata.isOutdated(under: $0) } ?? false
                 guard isOutdated else { return found(hit, block, part, of: id) }
                 dispatcher.drop(block)
-                if errands[id]?.note(.miss, of: part) == true { finishFound(id) }
-            } else if errands[id]?.note(result, of: part) == true {
+                if compositeJobs[id]?.note(.miss, of: part) == true { finishFound(id) }
+            } else if compositeJobs[id]?.note(result, of: part) == true {
                 finishFound(id)
             }
         }
     }
 
-    private mutating func foreignFailed(
-        _ part: CachePart, _ cache: ForeignCache, _ name: String, _ error: ImageError, of id: JobID
+    private mutating func handleExternalFailure(
+        _ part: CachePart, _ cache: ExternalCache, _ name: String, _ error: ImageError, of id: JobID
     ) {
         // An unsupported operation says nothing about the health of the cache.
         if error.code != .notSupported {
-            errands.count(cache.pool, \.errors)
-            errands.circuits[cache.pool, default: CacheCircuit()].failed(at: now)
+            compositeJobs.count(cache.pool, \.errors)
+            compositeJobs.circuits[cache.pool, default: CacheCircuit()].failed(at: now)
         }
         let said = "the cache '\(name)' failed: \(error.message)"
-        noteFailure(part, ImageError(error.code.ofForeignCache, said), of: id)
+        noteFailure(part, ImageError(error.code.ofExternalCache, said), of: id)
     }
 
     /// Handles a hit of an external cache. A decoder reads the bytes in place; clients read a copy
@@ -224,19 +228,21 @@ extension Deriver {
     private mutating func found(
         _ hit: CacheHit, _ block: BlockHandle, _ part: CachePart, of id: JobID
     ) {
-        guard let errand = errands[id], case .query(let query) = errand.submission.spec.work else {
+        guard let compositeJob = compositeJobs[id],
+            case .query(let query) = compositeJob.submission.spec.work
+        else {
             return dispatcher.drop(block)
         }
         var hit = hit
         (hit.tier, hit.metadata.digest) = (.disk, nil)
-        let promotion = promotion(of: hit, part, errand)
+        let promotion = promotion(of: hit, part, compositeJob)
         guard query.destination == .results else {
             if case .source(let node)? = purposes[id] { sources[node].promotion = promotion }
             return finish(id, .success(.hit(hit)), ShortList(block))
         }
         beginCopy(hit, block, part, resultPromotion(promotion, for: id), of: id)
         dispatcher.drop(block)
-        errands[id]?.alarm = nil
+        compositeJobs[id]?.alarm = nil
     }
 
     /// Starts the copy of a hit to where clients read; the built-in cache also stores it if it is
@@ -245,22 +251,23 @@ extension Deriver {
         _ hit: CacheHit, _ block: BlockHandle, _ part: CachePart, _ promotion: Promotion?,
         of id: JobID
     ) {
-        guard let errand = errands[id] else { return }
+        guard let compositeJob = compositeJobs[id] else { return }
         var copy = StoreWork(
             key: promotion?.text, source: hit.reference, tiers: promotion?.tiers ?? .none,
             delivers: true, waitsForDisk: false, metadata: hit.metadata)
         copy.isPromotion = promotion != nil
-        var submission = errand.submission.with(.store(copy), errand.urgency)
+        var submission = compositeJob.submission.with(.store(copy), compositeJob.urgency)
         (submission.input, submission.rank) = (block, 0)
         let job = dispatcher.submit(submission)
-        errands.own(job, by: id)
-        errands[id]?.copying = CacheErrand.Copy(
+        compositeJobs.own(job, by: id)
+        compositeJobs[id]?.copying = CompositeCacheJob.Copy(
             job: job, hit: hit, producer: block.worker, part: part)
-        if let promotion { errands.beganPromotion(id, promotion) }
+        if let promotion { compositeJobs.beganPromotion(id, promotion) }
     }
 
     private mutating func copied(
-        _ copy: CacheErrand.Copy, _ answer: Result<JobResult, ImageError>, by worker: WorkerID?,
+        _ copy: CompositeCacheJob.Copy, _ answer: Result<JobResult, ImageError>,
+        by worker: WorkerID?,
         of id: JobID
     ) {
         notePromoted(answer, of: id)
@@ -269,12 +276,12 @@ extension Deriver {
             guard let reference = report.delivered else { return }
             var hit = copy.hit
             (hit.reference, hit.metadata.digest) = (reference, report.digest)
-            errands[id]?.cache = worker
+            compositeJobs[id]?.cache = worker
             finish(id, .success(.hit(hit)))
         case .failure(let error) where error.code == .badImageData:
-            guard case .foreign(let cache, let name, _) = copy.part, let text = copy.part.text
+            guard case .external(let cache, let name, _) = copy.part, let text = copy.part.text
             else { return }
-            errands.count(cache.pool, \.refused)
+            compositeJobs.count(cache.pool, \.refused)
             removeElsewhere(text, from: cache, name)
         case .success, .failure: break
         }
@@ -282,10 +289,10 @@ extension Deriver {
 
     /// Records the end of a promotion, and counts it if any tier now has the entry.
     private mutating func notePromoted(_ answer: Result<JobResult, ImageError>, of id: JobID) {
-        guard let promotion = errands[id]?.promotion else { return }
-        errands.endedPromotion(id)
+        guard let promotion = compositeJobs[id]?.promotion else { return }
+        compositeJobs.endedPromotion(id)
         guard case .success(.stored(let report)) = answer, !report.tiers.isEmpty else { return }
-        errands.count(promotion.pool, \.promoted)
+        compositeJobs.count(promotion.pool, \.promoted)
     }
 
     // MARK: - Completion
@@ -294,15 +301,16 @@ extension Deriver {
         _ id: JobID, _ outcome: Result<JobResult, ImageError>,
         _ blocks: ShortList<BlockHandle> = ShortList()
     ) {
-        guard let errand = errands.remove(id) else { return dispatcher.drop(blocks) }
-        if case .success = outcome, !errand.tail.isEmpty {
-            beginTail(errand.tail, errand.submission)
+        guard let compositeJob = compositeJobs.remove(id) else { return dispatcher.drop(blocks) }
+        if case .success = outcome, !compositeJob.tail.isEmpty {
+            beginTail(compositeJob.tail, compositeJob.submission)
         }
-        endJobs(of: errand)
-        guard !errand.isTail else { return }
+        endJobs(of: compositeJob)
+        guard !compositeJob.isTail else { return }
         let ended = Completion.Ended(
-            id, errand.submission.spec.stage, worker: errand.cache, waited: errand.waited,
-            worked: errand.worked)
+            id, compositeJob.submission.spec.stage, worker: compositeJob.cache,
+            waited: compositeJob.waited,
+            worked: compositeJob.worked)
         switch outcome {
         case .success(let result): dispatcher.conclude(.done(ended, result, blocks))
         case .failure(let error): dispatcher.conclude(.failed(ended, error))
@@ -310,48 +318,53 @@ extension Deriver {
     }
 
     /// Drops a composite job that is no longer wanted.
-    mutating func abandonErrand(_ id: JobID) {
-        if let errand = errands.remove(id) { endJobs(of: errand) }
+    mutating func abandonCompositeJob(_ id: JobID) {
+        if let compositeJob = compositeJobs.remove(id) { endJobs(of: compositeJob) }
     }
 
-    private mutating func endJobs(of errand: CacheErrand) {
-        for job in errand.running.keys.sorted() { dispatcher.abandon(job) }
-        if let copy = errand.copying { dispatcher.abandon(copy.job) }
-        if let input = errand.submission.input { dispatcher.drop(input) }
-        for part in errand.running.values where part.isForeign && part.isStore {
+    private mutating func endJobs(of compositeJob: CompositeCacheJob) {
+        for job in compositeJob.running.keys.sorted() { dispatcher.abandon(job) }
+        if let copy = compositeJob.copying { dispatcher.abandon(copy.job) }
+        if let input = compositeJob.submission.input { dispatcher.drop(input) }
+        for part in compositeJob.running.values where part.isExternal && part.isStore {
             if let text = part.text { storeEnded(of: text) }
         }
     }
 
     /// Starts the queries that waited for the store.
     private mutating func storeEnded(of text: String) {
-        for id in errands.endedStore(of: text) {
-            guard let part = errands[id]?.held else { continue }
-            errands[id]?.held = nil
+        for id in compositeJobs.endedStore(of: text) {
+            guard let part = compositeJobs[id]?.held else { continue }
+            compositeJobs[id]?.held = nil
             start(part, of: id)
             advance(id)
         }
     }
 
     /// Handles the timeout of a composite job. Returns `false` if the timer was obsolete.
-    mutating func ringErrand() -> Bool {
-        guard let id = errands.takeFirstAlarm(), let errand = errands[id] else { return false }
-        errands[id]?.alarm = nil
-        if case .foreign(let cache, _, _)? = errand.held {
-            errands.release(id)
-            errands.count(cache.pool, \.slow)
+    mutating func fireCompositeJobTimer() -> Bool {
+        guard let id = compositeJobs.takeFirstAlarm(), let compositeJob = compositeJobs[id] else {
+            return false
         }
-        for job in errand.running.keys.sorted() {
-            guard let part = errand.running[job], case .foreign(let cache, let name, _) = part
+        compositeJobs[id]?.alarm = nil
+        if case .external(let cache, _, _)? = compositeJob.held {
+            compositeJobs.release(id)
+            compositeJobs.count(cache.pool, \.slow)
+        }
+        for job in compositeJob.running.keys.sorted() {
+            guard let part = compositeJob.running[job],
+                case .external(let cache, let name, _) = part
             else { continue }
             // A job that was never assigned was delayed by the coordinator and says nothing about
             // the pool.
             let wasGiven = !dispatcher.isWaiting(job)
             dispatcher.abandon(job)
-            errands.disown(job)
-            errands[id]?.running[job] = nil
-            errands.count(cache.pool, \.slow)
-            if wasGiven { errands.circuits[cache.pool, default: CacheCircuit()].failed(at: now) }
+            compositeJobs.disown(job)
+            compositeJobs[id]?.running[job] = nil
+            compositeJobs.count(cache.pool, \.slow)
+            if wasGiven {
+                compositeJobs.circuits[cache.pool, default: CacheCircuit()].failed(at: now)
+            }
             if part.isStore, let text = part.text { storeEnded(of: text) }
             let said = "the cache '\(name)' did not answer in time"
             noteFailure(part, ImageError(.deadlineExceeded, said), of: id)
@@ -364,16 +377,16 @@ extension Deriver {
 
     /// Handles the loss of a worker and its bytes. The nodes handle the loss of the bytes of a
     /// pending store; jobs that nothing waits for end here.
-    mutating func errandsLose(_ worker: WorkerID) {
-        for id in errands.ids {
-            guard let errand = errands[id] else { continue }
-            if errand.isTail, errand.submission.input?.worker == worker {
-                abandonErrand(id)
-            } else if let copy = errand.copying, copy.producer == worker {
+    mutating func removeFromCompositeJobs(_ worker: WorkerID) {
+        for id in compositeJobs.ids {
+            guard let compositeJob = compositeJobs[id] else { continue }
+            if compositeJob.isTail, compositeJob.submission.input?.worker == worker {
+                abandonCompositeJob(id)
+            } else if let copy = compositeJob.copying, copy.producer == worker {
                 dispatcher.abandon(copy.job)
-                errands.disown(copy.job)
-                errands.endedPromotion(id)
-                errands[id]?.copying = nil
+                compositeJobs.disown(copy.job)
+                compositeJobs.endedPromotion(id)
+                compositeJobs[id]?.copying = nil
                 advance(id)
             }
         }
@@ -381,38 +394,42 @@ extension Deriver {
 
     /// Ends background stores of entries that are being removed.
     mutating func endTails(where isMeant: (_ text: String, _ tags: [String]) -> Bool) {
-        for id in errands.ids {
-            guard let errand = errands[id], errand.isTail,
-                case .store(let work) = errand.submission.spec.work
+        for id in compositeJobs.ids {
+            guard let compositeJob = compositeJobs[id], compositeJob.isTail,
+                case .store(let work) = compositeJob.submission.spec.work
             else { continue }
-            let texts = errand.running.values.compactMap(\.text)
-            if texts.contains(where: { isMeant($0, work.metadata.tags) }) { abandonErrand(id) }
+            let texts = compositeJob.running.values.compactMap(\.text)
+            if texts.contains(where: { isMeant($0, work.metadata.tags) }) {
+                abandonCompositeJob(id)
+            }
         }
     }
 
     // MARK: - Urgency
 
     /// Updates the urgency of a job after its subscribers changed.
-    mutating func hurry(_ id: JobID, _ urgency: Urgency) {
-        guard let errand = errands[id] else { return dispatcher.reprioritise(id, urgency) }
-        errands[id]?.urgency = urgency
-        for job in errand.running.keys.sorted() {
-            let isForeign = errand.running[job]?.isForeign == true
-            let limit = isForeign ? errand.alarm : nil
-            dispatcher.reprioritise(job, limit.map { urgency.atMost($0) } ?? urgency)
+    mutating func updatePriority(_ id: JobID, _ urgency: Urgency) {
+        guard let compositeJob = compositeJobs[id] else {
+            return dispatcher.reprioritize(id, urgency)
         }
-        if let copy = errand.copying { dispatcher.reprioritise(copy.job, urgency) }
+        compositeJobs[id]?.urgency = urgency
+        for job in compositeJob.running.keys.sorted() {
+            let isExternal = compositeJob.running[job]?.isExternal == true
+            let limit = isExternal ? compositeJob.alarm : nil
+            dispatcher.reprioritize(job, limit.map { urgency.atMost($0) } ?? urgency)
+        }
+        if let copy = compositeJob.copying { dispatcher.reprioritize(copy.job, urgency) }
     }
 
     /// Sets whether a job may wait for space.
     mutating func mayWaitForSpace(_ id: JobID, _ may: Bool) {
-        guard let errand = errands[id] else { return dispatcher.waitsForSpace(id, may) }
-        errands[id]?.submission.waitsForSpace = may
-        for job in errand.running.keys.sorted() { dispatcher.waitsForSpace(job, may) }
+        guard let compositeJob = compositeJobs[id] else { return dispatcher.waitsForSpace(id, may) }
+        compositeJobs[id]?.submission.waitsForSpace = may
+        for job in compositeJob.running.keys.sorted() { dispatcher.waitsForSpace(job, may) }
     }
 
     /// Returns the job that must finish before the subscribers can continue.
-    func awaited(_ id: JobID) -> JobID { errands[id]?.awaited ?? id }
+    func awaited(_ id: JobID) -> JobID { compositeJobs[id]?.awaited ?? id }
 }
 
 extension Submission {
@@ -441,7 +458,7 @@ extension JobWork {
 }
 
 extension JobResult {
-    fileprivate var figure: WritableKeyPath<ForeignCacheFigures, UInt64> {
+    fileprivate var figure: WritableKeyPath<ExternalCacheMetrics, UInt64> {
         switch self {
         case .hit: \.hits
         case .miss: \.misses
@@ -453,7 +470,7 @@ extension JobResult {
 
 extension ErrorCode {
     /// The error codes that an external program may report to operators.
-    fileprivate var ofForeignCache: ErrorCode {
+    fileprivate var ofExternalCache: ErrorCode {
         switch self {
         case .notSupported, .workerLost, .deadlineExceeded, .busy: self
         default: .internalError
@@ -463,28 +480,29 @@ extension ErrorCode {
 
 // Stepwise removals from external caches (SEMANTICS §5.26). Each step is a separate job, so that
 // other jobs run in between and none waits longer than for any single removal.
-extension Deriver {
+extension WorkGraph {
     /// Records a step of a removal and starts the next one. Returns `false` if the part has ended.
     mutating func goOn(with part: CachePart, after result: JobResult, of id: JobID) -> Bool {
-        guard case .entries(let page) = result, case .foreign(let cache, let name, let work) = part,
+        guard case .entries(let page) = result,
+            case .external(let cache, let name, let work) = part,
             case .entry(var entry) = work, entry.inSteps
         else { return false }
-        errands[id]?.removals[name, default: StepwiseRemoval()].add(page)
+        compositeJobs[id]?.removals[name, default: StepwiseRemoval()].add(page)
         guard page.isUnfinished else { return true }
-        tellProgress(of: id)
-        let steps = errands[id]?.removals[name]?.steps ?? 0
+        notifyProgress(of: id)
+        let steps = compositeJobs[id]?.removals[name]?.steps ?? 0
         guard page.next != entry.after, steps < StepwiseRemoval.stepsMax else {
             failRemoval(part, name, of: id)
             return true
         }
         entry.after = page.next
-        start(.foreign(cache, name: name, .entry(entry)), of: id)
+        start(.external(cache, name: name, .entry(entry)), of: id)
         return true
     }
 
     /// Reports the progress of a removal to the operator who waits for it.
-    private mutating func tellProgress(of id: JobID) {
-        guard case .inquiry? = purposes[id], let page = errands[id]?.progress else { return }
+    private mutating func notifyProgress(of id: JobID) {
+        guard case .inquiry? = purposes[id], let page = compositeJobs[id]?.progress else { return }
         tell(.answered(id, .progress(page)))
     }
 

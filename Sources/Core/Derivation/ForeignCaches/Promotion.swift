@@ -37,16 +37,18 @@ struct Promotion: Sendable {
 // Promotion of external cache hits to the built-in cache (SEMANTICS §5.26). A result is stored by
 // the copy that is delivered. An original is read in place and copied in the background once a
 // decoder has accepted it.
-extension Deriver {
+extension WorkGraph {
     /// Returns what may be stored of a hit found by this composite job, or `nil` if nothing may.
-    func promotion(of hit: CacheHit, _ part: CachePart, _ errand: CacheErrand) -> Promotion? {
-        guard case .foreign(let cache, let name, let work) = part, case .query(let asked) = work,
-            case .query(let query) = errand.submission.spec.work,
+    func promotion(of hit: CacheHit, _ part: CachePart, _ compositeJob: CompositeCacheJob)
+        -> Promotion?
+    {
+        guard case .external(let cache, let name, let work) = part, case .query(let asked) = work,
+            case .query(let query) = compositeJob.submission.spec.work,
             let text = layout.promotionTarget(of: query, foundIn: name)
         else { return nil }
         return Promotion(
             text: text, tiers: cache.promotion.tiers, source: asked.key, pool: cache.pool,
-            metadata: hit.metadata, since: errand.since)
+            metadata: hit.metadata, since: compositeJob.since)
     }
 
     /// Restricts a promotion to the tiers in which the subscribers store results.
@@ -82,27 +84,31 @@ extension Deriver {
         submission.waitsForSpace = false
         submission.logContext = sources[node].logContext
         let id = beginTail([.own(.store(work))], submission)
-        errands.beganPromotion(id, promotion)
+        compositeJobs.beganPromotion(id, promotion)
     }
 
     /// Handles stores and removals of entries: hits in flight under these keys are delivered but
     /// not stored.
     mutating func voidPromotions(by work: JobWork) {
-        for id in errands.promoting {
-            guard let promotion = errands[id]?.promotion, promotion.isVoided(by: work) else {
+        for id in compositeJobs.promoting {
+            guard let promotion = compositeJobs[id]?.promotion, promotion.isVoided(by: work) else {
                 continue
             }
-            errands.endedPromotion(id)
-            if errands[id]?.isTail == true { abandonErrand(id) } else { copyWithoutKey(id) }
+            compositeJobs.endedPromotion(id)
+            if compositeJobs[id]?.isTail == true {
+                abandonCompositeJob(id)
+            } else {
+                copyWithoutKey(id)
+            }
         }
     }
 
     /// The copy is restarted because a lost cache would otherwise store it after its return.
     private mutating func copyWithoutKey(_ id: JobID) {
-        guard let copy = errands[id]?.copying else { return }
+        guard let copy = compositeJobs[id]?.copying else { return }
         let block = BlockHandle(worker: copy.producer, block: copy.hit.reference.block)
         beginCopy(copy.hit, block, copy.part, nil, of: id)
-        errands.disown(copy.job)
+        compositeJobs.disown(copy.job)
         dispatcher.abandon(copy.job)
     }
 }
@@ -127,7 +133,7 @@ struct EntryChangeLog: Sendable {
     private var storing: [String: Int] = [:]
     /// The position of the last store per key, as far as remembered.
     private var stored: [String: UInt64] = [:]
-    private var storedOrder = Fifo<(key: String, position: UInt64)>()
+    private var storedOrder = Deque<(key: String, position: UInt64)>()
     private var removed: [(work: EntryWork, position: UInt64)] = []
     /// Changes up to this position may have been forgotten.
     private var forgotten: UInt64 = 0
@@ -176,7 +182,7 @@ struct EntryChangeLog: Sendable {
     /// Resets the log after a change of the cache layout: hits of earlier queries are not promoted.
     mutating func restart() {
         position += 1
-        (stored, storedOrder, removed, forgotten) = ([:], Fifo(), [], position)
+        (stored, storedOrder, removed, forgotten) = ([:], Deque(), [], position)
     }
 
     /// Whether a hit is still current, given the position at which its query began.

@@ -90,15 +90,15 @@ package struct FetchTerms: Hashable, Sendable {
 
 /// A solid-color image.
 package struct Canvas: Hashable, Sendable {
-    package let colour: Colour
+    package let color: Color
     package let size: PixelSize
 
-    package init(colour: Colour, size: PixelSize) { (self.colour, self.size) = (colour, size) }
+    package init(color: Color, size: PixelSize) { (self.color, self.size) = (color, size) }
 }
 
 /// A key of `ImageModel` together with the origin of the bytes. A reference type, so that nodes and
 /// tables share it without copies; its hash is cached.
-final class Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
+final class OriginKey<Key: Hashable & Sendable>: Hashable, Sendable {
     let key: Key
     let origin: ByteSource
     private let digest: Int
@@ -112,7 +112,7 @@ final class Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
         digest = hasher.finalize()
     }
 
-    static func == (one: Sourced, other: Sourced) -> Bool {
+    static func == (one: OriginKey, other: OriginKey) -> Bool {
         if one === other { return true }
         return one.digest == other.digest && one.key == other.key && one.origin == other.origin
     }
@@ -121,19 +121,19 @@ final class Sourced<Key: Hashable & Sendable>: Hashable, Sendable {
 }
 
 /// Identifies a result by key, cache key text, and origin of its bytes. A reference type with a
-/// cached hash, like `Sourced`.
+/// cached hash, like `OriginKey`.
 final class ResultName: Hashable, Sendable {
     let key: ResultKey
     /// The text of the cache key.
     let text: String
     let origin: ByteSource
     /// The decode from which it is made.
-    let decode: Sourced<DecodeKey>
+    let decode: OriginKey<DecodeKey>
     private let digest: Int
 
     init(key: ResultKey, text: String, origin: ByteSource) {
         (self.key, self.text, self.origin) = (key, text, origin)
-        decode = Sourced(key: key.decode, origin: origin)
+        decode = OriginKey(key: key.decode, origin: origin)
         // The text represents the whole key except for headers. Properties covered by neither
         // rarely differ and needn't be hashed.
         var hasher = Hasher()
@@ -237,7 +237,7 @@ struct Provenance: Sendable {
 
 // Responses that depend on request headers are stored by header values (SEMANTICS §5.10; RFC 9111
 // §4.1).
-extension Deriver {
+extension WorkGraph {
     /// Handles the variance of a response: the headers it depends on determine where it is stored
     /// and looked up from now on, unless the origin forbids storage. All subscribers of one source
     /// sent the same headers with the same terms.

@@ -8,7 +8,7 @@ import Tables
 ///
 ///     awaitingSource ──bytes──► decoding ──pixels──► decoded ──no consumers left──► gone
 struct DecodeNode: ClosableNode {
-    static var table: WritableKeyPath<Deriver, NodeTable<DecodeNode>> { \.decodes }
+    static var table: WritableKeyPath<WorkGraph, NodeTable<DecodeNode>> { \.decodes }
 
     enum State: Sendable {
         /// The source isn't available yet.
@@ -55,13 +55,13 @@ struct DecodeNode: ClosableNode {
         }
     }
 
-    private(set) var name: Sourced<DecodeKey>
-    var key: Sourced<DecodeKey> { name }
+    private(set) var name: OriginKey<DecodeKey>
+    var key: OriginKey<DecodeKey> { name }
     /// Log context of the request that started the decode.
     let logContext: LogContext
     private(set) var state = State.awaitingSource
     /// The consumers of the pixels. All consumers of one name are of the same kind.
-    var consumers = WaiterList<PixelConsumer>()
+    var consumers = SubscriberList<PixelConsumer>()
     /// The flow to which the pixels of an overlay are charged.
     var holder: FlowID?
     /// Whether no further consumer may join; the decode is no longer found by its name.
@@ -76,13 +76,13 @@ struct DecodeNode: ClosableNode {
     var isVaried = false
     var timings = StageTimings()
     /// The requested image properties beyond those of the pixels.
-    var facts: ImageFacts?
+    var properties: ImageProperties?
     /// The file returned instead of pixels.
     var file: File?
     /// Whether pixels are missing because the source is damaged.
     var isDamaged = false
 
-    init(name: Sourced<DecodeKey>, _ logContext: LogContext) {
+    init(name: OriginKey<DecodeKey>, _ logContext: LogContext) {
         self.name = name
         self.logContext = logContext
     }
@@ -108,13 +108,13 @@ struct DecodeNode: ClosableNode {
     }
 
     /// Changes the origin of the bytes.
-    mutating func rename(_ origin: ByteSource) { name = Sourced(key: name.key, origin: origin) }
+    mutating func rename(_ origin: ByteSource) { name = OriginKey(key: name.key, origin: origin) }
 
     mutating func began(_ job: JobID) { state = .decoding(job) }
 
     mutating func decoded(_ pixels: Pixels?) { state = .decoded(pixels) }
 
-    var remains: Remains {
+    var heldResources: HeldResources {
         if let file { return .file(file.block) }
         return pixels.map { .pixels($0, for: holder) } ?? .nothing
     }
@@ -129,7 +129,7 @@ enum PixelConsumer: Hashable, Sendable {
 }
 
 // The outcome of a decode.
-extension Deriver {
+extension WorkGraph {
     /// Handles a successful decode: the source has proven to be an image and is stored, and all
     /// results use the pixels.
     mutating func decoded(
@@ -140,9 +140,9 @@ extension Deriver {
         }
         let isNews = sources[source].info == nil
         sources[source].info = image.info
-        tellProven(node, source)
+        notifyProven(node, source)
         decodes[node].isDamaged = image.isDamaged
-        decodes[node].facts = image.facts?.only(decodes[node].name.key.facts.kinds)
+        decodes[node].properties = image.properties?.only(decodes[node].name.key.properties.kinds)
         let need = decodes[node].name.key.need
         if let pixels = DecodeNode.Pixels(image, for: need, in: blocks) {
             keep(pixels, of: node)

@@ -7,19 +7,19 @@ import Tables
 ///
 /// All kinds of nodes share the mechanics of joining, leaving, priorities and retirement; their
 /// work differs.
-protocol Node: Tabled where Named == Self {
+protocol Node: SlotMapElement where Named == Self {
     typealias ID = SlotID<Self>
     associatedtype Key: Hashable & Sendable
     associatedtype Consumer: Sendable
     associatedtype Provider: Node
 
     /// The table of this kind of node.
-    static var table: WritableKeyPath<Deriver, NodeTable<Self>> { get }
+    static var table: WritableKeyPath<WorkGraph, NodeTable<Self>> { get }
 
     /// The key of the work; nodes with equal keys may differ in other properties.
     var key: Key { get }
     /// The consumers of its outcome.
-    var consumers: WaiterList<Consumer> { get set }
+    var consumers: SubscriberList<Consumer> { get set }
     /// The node that provides its input, while it is needed.
     var need: Need<Provider>? { get set }
     /// The job that it waits for.
@@ -28,7 +28,7 @@ protocol Node: Tabled where Named == Self {
     var isInUse: Bool { get }
 
     /// The resources to release when the node ends.
-    var remains: Remains { get }
+    var heldResources: HeldResources { get }
 }
 
 /// A node that can stay for its consumers while being hidden from further ones.
@@ -40,7 +40,7 @@ protocol ClosableNode: Node {
 /// A consumer's seat at a node.
 struct Need<Provider: Node>: Sendable {
     let node: Provider.ID
-    let seat: WaiterList<Provider.Consumer>.Seat
+    let seat: SubscriberList<Provider.Consumer>.Seat
 }
 
 extension Node {
@@ -56,7 +56,7 @@ extension Node where Provider == Self {
 }
 
 /// The resources of a retired node that must be released.
-enum Remains: Sendable {
+enum HeldResources: Sendable {
     case nothing
     /// Pixels, and the flow to which they are charged if they are an overlay.
     case pixels(DecodeNode.Pixels, for: FlowID?)
@@ -73,7 +73,7 @@ enum Remains: Sendable {
 }
 
 // Operations common to all nodes: joining, leaving, priority, retirement.
-extension Deriver {
+extension WorkGraph {
     /// An existing node.
     subscript<Kind: Node>(_ id: SlotID<Kind>) -> Kind {
         get { self[keyPath: Kind.table][id] }
@@ -115,19 +115,19 @@ extension Deriver {
     /// Propagates the consumers' combined urgency to the node's job and its provider.
     mutating func propagate<Kind: Node>(_ id: SlotID<Kind>) {
         let urgency = self[id].consumers.urgency
-        if let job = self[id].job { hurry(job, urgency) }
+        if let job = self[id].job { updatePriority(job, urgency) }
         if let need = self[id].need { update(need, urgency) }
     }
 
     // MARK: - Subscribers
 
     /// All subscribers of products of the bytes.
-    func waiters(of node: SourceNode.ID) -> [Waiter] {
-        sources[node].consumers.members.flatMap { waiters(of: $0) }
+    func subscribers(of node: SourceNode.ID) -> [Subscriber] {
+        sources[node].consumers.members.flatMap { subscribers(of: $0) }
     }
 
     /// All subscribers of products of the pixels.
-    func waiters(of node: DecodeNode.ID) -> [Waiter] {
+    func subscribers(of node: DecodeNode.ID) -> [Subscriber] {
         decodes[node].results.flatMap { results[$0].consumers.members }
     }
 
@@ -138,12 +138,12 @@ extension Deriver {
         leaveProvider(of: id)
         guard let node = self[keyPath: Kind.table].remove(id) else { return }
         if let job = node.job { abandon(job) }
-        letGo(of: node.remains)
+        letGo(of: node.heldResources)
     }
 
     /// Releases the resources of a node, which may end another node.
-    private mutating func letGo(of remains: Remains) {
-        switch remains {
+    private mutating func letGo(of heldResources: HeldResources) {
+        switch heldResources {
         case .nothing: break
         case .pixels(let pixels, let holder):
             if let holder { overlayBytes.release(pixels.byteCount, of: holder) }
@@ -157,7 +157,7 @@ extension Deriver {
             sources[original].storing.endedDelivery()
             tidy(original)
         case .source(let body, let staged, let storing):
-            if let storing { tellStored(storing) }
+            if let storing { notifyStored(storing) }
             if let body { dispatcher.drop(body) }
             if let staged { dispatcher.drop(staged) }
         }
@@ -167,7 +167,7 @@ extension Deriver {
     mutating func tidy(_ node: SourceNode.ID) {
         guard sources.contains(node) else { return }
         if !sources[node].storing.isUnderWay {
-            tellStored(sources[node].storing)
+            notifyStored(sources[node].storing)
             sources[node].storing.watchers = WatcherList()
         }
         if !sources[node].isInUse { retire(node) }
@@ -175,9 +175,9 @@ extension Deriver {
 }
 
 // The consumers of overlay pixels: subscribers and results.
-extension Deriver {
+extension WorkGraph {
     /// Adds a result as a consumer of the overlays gathered by the subscriber that starts it.
-    mutating func takeOverlays(_ node: ResultNode.ID, from id: Waiter.ID, _ urgency: Urgency) {
+    mutating func takeOverlays(_ node: ResultNode.ID, from id: Subscriber.ID, _ urgency: Urgency) {
         guard !gatherings.isEmpty else { return }
         let gathered = (gatherings[id]?.layers ?? []).compactMap(\.decode)
         results[node].overlays = gathered.map { need in
@@ -203,7 +203,7 @@ extension Deriver {
     }
 
     /// Updates the urgency of a subscriber's overlays.
-    mutating func reprioritiseOverlays(of id: Waiter.ID, _ urgency: Urgency) {
+    mutating func reprioritizeOverlays(of id: Subscriber.ID, _ urgency: Urgency) {
         gatherings[id]?.urgency = urgency
         for layer in gatherings[id]?.layers ?? [] {
             if let need = layer.decode { update(need, urgency) }
@@ -213,7 +213,7 @@ extension Deriver {
     // MARK: - Leaving
 
     /// Removes a subscriber from its overlays.
-    package mutating func leaveOverlays(_ id: Waiter.ID) {
+    package mutating func leaveOverlays(_ id: Subscriber.ID) {
         guard !gatherings.isEmpty, let gathering = gatherings.removeValue(forKey: id) else {
             return
         }
@@ -251,7 +251,7 @@ extension Deriver {
 struct NodeTable<Kind: Node>: Sendable {
     typealias ID = SlotID<Kind>
 
-    private var nodes = SlotTable<Kind>()
+    private var nodes = SlotMap<Kind>()
     private var index = Multimap<Kind.Key, ID>()
 
     var count: Int { nodes.count }
@@ -314,7 +314,7 @@ extension NodeTable where Kind: ClosableNode {
 extension NodeTable<SourceNode> {
     /// Returns an existing source of these bytes, finished or in progress. The body of a refresh is
     /// as good as that of a new transfer, but doesn't answer a later refresh.
-    func serving(_ name: Sourced<SourceKey>) -> ID? {
+    func serving(_ name: OriginKey<SourceKey>) -> ID? {
         let known = all(under: name.key).filter {
             self[$0].name.origin.terms == name.origin.terms && !self[$0].freshness.isClosed
         }
@@ -376,15 +376,15 @@ struct Multimap<Key: Hashable & Sendable, Value: Equatable & Sendable>: Sendable
 
 /// The members that wait for one piece of shared work, and their combined urgency: the highest
 /// class, the latest deadline, and their flows (SEMANTICS §3.4).
-struct WaiterList<Member: Sendable>: Sendable {
-    typealias Seat = SeatList<Entry>.Seat
+struct SubscriberList<Member: Sendable>: Sendable {
+    typealias Seat = StableArray<Entry>.Seat
 
     struct Entry: Sendable {
-        let waiter: Member
+        let subscriber: Member
         var urgency: Urgency
     }
 
-    private var seats = SeatList<Entry>()
+    private var seats = StableArray<Entry>()
     private var countByClass: InlineArray<3, Int> = [0, 0, 0]
     private var deadline = Urgency.none.deadline
     private var flows = Urgency.none.flows
@@ -393,11 +393,11 @@ struct WaiterList<Member: Sendable>: Sendable {
 
     var count: Int { seats.count }
     var isEmpty: Bool { seats.isEmpty }
-    var members: [Member] { seats.map(\.waiter) }
+    var members: [Member] { seats.map(\.subscriber) }
 
     /// Whether any member matches the predicate.
     func contains(where isMeant: (Member) -> Bool) -> Bool {
-        seats.contains { isMeant($0.waiter) }
+        seats.contains { isMeant($0.subscriber) }
     }
 
     /// The combined urgency. The class is exact. The deadline and flows are exact for up to 16
@@ -407,9 +407,9 @@ struct WaiterList<Member: Sendable>: Sendable {
         return Urgency(priority: highest ?? .low, deadline: deadline, flows: flows)
     }
 
-    mutating func join(_ waiter: Member, _ urgency: Urgency) -> Seat {
+    mutating func join(_ subscriber: Member, _ urgency: Urgency) -> Seat {
         unite(urgency)
-        return seats.join(Entry(waiter: waiter, urgency: urgency))
+        return seats.join(Entry(subscriber: subscriber, urgency: urgency))
     }
 
     mutating func leave(_ seat: Seat) {
@@ -418,10 +418,10 @@ struct WaiterList<Member: Sendable>: Sendable {
 
     /// Removes and returns all members that match the predicate.
     mutating func takeAll(where isMeant: (Member) -> Bool) -> [Member] {
-        let leaving = seats.seats { isMeant($0.waiter) }
-        let taken = leaving.map { seats[$0].waiter }
+        let leaving = seats.seats { isMeant($0.subscriber) }
+        let taken = leaving.map { seats[$0].subscriber }
         // If all members leave, the list is reset without individual updates.
-        if taken.count == count { self = WaiterList() } else { leaving.forEach { leave($0) } }
+        if taken.count == count { self = SubscriberList() } else { leaving.forEach { leave($0) } }
         return taken
     }
 

@@ -11,7 +11,7 @@ import Tables
 /// Nothing waits for it. An attempt that fails, finds no free worker, or is superseded by the
 /// complete image ends silently, and the next data received gets another attempt. A result has at
 /// most one at a time. Its job holds the blocks that it reads.
-struct PartialNode: Tabled {
+struct PartialNode: SlotMapElement {
     typealias ID = SlotID<PartialNode>
 
     /// The result whose subscribers receive the image.
@@ -108,7 +108,7 @@ struct PartialPace: Sendable {
 }
 
 // Partial images from the data received so far, while the transfer continues (SEMANTICS §2.11).
-extension Deriver {
+extension WorkGraph {
     /// Handles received bytes. If a round is due, each interested result starts a partial image
     /// while a decoder is free. Results that have shown the fewest bytes go first.
     mutating func lookAt(
@@ -161,23 +161,25 @@ extension Deriver {
     private func early(
         of result: ResultNode.ID, _ format: ImageFormat?, from node: SourceNode.ID
     ) -> DecodeNeed? {
-        let wishes = results[result].consumers.members.reduce(into: Waiter.Wishes()) {
-            $0.formUnion($1.wishes)
+        let interests = results[result].consumers.members.reduce(into: Subscriber.Interests()) {
+            $0.formUnion($1.interests)
         }
-        if wishes.contains(.partials), results[result].name.key.isOurs,
+        if interests.contains(.partials), results[result].name.key.isOurs,
             dispatcher.mayShowPartially(format)
         {
             let need = results[result].name.key.decode.need
             return need == .header ? .full : need
         }
         let isNew = sources[node].early.info == nil
-        return isNew && !wishes.isDisjoint(with: .early) ? .header : nil
+        return isNew && !interests.isDisjoint(with: .early) ? .header : nil
     }
 
     /// Returns the pixels to make of a preview, which is a complete image in any format, if they
     /// are wanted. Its header isn't reported because it doesn't describe the final image.
     private func preview(of result: ResultNode.ID) -> DecodeNeed? {
-        let isWanted = results[result].consumers.members.contains { $0.wishes.contains(.partials) }
+        let isWanted = results[result].consumers.members.contains {
+            $0.interests.contains(.partials)
+        }
         guard isWanted, results[result].name.key.isOurs else { return nil }
         let need = results[result].name.key.decode.need
         return need == .header ? .full : need
@@ -201,7 +203,7 @@ extension Deriver {
         case .transformed(let image):
             if let block = blocks.first { deliver(partial, image, block) }
         case .stored(let report):
-            tellPartial(partial, report, job)
+            notifyPartial(partial, report, job)
             endPartial(partial, .shown)
         default: endPartial(partial, .fruitless)
         }
@@ -214,7 +216,7 @@ extension Deriver {
     ) {
         let node = partials[partial]
         if !node.progress.isPreview, sources[node.source].early.learn(image.info) {
-            tellProgress(node.progress, of: node.source)
+            notifyProgress(node.progress, of: node.source)
         }
         guard let frame = image.frames.first, let block = blocks.first else {
             return endPartial(partial, node.need == .header ? .shown : .fruitless)
@@ -245,7 +247,7 @@ extension Deriver {
             maker: .transform(results[partials[partial].result].name.key))
     }
 
-    private mutating func tellPartial(
+    private mutating func notifyPartial(
         _ partial: PartialNode.ID, _ report: StoreReport, _ job: Completion.Ended
     ) {
         let node = partials[partial]
@@ -258,15 +260,15 @@ extension Deriver {
         image.digest = report.digest
         let block = BlockHandle(worker: cache, block: reference.block)
         let bytes = node.progress.arrived?.length ?? 0
-        figures.partials += 1
-        tell(results[node.result].consumers.members.filter { $0.wishes.contains(.partials) }) {
+        metrics.partials += 1
+        tell(results[node.result].consumers.members.filter { $0.interests.contains(.partials) }) {
             .partial(Transfer(source: node.source), image, block, bytes, $0)
         }
     }
 }
 
 // Ending partial images.
-extension Deriver {
+extension WorkGraph {
     /// Ends a partial image and abandons its job.
     mutating func endPartial(_ partial: PartialNode.ID, _ end: PartialPace.End = .left) {
         guard let node = partials.remove(partial) else { return }
@@ -309,12 +311,14 @@ extension Deriver {
 }
 
 // Transfer progress for subscribers.
-extension Deriver {
+extension WorkGraph {
     /// Reports progress, and the image header if it is known, to the source's interested
     /// subscribers.
-    mutating func tellProgress(_ progress: JobProgress, of node: SourceNode.ID) {
+    mutating func notifyProgress(_ progress: JobProgress, of node: SourceNode.ID) {
         let info = sources[node].early.info
-        let told = waiters(of: node).filter { !$0.wishes.isDisjoint(with: [.progress, .info]) }
+        let told = subscribers(of: node).filter {
+            !$0.interests.isDisjoint(with: [.progress, .info])
+        }
         tell(told) { .progressed(Transfer(source: node), progress, info, $0) }
     }
 }

@@ -13,7 +13,7 @@ import Tables
 ///
 /// From `delivering` on, the result exists and is stored even if no subscriber is left.
 struct ResultNode: ClosableNode {
-    static var table: WritableKeyPath<Deriver, NodeTable<ResultNode>> { \.results }
+    static var table: WritableKeyPath<WorkGraph, NodeTable<ResultNode>> { \.results }
 
     enum State: Sendable {
         /// Waiting for a decode.
@@ -42,9 +42,9 @@ struct ResultNode: ClosableNode {
     var key: ResultName { name }
     /// The request of the first subscriber. Header spelling may differ between subscribers; steps
     /// and output are the same for all.
-    let order: Order
+    let order: AdmittedRequest
     private(set) var state = State.awaitingPixels
-    var consumers = WaiterList<Waiter>()
+    var consumers = SubscriberList<Subscriber>()
     var policy: StorePolicy
     /// Tiers that were queried for the result and missed.
     var knownMissing: CacheTypes = .none
@@ -77,11 +77,11 @@ struct ResultNode: ClosableNode {
     var partial: PartialNode.ID?
     var partialBytes: UInt64 = 0
 
-    init(name: ResultName, for waiter: Waiter) {
+    init(name: ResultName, for subscriber: Subscriber) {
         self.name = name
-        order = waiter.order
+        order = subscriber.order
         text = name.text
-        policy = waiter.storePolicy
+        policy = subscriber.storePolicy
     }
 
     var decode: DecodeNode.ID? { need?.node }
@@ -160,7 +160,7 @@ struct ResultNode: ClosableNode {
         return running.covers(policy)
     }
 
-    var remains: Remains {
+    var heldResources: HeldResources {
         .result(
             overlays: overlays, product: isOriginal ? nil : product?.block,
             original: isOriginal && exists ? source : nil, partial: partial)
@@ -168,33 +168,35 @@ struct ResultNode: ClosableNode {
 }
 
 // Joining or starting a result.
-extension Deriver {
+extension WorkGraph {
     /// Joins the result in production from these bytes, or starts it. Throws if it can't be
     /// started.
     package mutating func join(
-        _ waiter: Waiter, of origin: ByteSource, _ urgency: Urgency, missed: MissedTiers
+        _ subscriber: Subscriber, of origin: ByteSource, _ urgency: Urgency, missed: MissedTiers
     ) throws(ImageError) -> Place {
-        let name = waiter.order.result(of: origin)
+        let name = subscriber.order.result(of: origin)
         if let node = results.first(under: name) {
-            figures.joinedResults += 1
-            let place = sit(waiter, at: node, urgency, missed)
+            metrics.joinedResults += 1
+            let place = sit(subscriber, at: node, urgency, missed)
             propagate(node)
             return place
         }
-        if let error = refusal(toMake: name, of: waiter.order) { throw error }
-        let node = results.insert(ResultNode(name: name, for: waiter))
-        let place = sit(waiter, at: node, urgency, missed)
-        takeOverlays(node, from: waiter.id, urgency)
+        if let error = refusal(toMake: name, of: subscriber.order) { throw error }
+        let node = results.insert(ResultNode(name: name, for: subscriber))
+        let place = sit(subscriber, at: node, urgency, missed)
+        takeOverlays(node, from: subscriber.id, urgency)
         if let canvas = results[node].canvas {
             paint(node, canvas)
         } else {
-            obtainPixels(of: node, for: waiter, missed)
+            obtainPixels(of: node, for: subscriber, missed)
         }
         return place
     }
 
     /// Whether a result is being produced from these bytes and the given tiers have missed.
-    package func isMaking(_ order: Order, of origin: ByteSource, afterAsking tiers: CacheTypes)
+    package func isMaking(
+        _ order: AdmittedRequest, of origin: ByteSource, afterAsking tiers: CacheTypes
+    )
         -> Bool
     {
         guard let node = results.first(under: order.result(of: origin)) else { return false }
@@ -202,36 +204,36 @@ extension Deriver {
     }
 
     private mutating func sit(
-        _ waiter: Waiter, at node: ResultNode.ID, _ urgency: Urgency, _ missed: MissedTiers
+        _ subscriber: Subscriber, at node: ResultNode.ID, _ urgency: Urgency, _ missed: MissedTiers
     ) -> Place {
-        let seat = results[node].consumers.join(waiter, urgency)
-        results[node].policy.unite(waiter.storePolicy)
+        let seat = results[node].consumers.join(subscriber, urgency)
+        results[node].policy.unite(subscriber.storePolicy)
         results[node].knownMissing.formUnion(missed.result)
         if results[node].exists {
-            leaveOverlays(waiter.id)
+            leaveOverlays(subscriber.id)
             waitsForSpace(node, true)
         }
-        tellSource(of: node, about: waiter, missed)
+        notifySource(of: node, about: subscriber, missed)
         return Place(.result(Need(node: node, seat: seat)))
     }
 
     /// Joins the decode of the pixels that the result needs, or starts one.
     private mutating func obtainPixels(
-        of node: ResultNode.ID, for waiter: Waiter, _ missed: MissedTiers
+        of node: ResultNode.ID, for subscriber: Subscriber, _ missed: MissedTiers
     ) {
         let name = results[node].name.decode
         let known = decodes.first(under: name)
         let decode =
-            known ?? decodes.insert(DecodeNode(name: name, waiter.order.logContext))
+            known ?? decodes.insert(DecodeNode(name: name, subscriber.order.logContext))
         link(node, to: decode, as: .result(node))
         if known == nil {
-            obtainBytes(of: decode, waiter.order)
+            obtainBytes(of: decode, subscriber.order)
         } else {
-            figures.joinedDecodes += 1
+            metrics.joinedDecodes += 1
             propagate(decode)
         }
         results[node].source = decodes[decode].source
-        tellSource(of: node, about: waiter, missed)
+        notifySource(of: node, about: subscriber, missed)
         if case .decoded = decodes[decode].state { usePixels(node) }
     }
 }

@@ -14,7 +14,7 @@ import Tables
 /// out. Requests that arrive meanwhile use it, so that no second GET is sent.
 struct SourceNode: Node {
     typealias Provider = SourceNode
-    static var table: WritableKeyPath<Deriver, NodeTable<SourceNode>> { \.sources }
+    static var table: WritableKeyPath<WorkGraph, NodeTable<SourceNode>> { \.sources }
 
     enum State: Sendable {
         /// A fetch, or a query of the original.
@@ -84,7 +84,7 @@ struct SourceNode: Node {
         let mark: BodyMark
     }
 
-    private(set) var name: Sourced<SourceKey>
+    private(set) var name: OriginKey<SourceKey>
     var key: SourceKey { name.key }
     /// The job that obtains the bytes and may be repeated; `nil` for uploads.
     private(set) var spec: JobSpec?
@@ -101,7 +101,7 @@ struct SourceNode: Node {
     let limits: LimitSettings
     private(set) var state: State
     /// Decodes that need the bytes.
-    var consumers = WaiterList<DecodeNode.ID>()
+    var consumers = SubscriberList<DecodeNode.ID>()
     var timings = StageTimings()
     /// Whether any subscriber has requested progress.
     var hasListeners = false
@@ -114,7 +114,7 @@ struct SourceNode: Node {
     /// What the built-in cache may store of a hit of an external cache, once it has been decoded.
     var promotion: Promotion?
 
-    init(name: Sourced<SourceKey>, spec: JobSpec, order: Order, job: JobID) {
+    init(name: OriginKey<SourceKey>, spec: JobSpec, order: AdmittedRequest, job: JobID) {
         self.name = name
         (logContext, serializer) = (order.logContext, order.serializer)
         limits = order.terms.limits.ofPixels
@@ -124,7 +124,7 @@ struct SourceNode: Node {
     }
 
     /// Creates a source whose bytes were uploaded.
-    init(name: Sourced<SourceKey>, order: Order, upload: Upload) {
+    init(name: OriginKey<SourceKey>, order: AdmittedRequest, upload: Upload) {
         self.name = name
         (logContext, serializer) = (order.logContext, order.serializer)
         limits = order.terms.limits.ofPixels
@@ -194,7 +194,7 @@ struct SourceNode: Node {
 
     /// Changes the origin of the bytes; another job obtains them.
     mutating func rename(_ origin: ByteSource, _ spec: JobSpec) {
-        name = Sourced(key: name.key, origin: origin)
+        name = OriginKey(key: name.key, origin: origin)
         self.spec = spec
         timings = StageTimings()
     }
@@ -235,7 +235,7 @@ struct SourceNode: Node {
         return metadata
     }
 
-    var remains: Remains {
+    var heldResources: HeldResources {
         .source(
             body: kept?.block, staged: staged?.block,
             storing: storing.watchers.isEmpty ? nil : storing)
@@ -292,12 +292,12 @@ struct Freshness: Sendable {
 }
 
 // Obtaining the bytes of a source for decodes.
-extension Deriver {
+extension WorkGraph {
     /// Joins the source of the bytes that a decode needs, or starts one.
-    mutating func obtainBytes(of node: DecodeNode.ID, _ order: Order) {
-        let name = Sourced(key: decodes[node].name.key.source, origin: decodes[node].name.origin)
+    mutating func obtainBytes(of node: DecodeNode.ID, _ order: AdmittedRequest) {
+        let name = OriginKey(key: decodes[node].name.key.source, origin: decodes[node].name.origin)
         let known = sources.serving(name)
-        if known != nil { figures.joinedSources += 1 }
+        if known != nil { metrics.joinedSources += 1 }
         let source = known ?? beginSource(name, order, decodes[node].consumers.urgency)
         decodes[node].source = source
         link(node, to: source, as: node)
@@ -310,7 +310,7 @@ extension Deriver {
 
     /// Starts a source from the URL, the cache or an upload.
     private mutating func beginSource(
-        _ name: Sourced<SourceKey>, _ order: Order, _ urgency: Urgency
+        _ name: OriginKey<SourceKey>, _ order: AdmittedRequest, _ urgency: Urgency
     ) -> SourceNode.ID {
         if let upload = order.upload { return hold(upload, as: name, order) }
         let work: JobWork =
@@ -331,7 +331,7 @@ extension Deriver {
 
     /// Creates the source of an upload, whose bytes are already available.
     private mutating func hold(
-        _ upload: Upload, as name: Sourced<SourceKey>, _ order: Order
+        _ upload: Upload, as name: OriginKey<SourceKey>, _ order: AdmittedRequest
     ) -> SourceNode.ID {
         dispatcher.hold(upload.block)
         return sources.insert(SourceNode(name: name, order: order, upload: upload))
@@ -351,7 +351,7 @@ extension Deriver {
 
     /// Headers are sent only to origins chosen by clients and rules, or to a loader that an
     /// operator substitutes for them; other loaders receive none.
-    func fetchWork(_ order: Order, _ validators: Validators? = nil) -> FetchWork {
+    func fetchWork(_ order: AdmittedRequest, _ validators: Validators? = nil) -> FetchWork {
         FetchWork(
             url: order.terms.askedURL ?? order.image.url,
             headers: order.terms.loader.takesHeaders ? order.image.headers : [],
@@ -362,8 +362,8 @@ extension Deriver {
     }
 
     /// Whether the bytes are available, or are being fetched because the cache doesn't have them.
-    package func isFetching(_ order: Order) -> Bool {
-        let name = Sourced(key: order.key.decode.source, origin: order.network)
+    package func isFetching(_ order: AdmittedRequest) -> Bool {
+        let name = OriginKey(key: order.key.decode.source, origin: order.network)
         guard let node = sources.serving(name) else { return false }
         return sources[node].body != nil
             || order.plan.originalQueryTiers.isSubset(
@@ -392,7 +392,7 @@ extension Deriver {
         let key = decodes[node].name.key
         var work = DecodeWork(
             source: body.reference, frame: key.frame, need: key.need, keeps: key.keeps,
-            facts: key.facts,
+            properties: key.properties,
             limits: (key.isOverlay ? limits.overlay : limits.image).narrowed(by: key.limits),
             framesMax: key.isOverlay ? 1 : limits.framesMax)
         work.wantsAllFrames = key.wantsAllFrames
@@ -407,18 +407,19 @@ extension Deriver {
 }
 
 // Reports for the owner of the failure cache.
-extension Deriver {
+extension WorkGraph {
     /// Reports that a transfer failed or its body isn't an image.
-    mutating func tellFailed(_ node: SourceNode.ID, _ error: ImageError) {
+    mutating func notifyFailed(_ node: SourceNode.ID, _ error: ImageError) {
         let orders = sources[node].consumers.members.flatMap { self.orders(of: $0) }
         if !orders.isEmpty { tell(.failedSource(sources[node].name.key, .header, error, orders)) }
     }
 
     /// Reports a failed decode of a fetched source. If the source isn't an image, this affects all
     /// of its subscribers.
-    mutating func tellFailed(_ node: DecodeNode.ID, of source: SourceNode.ID, _ error: ImageError) {
+    mutating func notifyFailed(_ node: DecodeNode.ID, of source: SourceNode.ID, _ error: ImageError)
+    {
         let operation = error.prevented(of: decodes[node].name.key.operation)
-        guard operation != .header else { return tellFailed(source, error) }
+        guard operation != .header else { return notifyFailed(source, error) }
         let orders = orders(of: node)
         if !orders.isEmpty {
             tell(.failedSource(sources[source].name.key, operation, error, orders))
@@ -426,7 +427,7 @@ extension Deriver {
     }
 
     /// Reports that a fetched source is an image after all, if any request asked for a retry.
-    mutating func tellProven(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
+    mutating func notifyProven(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
         guard sources[source].body?.fetched != nil else { return }
         let retries = orders(of: node).filter(\.image.mayFollowAFailure)
         guard !retries.isEmpty else { return }
@@ -435,13 +436,13 @@ extension Deriver {
     }
 
     /// The requests of all subscribers of a decode, including overlay loads.
-    private func orders(of node: DecodeNode.ID) -> [Order] {
-        let orders = waiters(of: node).map(\.order)
+    private func orders(of node: DecodeNode.ID) -> [AdmittedRequest] {
+        let orders = subscribers(of: node).map(\.order)
         let overlays = decodes[node].overlays
         if overlays.isEmpty { return orders }
         return orders
             + overlays.compactMap { consumer in
-                guard case .waiter(let id, let index) = consumer else { return nil }
+                guard case .subscriber(let id, let index) = consumer else { return nil }
                 return gatherings[id]?.layers[index].order
             }
     }

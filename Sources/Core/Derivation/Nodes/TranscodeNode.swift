@@ -10,7 +10,7 @@ import Tables
 ///
 /// The serialization of a result starts with `encoding`, from the pixels from which the result was
 /// made.
-struct TranscodeNode: Tabled {
+struct TranscodeNode: SlotMapElement {
     typealias ID = SlotID<TranscodeNode>
 
     /// The target of the serialization.
@@ -64,7 +64,7 @@ struct TranscodeNode: Tabled {
 
 // Serializations of results and originals on their way to disk. No reply waits for them unless
 // requested (SEMANTICS §5.8).
-extension Deriver {
+extension WorkGraph {
     /// Starts the serialization of an original under a plain text. Returns `false` if there is
     /// none.
     mutating func transcodeOriginal(
@@ -225,7 +225,7 @@ extension Deriver {
 }
 
 // Ending serializations.
-extension Deriver {
+extension WorkGraph {
     /// Drops a serialization in progress.
     mutating func endTranscode(_ id: TranscodeNode.ID) {
         if let source = endTranscode(id, storing: .none) { tidy(source) }
@@ -264,12 +264,12 @@ extension Deriver {
         if let source {
             sources[source].storing.endedTranscode(tiers: tiers, as: transcode.material.plainText)
         }
-        tellStored(transcode.watchers, in: tiers)
+        notifyStored(transcode.watchers, in: tiers)
         return source
     }
 
     /// Answers the watchers, or lets them wait for the store of the original.
-    private mutating func tellStored(_ watchers: WatcherList, in tiers: CacheTypes) {
+    private mutating func notifyStored(_ watchers: WatcherList, in tiers: CacheTypes) {
         for var watcher in watchers.members {
             watcher.stored.formUnion(tiers)
             if let place = awaitOriginal(watcher) {

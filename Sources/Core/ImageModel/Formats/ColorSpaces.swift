@@ -57,7 +57,7 @@ struct RGBColorSpace: Hashable {
 
     /// Returns whether samples have the same meaning as in sRGB. Gray has no primaries.
     func isSRGB(for space: ProfileSpace) -> Bool {
-        curve == .sRGB && (space == .grey || chromaticities.isNear(.sRGB))
+        curve == .sRGB && (space == .gray || chromaticities.isNear(.sRGB))
     }
 
     /// The XYZ values of red, green and blue, adapted to D50, the ICC white point (Bradford;
@@ -218,7 +218,7 @@ struct Matrix3 {
 
 /// An RGB color space of a high dynamic range, brighter than SDR white (ITU-R BT.2100), identified
 /// by ITU-T H.273 code points.
-public struct HDRColours: Hashable, Sendable {
+public struct HDRColors: Hashable, Sendable {
     /// The transfer function.
     public enum Transfer: UInt8, Hashable, Sendable, CaseIterable {
         /// SMPTE ST 2084 (PQ): up to 10,000 cd/m².
@@ -269,7 +269,7 @@ public struct HDRColours: Hashable, Sendable {
     package static let nominalPeakNits = 1_000.0
 }
 
-extension HDRColours.Primaries {
+extension HDRColors.Primaries {
     /// The matrix from linear RGB of these primaries to linear sRGB (ITU-R BT.2087 for BT.2020; the
     /// others are derived from their chromaticities in the same way).
     package var toSRGB: [[Double]] {
@@ -298,7 +298,7 @@ extension HDRColours.Primaries {
     }
 }
 
-extension HDRColours {
+extension HDRColors {
     /// Reads an ICC profile: its H.273 code points (ICC.1:2022, 9.2.17), otherwise the red transfer
     /// curve, since libjxl and others write PQ and HLG without code points. Returns `nil` for other
     /// colors and for invalid profiles.
@@ -320,7 +320,7 @@ extension HDRColours {
     }
 }
 
-extension HDRColours.Transfer {
+extension HDRColors.Transfer {
     /// Linear light at a quarter, a half and three quarters of the sample range: for PQ in units of
     /// 10,000 cd/m², for HLG scene light (ITU-R BT.2100, tables 4 and 5).
     private var light: [Double] {
@@ -358,7 +358,7 @@ extension HDRColours.Transfer {
     }
 }
 
-extension HDRColours.Primaries {
+extension HDRColors.Primaries {
     /// The X of red, adapted to D50 as in profiles.
     private var redX: Double {
         switch self {
@@ -382,10 +382,10 @@ public struct SampleForm: Hashable, Sendable {
     /// range: 65,535 is 1.
     public var bits: Int
     /// The HDR color space; if `nil`, sRGB or gray, or the space of an accompanying profile.
-    public var hdr: HDRColours?
+    public var hdr: HDRColors?
 
     /// Creates a sample format.
-    public init(bits: Int = 8, hdr: HDRColours? = nil) {
+    public init(bits: Int = 8, hdr: HDRColors? = nil) {
         (self.bits, self.hdr) = (bits, hdr)
     }
 

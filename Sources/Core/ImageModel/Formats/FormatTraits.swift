@@ -238,7 +238,7 @@ extension FormatTraits {
                 memory: DecoderMemoryRows(whole: DecoderMemory(perChannel: 2))),
             output: FormatOutput(
                 loss: .always, takesPlanes: true, sideMax: 65_500, isKept: true,
-                settingTimes: [.progressive: 200, .optimise: 150])),
+                settingTimes: [.progressive: 200, .optimize: 150])),
         FormatTraits(
             format: .png, name: "png", extensions: ["png"], mimeType: "image/png",
             signatures: [.bytes([0x89])], isAnimated: true, storedSize: { $0.pngSize },
@@ -248,7 +248,7 @@ extension FormatTraits {
                 memory: DecoderMemoryRows(whole: DecoderMemory(copies: 1))),
             output: FormatOutput(
                 loss: .never, depths: [8, 16], holdsHDR: true, holdsFrames: true, isKept: true,
-                settingTimes: [.progressive: 200, .colours: 600, .depth: 200, .hdr: 200]),
+                settingTimes: [.progressive: 200, .colors: 600, .depth: 200, .hdr: 200]),
             encoderClass: 4),
         FormatTraits(
             format: .gif, name: "gif", extensions: ["gif"], mimeType: "image/gif",

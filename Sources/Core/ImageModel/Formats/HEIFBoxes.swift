@@ -16,7 +16,7 @@ enum BoxType {
     static let propertyContainer = 0x6970_636F
     static let propertyAssociation = 0x6970_6D61
     static let spatialExtents = 0x6973_7065
-    static let colours = 0x636F_6C72
+    static let colors = 0x636F_6C72
     static let codestream = 0x6A78_6C63
     static let partialCodestream = 0x6A78_6C70
     static let movie = 0x6D6F_6F76
@@ -74,7 +74,7 @@ extension HeaderBytes {
     /// (ISO/IEC 14496-12, 12.1.5).
     var heifColors: StatedColors? {
         let properties = shownFrames.map { boxes(in: $0.entry) } ?? primaryProperties
-        for property in properties where property.type == BoxType.colours {
+        for property in properties where property.type == BoxType.colors {
             let start = property.content.lowerBound
             guard has("nclx", at: start), let primaries = bigEndian(2, at: start + 4),
                 let transfer = bigEndian(2, at: start + 6)

@@ -14,7 +14,7 @@ package struct SampleProfile: Hashable, Sendable {
     /// - Returns: `nil` for an incomplete profile or one of another color space. The image is then
     ///   displayed as if it had none, as in browsers.
     package init?(_ bytes: UnsafeRawBufferPointer, for space: ProfileSpace?) {
-        guard let found = ProfileSpace(bytes), found == space || (found, space) == (.rgb, .grey)
+        guard let found = ProfileSpace(bytes), found == space || (found, space) == (.rgb, .gray)
         else { return nil }
         (self.bytes, self.space) = (Array(bytes), found)
     }
@@ -45,7 +45,7 @@ package struct SampleProfile: Hashable, Sendable {
 /// The color space that an ICC profile applies to, by its signature (ICC.1:2022, table 19).
 package enum ProfileSpace: String, Hashable, Sendable {
     case rgb = "RGB "
-    case grey = "GRAY"
+    case gray = "GRAY"
     case cmyk = "CMYK"
 
     private static let headerBytes = 128
@@ -106,7 +106,7 @@ extension SampleProfile {
         }
         switch space {
         case .cmyk: return false
-        case .grey: return tags.isSRGBCurve("kTRC", profile)
+        case .gray: return tags.isSRGBCurve("kTRC", profile)
         case .rgb:
             let colorants: [(StaticString, [Double])] = [
                 ("rXYZ", [0.4361, 0.2225, 0.0139]), ("gXYZ", [0.3851, 0.7169, 0.0971]),

@@ -238,9 +238,9 @@ extension HeaderBytes {
         guard !bits.flag(self) else { return true }
         let (hasProfile, space) = (bits.flag(self), bits.word(self))
         guard !hasProfile else { return false }
-        let (grey, xyb, custom) = (1, 2, 2)
+        let (gray, xyb, custom) = (1, 2, 2)
         if space != xyb, bits.word(self) == custom { skipPoint(&bits) }
-        if space != xyb, space != grey, bits.word(self) == custom {
+        if space != xyb, space != gray, bits.word(self) == custom {
             for _ in 0..<3 { skipPoint(&bits) }
         }
         if space != xyb {

@@ -53,7 +53,7 @@ public struct DecodeKey: Hashable, Sendable {
     /// The files that need no decoding because they already are the result; `nil` for none.
     public let passing: Passing?
     /// The properties determined along with the pixels.
-    public let facts: WantedFacts
+    public let properties: RequestedProperties
     /// Whether the pixels are an overlay, for which a smaller limit applies.
     public let isOverlay: Bool
     /// The permitted coders, in order of preference; empty for all.
@@ -79,10 +79,10 @@ public struct DecodeKey: Hashable, Sendable {
         need = DecodeNeed(request)
         keeps = need == .header ? [] : KeptParts(request)
         passing = Passing(request)
-        facts = request.wantsFacts ? request.facts : WantedFacts()
+        properties = request.wantsProperties ? request.properties : RequestedProperties()
         isOverlay = false
         // A load that needs no pixels can share its work with all others.
-        self.showsDamaged = showsDamaged && (need != .header || facts.needPixels)
+        self.showsDamaged = showsDamaged && (need != .header || properties.needPixels)
         self.limits = limits.ofPixels
     }
 
@@ -95,7 +95,7 @@ public struct DecodeKey: Hashable, Sendable {
         need = .full
         keeps = []
         passing = nil
-        facts = WantedFacts()
+        properties = RequestedProperties()
         showsDamaged = false
         isOverlay = true
         self.limits = limits.ofPixels
@@ -176,7 +176,7 @@ extension DecodeKey {
     package var operation: SourceOperation {
         if wantsAllFrames { return .allFrames }
         if let frame { return .frame(frame) }
-        return need == .header && !facts.needPixels ? .header : .still
+        return need == .header && !properties.needPixels ? .header : .still
     }
 }
 

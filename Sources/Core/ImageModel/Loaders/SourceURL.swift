@@ -162,7 +162,7 @@ struct HostAndPort {
     private static func endOfHost(_ bytes: ArraySlice<UInt8>) throws(ImageError) -> Int {
         guard bytes.first == UInt8(ascii: "[") else {
             let end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
-            guard !bytes[..<end].contains(where: isForeign) else {
+            guard !bytes[..<end].contains(where: isForbidden) else {
                 throw ImageError(
                     .invalidURL, "the host of the URL has characters that no host has")
             }
@@ -177,7 +177,7 @@ struct HostAndPort {
     }
 
     /// Returns whether the byte is a URL delimiter or is rejected by resolvers.
-    private static func isForeign(_ byte: UInt8) -> Bool {
+    private static func isForbidden(_ byte: UInt8) -> Bool {
         switch Unicode.Scalar(byte) {
         case "/", "?", "#", "@", "[", "]", "{", "}", "<", ">", "\\", "^", "`", "|", "\"", "'", "$",
             "*", "=", ";", ",", "!":

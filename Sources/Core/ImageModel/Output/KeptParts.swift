@@ -9,7 +9,7 @@ public struct KeptParts: OptionSet, Hashable, Sendable {
     /// Unconverted RGB pixels and their ICC profile.
     public static let profile = KeptParts(rawValue: 1 << 0)
     /// The same for gray pixels.
-    public static let greyProfile = KeptParts(rawValue: 1 << 1)
+    public static let grayProfile = KeptParts(rawValue: 1 << 1)
     /// Author and copyright.
     public static let rights = KeptParts(rawValue: 1 << 2)
     /// All EXIF, XMP and IPTC metadata.
@@ -22,7 +22,7 @@ public struct KeptParts: OptionSet, Hashable, Sendable {
 
     /// All parts known to this version.
     package static let known: KeptParts = [
-        .profile, .greyProfile, .rights, .metadata, .depth, .hdr,
+        .profile, .grayProfile, .rights, .metadata, .depth, .hdr,
     ]
 
     /// The parts that the result of a request needs. It needs more than 8 bits per sample only if
@@ -33,7 +33,7 @@ public struct KeptParts: OptionSet, Hashable, Sendable {
         guard request.allSteps.allSatisfy(\.form.takesDepth) else { return }
         let output = request.output
         if output.depth ?? 8 > 8 { insert(.depth) }
-        if output.keepsHDR, output.depth != 8, output.colours == nil,
+        if output.keepsHDR, output.depth != 8, output.colors == nil,
             output.format?.holdsHDR == true
         {
             insert(.hdr)
@@ -54,7 +54,7 @@ public struct KeptParts: OptionSet, Hashable, Sendable {
         guard formats.allSatisfy(OutputSetting.holders.contains) else { return }
         if output.keepsProfile {
             insert(.profile)
-            if formats.allSatisfy(OutputSetting.greyHolders.contains) { insert(.greyProfile) }
+            if formats.allSatisfy(OutputSetting.grayHolders.contains) { insert(.grayProfile) }
         }
         switch output.metadata {
         case nil, .nothing: break

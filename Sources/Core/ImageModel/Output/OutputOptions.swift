@@ -54,9 +54,9 @@ extension OutputOptions {
     }
 
     /// JPEG: optimized Huffman tables, a few percent fewer bytes for a second pass.
-    public var optimisesCoding: Bool {
-        get { self[.optimise] != nil }
-        set { self[.optimise] = newValue ? 1 : nil }
+    public var optimizesCoding: Bool {
+        get { self[.optimize] != nil }
+        set { self[.optimize] = newValue ? 1 : nil }
     }
 
     /// JPEG, AVIF: the chroma subsampling.
@@ -67,9 +67,9 @@ extension OutputOptions {
 
     /// PNG, GIF: the maximum palette size, 2 to 256; `nil` for full color in a PNG and 256 colors
     /// in a GIF.
-    public var colours: Int? {
-        get { self[.colours] }
-        set { self[.colours] = newValue }
+    public var colors: Int? {
+        get { self[.colors] }
+        set { self[.colors] = newValue }
     }
 
     /// The strength of dithering in palette images, 0 to 100 percent.
@@ -170,10 +170,10 @@ extension OutputOptions {
     }
 
     /// JPEG: the color behind transparent pixels; its alpha is ignored.
-    public var background: Colour {
-        get { OutputSetting.colour(of: self[.background] ?? 0xFF_FFFF) }
+    public var background: Color {
+        get { OutputSetting.color(of: self[.background] ?? 0xFF_FFFF) }
         set {
-            let opaque = Colour(argb: 0xFF00_0000 | newValue.argb)
+            let opaque = Color(argb: 0xFF00_0000 | newValue.argb)
             self[.background] = OutputSetting.value(of: opaque)
         }
     }
@@ -296,7 +296,7 @@ extension OutputOptions {
                 .depth,
                 "the depth of \(format.name) is one of " + words.joined(separator: ", "))
         }
-        guard depth == 8 || colours == nil else {
+        guard depth == 8 || colors == nil else {
             throw .setting(
                 .depth, "a palette has colours of 8 bits: leave colours out, or ask for depth 8")
         }

@@ -2,7 +2,7 @@
 ///
 /// The row's name is used on the command line, in presets, in keys and on the wire.
 package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
-    case progressive, optimise, subsampling, colours, dither, effort, nearLossless, alphaQuality
+    case progressive, optimize, subsampling, colors, dither, effort, nearLossless, alphaQuality
     case sharpYUV, background, maxBytes, accept, icc, metadata, embedThumbnail, depth, hdr, pass
 
     /// The type of a value.
@@ -14,7 +14,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         /// An index into these words, with its default if there is one.
         case word([String], usual: Int?)
         /// An opaque color as the number `RRGGBB`, with its default.
-        case colour(usual: Int)
+        case color(usual: Int)
         /// A set of these formats: the sum of 1, 2, 4 and so on.
         case formats([ImageFormat])
     }
@@ -40,7 +40,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
             Row(
                 name: "progressive", values: .flag, formats: [.jpeg, .png, .gif],
                 help: "a rough image first: JPEG in scans, PNG, GIF interlaced")
-        case .optimise:
+        case .optimize:
             Row(
                 name: "optimise", values: .flag, formats: [.jpeg],
                 help: "JPEG with tables of its own: smaller, slower")
@@ -50,7 +50,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
                 formats: [.jpeg, .avif],
                 help: "colours of JPEG, AVIF: 420 is one for four pixels, 444 one for each,\n"
                     + "auto is 420 below quality 90")
-        case .colours:
+        case .colors:
             Row(
                 name: "colours", values: .number(2...256, usual: nil), formats: [.png, .gif],
                 help: "a palette: PNG of at most 2, 4, 16 or 256 colours, GIF of any\n"
@@ -78,7 +78,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
                 help: "WebP with sharper edges of colours: slower")
         case .background:
             Row(
-                name: "background", values: .colour(usual: 0xFF_FFFF),
+                name: "background", values: .color(usual: 0xFF_FFFF),
                 formats: ImageFormat.encodable.filter { !$0.carriesAlpha },
                 help: "behind what is transparent in a format without transparency\n(#FFFFFF)")
         case .maxBytes:
@@ -132,7 +132,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     /// The formats that can hold profiles and metadata; other formats omit both.
     static let holders: [ImageFormat] = [.jpeg, .png, .webp, .tiff, .avif, .jxl]
     /// Those that also support gray pixels, and thus a gray profile.
-    package static let greyHolders: [ImageFormat] = [.jpeg, .png, .tiff, .jxl]
+    package static let grayHolders: [ImageFormat] = [.jpeg, .png, .tiff, .jxl]
 
     /// `avif 8, 10, 12`
     private static var depths: String {
@@ -169,7 +169,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .flag: nil
         case .number(let range, _): "\(range.lowerBound)..\(range.upperBound)"
         case .word: "WORD"
-        case .colour: "#RRGGBB"
+        case .color: "#RRGGBB"
         case .formats: "FORMATS"
         }
     }
@@ -182,7 +182,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
             "a whole number from \(range.lowerBound) to \(range.upperBound)"
                 + (self == .maxBytes ? ", such as 50000 or 100K" : "")
         case .word(let words, _): "one of " + words.joined(separator: ", ")
-        case .colour: "an opaque colour, #RRGGBB"
+        case .color: "an opaque colour, #RRGGBB"
         case .formats(let formats):
             "some of \(formats.map(\.name).joined(separator: ", ")), with commas between them"
         }
@@ -195,7 +195,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .flag: text == Self.isThere ? 1 : nil
         case .number: PlainNumber.integer(text)
         case .word(let words, _): words.firstIndex(of: text)
-        case .colour: Colour(text).map { Self.value(of: $0) }
+        case .color: Color(text).map { Self.value(of: $0) }
         case .formats(let formats): Self.value(of: text, among: formats)
         }
     }
@@ -208,7 +208,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     /// The words that a value may consist of.
     package var words: [String] {
         switch row.values {
-        case .flag, .number, .colour: []
+        case .flag, .number, .color: []
         case .word(let words, _): words
         case .formats(let formats): formats.map(\.name)
         }
@@ -220,7 +220,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .flag: Self.isThere
         case .number: "\(value)"
         case .word(let words, _): words.indices.contains(value) ? words[value] : "\(value)"
-        case .colour: permits(value) ? Self.colour(of: value).hexText : "\(value)"
+        case .color: permits(value) ? Self.color(of: value).hexText : "\(value)"
         case .formats(let formats):
             Self.formats(of: value, among: formats).map(\.name).joined(separator: ",")
         }
@@ -244,13 +244,13 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     }
 
     /// Returns an out-of-range number for a translucent color.
-    static func value(of colour: Colour) -> Int {
-        let number = Int(colour.red) << 16 | Int(colour.green) << 8 | Int(colour.blue)
-        return colour.alpha == UInt8.max ? number : -1
+    static func value(of color: Color) -> Int {
+        let number = Int(color.red) << 16 | Int(color.green) << 8 | Int(color.blue)
+        return color.alpha == UInt8.max ? number : -1
     }
 
-    static func colour(of value: Int) -> Colour {
-        Colour(argb: 0xFF00_0000 | UInt32(truncatingIfNeeded: value))
+    static func color(of value: Int) -> Color {
+        Color(argb: 0xFF00_0000 | UInt32(truncatingIfNeeded: value))
     }
 
     package func permits(_ value: Int) -> Bool {
@@ -258,7 +258,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .flag: value == 1
         case .number(let range, _): range.contains(value)
         case .word(let words, _): words.indices.contains(value)
-        case .colour: (0...0xFF_FFFF).contains(value)
+        case .color: (0...0xFF_FFFF).contains(value)
         case .formats(let formats): (1..<(1 << formats.count)).contains(value)
         }
     }
@@ -272,7 +272,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .flag: nil
         case .number(_, let usual): usual
         case .word(_, let usual): usual
-        case .colour(let usual): usual
+        case .color(let usual): usual
         case .formats: nil
         }
     }

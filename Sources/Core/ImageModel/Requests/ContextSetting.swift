@@ -316,8 +316,8 @@ enum EncodeOptionList {
                 }
                 options.quality = Int((quality * 100).rounded())
             case .backgroundColor:
-                guard let colour = Colour(text), colour.alpha == UInt8.max else { return false }
-                options.background = colour
+                guard let color = Color(text), color.alpha == UInt8.max else { return false }
+                options.background = color
             case .maxPixelSize:
                 if text == "0x0" {
                     options.maxPixelSize = nil
@@ -416,8 +416,8 @@ extension Fallback {
         if text == "none" {
             self = .none
         } else if text.utf8.first == UInt8(ascii: "#") {
-            guard let colour = Colour(text) else { return nil }
-            self = .colour(colour)
+            guard let color = Color(text) else { return nil }
+            self = .color(color)
         } else {
             guard let url = try? SourceURL(text), ["http", "https"].contains(url.scheme) else {
                 return nil

@@ -71,11 +71,11 @@ public struct ImageRequest: Hashable, Sendable {
         }
     }
     /// Additional properties besides those of `ImageInfo`; requires `infoOnly`.
-    public var facts: WantedFacts {
-        @inlinable get { shared.fields.facts }
+    public var properties: RequestedProperties {
+        @inlinable get { shared.fields.properties }
         @inlinable _modify {
             unshare()
-            yield &shared.fields.facts
+            yield &shared.fields.properties
         }
     }
     /// Whether the response explains how the image was produced. Doesn't affect keys or work.
@@ -202,7 +202,7 @@ public struct ImageRequest: Hashable, Sendable {
     }
 
     /// Whether pixels must be decoded because the source's header is not sufficient.
-    package var needsPixels: Bool { infoOnly ? facts.needPixels : !wantsOriginal }
+    package var needsPixels: Bool { infoOnly ? properties.needPixels : !wantsOriginal }
 
     /// Whether the image may be loaded although its source has failed before.
     package var mayFollowAFailure: Bool {
@@ -210,7 +210,7 @@ public struct ImageRequest: Hashable, Sendable {
     }
 
     /// Whether properties are requested that caches don't store, so that the bytes must be read.
-    package var wantsFacts: Bool { infoOnly && !facts.kinds.isEmpty }
+    package var wantsProperties: Bool { infoOnly && !properties.kinds.isEmpty }
 
     /// The assumed lifetime that takes effect; none if freshness is ignored.
     package var countedLifetime: AssumedLifetime {
@@ -257,7 +257,7 @@ struct RequestFields: Hashable, Sendable {
     @usableFromInline var pixelRatio = 1.0
     @usableFromInline var output = OutputOptions()
     @usableFromInline var infoOnly = false
-    @usableFromInline var facts = WantedFacts()
+    @usableFromInline var properties = RequestedProperties()
     @usableFromInline var wantsExplanation = false
     @usableFromInline var assumedLifetime: AssumedLifetime = .none
     @usableFromInline var earlierFailureMilliseconds: Int?

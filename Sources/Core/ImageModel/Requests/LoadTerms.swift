@@ -97,7 +97,7 @@ public struct LoadTerms: Hashable, Sendable {
         guard error.code.admitsFallback else { return nil }
         switch fallback {
         case .none: return nil
-        case .colour: return infoOnly ? nil : fallback
+        case .color: return infoOnly ? nil : fallback
         case .load: return fallback
         }
     }

@@ -227,7 +227,7 @@ public struct EncodeOptions: Hashable, Sendable {
     /// unset.
     public var quality: Int?
     /// The color behind transparent pixels in a format without alpha; its own alpha is ignored.
-    public var background: Colour?
+    public var background: Color?
     /// The maximum size of the result; larger images are scaled down with their aspect ratio
     /// preserved, smaller ones are not enlarged.
     public var maxPixelSize: PixelSize?

@@ -12,7 +12,7 @@ extension ImageRequest {
     /// Whether all frames of an animation are kept by default because it is only scaled while
     /// decoding, like SDWebImage's thumbnails.
     package var reducesFrames: Bool {
-        mayHoldFrames && isReductionOnly && !output.isProgressive && output.colours == nil
+        mayHoldFrames && isReductionOnly && !output.isProgressive && output.colors == nil
     }
 
     /// Whether restricting an animation to its first frame changes the result.

@@ -120,11 +120,11 @@ package struct CropRatioStep: ValuedStep {
 package struct TrimStep: ValuedStep {
     package var tolerance: Double
     /// The color to trim; `nil` for that of the top left corner.
-    package var colour: Colour?
+    package var color: Color?
 
     package var key: String {
-        let colour = colour.map { ",\($0.hexText)" } ?? ""
-        return "ImagebusTrimTransformer(\(decimalText(tolerance))\(colour))"
+        let color = color.map { ",\($0.hexText)" } ?? ""
+        return "ImagebusTrimTransformer(\(decimalText(tolerance))\(color))"
     }
 
     package var demand: StepDemand { .everything }
@@ -133,12 +133,12 @@ package struct TrimStep: ValuedStep {
 
     package static let values: [StepValue<Self>] = [
         .number("tolerance", \.tolerance, in: 0...255, isOptional: true),
-        .maybeColour(\.colour),
+        .maybeColor(\.color),
     ]
 
-    package static let blank = TrimStep(tolerance: 10, colour: nil)
+    package static let blank = TrimStep(tolerance: 10, color: nil)
 
-    package var step: TransformStep { .trim(tolerance: tolerance, colour) }
+    package var step: TransformStep { .trim(tolerance: tolerance, color) }
 
     package static let syntax = StepSyntax(
         "trim", value: "[TOLERANCE][,COLOUR]",
@@ -153,17 +153,17 @@ package struct TrimStep: ValuedStep {
 package struct PadStep: ValuedStep {
     package var size: PixelSize
     package var gravity: Gravity
-    package var colour: Colour
+    package var color: Color
 
     package var key: String {
         "ImagebusPadTransformer({\(sixDecimals(size.width)),\(sixDecimals(size.height))},"
-            + "\(gravity),\(colour.hexText))"
+            + "\(gravity),\(color.hexText))"
     }
 
     package var demand: StepDemand { .everything }
 
     /// Fill colors are sRGB.
-    package var takesDepth: Bool { colour == .clear }
+    package var takesDepth: Bool { color == .clear }
 
     package func size(after source: PixelSize) -> PixelSize? {
         PixelSize(width: max(source.width, size.width), height: max(source.height, size.height))
@@ -174,7 +174,7 @@ package struct PadStep: ValuedStep {
     }
 
     package func scaled(by ratio: Double) -> TransformStep? {
-        .pad(size.scaled(by: ratio), gravity.scaled(by: ratio), colour)
+        .pad(size.scaled(by: ratio), gravity.scaled(by: ratio), color)
     }
 
     package func checkMore(pixelsMax: Int) throws(ImageError) {
@@ -194,13 +194,13 @@ package struct PadStep: ValuedStep {
     }
 
     package static let values: [StepValue<Self>] = [
-        .size(\.size), .gravity(\.gravity), .colour(\.colour),
+        .size(\.size), .gravity(\.gravity), .color(\.color),
     ]
 
     package static let blank = PadStep(
-        size: PixelSize(width: 1, height: 1), gravity: .center, colour: .clear)
+        size: PixelSize(width: 1, height: 1), gravity: .center, color: .clear)
 
-    package var step: TransformStep { .pad(size, gravity, colour) }
+    package var step: TransformStep { .pad(size, gravity, color) }
 
     package static let syntax = StepSyntax(
         "pad", value: "WxH[,GRAVITY][,#RRGGBB]",
@@ -215,16 +215,16 @@ package struct PadStep: ValuedStep {
 package struct PadRatioStep: ValuedStep {
     package var ratio: AspectRatio
     package var gravity: Gravity
-    package var colour: Colour
+    package var color: Color
 
     package var key: String {
-        "ImagebusPadRatioTransformer(\(ratio),\(gravity),\(colour.hexText))"
+        "ImagebusPadRatioTransformer(\(ratio),\(gravity),\(color.hexText))"
     }
 
     package var demand: StepDemand { .everything }
 
     /// Fill colors are sRGB.
-    package var takesDepth: Bool { colour == .clear }
+    package var takesDepth: Bool { color == .clear }
 
     package func size(after source: PixelSize) -> PixelSize? {
         ratio.isPermitted ? ratio.smallest(around: source) : nil
@@ -235,7 +235,7 @@ package struct PadRatioStep: ValuedStep {
     }
 
     package func scaled(by factor: Double) -> TransformStep? {
-        .padRatio(ratio, gravity.scaled(by: factor), colour)
+        .padRatio(ratio, gravity.scaled(by: factor), color)
     }
 
     package func checkMore(pixelsMax: Int) throws(ImageError) {
@@ -243,13 +243,13 @@ package struct PadRatioStep: ValuedStep {
     }
 
     package static let values: [StepValue<Self>] = [
-        .ratio(\.ratio), .gravity(\.gravity), .colour(\.colour),
+        .ratio(\.ratio), .gravity(\.gravity), .color(\.color),
     ]
 
     package static let blank = PadRatioStep(
-        ratio: AspectRatio(width: 1, height: 1), gravity: .center, colour: .clear)
+        ratio: AspectRatio(width: 1, height: 1), gravity: .center, color: .clear)
 
-    package var step: TransformStep { .padRatio(ratio, gravity, colour) }
+    package var step: TransformStep { .padRatio(ratio, gravity, color) }
 
     package static let syntax = StepSyntax(
         "pad-ratio", value: "W:H[,GRAVITY][,#RRGGBB]",
@@ -273,7 +273,7 @@ package struct ExtendStep: ValuedStep {
 
     /// Fill colors are sRGB.
     package var takesDepth: Bool {
-        if case .colour(let colour) = fill { colour == .clear } else { true }
+        if case .color(let color) = fill { color == .clear } else { true }
     }
 
     package func size(after source: PixelSize) -> PixelSize? { margins.size(around: source) }
@@ -297,7 +297,7 @@ package struct ExtendStep: ValuedStep {
         .count("bottom", \.margins.bottom, in: Margins.sides), .fill(\.fill),
     ]
 
-    package static let blank = ExtendStep(margins: Margins(), fill: .colour(.clear))
+    package static let blank = ExtendStep(margins: Margins(), fill: .color(.clear))
 
     package var step: TransformStep { .extend(margins, fill) }
 
@@ -332,7 +332,7 @@ public struct Margins: Hashable, Sendable {
 /// The content of margins.
 public enum MarginFill: Hashable, Sendable {
     /// A uniform color.
-    case colour(Colour)
+    case color(Color)
     /// The edge pixels, replicated.
     case copy
     /// The image, tiled.
@@ -356,14 +356,14 @@ extension MarginFill: CustomStringConvertible {
         if let word = Self.words.first(where: { $0.name == text }) {
             self = word.fill
         } else {
-            guard let colour = Colour(text) else { return nil }
-            self = .colour(colour)
+            guard let color = Color(text) else { return nil }
+            self = .color(color)
         }
     }
 
     /// The text that `init` accepts.
     public var description: String {
-        if case .colour(let colour) = self { return colour.hexText }
+        if case .color(let color) = self { return color.hexText }
         return Self.words.first { $0.fill == self }?.name ?? ""
     }
 }

@@ -1,16 +1,16 @@
 /// Composites transparent pixels over a color.
 package struct FlattenStep: ValuedStep {
-    package var colour: Colour
+    package var color: Color
 
-    package var key: String { "ImagebusFlattenTransformer(\(colour.hexText))" }
+    package var key: String { "ImagebusFlattenTransformer(\(color.hexText))" }
 
     package static let values: [StepValue<Self>] = [
-        .colour(\.colour, isOptional: false, isOpaque: true)
+        .color(\.color, isOptional: false, isOpaque: true)
     ]
 
-    package static let blank = FlattenStep(colour: .white)
+    package static let blank = FlattenStep(color: .white)
 
-    package var step: TransformStep { .flatten(colour) }
+    package var step: TransformStep { .flatten(color) }
 
     package static let syntax = StepSyntax(
         "flatten", value: "#RRGGBB", "lay it over a colour, without transparency (repeatable)",
@@ -58,20 +58,20 @@ package struct InvertStep: ValuedStep {
 
 /// Blends the image with a color.
 package struct TintStep: ValuedStep {
-    package var colour: Colour
+    package var color: Color
     package var mode: BlendMode
 
-    package var key: String { "SDImageTintTransformer(\(colour.hexText),\(mode.rawValue))" }
+    package var key: String { "SDImageTintTransformer(\(color.hexText),\(mode.rawValue))" }
 
     package var demand: StepDemand { .everything }
 
     package static let values: [StepValue<Self>] = [
-        .colour(\.colour, isOptional: false), .mode(\.mode),
+        .color(\.color, isOptional: false), .mode(\.mode),
     ]
 
-    package static let blank = TintStep(colour: .clear, mode: .sourceIn)
+    package static let blank = TintStep(color: .clear, mode: .sourceIn)
 
-    package var step: TransformStep { .tint(colour, mode) }
+    package var step: TransformStep { .tint(color, mode) }
 
     package static let syntax = StepSyntax(
         "tint", value: "#AARRGGBB[,MODE]",
@@ -231,11 +231,11 @@ package struct RoundStep: ValuedStep {
     package var radius: Double
     package var corners: Corners
     package var border: Double
-    package var colour: Colour?
+    package var color: Color?
 
     package var key: String {
         "SDImageRoundCornerTransformer(\(decimalText(radius)),\(corners.keyText),"
-            + "\(decimalText(border)),\(colour?.hexText ?? "(null)"))"
+            + "\(decimalText(border)),\(color?.hexText ?? "(null)"))"
     }
 
     package var demand: StepDemand { .everything }
@@ -246,19 +246,19 @@ package struct RoundStep: ValuedStep {
     }
 
     package func scaled(by ratio: Double) -> TransformStep? {
-        .round(radius: radius * ratio, corners, border: border * ratio, colour)
+        .round(radius: radius * ratio, corners, border: border * ratio, color)
     }
 
     package static let values: [StepValue<Self>] = [
         .number("radius", \.radius, in: lengths), .corners(\.corners),
-        .number("border", \.border, in: lengths, isOptional: true), .maybeColour(\.colour),
+        .number("border", \.border, in: lengths, isOptional: true), .maybeColor(\.color),
     ]
 
     private static let lengths = 0...Double(RequestLimits.sideMax)
 
-    package static let blank = RoundStep(radius: 0, corners: .all, border: 0, colour: nil)
+    package static let blank = RoundStep(radius: 0, corners: .all, border: 0, color: nil)
 
-    package var step: TransformStep { .round(radius: radius, corners, border: border, colour) }
+    package var step: TransformStep { .round(radius: radius, corners, border: border, color) }
 
     package static let syntax = StepSyntax(
         "round", value: "R[,CORNERS][,BORDER,#RRGGBB]",

@@ -113,7 +113,7 @@ extension ImageRequest {
         image.steps = []
         image.output = OutputOptions()
         image.infoOnly = false
-        image.facts = WantedFacts()
+        image.properties = RequestedProperties()
         image.context.key = nil
         image.context.fallback = nil
         image.context.serializer = nil
@@ -181,7 +181,7 @@ extension Overlay {
             var other = Words()
             if other.take(word) { return "'\(word)' says again what a word before it said" }
             return "'\(word)' is no word of an overlay and no URL"
-                + Nearness.question(word, known)
+                + SpellingSuggestion.question(word, known)
         }
         return "there is no URL"
     }

@@ -78,22 +78,22 @@ extension StepValue {
             isOptional: true, { Gravity($0) }, \.description, isPermitted: \.isPermitted)
     }
 
-    static func colour(
-        _ path: any WritableKeyPath<Step, Colour> & Sendable, isOptional: Bool = true,
+    static func color(
+        _ path: any WritableKeyPath<Step, Color> & Sendable, isOptional: Bool = true,
         isOpaque: Bool = false
     ) -> StepValue {
         StepValue(
             "colour", path,
             expected: isOpaque ? "an opaque colour, #RRGGBB" : "#RRGGBB or #AARRGGBB",
-            isOptional: isOptional, { Colour($0) }, \.hexText,
+            isOptional: isOptional, { Color($0) }, \.hexText,
             isPermitted: { !isOpaque || $0.alpha == UInt8.max })
     }
 
     /// An optional color.
-    static func maybeColour(_ path: any WritableKeyPath<Step, Colour?> & Sendable) -> StepValue {
+    static func maybeColor(_ path: any WritableKeyPath<Step, Color?> & Sendable) -> StepValue {
         StepValue(
             "colour", path, expected: "#RRGGBB or #AARRGGBB", isOptional: true,
-            { Colour($0).map { .some($0) } }, { $0?.hexText }, isPermitted: { _ in true })
+            { Color($0).map { .some($0) } }, { $0?.hexText }, isPermitted: { _ in true })
     }
 
     static func fill(_ path: any WritableKeyPath<Step, MarginFill> & Sendable) -> StepValue {

@@ -28,15 +28,15 @@ public enum TransformStep: Hashable, Sendable {
     case cropRatio(AspectRatio, Gravity)
     /// Trim edges of uniform color, whose samples differ from it by at most `tolerance` (0 to 255).
     /// Without a color that of the top left corner is used.
-    case trim(tolerance: Double, Colour? = nil)
+    case trim(tolerance: Double, Color? = nil)
     /// Pad to a canvas of at least that size.
-    case pad(PixelSize, Gravity, Colour)
+    case pad(PixelSize, Gravity, Color)
     /// Pad to the smallest canvas of that aspect ratio.
-    case padRatio(AspectRatio, Gravity, Colour)
+    case padRatio(AspectRatio, Gravity, Color)
     /// Add margins.
     case extend(Margins, MarginFill)
     /// Composite over an opaque color, which is visible where the image is transparent.
-    case flatten(Colour)
+    case flatten(Color)
     /// Convert to grayscale.
     case grayscale
     /// Apply a sepia tone.
@@ -61,9 +61,9 @@ public enum TransformStep: Hashable, Sendable {
     case vignette(Double)
     /// Round the corners with a radius of at most half the shorter side, and draw a border of that
     /// width in pixels if a color is given.
-    case round(radius: Double, Corners = .all, border: Double = 0, Colour? = nil)
+    case round(radius: Double, Corners = .all, border: Double = 0, Color? = nil)
     /// Blend with a color in that mode; a fully transparent color has no effect.
-    case tint(Colour, BlendMode = .sourceIn)
+    case tint(Color, BlendMode = .sourceIn)
     /// Apply a step implemented by a plug-in.
     case custom(CustomStep)
 
@@ -101,13 +101,13 @@ public enum TransformStep: Hashable, Sendable {
         case .overlay(let overlay): OverlayStep(overlay: overlay)
         case .cropTo(let size, let gravity): CropToStep(extent: size, gravity: gravity)
         case .cropRatio(let ratio, let gravity): CropRatioStep(ratio: ratio, gravity: gravity)
-        case .trim(let tolerance, let colour): TrimStep(tolerance: tolerance, colour: colour)
-        case .pad(let size, let gravity, let colour):
-            PadStep(size: size, gravity: gravity, colour: colour)
-        case .padRatio(let ratio, let gravity, let colour):
-            PadRatioStep(ratio: ratio, gravity: gravity, colour: colour)
+        case .trim(let tolerance, let color): TrimStep(tolerance: tolerance, color: color)
+        case .pad(let size, let gravity, let color):
+            PadStep(size: size, gravity: gravity, color: color)
+        case .padRatio(let ratio, let gravity, let color):
+            PadRatioStep(ratio: ratio, gravity: gravity, color: color)
         case .extend(let margins, let fill): ExtendStep(margins: margins, fill: fill)
-        case .flatten(let colour): FlattenStep(colour: colour)
+        case .flatten(let color): FlattenStep(color: color)
         case .grayscale: GrayscaleStep()
         case .sepia: SepiaStep()
         case .invert: InvertStep()
@@ -119,9 +119,9 @@ public enum TransformStep: Hashable, Sendable {
         case .sharpen(let radius): SharpenStep(radius)
         case .pixelate(let side): PixelateStep(side)
         case .vignette(let amount): VignetteStep(amount)
-        case .round(let radius, let corners, let border, let colour):
-            RoundStep(radius: radius, corners: corners, border: border, colour: colour)
-        case .tint(let colour, let mode): TintStep(colour: colour, mode: mode)
+        case .round(let radius, let corners, let border, let color):
+            RoundStep(radius: radius, corners: corners, border: border, color: color)
+        case .tint(let color, let mode): TintStep(color: color, mode: mode)
         case .custom(let step): step
         }
     }

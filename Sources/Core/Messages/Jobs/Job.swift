@@ -262,7 +262,7 @@ public struct DecodedImage: Hashable, Sendable {
     /// The frames in order, each in its own block; empty if only the header was requested.
     public var frames: [Frame]
     /// The requested properties.
-    public var facts: ImageFacts?
+    public var properties: ImageProperties?
     /// A file that is the result, instead of frames.
     public var file: BlockReference?
     /// Whether pixels are missing that the source should contain.
@@ -283,10 +283,10 @@ public struct DecodedImage: Hashable, Sendable {
     }
 
     /// Creates a decode result.
-    public init(info: ImageInfo, frames: [Frame], facts: ImageFacts? = nil) {
+    public init(info: ImageInfo, frames: [Frame], properties: ImageProperties? = nil) {
         self.info = info
         self.frames = frames
-        self.facts = facts
+        self.properties = properties
     }
 }
 

@@ -322,7 +322,7 @@ public struct DecodeWork: Hashable, Sendable {
     /// The metadata to return along with the pixels if present.
     public var keeps: KeptParts
     /// The additional properties to determine.
-    public var facts: WantedFacts
+    public var properties: RequestedProperties
     /// The files that are returned instead of pixels because they are the result; `nil` for none.
     public var passing: Passing?
     /// The limits, checked on the header before any pixel is decoded.
@@ -338,7 +338,8 @@ public struct DecodeWork: Hashable, Sendable {
     /// Creates a decode.
     public init(
         source: BlockReference, frame: Int? = nil, need: DecodeNeed, keeps: KeptParts = [],
-        facts: WantedFacts = WantedFacts(), limits: ImageLimits, framesMax: Int = 1,
+        properties: RequestedProperties = RequestedProperties(), limits: ImageLimits,
+        framesMax: Int = 1,
         isPartial: Bool = false
     ) {
         self.isPartial = isPartial
@@ -347,18 +348,18 @@ public struct DecodeWork: Hashable, Sendable {
         self.framesMax = framesMax
         self.source = source
         self.need = need
-        self.facts = facts
+        self.properties = properties
         self.limits = limits
     }
 
     /// Whether the combination of options is valid.
-    package var isPossible: Bool { !isPartial || (!wantsAllFrames && facts.kinds.isEmpty) }
+    package var isPossible: Bool { !isPartial || (!wantsAllFrames && properties.kinds.isEmpty) }
 
     /// Whether an SVG is handled without rendering: as a file, or from its root element alone. Any
     /// of the built-in decoders can do that.
     package var takesDrawingsUndrawn: Bool {
         guard !isPartial else { return false }
-        return passing?.passesDrawings(for: need) ?? (need == .header && facts.kinds.isEmpty)
+        return passing?.passesDrawings(for: need) ?? (need == .header && properties.kinds.isEmpty)
     }
 
     /// The maximum size in bytes of a file that is returned: the source with rewritten metadata, or
@@ -427,7 +428,7 @@ public struct OverlayInput: Hashable, Sendable {
 /// An encoding of an image of one color.
 public struct PaintWork: Hashable, Sendable {
     /// The color of every pixel.
-    public var colour: Colour
+    public var color: Color
     /// The size of the image.
     public var size: PixelSize
     /// The encoding; PNG by default.
@@ -436,8 +437,8 @@ public struct PaintWork: Hashable, Sendable {
     public var limits: ImageLimits
 
     /// Creates a painted image.
-    public init(colour: Colour, size: PixelSize, output: OutputOptions, limits: ImageLimits) {
-        self.colour = colour
+    public init(color: Color, size: PixelSize, output: OutputOptions, limits: ImageLimits) {
+        self.color = color
         self.size = size
         self.output = output
         self.limits = limits

@@ -13,9 +13,9 @@ public struct PixelLayout: Hashable, Sendable {
     public var samples = SampleForm.usual
     /// For consecutive frames with the same layout, which is that of the plane: the frame durations
     /// and the loop count.
-    public var animation: AnimationFacts?
+    public var animation: AnimationProperties?
     /// Metadata in the block in addition to the pixels; each kind at most once.
-    public var enclosures: [Enclosure] = []
+    public var embeddedMetadata: [EmbeddedMetadata] = []
 
     /// Creates a layout of planes as decoded.
     public init(planes: [PixelPlane], orientation: Orientation) {
@@ -45,10 +45,11 @@ public struct PixelLayout: Hashable, Sendable {
     /// The number of bytes of the block that pixels and metadata occupy; `nil` if the layout is
     /// invalid or overflows.
     public var byteCount: Int? {
-        guard var count = pixelByteCount, Set(enclosures.map(\.kind)).count == enclosures.count
+        guard var count = pixelByteCount,
+            Set(embeddedMetadata.map(\.kind)).count == embeddedMetadata.count
         else { return nil }
-        for enclosure in enclosures {
-            guard let end = enclosure.end else { return nil }
+        for embedded in embeddedMetadata {
+            guard let end = embedded.end else { return nil }
             count = max(count, end)
         }
         return count
@@ -57,7 +58,7 @@ public struct PixelLayout: Hashable, Sendable {
     /// The number of bytes of the block that the pixels occupy; `nil` if the layout is invalid or
     /// overflows.
     public var pixelByteCount: Int? {
-        guard planes.count == 1 || isPlanar && planes.allSatisfy({ $0.bands == .grey }),
+        guard planes.count == 1 || isPlanar && planes.allSatisfy({ $0.bands == .gray }),
             mayHaveSamples, mayHaveFrames
         else { return nil }
         var count = 0
@@ -89,7 +90,7 @@ public struct PixelLayout: Hashable, Sendable {
     /// At least two complete frames of 8-bit RGBA.
     private var mayHaveFrames: Bool {
         guard let animation else { return true }
-        return (2...AnimationFacts.framesMax).contains(animation.durations.count)
+        return (2...AnimationProperties.framesMax).contains(animation.durations.count)
             && planes.count == 1 && planes[0].bands == .rgba && planes[0].offset == 0
             && planes[0].isWhole && samples == .usual
     }
@@ -97,8 +98,8 @@ public struct PixelLayout: Hashable, Sendable {
     /// Separate planes have 8 bits, and only RGB can have a high dynamic range.
     private var mayHaveSamples: Bool {
         guard samples != .usual else { return true }
-        let hasColours = planes.allSatisfy { $0.bands == .rgb || $0.bands == .rgba }
-        return samples.isPossible && planes.count == 1 && (samples.hdr == nil || hasColours)
+        let hasColors = planes.allSatisfy { $0.bands == .rgb || $0.bands == .rgba }
+        return samples.isPossible && planes.count == 1 && (samples.hdr == nil || hasColors)
     }
 
     /// Whether every plane consists entirely of image content except for a fraction of its last
@@ -112,9 +113,9 @@ public struct PixelPlane: Hashable, Sendable {
     /// The channels of a pixel, interleaved.
     public enum Bands: UInt8, Hashable, Sendable, CaseIterable {
         /// One sample: gray, or the single channel of this plane.
-        case grey = 1
+        case gray = 1
         /// Gray and straight alpha.
-        case greyAlpha = 2
+        case grayAlpha = 2
         /// Red, green, blue.
         case rgb = 3
         /// Red, green, blue and straight alpha.
@@ -206,12 +207,12 @@ extension EncodedImage {
 }
 
 extension PixelPlane.Bands {
-    fileprivate var hasAlpha: Bool { self == .greyAlpha || self == .rgba }
+    fileprivate var hasAlpha: Bool { self == .grayAlpha || self == .rgba }
 }
 
 /// Metadata of a source that goes into results in addition to its pixels, and its location in their
 /// block (PROTOCOL §7.1). It is as untrusted as the source.
-public struct Enclosure: Hashable, Sendable {
+public struct EmbeddedMetadata: Hashable, Sendable {
     /// The kind of metadata; the number on the wire.
     public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
         /// An ICC profile for RGB or gray.
@@ -249,6 +250,6 @@ public struct Enclosure: Hashable, Sendable {
 
     /// The kept parts that may include it.
     package var wishes: KeptParts {
-        kind == .profile ? [.profile, .greyProfile] : [.rights, .metadata]
+        kind == .profile ? [.profile, .grayProfile] : [.rights, .metadata]
     }
 }

@@ -34,7 +34,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     /// Trusted proxies.
     case trustedProxy = "trusted-proxy"
     /// The header in which a trusted proxy identifies the HTTP client.
-    case visitorField = "visitor-field"
+    case httpClientField = "visitor-field"
     /// An alias of `assumeFresh`.
     case maxAge = "max-age"
     /// Whether images are marked as immutable.
@@ -170,7 +170,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .metadata: .word(["none", "copyright", "all"])
         case .damaged: .word(DamagedImages.allCases.map(\.name))
         case .trustedProxy: .text("NETWORKS")
-        case .visitorField: .text("NAME")
+        case .httpClientField: .text("NAME")
         case .allowOrigin: .text("ORIGINS")
         case .metricsListen, .operatorListen: .place
         case .maxAgeMost, .browserMaxAge, .fallbackMaxAge: .count(0...366 * 86_400)
@@ -267,7 +267,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .trustedProxy:
             "networks of proxies whose X-Forwarded-For, X-Request-Id and\n"
                 + "traceparent are believed, such as 10.0.0.0/8,unix (none)"
-        case .visitorField:
+        case .httpClientField:
             "field in which --trusted-proxy names its client\n(X-Forwarded-For)"
         case .maxAge: "the same as --assume-fresh"
         case .immutable: "say that images never change"

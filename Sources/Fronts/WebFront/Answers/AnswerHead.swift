@@ -53,12 +53,12 @@ package struct TextAnswer: Hashable, Sendable {
 }
 
 /// What is known about a successful load when its response is created.
-package struct DeliveredFacts: Hashable, Sendable {
+package struct DeliveredProperties: Hashable, Sendable {
     /// The format and size of the image; `nil` for a cache miss and for something other than an
     /// image.
     package var info: ImageInfo?
     /// The requested image properties.
-    package var facts: ImageFacts?
+    package var properties: ImageProperties?
     /// The size of the image in bytes; `nil` if there is none.
     package var byteCount: Int?
     package var digest: ContentDigest?
@@ -75,11 +75,11 @@ package struct DeliveredFacts: Hashable, Sendable {
     package var fallbackFor: ImageError?
 
     package init(
-        _ info: ImageInfo?, facts: ImageFacts? = nil, byteCount: Int?,
+        _ info: ImageInfo?, properties: ImageProperties? = nil, byteCount: Int?,
         digest: ContentDigest? = nil, validity: Validity? = nil,
         timings: StageTimings = StageTimings(), fallbackFor: ImageError? = nil
     ) {
-        (self.info, self.facts, self.byteCount) = (info, facts, byteCount)
+        (self.info, self.properties, self.byteCount) = (info, properties, byteCount)
         (self.digest, self.validity) = (digest, validity)
         (self.timings, self.fallbackFor) = (timings, fallbackFor)
     }

@@ -263,7 +263,7 @@ package enum CacheResult: String, Hashable, Sendable {
     case stale
 }
 
-extension DeliveredFacts {
+extension DeliveredProperties {
     /// Returns where the image came from; `nil` for a fallback and for an upload.
     ///
     /// - Parameter now: The current time in milliseconds since 1970.

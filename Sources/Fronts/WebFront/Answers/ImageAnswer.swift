@@ -22,12 +22,12 @@ package struct AnswerMaker: Sendable {
 
     /// - Parameter now: The current time in milliseconds since 1970.
     package func move(
-        after result: Result<DeliveredFacts, ImageError>, of plan: RequestPlan, now: Int64
+        after result: Result<DeliveredProperties, ImageError>, of plan: RequestPlan, now: Int64
     ) -> NextMove {
         do throws(ImageError) {
             var image = try result.get()
             image.fallbackFor = plan.fallbackFor ?? image.fallbackFor
-            if let facts = plan.facts { return document(image, facts, plan, now) }
+            if let properties = plan.properties { return document(image, properties, plan, now) }
             return answer(image, plan, now)
         } catch {
             return failed(error, plan)
@@ -35,7 +35,7 @@ package struct AnswerMaker: Sendable {
     }
 
     private func answer(
-        _ image: DeliveredFacts, _ plan: RequestPlan, _ now: Int64
+        _ image: DeliveredProperties, _ plan: RequestPlan, _ now: Int64
     ) -> NextMove {
         let answers = settings.answers
         guard image.byteCount != nil else { return .text(answers.sentence(404, "no cache has it")) }
@@ -57,15 +57,17 @@ package struct AnswerMaker: Sendable {
     }
 
     private func document(
-        _ image: DeliveredFacts, _ facts: FactsPlan, _ plan: RequestPlan, _ now: Int64
+        _ image: DeliveredProperties, _ properties: PropertiesPlan, _ plan: RequestPlan,
+        _ now: Int64
     ) -> NextMove {
         let answers = settings.answers
         guard let info = image.info else { return .text(answers.sentence(404, "no cache has it")) }
         do throws(JSONError) {
-            let text = try facts.document(info, image.facts, url: plan.request.image.url)
+            let text = try properties.document(info, image.properties, url: plan.request.image.url)
             return .text(
                 answers.document(
-                    text, facts.contentType, digest: ContentDigest(SHA256.digest(text.span.bytes)),
+                    text, properties.contentType,
+                    digest: ContentDigest(SHA256.digest(text.span.bytes)),
                     of: image, for: plan, now: now))
         } catch {
             return .text(answers.sentence(500, "the facts cannot be written: \(error.reason)"))
@@ -128,7 +130,7 @@ package struct ImageAnswer: Sendable {
     ///
     /// - Parameter now: The current time in milliseconds since 1970.
     package func head(
-        of image: DeliveredFacts, for plan: RequestPlan, now: Int64
+        of image: DeliveredProperties, for plan: RequestPlan, now: Int64
     ) -> AnswerHead {
         let (request, tag) = (plan.request, image.digest.map { Self.tag($0) })
         var fields = Self.guards + common(plan, image.validity)
@@ -182,7 +184,7 @@ package struct ImageAnswer: Sendable {
     /// Returns the `Cache-Control` value. A response to an upload is only for the client that sent
     /// it (RFC 9110 §9.3.3).
     private func caching(
-        of image: DeliveredFacts, for plan: RequestPlan, _ now: Int64
+        of image: DeliveredProperties, for plan: RequestPlan, _ now: Int64
     ) -> String {
         guard plan.isKept else { return "no-store" }
         guard image.fallbackFor == nil else {
@@ -217,7 +219,7 @@ package struct ImageAnswer: Sendable {
     ///   - digest: The digest of the text.
     ///   - now: The current time in milliseconds since 1970.
     package func document(
-        _ text: [UInt8], _ type: String, digest: ContentDigest?, of image: DeliveredFacts,
+        _ text: [UInt8], _ type: String, digest: ContentDigest?, of image: DeliveredProperties,
         for plan: RequestPlan, now: Int64
     ) -> TextAnswer {
         var fields = common(plan, image.validity)
@@ -295,7 +297,7 @@ package struct ImageAnswer: Sendable {
 
     /// - Parameter now: The current time in milliseconds since 1970.
     private func cached(
-        _ image: DeliveredFacts, for plan: RequestPlan, _ now: Int64
+        _ image: DeliveredProperties, for plan: RequestPlan, _ now: Int64
     ) -> [AnswerHead.Field] {
         guard saysCache, let result = image.cacheResult(for: plan, now: now) else { return [] }
         return [AnswerHead.Field("X-Cache", result.rawValue)]
@@ -304,12 +306,12 @@ package struct ImageAnswer: Sendable {
     /// Returns when the origin last changed the source, in seconds since 1970.
     ///
     /// - Parameter now: The current time in milliseconds since 1970.
-    private func modified(_ image: DeliveredFacts, _ now: Int64) -> Int64? {
+    private func modified(_ image: DeliveredProperties, _ now: Int64) -> Int64? {
         image.validity?.lastModified.flatMap { HTTPDate.seconds($0, now: now / 1_000) }
     }
 
     /// - Parameter now: The current time in milliseconds since 1970.
-    private func dated(_ image: DeliveredFacts, _ now: Int64) -> [AnswerHead.Field] {
+    private func dated(_ image: DeliveredProperties, _ now: Int64) -> [AnswerHead.Field] {
         let date = modified(image, now).flatMap { _ in image.validity?.lastModified }
             .map { AnswerHead.Field("Last-Modified", $0) }
         return [date, AnswerHead.Field("Server-Timing", image.timings.serverTiming)].compactMap {

@@ -11,7 +11,7 @@ package struct RequestPlan: Hashable, Sendable {
     /// Whether errors are sent as JSON objects.
     package var wantsJSON = false
     /// How image properties are formatted, if they are requested.
-    package var facts: FactsPlan?
+    package var properties: PropertiesPlan?
     /// The formats that the client accepts, if the format is negotiated.
     package var accept: AcceptHeader?
     /// The bytes to upload in place of a URL.
@@ -159,7 +159,7 @@ extension RequestPlan {
 
     /// Applies client hints: the size if the path specifies none, the pixel ratio if it specifies a
     /// size, and the quality for clients that save data. IIIF sizes are exact and are not changed.
-    mutating func heed(_ hints: ClientHints, _ settings: HintSettings) {
+    mutating func apply(_ hints: ClientHints, _ settings: HintSettings) {
         guard request.kind == .image else { return }
         if settings.looksAtSaving { varies.append(HintSettings.ofSaving) }
         if hints.savesData, request.image.output.quality == nil, request.formatQualities.isEmpty {

@@ -17,7 +17,7 @@ package struct RequestReader: Sendable {
     package init(_ settings: WebFrontSettings) { self.settings = settings }
 
     /// The prefix of targets that request image properties.
-    private static let factsPrefix = "/info/"
+    private static let propertiesPrefix = "/info/"
 
     /// - Parameter now: The current time in seconds since 1970.
     package func verdict(on head: IncomingRequest, now: Int) -> Verdict {
@@ -121,9 +121,9 @@ package struct RequestReader: Sendable {
     // MARK: - Paths
 
     private func read(_ head: IncomingRequest, _ now: Int) throws(GrammarError) -> Verdict {
-        if let grammar = settings.infoGrammar, head.target.hasPrefix(Self.factsPrefix) {
-            let rest = Array(head.target.utf8.dropFirst(Self.factsPrefix.utf8.count - 1))
-            return try load(facts(of: grammar.read(rest, now: now)), head, now)
+        if let grammar = settings.infoGrammar, head.target.hasPrefix(Self.propertiesPrefix) {
+            let rest = Array(head.target.utf8.dropFirst(Self.propertiesPrefix.utf8.count - 1))
+            return try load(properties(of: grammar.read(rest, now: now)), head, now)
         }
         let hints = settings.hints.map { ClientHints(head.field, $0) }
         let saving = hints?.savesData == true ? settings.hints?.savingGrammar : nil
@@ -140,7 +140,7 @@ package struct RequestReader: Sendable {
 
     /// Converts a request for an image to one for properties of its source. Options that would
     /// change the image are refused instead of being ignored.
-    private func facts(of request: WebRequest) throws(GrammarError) -> WebRequest {
+    private func properties(of request: WebRequest) throws(GrammarError) -> WebRequest {
         guard request.kind == .image, request.image.steps.isEmpty,
             request.image.output.isDefault, request.formatQualities.isEmpty
         else {
@@ -149,7 +149,7 @@ package struct RequestReader: Sendable {
                 option: "info")
         }
         var request = request
-        request.kind = .facts
+        request.kind = .properties
         request.image.infoOnly = true
         return request
     }
@@ -181,7 +181,7 @@ package struct RequestReader: Sendable {
         _ head: IncomingRequest, _ uploads: UploadSettings, _ now: Int
     ) throws(GrammarError) -> Verdict {
         let request = try uploads.grammar.read(Array(head.target.utf8), now: now)
-        guard request.kind == .image || request.kind == .facts else {
+        guard request.kind == .image || request.kind == .properties else {
             throw GrammarError(.malformed, "the bytes of a request are an image: ask for one")
         }
         var plan = RequestPlan(request)
@@ -196,12 +196,13 @@ package struct RequestReader: Sendable {
     ) {
         plan.apply(settings)
         plan.wantsJSON = wantsJSON(head)
-        if plan.request.kind == .facts {
-            plan.facts = FactsPlan(
-                settings.facts, path: settings.pathPrefix + head.path, host: head.field("Host"),
+        if plan.request.kind == .properties {
+            plan.properties = PropertiesPlan(
+                settings.properties, path: settings.pathPrefix + head.path,
+                host: head.field("Host"),
                 accept: head.field("Accept"))
-            plan.varies = settings.facts.form.varies
-            plan.request.image.facts = settings.facts.form.wanted
+            plan.varies = settings.properties.form.varies
+            plan.request.image.properties = settings.properties.form.wanted
         }
         // A separate quality applies to clients that save data.
         let saves = hints?.savesData == true && settings.hints?.savingQuality != nil
@@ -211,7 +212,7 @@ package struct RequestReader: Sendable {
         } else {
             plan.keepFormat()
         }
-        if let hints, let looked = settings.hints { plan.heed(hints, looked) }
+        if let hints, let looked = settings.hints { plan.apply(hints, looked) }
         plan.complete(by: settings.output)
         plan.settle()
     }
@@ -369,7 +370,7 @@ extension WebRequest.Kind {
         switch self {
         case .image: "image"
         case .source: "source"
-        case .facts: "facts"
+        case .properties: "facts"
         case .redirect: "redirect"
         }
     }

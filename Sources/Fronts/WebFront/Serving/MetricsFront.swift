@@ -11,7 +11,7 @@ import Reporting
 package final class MetricsFront: SideFront {
     private let client: ImagebusClient
     private let crossOrigin: CrossOriginAccess
-    private let figures: () -> FrontMetrics
+    private let metrics: () -> FrontMetrics
     private let mailbox: Mailbox<StatusReport?>
     private var waiting: [EventedExchange] = []
     private var isAsking = false
@@ -25,9 +25,9 @@ package final class MetricsFront: SideFront {
     /// `crossOrigin` specifies the pages that may read the metrics.
     package init(
         _ client: ImagebusClient, crossOrigin: CrossOriginAccess,
-        figures: @escaping () -> FrontMetrics
+        metrics: @escaping () -> FrontMetrics
     ) throws(Errno) {
-        (self.client, self.crossOrigin, self.figures) = (client, crossOrigin, figures)
+        (self.client, self.crossOrigin, self.metrics) = (client, crossOrigin, metrics)
         mailbox = try Mailbox(elementsMax: 2)
     }
 
@@ -83,7 +83,7 @@ package final class MetricsFront: SideFront {
     }
 
     private func tell(_ report: StatusReport?) {
-        let text = figures().text + (report.map { MetricsText.text($0) } ?? "")
+        let text = metrics().text + (report.map { MetricsText.text($0) } ?? "")
         let told = waiting
         waiting = []
         for exchange in told { answer(exchange, 200, text) }
@@ -172,7 +172,7 @@ package struct FrontMetrics: Hashable, Sendable {
         var family = MetricFamily(
             "imagebus_gateway_refused_answers_total", .counter,
             "Answers that were refused since too much was not read, by one client or by all.")
-        family.add(unread.refusedOfVisitors, [("limit", "client")])
+        family.add(unread.refusedOfHTTPClients, [("limit", "client")])
         family.add(unread.refusedOfAll, [("limit", "all")])
         return family
     }

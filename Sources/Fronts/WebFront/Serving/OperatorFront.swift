@@ -62,7 +62,7 @@ package final class OperatorFront: SideFront {
     }
 
     package func handle(_ exchange: EventedExchange) {
-        do throws(PurgeFault) {
+        do throws(PurgeError) {
             guard permits(exchange) else { throw .token }
             let head = IncomingRequest(exchange.method, exchange.target) { exchange.header($0) }
             let request = try PurgeRequest(head, body: exchange.body, settings)
@@ -147,12 +147,12 @@ package final class OperatorFront: SideFront {
             // 403.
             let failure = FailureStatus(error)
             let status = error.code == .invalidRequest ? 403 : failure.status
-            let fault = PurgeFault(status, "\(error.code)", error.message)
+            let fault = PurgeError(status, "\(error.code)", error.message)
             return reply(to: fault, retryAfter: failure.retryAfter)
         }
     }
 
-    private static func reply(to fault: PurgeFault, retryAfter: Int? = nil) -> HTTPReply {
+    private static func reply(to fault: PurgeError, retryAfter: Int? = nil) -> HTTPReply {
         let document = FailureDocument(
             status: Int(fault.status), error: fault.name, message: fault.message)
         var fields = [(name: "X-Imagebus-Error", value: fault.name)]
@@ -211,13 +211,13 @@ package struct PurgeRequest: Hashable, Sendable {
     /// The allowed methods, for `Allow`.
     static let methods = "POST, PURGE"
     /// The prefix of targets that request image properties.
-    private static let factsPrefix = "/info/"
+    private static let propertiesPrefix = "/info/"
 
     /// Parses a request: `PURGE` with an image target, or `POST /-/purge` with a `url`, `prefix` or
     /// `tag` in the query or the body (JSON or a form).
     package init(
         _ head: IncomingRequest, body: [UInt8], _ settings: OperatorSettings
-    ) throws(PurgeFault) {
+    ) throws(PurgeError) {
         switch head.method {
         case "PURGE": meaning = .url(try Self.source(of: head, settings))
         case "POST":
@@ -232,16 +232,16 @@ package struct PurgeRequest: Hashable, Sendable {
     /// Returns the source for an image target, ignoring expiry and signature.
     private static func source(
         of head: IncomingRequest, _ settings: OperatorSettings
-    ) throws(PurgeFault) -> String {
+    ) throws(PurgeError) -> String {
         var target = head.target[...]
-        for prefix in [settings.pathPrefix, String(factsPrefix.dropLast())]
+        for prefix in [settings.pathPrefix, String(propertiesPrefix.dropLast())]
         where !prefix.isEmpty && target.hasPrefix("\(prefix)/") {
             target = target.dropFirst(prefix.count)
         }
         do throws(GrammarError) {
             return try settings.grammar.read(Array(target.utf8), now: 0).image.url
         } catch {
-            throw PurgeFault(error)
+            throw PurgeError(error)
         }
     }
 
@@ -249,7 +249,7 @@ package struct PurgeRequest: Hashable, Sendable {
 
     private static func texts(
         _ head: IncomingRequest, _ body: [UInt8]
-    ) throws(PurgeFault) -> [String: String] {
+    ) throws(PurgeError) -> [String: String] {
         if body.isEmpty { return try form(head.target.dropFirst(head.path.count + 1)) }
         let type = (head.field("Content-Type") ?? "").prefix { $0 != ";" }.trimmedOfBlanks
             .lowercased()
@@ -273,7 +273,7 @@ package struct PurgeRequest: Hashable, Sendable {
     }
 
     /// Parses `name=value&…`, percent-encoded, with `+` for a space (WHATWG URL standard).
-    private static func form(_ text: Substring) throws(PurgeFault) -> [String: String] {
+    private static func form(_ text: Substring) throws(PurgeError) -> [String: String] {
         var texts: [String: String] = [:]
         for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -292,7 +292,7 @@ package struct PurgeRequest: Hashable, Sendable {
         String(validating: bytes, as: UTF8.self)
     }
 
-    private static func meaning(of texts: [String: String]) throws(PurgeFault) -> Meaning {
+    private static func meaning(of texts: [String: String]) throws(PurgeError) -> Meaning {
         guard texts.count == 1, let (name, text) = texts.first else { throw .names }
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw .malformed("'\(name.prefix(20))' is empty or has control characters")
@@ -310,27 +310,27 @@ package struct PurgeRequest: Hashable, Sendable {
     }
 
     /// Normalizes a URL as in cache keys.
-    private static func url(_ text: String) throws(PurgeFault) -> String {
+    private static func url(_ text: String) throws(PurgeError) -> String {
         do throws(GrammarError) {
             return try SourceSchemes.anyURL(Array(text.utf8))
         } catch {
-            throw PurgeFault(error)
+            throw PurgeError(error)
         }
     }
 
     /// Normalizes a URL prefix as in cache keys.
-    private static func prefix(_ text: String) throws(PurgeFault) -> String {
+    private static func prefix(_ text: String) throws(PurgeError) -> String {
         do throws(GrammarError) {
             let bytes = try HostName.ascii(hostOf: Array(text.utf8))
             return String(decoding: bytes, as: UTF8.self)
         } catch {
-            throw PurgeFault(error)
+            throw PurgeError(error)
         }
     }
 }
 
 /// Why an operator's request is refused.
-package struct PurgeFault: Error, Hashable, Sendable {
+package struct PurgeError: Error, Hashable, Sendable {
     package let status: UInt16
     /// The machine-readable name.
     package let name: String
@@ -345,20 +345,20 @@ package struct PurgeFault: Error, Hashable, Sendable {
         self.init(UInt16(clamping: error.status), error.kind.name, error.message)
     }
 
-    static func malformed(_ message: String) -> PurgeFault {
-        PurgeFault(400, "invalidRequest", message)
+    static func malformed(_ message: String) -> PurgeError {
+        PurgeError(400, "invalidRequest", message)
     }
 
     static let names = malformed(
         "name one of url, prefix and tag, such as {\"url\": \"https://example.com/a.jpg\"}")
-    static let nowhere = PurgeFault(
+    static let nowhere = PurgeError(
         404, "notFound", "POST goes to \(PurgeRequest.path); PURGE has the path of an image")
-    static let method = PurgeFault(
+    static let method = PurgeError(
         405, "methodNotAllowed", "only \(PurgeRequest.methods) are answered")
-    static let token = PurgeFault(
+    static let token = PurgeError(
         401, "unauthorized", "entries are removed with the bearer token of an operator")
     static let body = malformed("PURGE has no body: leave it out")
-    static let full = PurgeFault(429, "busy", "too many requests wait for the stack")
+    static let full = PurgeError(429, "busy", "too many requests wait for the stack")
 }
 
 /// The result of a removal as a JSON object: what was removed, and the number of entries per tier.

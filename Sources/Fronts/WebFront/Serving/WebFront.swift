@@ -17,14 +17,14 @@ package final class WebFront: EventedHandler {
     private var maker: AnswerMaker
     private let client: ImagebusClient
     private let log: Log
-    private let visitors = VisitorNumbers()
+    private let httpClients = HTTPClientNumbers()
     private var random = IDSource()
     private let hot = HotAnswers()
     private let mailbox: Mailbox<Ended>
     private var loads: [UInt64: Load] = [:]
     /// Loads whose end has not been handled, including abandoned ones: each needs a slot in the
     /// mailbox.
-    private var pending = VisitorShares(most: loadsMax)
+    private var pending = HTTPClientShares(most: loadsMax)
     /// Responses that peers have not read yet.
     package private(set) var unread = UnreadAnswers()
     private var lastNumber: UInt64 = 0
@@ -52,7 +52,7 @@ package final class WebFront: EventedHandler {
     /// The result of a load, sent by the client's thread.
     private struct Ended: Sendable {
         let number: UInt64
-        let visitor: UInt64
+        let httpClient: UInt64
         let result: Result<ImageResponse, ImageError>
     }
 
@@ -150,8 +150,8 @@ package final class WebFront: EventedHandler {
         return client
     }
 
-    private func visitor(of exchange: EventedExchange) -> UInt64 {
-        visitors.number(of: client(of: exchange))
+    private func httpClient(of exchange: EventedExchange) -> UInt64 {
+        httpClients.number(of: client(of: exchange))
     }
 
     /// Returns the identifiers of a request used in logs.
@@ -173,10 +173,10 @@ package final class WebFront: EventedHandler {
         else { return false }
         let source = plan.request.image.url
         requests.name(source, of: exchange)
-        let facts = DeliveredFacts(image)
-        let cache = facts.cacheResult(for: plan, now: now / 1_000_000)
+        let properties = DeliveredProperties(image)
+        let cache = properties.cacheResult(for: plan, now: now / 1_000_000)
         exchange.open?.cache = cache
-        let move = maker.move(after: .success(facts), of: plan, now: now / 1_000_000)
+        let move = maker.move(after: .success(properties), of: plan, now: now / 1_000_000)
         switch move {
         case .load(let plan): begin(plan, exchange)
         case .text(let answer): reply(exchange, answer)
@@ -205,13 +205,13 @@ package final class WebFront: EventedHandler {
 
     private func begin(_ plan: RequestPlan, _ exchange: EventedExchange) {
         requests.name(plan.request.image.url, of: exchange)
-        let verdict = pending.verdict(on: 1, new: 1, for: visitor(of: exchange))
+        let verdict = pending.verdict(on: 1, new: 1, for: httpClient(of: exchange))
         guard verdict == .admitted else {
             return reply(
                 exchange,
                 settings.answers.busy(
                     429,
-                    verdict == .visitorIsFull
+                    verdict == .httpClientIsFull
                         ? "this client waits for too many images: ask again after one of them"
                         : "too many requests wait: ask again"))
         }
@@ -220,18 +220,18 @@ package final class WebFront: EventedHandler {
 
     private func load(_ plan: RequestPlan, _ exchange: EventedExchange) {
         lastNumber += 1
-        let (number, mailbox, visitor) = (lastNumber, mailbox, visitor(of: exchange))
-        pending.take(1, new: 1, by: visitor)
-        let task = task(plan, exchange, visitor) { result in
+        let (number, mailbox, httpClient) = (lastNumber, mailbox, httpClient(of: exchange))
+        pending.take(1, new: 1, by: httpClient)
+        let task = task(plan, exchange, httpClient) { result in
             // The mailbox has room for every load.
-            _ = mailbox.post(Ended(number: number, visitor: visitor, result: result))
+            _ = mailbox.post(Ended(number: number, httpClient: httpClient, result: result))
         }
         exchange.open?.load = number
         loads[number] = Load(exchange: exchange, plan: plan, task: task)
     }
 
     private func task(
-        _ plan: RequestPlan, _ exchange: EventedExchange, _ visitor: UInt64,
+        _ plan: RequestPlan, _ exchange: EventedExchange, _ httpClient: UInt64,
         _ completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
         let image = plan.request.image
@@ -240,13 +240,13 @@ package final class WebFront: EventedHandler {
         switch plan.upload {
         case nil:
             return client.load(
-                image, on: .inline, visitor: visitor, logContext: logContext,
+                image, on: .inline, httpClient: httpClient, logContext: logContext,
                 completion: completion)
         case .body: bytes = exchange.body
         case .fallback(let file): bytes = file
         }
         return client.load(
-            image, uploading: bytes, on: .inline, visitor: visitor, logContext: logContext,
+            image, uploading: bytes, on: .inline, httpClient: httpClient, logContext: logContext,
             completion: completion)
     }
 
@@ -308,7 +308,7 @@ package final class WebFront: EventedHandler {
         var ends: [Ended] = []
         mailbox.drain(into: &ends)
         for end in ends {
-            pending.giveBack(1, old: 1, of: end.visitor)
+            pending.giveBack(1, old: 1, of: end.httpClient)
             guard let load = loads.removeValue(forKey: end.number) else { continue }
             load.exchange.open?.load = nil
             answer(load, end.result)
@@ -337,9 +337,11 @@ package final class WebFront: EventedHandler {
         if load.plan.fallbackFor != nil, case .failure(let error) = result {
             warnOfFallback(error)
         }
-        let (facts, now) = (result.map { DeliveredFacts($0) }, WallClock.nanoseconds() / 1_000_000)
-        load.exchange.open?.cache = (try? facts.get())?.cacheResult(for: load.plan, now: now)
-        switch maker.move(after: facts, of: load.plan, now: now) {
+        let (properties, now) = (
+            result.map { DeliveredProperties($0) }, WallClock.nanoseconds() / 1_000_000
+        )
+        load.exchange.open?.cache = (try? properties.get())?.cacheResult(for: load.plan, now: now)
+        switch maker.move(after: properties, of: load.plan, now: now) {
         case .load(let plan): self.load(plan, load.exchange)
         case .text(let answer): reply(load.exchange, answer)
         case .image(let head):
@@ -359,13 +361,13 @@ package final class WebFront: EventedHandler {
         else { return reply }
         let answer = UnreadAnswers.Answer(
             body: ObjectIdentifier(owner), bytes: (owner as? ImageBytes)?.count ?? bytes.count,
-            visitor: visitor(of: exchange))
+            httpClient: httpClient(of: exchange))
         let refusal: TextAnswer
         switch unread.begin(answer) {
         case .admitted:
             request.unread = answer
             return reply
-        case .visitorIsFull:
+        case .httpClientIsFull:
             refusal = settings.answers.busy(
                 429, "this client has too much that it has not read: read that first")
         case .allAreFull:
@@ -453,10 +455,11 @@ private final class FieldRecorder {
     }
 }
 
-extension DeliveredFacts {
+extension DeliveredProperties {
     fileprivate init(_ image: ImageResponse) {
         self.init(
-            image.info, facts: image.facts, byteCount: image.bytes?.count, digest: image.digest,
+            image.info, properties: image.properties, byteCount: image.bytes?.count,
+            digest: image.digest,
             validity: image.validity, timings: image.timings, fallbackFor: image.fallbackFor)
         (tiers, isDamaged) = (image.cacheType, image.isDamaged)
         isGzipped = image.info?.format == .svg && image.bytes.map(Self.beginsAsGzip) ?? false
@@ -482,9 +485,9 @@ struct ReportedReasons {
     }
 }
 
-/// Assigns numbers to HTTP clients (`visitor`) that can't be predicted from outside. Otherwise an
-/// attacker could provoke collisions and share another client's turns.
-package struct VisitorNumbers: Sendable {
+/// Assigns numbers to HTTP clients (`httpClient`) that can't be predicted from outside. Otherwise
+/// an attacker could provoke collisions and share another client's turns.
+package struct HTTPClientNumbers: Sendable {
     private let salt = UInt64.random(in: 1 ... .max)
 
     package init() {}

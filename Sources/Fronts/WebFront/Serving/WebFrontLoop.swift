@@ -22,7 +22,7 @@ package struct WebFrontLoop: ~Copyable {
     private let side: [SideListener]
     private var loop: EventLoop
     private let sources: Sources
-    private var ending = Ending.no
+    private var ending = ShutdownPhase.no
     private var nextBeat = Instant.now()
 
     /// The time between reporting not ready and closing the listening socket, and from then to the
@@ -68,7 +68,7 @@ package struct WebFrontLoop: ~Copyable {
     }
 
     /// The phase of the shutdown.
-    private enum Ending {
+    private enum ShutdownPhase {
         case no
         /// Reports not ready until this time.
         case unready(Instant)

@@ -25,7 +25,7 @@ package struct GrammarReader {
     package enum Use: Hashable, Sendable {
         case images
         /// Requests to `/info`: presets have no effect.
-        case facts
+        case properties
         /// Uploads: a token replaces the signature, and the body replaces the source.
         case uploads
         /// Removals: an operator's token replaces the signature.
@@ -57,7 +57,7 @@ package struct GrammarReader {
         var settings = ImgproxyGrammar.Settings()
         settings.keys = try keys(Self.hexKey)
         settings.permitsUnsigned = has(.unsigned) || use == .uploads || use == .removals
-        settings.onlyPresets = has(.onlyPresets) && use != .facts
+        settings.onlyPresets = has(.onlyPresets) && use != .properties
         settings.signatureBytes = number(.signatureSize) ?? settings.signatureBytes
         settings.separator = value(.argumentsSeparator) ?? settings.separator
         settings.sources = try sources(for: use)
@@ -65,7 +65,7 @@ package struct GrammarReader {
         settings.watermarkOpacity =
             value(.watermarkOpacity).flatMap { PlainNumber.decimal($0) }
             ?? settings.watermarkOpacity
-        if use != .facts {
+        if use != .properties {
             settings.presets = try presets(separator: settings.separator, use)
         }
         return settings

@@ -11,7 +11,7 @@ package struct WebFrontSettings: Sendable {
     /// a syntax of its own for them.
     package var infoGrammar: (any URLGrammar)?
     /// How image properties are returned.
-    package var facts = FactsSettings()
+    package var properties = PropertiesSettings()
     /// The origins whose pages may read responses.
     package var crossOrigin = CrossOriginAccess()
     /// The health check path of the grammar's original server, in addition to ours; `nil` if it has

@@ -46,14 +46,14 @@ struct DoctorOptions: Hashable {
     /// The timeout for an image to pass through the stack, in milliseconds.
     var milliseconds: Int
     /// Whether to use colors; false if NO_COLOR is set.
-    var hasColours: Bool
+    var hasColors: Bool
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         stack = try OperatorOptions(withoutOperands: read, environment: environment)
         cacheDirectory = try read.cacheDirectory(environment)
         programs = environment["IMAGEBUS_PROGRAMS"].flatMap { $0.isEmpty ? nil : $0 }
         milliseconds = try Self.within(read)
-        hasColours = (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+        hasColors = (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }
 
     /// Parses `--within`.
@@ -75,29 +75,30 @@ enum DoctorCommand {
             let text = (try? JSONText.text(report)) ?? ""
             return Terminal.finish("doctor", text, status: report.exitStatus)
         }
-        guard isatty(1) == 1, options.hasColours else {
+        guard isatty(1) == 1, options.hasColors else {
             return Terminal.finish(
-                "doctor", report.text(coloured: false), status: report.exitStatus)
+                "doctor", report.text(colored: false), status: report.exitStatus)
         }
-        Terminal.control(1, report.text(coloured: true, columns: TerminalScreen.current?.columns))
+        Terminal.control(1, report.text(colored: true, columns: TerminalScreen.current?.columns))
         return report.exitStatus
     }
 
     private static func findings(_ options: DoctorOptions) -> [DoctorFinding] {
-        var facts = MachineFacts(
+        var properties = MachineProperties(
             runtime: options.stack.runtimeDirectory.path, cache: options.cacheDirectory)
         // If the directory is on a disk, segments are in /dev/shm.
-        if facts.runtime.isWritable, !facts.runtime.isTemporary {
-            let path = facts.runtime.path
-            facts.runtime = PlaceFacts("/dev/shm")
-            facts.runtime.path = path
+        if properties.runtime.isWritable, !properties.runtime.isTemporary {
+            let path = properties.runtime.path
+            properties.runtime = DirectoryProperties("/dev/shm")
+            properties.runtime.path = path
         }
-        return MachineFindings(facts: facts).all + programs(options) + StackFindings.all(options)
+        return MachineFindings(properties: properties).all + programs(options)
+            + StackFindings.all(options)
     }
 
     private static func programs(_ options: DoctorOptions) -> [DoctorFinding] {
         if let named = options.programs { return ProgramFindings.all(in: named) }
-        guard let path = try? ProgramNeighbour.path(""), let end = path.lastIndex(of: "/") else {
+        guard let path = try? ProgramNeighbor.path(""), let end = path.lastIndex(of: "/") else {
             return []
         }
         return ProgramFindings.all(in: String(path[..<end]))
@@ -146,11 +147,11 @@ struct DoctorReport: Encodable {
     private static let faultStatus: Int32 = 1
 
     /// Formats one line per finding, followed by what to do; `columns` wraps long lines.
-    func text(coloured: Bool, columns: Int? = nil) -> String {
+    func text(colored: Bool, columns: Int? = nil) -> String {
         let width = (findings.map(\.name.count).max() ?? 0) + 2
         let lines = findings.map { finding in
             let state = HelpText.padded(finding.state.rawValue, to: Self.stateWidth)
-            let painted = coloured ? Self.painted(state, finding.state) : state
+            let painted = colored ? Self.painted(state, finding.state) : state
             let name = HelpText.padded(finding.name, to: width)
             let blank = HelpText.padded("", to: Self.stateWidth + width)
             let room = columns.map { max(Self.roomMin, $0 - Self.stateWidth - width) }
@@ -183,13 +184,13 @@ struct DoctorReport: Encodable {
     private static let roomMin = 20
 
     private static func painted(_ text: String, _ state: DoctorFinding.State) -> String {
-        let colour =
+        let color =
             switch state {
             case .ok: 32
             case .short: 33
             case .missing: 31
             }
-        return "\u{1B}[\(colour)m\(text)\u{1B}[0m"
+        return "\u{1B}[\(color)m\(text)\u{1B}[0m"
     }
 }
 

@@ -64,7 +64,7 @@ enum HealthCommand {
     }
 
     private static func complaint(tellingOfOthers report: StatusReport) -> String? {
-        for missing in report.missingWorkers where missing.isForeign {
+        for missing in report.missingWorkers where missing.isExternal {
             Terminal.complain("health", missing.description)
         }
         return complaint(report)
@@ -109,7 +109,7 @@ enum HealthCommand {
         let kinds =
             missing.isEmpty
             ? [] : ["no \(missing.joined(separator: ", no ")) process takes jobs"]
-        let complaints = kinds + report.missingWorkers.filter { !$0.isForeign }.map(\.description)
+        let complaints = kinds + report.missingWorkers.filter { !$0.isExternal }.map(\.description)
         return complaints.isEmpty ? nil : complaints.joined(separator: "; ")
     }
 

@@ -5,7 +5,7 @@ import Reporting
 
 /// Derives findings from the facts of a machine, without examining the machine itself.
 struct MachineFindings {
-    let facts: MachineFacts
+    let properties: MachineProperties
 
     /// The shared memory that a stack on two cores uses with the default limits, in bytes: results,
     /// pixels, encoded images and originals (docker/README.md).
@@ -28,19 +28,19 @@ struct MachineFindings {
 
     var kernel: DoctorFinding {
         let lacks =
-            (facts.hasMemoryFiles ? [] : ["files in memory (memfd)"])
-            + (facts.hasProcessReferences ? [] : ["references to processes (pidfd)"])
+            (properties.hasMemoryFiles ? [] : ["files in memory (memfd)"])
+            + (properties.hasProcessReferences ? [] : ["references to processes (pidfd)"])
         guard lacks.isEmpty else {
             return .missing(
                 "kernel",
-                "Linux \(facts.release) has no \(lacks.joined(separator: ", no ")): serve "
+                "Linux \(properties.release) has no \(lacks.joined(separator: ", no ")): serve "
                     + "cannot start", mend: "run a kernel of 5.4 or newer: uname -r")
         }
-        return .ok("kernel", "Linux \(facts.release), with memfd and pidfd")
+        return .ok("kernel", "Linux \(properties.release), with memfd and pidfd")
     }
 
     var landlock: DoctorFinding {
-        guard let version = facts.landlock else {
+        guard let version = properties.landlock else {
             return .short(
                 "landlock",
                 "there is none: a decoder that was broken into may open the files of "
@@ -55,7 +55,7 @@ struct MachineFindings {
     }
 
     var filters: DoctorFinding {
-        guard facts.hasFilters else {
+        guard properties.hasFilters else {
             return .short(
                 "seccomp",
                 "system calls cannot be filtered: a decoder that was broken into may "
@@ -65,12 +65,12 @@ struct MachineFindings {
     }
 
     var descriptors: DoctorFinding {
-        let number = facts.descriptors == .max ? "without limit" : "\(facts.descriptors)"
-        guard facts.descriptors < Self.descriptors else {
+        let number = properties.descriptors == .max ? "without limit" : "\(properties.descriptors)"
+        guard properties.descriptors < Self.descriptors else {
             return .ok("descriptors", "\(number) for a process (RLIMIT_NOFILE)")
         }
         let mend = "ulimit -Hn \(Self.descriptors), or LimitNOFILE=\(Self.descriptors) of a unit"
-        guard facts.descriptors >= Self.descriptorsMin else {
+        guard properties.descriptors >= Self.descriptorsMin else {
             return .missing(
                 "descriptors",
                 "\(number) for a process (RLIMIT_NOFILE): the coordinator ends when "
@@ -83,21 +83,21 @@ struct MachineFindings {
     }
 
     var memory: DoctorFinding {
-        let limits = [facts.memory.limitBytes, facts.memory.totalBytes].compactMap { $0 }
+        let limits = [properties.memory.limitBytes, properties.memory.totalBytes].compactMap { $0 }
         guard let bytes = limits.min() else {
             return .short(
                 "memory", "nothing says how much there is",
                 mend: "mount cgroup v2 at /sys/fs/cgroup")
         }
-        let isGroup = facts.memory.limitBytes == bytes
-        let wanted = Self.memoryBytes + Self.memoryBytesOfCore * facts.processors
+        let isGroup = properties.memory.limitBytes == bytes
+        let wanted = Self.memoryBytes + Self.memoryBytesOfCore * properties.processors
         let says = "\(Self.text(bytes)) \(isGroup ? "for the control group" : "of the machine")"
         guard bytes < wanted else { return .ok("memory", says) }
         let mend =
             "serve --decode 1 --transform 1 --memory-limit 64M"
             + (isGroup ? ", or raise memory.max (docker run --memory, MemoryMax= of a unit)" : "")
         let reason =
-            "\(says); \(facts.processors) decoders and as many transformers like "
+            "\(says); \(properties.processors) decoders and as many transformers like "
             + "\(Self.text(wanted))"
         return bytes < Self.memoryBytesMin
             ? .missing("memory", "\(reason): they are killed", mend: mend)
@@ -105,7 +105,7 @@ struct MachineFindings {
     }
 
     var transfers: DoctorFinding {
-        guard let first = facts.transferLimits.first else {
+        guard let first = properties.transferLimits.first else {
             return .ok("disk transfers", "no limit of the control group (io.max)")
         }
         return .short(
@@ -116,7 +116,7 @@ struct MachineFindings {
     }
 
     var runtime: DoctorFinding {
-        let place = facts.runtime
+        let place = properties.runtime
         guard place.isWritable else {
             return .missing(
                 "runtime directory",
@@ -144,7 +144,7 @@ struct MachineFindings {
     }
 
     var cache: DoctorFinding {
-        guard let place = facts.cache else {
+        guard let place = properties.cache else {
             // Not an error: --cache-dir can be given on start, and a running stack may have one.
             return .short(
                 "cache directory", "neither XDG_CACHE_HOME nor HOME says where it is",
@@ -172,7 +172,7 @@ struct MachineFindings {
 }
 
 /// The properties of this machine that matter to a stack.
-struct MachineFacts {
+struct MachineProperties {
     /// For instance, `6.1.0-18-amd64`.
     var release: String
     var processors: Int
@@ -188,9 +188,9 @@ struct MachineFacts {
     var memory: MemorySupply
     /// The lines of `io.max` of the control group and its ancestors.
     var transferLimits: [String]
-    var runtime: PlaceFacts
+    var runtime: DirectoryProperties
     /// `nil` if no cache directory can be determined.
-    var cache: PlaceFacts?
+    var cache: DirectoryProperties?
 
     /// Reads the current facts. `process` is the path of `/proc`, `groups` is the mount point of
     /// cgroup v2.
@@ -207,8 +207,8 @@ struct MachineFacts {
         descriptors = (try? ResourceLimit.current(.descriptors))?.hard ?? 0
         memory = MemorySupply.now(groups: groups, process: process)
         transferLimits = Self.transferLimits(process, groups)
-        self.runtime = PlaceFacts(runtime)
-        self.cache = cache.map(PlaceFacts.init)
+        self.runtime = DirectoryProperties(runtime)
+        self.cache = cache.map(DirectoryProperties.init)
     }
 
     private static func transferLimits(_ process: String, _ groups: String) -> [String] {
@@ -237,7 +237,7 @@ struct MachineFacts {
 }
 
 /// The properties of a directory, or of the one in which it would be created.
-struct PlaceFacts {
+struct DirectoryProperties {
     /// The path as specified.
     var path: String
     /// The existing directory: `path` or its nearest ancestor.

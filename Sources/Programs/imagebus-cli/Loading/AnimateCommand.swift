@@ -20,7 +20,7 @@ extension Command {
             Each operand is a frame, in this order: a URL, or the name of a file of at most 64 MiB.
             Of an animation it is the first frame. All have to be of one size after the steps; a
             --resize with --mode fill, stretch or letterbox makes them so. At most
-            \(AnimationFacts.framesMax) frames, and 64 MiB of all of them as PNG. --header goes to
+            \(AnimationProperties.framesMax) frames, and 64 MiB of all of them as PNG. --header goes to
             the origins of URLs alone.
 
             Less than 11 ms is shown as 100 ms, as everywhere on the web. GIF has hundredths of a
@@ -102,8 +102,8 @@ struct AnimateOptions: Hashable {
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         sources = try read.operands.map { (text) throws(UsageError) in try Self.source(text) }
         guard !sources.isEmpty else { throw UsageError("there is no URL and no FILE") }
-        guard sources.count <= AnimationFacts.framesMax else {
-            throw UsageError("there are more than \(AnimationFacts.framesMax) frames")
+        guard sources.count <= AnimationProperties.framesMax else {
+            throw UsageError("there are more than \(AnimationProperties.framesMax) frames")
         }
         durations = try Self.durations(read, of: sources.count)
         loops =

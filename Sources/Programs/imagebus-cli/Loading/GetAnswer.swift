@@ -59,7 +59,7 @@ struct GetAnswer: Encodable, Sendable {
     /// Whether the source is damaged and pixels are missing.
     let damaged: Bool?
     /// The image properties requested by `--facts`; null without it.
-    let facts: FactsAnswer?
+    let properties: PropertiesAnswer?
     /// The explanation requested by `--explain`; null without it.
     let explanation: ExplanationAnswer?
     /// The freshness reported with `--explain` and `--respect-cache-control`; null without them.
@@ -84,7 +84,8 @@ struct GetAnswer: Encodable, Sendable {
     let notes: [String]
 
     private enum CodingKeys: String, CodingKey {
-        case status, cacheType, format, width, height, pages, stillOf, bits, hdr, damaged, facts
+        case status, cacheType, format, width, height, pages, stillOf, bits, hdr, damaged
+        case properties = "facts"
         case explanation, freshness, bytes, digest, extendedData, partials, key, scale, token
         case timings, refreshed, error, fallbackFor, notes
     }
@@ -105,7 +106,7 @@ struct GetAnswer: Encodable, Sendable {
         stillOf = image.info?.stillOf
         (bits, hdr) = (image.info?.bits, image.info?.isHDR)
         damaged = image.isMiss ? nil : image.isDamaged
-        facts = image.facts.map { FactsAnswer($0) }
+        properties = image.properties.map { PropertiesAnswer($0) }
         explanation = image.explanation.map { ExplanationAnswer($0, image) }
         freshness = image.validity.map { FreshnessAnswer($0) }
         bytes = image.bytes?.count
@@ -131,7 +132,7 @@ struct GetAnswer: Encodable, Sendable {
         status = .error
         cacheType = CacheTypes.none.name
         (format, width, height, pages, bytes) = (nil, nil, nil, nil, nil)
-        (stillOf, facts, explanation, freshness) = (nil, nil, nil, nil)
+        (stillOf, properties, explanation, freshness) = (nil, nil, nil, nil)
         (key, scale) = (nil, nil)
         (bits, hdr, damaged) = (nil, nil, nil)
         (digest, extendedData, partials) = (nil, nil, nil)
@@ -157,7 +158,7 @@ struct GetAnswer: Encodable, Sendable {
         try values.encode(bits, forKey: .bits)
         try values.encode(hdr, forKey: .hdr)
         try values.encode(damaged, forKey: .damaged)
-        try values.encode(facts, forKey: .facts)
+        try values.encode(properties, forKey: .properties)
         try values.encode(explanation, forKey: .explanation)
         try values.encode(freshness, forKey: .freshness)
         try values.encode(bytes, forKey: .bytes)
@@ -187,7 +188,7 @@ struct GetAnswer: Encodable, Sendable {
 
 /// The image properties in `get --json` (SEMANTICS §15.3). Every member is always present, and null
 /// if unknown or not requested.
-struct FactsAnswer: Encodable, Sendable {
+struct PropertiesAnswer: Encodable, Sendable {
     let orientation: Int?
     let bitsPerSample: Int?
     let profile: String?
@@ -210,8 +211,10 @@ struct FactsAnswer: Encodable, Sendable {
         /// How often all frames are played; 0 means endless.
         let loops: Int
 
-        init(_ facts: AnimationFacts) {
-            (frames, durations, loops) = (facts.durations.count, facts.durations, facts.plays)
+        init(_ properties: AnimationProperties) {
+            (frames, durations, loops) = (
+                properties.durations.count, properties.durations, properties.plays
+            )
             milliseconds = durations.reduce(0) { $0 + Int($1) } / 1_000
         }
     }
@@ -221,16 +224,16 @@ struct FactsAnswer: Encodable, Sendable {
         case animation
     }
 
-    init(_ facts: ImageFacts) {
-        orientation = facts.orientation
-        bitsPerSample = facts.bitsPerSample
-        profile = facts.profile
-        exif = Dictionary(uniqueKeysWithValues: facts.exif.map { ($0.key.rawValue, $0.value) })
-        average = facts.average.map { "#\($0)" }
-        dominant = facts.dominant.map { "#\($0)" }
-        blurHash = facts.blurHash
-        thumbHash = facts.thumbHash
-        animation = facts.animation.map { Animation($0) }
+    init(_ properties: ImageProperties) {
+        orientation = properties.orientation
+        bitsPerSample = properties.bitsPerSample
+        profile = properties.profile
+        exif = Dictionary(uniqueKeysWithValues: properties.exif.map { ($0.key.rawValue, $0.value) })
+        average = properties.average.map { "#\($0)" }
+        dominant = properties.dominant.map { "#\($0)" }
+        blurHash = properties.blurHash
+        thumbHash = properties.thumbHash
+        animation = properties.animation.map { Animation($0) }
     }
 
     func encode(to encoder: any Encoder) throws {

@@ -319,7 +319,7 @@ struct GetOptions: Hashable {
         ("auto", .auto), ("bar", .bar), ("none", .none),
     ]
     static let deliveries: [(name: String, value: Delivery)] = [
-        ("auto", .automatic), ("mapped", .mapped), ("pieces", .pieces),
+        ("auto", .automatic), ("mapped", .mapped), ("pieces", .chunks),
     ]
 
     static func delivery(_ read: ReadOptions) throws(UsageError) -> Delivery {

@@ -153,8 +153,9 @@ struct GetReport {
             return "\(PlainText.line(path)): \(text)\n\(explanation)"
         }
         // Some properties come from the file and are therefore untrusted.
-        let facts = image.facts.map { FactsAnswer($0).lines.map(PlainText.line) } ?? []
-        return ([text] + facts).map { "\($0)\n" }.joined() + explanation
+        let properties =
+            image.properties.map { PropertiesAnswer($0).lines.map(PlainText.line) } ?? []
+        return ([text] + properties).map { "\($0)\n" }.joined() + explanation
     }
 
     /// Returns the explanation as lines; empty if not requested.

@@ -151,7 +151,7 @@ enum PrefetchTool {
     ) -> PrefetchTask {
         let task = client.prefetch(
             urls, template: options.template, concurrency: options.concurrency)
-        if options.priority == .normal { client.reprioritise(task, .normal) }
+        if options.priority == .normal { client.reprioritize(task, .normal) }
         return task
     }
 
@@ -176,7 +176,7 @@ enum PrefetchTool {
     private static func report(_ end: End, _ list: URLList?, _ options: PrefetchOptions) -> Int32 {
         // Invalid URLs may simply not have been reached before cancellation, so they are not
         // reported.
-        let faults = PrefetchFault.all(end.isCancelled ? nil : list, end.failures)
+        let faults = PrefetchLineError.all(end.isCancelled ? nil : list, end.failures)
         if options.printsJSON {
             let answer = PrefetchAnswer(end.summary, faults, token: end.token)
             // Numbers and texts can always be encoded as JSON.
@@ -186,12 +186,14 @@ enum PrefetchTool {
         for line in lines(faults, of: end.summary.counts.skipped) {
             Terminal.complain("prefetch", line)
         }
-        for line in PrefetchFault.advice(faults) { Terminal.complain("prefetch", "next: \(line)") }
+        for line in PrefetchLineError.advice(faults) {
+            Terminal.complain("prefetch", "next: \(line)")
+        }
         return Terminal.finish("prefetch", end.summary.text, status: end.exitStatus)
     }
 
     /// Returns a line for each of the first failures.
-    static func lines(_ faults: [PrefetchFault], of skipped: Int) -> [String] {
+    static func lines(_ faults: [PrefetchLineError], of skipped: Int) -> [String] {
         let shown = faults.prefix(linesMax)
         let rest = skipped - shown.count
         return shown.map(\.line)
@@ -234,13 +236,13 @@ struct URLList {
     }
 
     /// The lines that are not valid URLs, with their errors.
-    var faults: [PrefetchFault] {
+    var faults: [PrefetchLineError] {
         lines.compactMap { line in
             do throws(ImageError) {
                 _ = try SourceURL(line.url)
                 return nil
             } catch {
-                return PrefetchFault(place: place(of: line), url: line.url, error: error)
+                return PrefetchLineError(place: place(of: line), url: line.url, error: error)
             }
         }
     }
@@ -302,25 +304,25 @@ struct PrefetchSummary {
 }
 
 /// A failed URL of a prefetch and its position in the list.
-struct PrefetchFault {
+struct PrefetchLineError {
     /// `nil` if it comes from the command line.
     let place: String?
     let url: String
     let error: ImageError
 
     /// Returns the invalid URLs of the list, followed by the failures reported by the coordinator.
-    static func all(_ list: URLList?, _ failures: [PrefetchFailure]) -> [PrefetchFault] {
+    static func all(_ list: URLList?, _ failures: [PrefetchFailure]) -> [PrefetchLineError] {
         let faults = list?.faults ?? []
         let bad = Set(faults.map(\.url))
         return faults
             + failures.filter { !bad.contains($0.url) }.map { failure in
-                PrefetchFault(
+                PrefetchLineError(
                     place: list?.place(of: failure.url), url: failure.url, error: failure.error)
             }
     }
 
     /// Returns what to do next, without duplicates.
-    static func advice(_ faults: [PrefetchFault]) -> [String] {
+    static func advice(_ faults: [PrefetchLineError]) -> [String] {
         var lines: [String] = []
         for line in faults.compactMap(\.error.advice) where !lines.contains(line) {
             lines.append(line)
@@ -372,7 +374,7 @@ struct PrefetchAnswer: Encodable, Sendable {
         let error: GetAnswer.Failure
     }
 
-    init(_ summary: PrefetchSummary, _ faults: [PrefetchFault], token: String) {
+    init(_ summary: PrefetchSummary, _ faults: [PrefetchLineError], token: String) {
         self.token = token
         let (counts, ends) = (summary.counts, summary.ends)
         total = counts.total

@@ -129,7 +129,7 @@ final class ShownFrames {
     /// The output options for frames.
     var output: OutputOptions {
         var output = OutputOptions(format: .png)
-        if graphics == .sixel { output.colours = 256 }
+        if graphics == .sixel { output.colors = 256 }
         return output
     }
 
@@ -216,7 +216,7 @@ enum TerminalGraphics: Hashable, CaseIterable {
 /// a PNG in chunks of Base64.
 enum KittyImage {
     /// The maximum length of a chunk of Base64.
-    private static let pieceBytes = 4_096
+    private static let chunkBytes = 4_096
 
     /// Whether the environment indicates a terminal with this protocol.
     static func isSpoken(_ environment: [String: String]) -> Bool {
@@ -232,7 +232,7 @@ enum KittyImage {
         var text: [UInt8] = []
         var start = 0
         repeat {
-            let end = min(start + pieceBytes, base64.count)
+            let end = min(start + chunkBytes, base64.count)
             let more = end < base64.count ? 1 : 0
             let first = start == 0 ? "a=T,f=100,i=\(number),p=1,C=1," : ""
             text += Array("\u{1B}_G\(first)q=2,m=\(more);".utf8)
@@ -277,8 +277,8 @@ struct SixelImage {
         let size = pixels.size
         // Square pixels; pixels without a color remain unchanged.
         text = Array("\u{1B}P0;1q\"1;1;\(size.width);\(size.height)".utf8)
-        for (index, colour) in pixels.palette.enumerated() where colour[3] >= Self.opaqueAlpha {
-            let parts = colour[..<3].map { "\((Int($0) * 100 + 127) / 255)" }
+        for (index, color) in pixels.palette.enumerated() where color[3] >= Self.opaqueAlpha {
+            let parts = color[..<3].map { "\((Int($0) * 100 + 127) / 255)" }
             text += Array("#\(index);2;\(parts.joined(separator: ";"))".utf8)
         }
         masks = [UInt8](repeating: 0, count: pixels.palette.count * size.width)
@@ -351,7 +351,7 @@ struct HalfBlocks {
     private init(_ pixels: FramePixels) { self.pixels = pixels }
 
     private mutating func addLine(_ y: Int) {
-        for x in 0..<pixels.size.width { add(colour(x, y), colour(x, y + 1)) }
+        for x in 0..<pixels.size.width { add(color(x, y), color(x, y + 1)) }
         text += Array("\u{1B}[0m\u{1B}[K\r\n".utf8)
         (foreground, background) = (nil, nil)
     }
@@ -370,12 +370,12 @@ struct HalfBlocks {
         text += top == nil ? Self.lower : Self.upper
     }
 
-    private static func numbers(_ colour: Int) -> String {
-        "\(colour >> 16);\(colour >> 8 & 255);\(colour & 255)"
+    private static func numbers(_ color: Int) -> String {
+        "\(color >> 16);\(color >> 8 & 255);\(color & 255)"
     }
 
     /// Returns the color of a pixel; `nil` if it is transparent.
-    private func colour(_ x: Int, _ y: Int) -> Int? {
+    private func color(_ x: Int, _ y: Int) -> Int? {
         guard y < pixels.size.height else { return nil }
         let start = 4 * (y * pixels.size.width + x)
         guard pixels.rgba[start + 3] >= Self.opaqueAlpha else { return nil }

@@ -279,7 +279,7 @@ extension CacheTool {
             try await client.status()
         }
         return options.stack.printsJSON
-            ? try JSONText.text(CacheFigures(report)) : CacheFigures.text(report)
+            ? try JSONText.text(CacheMetrics(report)) : CacheMetrics.text(report)
     }
 }
 

@@ -81,7 +81,7 @@ enum CancelTool {
 }
 
 extension Command {
-    static let blacklist = Command(
+    static let failureCache = Command(
         name: "blacklist",
         summary: "list what is not tried for a while, or take it off the list",
         usage: "list | remove URL | clear [options]",
@@ -102,8 +102,8 @@ extension Command {
         ])
 }
 
-/// The options of `imagebus blacklist`.
-struct BlacklistOptions: Hashable {
+/// The options of `imagebus failureCache`.
+struct FailureCacheOptions: Hashable {
     /// The action.
     enum Action: Hashable {
         case list
@@ -126,20 +126,20 @@ struct BlacklistOptions: Hashable {
     }
 }
 
-/// `imagebus blacklist`: lists and removes entries of the failure cache.
-enum BlacklistTool {
-    static func run(_ options: BlacklistOptions) -> Int32 {
+/// `imagebus failureCache`: lists and removes entries of the failure cache.
+enum FailureCacheTool {
+    static func run(_ options: FailureCacheOptions) -> Int32 {
         OperatorQuery.run("blacklist") { try text(options) }
     }
 
-    private static func text(_ options: BlacklistOptions) throws -> String {
+    private static func text(_ options: FailureCacheOptions) throws -> String {
         switch options.action {
         case .list:
             let entries = try OperatorQuery.ask(options.stack) {
                 client throws(ImageError) in try await all(client)
             }
             return options.stack.printsJSON
-                ? try JSONText.text(BlacklistAnswer(entries)) : table(entries)
+                ? try JSONText.text(FailureCacheAnswer(entries)) : table(entries)
         case .remove(let url): return try removed(.remove(url: url), options)
         case .clear: return try removed(.clear, options)
         }
@@ -147,21 +147,21 @@ enum BlacklistTool {
 
     /// Loads all pages, because a message has a limited number of entries.
     private static func all(_ client: ImagebusClient) async throws(ImageError)
-        -> [BlacklistReport.Entry]
+        -> [FailureCacheReport.Entry]
     {
-        var entries: [BlacklistReport.Entry] = []
+        var entries: [FailureCacheReport.Entry] = []
         while true {
-            let page = try await client.blacklist(.list(after: entries.last?.number ?? 0))
+            let page = try await client.failureCache(.list(after: entries.last?.number ?? 0))
             entries += page.entries
             guard page.hasMore, !page.entries.isEmpty else { return entries }
         }
     }
 
     private static func removed(
-        _ command: BlacklistCommand, _ options: BlacklistOptions
+        _ command: FailureCacheCommand, _ options: FailureCacheOptions
     ) throws -> String {
         let report = try OperatorQuery.ask(options.stack) {
-            client throws(ImageError) in try await client.blacklist(command)
+            client throws(ImageError) in try await client.failureCache(command)
         }
         if options.stack.printsJSON {
             return try JSONText.text(["removed": report.removed])
@@ -169,7 +169,7 @@ enum BlacklistTool {
         return report.removed == 0 ? "nothing was on the list\n" : "removed \(report.removed)\n"
     }
 
-    static func table(_ entries: [BlacklistReport.Entry]) -> String {
+    static func table(_ entries: [FailureCacheReport.Entry]) -> String {
         guard !entries.isEmpty else { return "nothing is on the list\n" }
         return TextTable.text(
             ["URL", "OPERATION", "REASON", "FOR"],
@@ -183,8 +183,8 @@ enum BlacklistTool {
     }
 }
 
-/// The output of `blacklist list --json`.
-struct BlacklistAnswer: Encodable {
+/// The output of `failureCache list --json`.
+struct FailureCacheAnswer: Encodable {
     struct Entry: Encodable {
         let url: String
         let operation: String
@@ -195,7 +195,7 @@ struct BlacklistAnswer: Encodable {
 
     let entries: [Entry]
 
-    init(_ entries: [BlacklistReport.Entry]) {
+    init(_ entries: [FailureCacheReport.Entry]) {
         self.entries = entries.map {
             Entry(
                 url: $0.url, operation: $0.operation, reason: $0.reason.rule.name,

@@ -21,7 +21,7 @@ enum ServeCommand {
 
     static func run(_ options: ServeOptions) -> Int32 {
         let log = Log(program: "imagebus", level: options.log.level, format: options.log.format)
-        let faults = ConfigurationFaults.all(in: options.configurationFile)
+        let faults = ConfigurationErrors.all(in: options.configurationFile)
         guard faults.isEmpty else { return refuse(faults, log) }
         do {
             // Must happen before any thread is started: a signal is delivered to any thread that
@@ -72,7 +72,7 @@ enum ServeCommand {
         let pools =
             options.only == .gateway
             ? [] : (configured?.pools ?? []).drawing(workers: options.drawers)
-        let faults = options.commandFaults(in: pools)
+        let faults = options.commandErrors(in: pools)
         guard faults.isEmpty else { return refuse(faults, log) }
         guard let directory = try awaitDirectory(options, pools, signals, log) else { return 0 }
         let paths = directory.paths
@@ -266,13 +266,13 @@ extension ServeOptions {
                 arguments: ["--runtime-dir", runtimeDirectory] + log.arguments + listener.arguments,
                 listener: listener.socket)
         }
-        let foreign = commandPools(pools).flatMap { pool in
+        let external = commandPools(pools).flatMap { pool in
             Array(
-                repeating: ChildSpecification(foreign: pool, runtimeDirectory: runtimeDirectory),
+                repeating: ChildSpecification(external: pool, runtimeDirectory: runtimeDirectory),
                 count: pool.workers
             ).compactMap { $0 }
         }
-        return stack + foreign + (front.map { [$0] } ?? []) + fronts
+        return stack + external + (front.map { [$0] } ?? []) + fronts
     }
 
     /// Returns the pools whose `command` this stack runs: none with `--only`, which runs as a user
@@ -282,7 +282,7 @@ extension ServeOptions {
     }
 
     /// Returns an error line for each `command` that this stack should run but can't.
-    func commandFaults(in pools: [WorkerPool]) -> [String] {
+    func commandErrors(in pools: [WorkerPool]) -> [String] {
         commandPools(pools).compactMap { pool in
             guard let program = pool.command?.first, !Self.isExecutable(program) else { return nil }
             let place = "\(configurationFile ?? ""): pools.\(pool.name).command"
@@ -301,7 +301,7 @@ extension ServeOptions {
         let inputs = pools.filter { other in
             switch pool.kind {
             case .decode: other.kind == .download || other.kind == .cache
-            case .transform: other.kind == .decode || other.isForeignTransformer
+            case .transform: other.kind == .decode || other.isExternalTransformer
             case .coordinator, .download, .cache: false
             }
         }

@@ -197,13 +197,13 @@ public struct RestMemo<Value> {
     @usableFromInline
     let restBytesMax: Int
     @usableFromInline
-    var entries: WayTable<Entry>
+    var entries: SetAssociativeCache<Entry>
 
     /// Creates a memo with `1 << bits` slots, for rests of at most `restBytesMax` bytes.
     @inlinable
     public init(bits: Int, restBytesMax: Int) {
         self.restBytesMax = restBytesMax
-        entries = WayTable(bits: bits)
+        entries = SetAssociativeCache(bits: bits)
     }
 
     /// Returns the value for exactly these bytes.
@@ -257,7 +257,7 @@ enum RestBytes {
 ///
 /// Four ways, because in a direct-mapped cache with 32,768 slots a quarter of 10,000 objects would
 /// evict another one.
-public struct WayTable<Object: AnyObject> {
+public struct SetAssociativeCache<Object: AnyObject> {
     @usableFromInline
     var places: [Object?]
     @usableFromInline

@@ -24,11 +24,11 @@ public enum WireError: Error, Hashable, Sendable {
     case quotaExceeded
     /// A field violates a rule. `token` identifies the request if the message was a `Load` with a
     /// readable token, so that only this request is rejected.
-    case field(FieldFault, token: Token?)
+    case field(FieldError, token: Token?)
 }
 
 /// A field and the rule that it violates.
-public struct FieldFault: Hashable, Sendable {
+public struct FieldError: Hashable, Sendable {
     /// The message and field as in `Proto/imagebus.proto`, such as `ImageRequest.url`.
     public let field: String
     /// The violated rule.
@@ -57,8 +57,8 @@ public struct FieldFault: Hashable, Sendable {
 
 extension WireError {
     /// Creates an error in a field that isn't attributed to a request.
-    static func field(_ field: String, _ problem: FieldFault.Problem) -> WireError {
-        .field(FieldFault(field: field, problem: problem), token: nil)
+    static func field(_ field: String, _ problem: FieldError.Problem) -> WireError {
+        .field(FieldError(field: field, problem: problem), token: nil)
     }
 
     /// Returns the same error, attributed to a request.
@@ -82,7 +82,7 @@ extension WireError {
     }
 }
 
-extension FieldFault {
+extension FieldError {
     fileprivate var requestCode: ErrorCode {
         field == "ImageRequest.url" ? .invalidURL : .invalidRequest
     }
@@ -108,7 +108,7 @@ extension WireError: CustomStringConvertible {
     }
 }
 
-extension FieldFault: CustomStringConvertible {
+extension FieldError: CustomStringConvertible {
     /// The field and the rule.
     public var description: String {
         switch problem {
@@ -139,7 +139,7 @@ extension ImageError: WireMessage {
     /// beyond the limit are omitted, starting with the last names.
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         var (message, details) = (
-            Self.cut(self.message, to: MessageLimits.textBytesMax), travellingDetails
+            Self.cut(self.message, to: MessageLimits.textBytesMax), travelingDetails
         )
         try map.details(
             &details, ErrorDetailLimits.self, &wire.pointee.n_details, &wire.pointee.details,
@@ -147,16 +147,16 @@ extension ImageError: WireMessage {
         try map.word(&code, &wire.pointee.code, "Error.code")
         try map.text(
             &message, &wire.pointee.message, "Error.message", limit: MessageLimits.textBytesMax)
-        var foreign = self.foreign.map { failure in
+        var external = self.external.map { failure in
             var failure = failure
-            failure.domain = Self.cut(failure.domain, to: ForeignFailure.domainBytesMax)
+            failure.domain = Self.cut(failure.domain, to: ExternalFailure.domainBytesMax)
             return failure
         }
-        try map.maybe(&foreign, &wire.pointee.foreign, "Error.foreign")
-        (self.message, self.details, self.foreign) = (message, details, foreign)
+        try map.maybe(&external, &wire.pointee.foreign, "Error.foreign")
+        (self.message, self.details, self.external) = (message, details, external)
     }
 
-    private var travellingDetails: [String: String] {
+    private var travelingDetails: [String: String] {
         guard !details.isEmpty else { return [:] }
         let named = details.map { (Self.cut($0, to: ErrorDetailLimits.nameMax), $1) }
         let unique = Dictionary(named) { first, _ in first }.sorted { $0.key < $1.key }
@@ -180,7 +180,7 @@ extension ImageError: WireMessage {
     }
 }
 
-extension ForeignFailure: WireMessage {
+extension ExternalFailure: WireMessage {
     typealias Form = Imagebus__V1__ForeignFailure
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__foreign_failure__init }
     static var blank: Self { Self(domain: "", code: 0) }

@@ -322,14 +322,14 @@ extension NamedCacheStatus.Usage: WireMessage {
     }
 }
 
-extension BlacklistCommand: WireMessage {
+extension FailureCacheCommand: WireMessage {
     typealias Form = Imagebus__V1__BlacklistCommand
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__blacklist_command__init }
     static var blank: Self { .clear }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         if try map.part(
-            { if case .list(let after) = self { BlacklistPage(after: after) } else { nil } },
+            { if case .list(let after) = self { FailureCachePage(after: after) } else { nil } },
             { self = .list(after: $0.after) }, &wire.pointee.list,
             if: &wire.pointee.command_case, 1, "BlacklistCommand.list")
         {
@@ -354,7 +354,7 @@ extension BlacklistCommand: WireMessage {
 }
 
 /// The page of entries to list.
-struct BlacklistPage: WireMessage {
+struct FailureCachePage: WireMessage {
     var after: UInt64
 
     typealias Form = Imagebus__V1__BlacklistCommand__List
@@ -366,7 +366,7 @@ struct BlacklistPage: WireMessage {
     }
 }
 
-extension BlacklistReport: WireMessage {
+extension FailureCacheReport: WireMessage {
     typealias Form = Imagebus__V1__BlacklistReport
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__blacklist_report__init }
     static var blank: Self { Self(entries: [], hasMore: false, removed: 0) }
@@ -374,13 +374,13 @@ extension BlacklistReport: WireMessage {
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.list(
             &entries, &wire.pointee.n_entries, &wire.pointee.entries, "BlacklistReport.entries",
-            limit: MessageLimits.blacklistEntriesMax)
+            limit: MessageLimits.failureCacheEntriesMax)
         map.flag(&hasMore, &wire.pointee.has_more, "BlacklistReport.has_more")
         try map.number(&removed, &wire.pointee.removed, "BlacklistReport.removed")
     }
 }
 
-extension BlacklistReport.Entry: WireMessage {
+extension FailureCacheReport.Entry: WireMessage {
     typealias Form = Imagebus__V1__BlacklistReport__Entry
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__blacklist_report__entry__init }
     static var blank: Self {

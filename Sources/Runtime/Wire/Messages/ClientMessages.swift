@@ -14,27 +14,27 @@ extension MessageEncoder {
             try prepare(.cancel, limit: limit, Cancellation(target: .token(token)))
         case .cancelGroup(let group):
             try prepare(.cancel, limit: limit, Cancellation(target: .group(group)))
-        case .reprioritise(let token, let priority):
+        case .reprioritize(let token, let priority):
             try prepare(
-                .reprioritise, limit: limit,
-                Reprioritisation(target: .token(token), priority: priority))
-        case .reprioritiseGroup(let group, let priority):
+                .reprioritize, limit: limit,
+                Reprioritization(target: .token(token), priority: priority))
+        case .reprioritizeGroup(let group, let priority):
             try prepare(
-                .reprioritise, limit: limit,
-                Reprioritisation(target: .group(group), priority: priority))
+                .reprioritize, limit: limit,
+                Reprioritization(target: .group(group), priority: priority))
         case .prefetch(let request): try prepare(.prefetch, limit: limit, request)
         case .release(let blocks):
             try prepare(.release, limit: limit, ReleaseBlocks(blocks: blocks))
         case .status: try prepare(.status, limit: limit, StatusMessage())
-        case .blacklist(let command): try prepare(.blacklistCommand, limit: limit, command)
+        case .failureCache(let command): try prepare(.failureCacheCommand, limit: limit, command)
         case .downloads(let command):
-            try prepare(.downloadsCommand, limit: limit, DownloadsOrder(command: command))
+            try prepare(.downloadsCommand, limit: limit, DownloadsRequest(command: command))
         case .cache(let command): try prepare(.cacheCommand, limit: limit, command)
-        case .piece(let piece): try prepare(.piece, limit: limit, piece)
+        case .chunk(let chunk): try prepare(.chunk, limit: limit, chunk)
         case .taken(let bytes): try prepare(.taken, limit: limit, TakenBytes(count: bytes))
         case .used(let used): try prepare(.used, limit: limit, used)
         case .drain(let kind, let pool):
-            try prepare(.drainCommand, limit: limit, DrainOrder(kind: kind, pool: pool))
+            try prepare(.drainCommand, limit: limit, DrainRequest(kind: kind, pool: pool))
         case .goodbye: try prepare(.goodbye, limit: limit, GoodbyeReason.terminated)
         }
     }
@@ -56,12 +56,12 @@ extension MessageDecoder {
             case .token(let token): .cancel(token)
             case .group(let group): .cancelGroup(group)
             }
-        case .reprioritise:
-            let change: Reprioritisation = try decode(
+        case .reprioritize:
+            let change: Reprioritization = try decode(
                 body, limit: limit, imagebus__v1__reprioritise__unpack)
             return switch change.target {
-            case .token(let token): .reprioritise(token, change.priority)
-            case .group(let group): .reprioritiseGroup(group, change.priority)
+            case .token(let token): .reprioritize(token, change.priority)
+            case .group(let group): .reprioritizeGroup(group, change.priority)
             }
         case .prefetch:
             return .prefetch(try decode(body, limit: limit, imagebus__v1__prefetch__unpack))
@@ -72,7 +72,7 @@ extension MessageDecoder {
         case .status:
             _ = try decode(body, limit: limit, imagebus__v1__status__unpack) as StatusMessage
             return .status
-        case .piece: return .piece(try decode(body, limit: limit, imagebus__v1__piece__unpack))
+        case .chunk: return .chunk(try decode(body, limit: limit, imagebus__v1__piece__unpack))
         case .taken:
             return .taken(
                 (try decode(body, limit: limit, imagebus__v1__taken__unpack) as TakenBytes).count)
@@ -84,17 +84,17 @@ extension MessageDecoder {
         }
     }
 
-    private func downloads(_ order: DownloadsOrder) -> ClientMessage { .downloads(order.command) }
+    private func downloads(_ order: DownloadsRequest) -> ClientMessage { .downloads(order.command) }
 
-    private func drain(_ order: DrainOrder) -> ClientMessage { .drain(order.kind, order.pool) }
+    private func drain(_ order: DrainRequest) -> ClientMessage { .drain(order.kind, order.pool) }
 
     /// Decodes a message that only operators may send.
     private mutating func operatorMessage(_ kind: MessageKind, _ body: RawSpan) throws(WireError)
         -> ClientMessage
     {
         switch kind {
-        case .blacklistCommand:
-            .blacklist(try decode(body, limit: limit, imagebus__v1__blacklist_command__unpack))
+        case .failureCacheCommand:
+            .failureCache(try decode(body, limit: limit, imagebus__v1__blacklist_command__unpack))
         case .cacheCommand:
             .cache(try decode(body, limit: limit, imagebus__v1__cache_command__unpack))
         case .downloadsCommand:
@@ -117,7 +117,7 @@ extension ClientHello: WireMessage {
         try map.text(
             &version, &wire.pointee.version, "ClientHello.version",
             limit: MessageLimits.textBytesMax)
-        map.flag(&wantsPieces, &wire.pointee.wants_pieces, "ClientHello.wants_pieces")
+        map.flag(&wantsChunks, &wire.pointee.wants_pieces, "ClientHello.wants_pieces")
         try map.secret(&secret, &wire.pointee.secret, "ClientHello.secret")
         try map.maybe(&front, &wire.pointee.front, "ClientHello.front")
         map.flag(&takesBatches, &wire.pointee.takes_batches, "ClientHello.takes_batches")
@@ -145,7 +145,7 @@ extension ClientWelcome: WireMessage {
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.identifier(&epoch, &wire.pointee.epoch, "ClientWelcome.epoch")
         try map.number(&window, &wire.pointee.window, "ClientWelcome.window")
-        try map.number(&pieceWindow, &wire.pointee.piece_window, "ClientWelcome.piece_window")
+        try map.number(&chunkWindow, &wire.pointee.piece_window, "ClientWelcome.piece_window")
         try map.number(&voucherWords, &wire.pointee.voucher_words, "ClientWelcome.voucher_words")
         try map.number(&clock.nanoseconds, &wire.pointee.clock, "ClientWelcome.clock")
         try map.number(&loadsMax, &wire.pointee.loads_max, "ClientWelcome.loads_max")
@@ -167,11 +167,11 @@ extension LoadRequest: WireMessage {
             map.flag(&wantsInfo, &wire.pointee.wants_info, "Load.wants_info")
             try map.number(&staleRetries, &wire.pointee.stale_retries, "Load.stale_retries")
             map.flag(&detach, &wire.pointee.detach, "Load.detach")
-            map.flag(&wantsPieces, &wire.pointee.wants_pieces, "Load.wants_pieces")
+            map.flag(&wantsChunks, &wire.pointee.wants_pieces, "Load.wants_pieces")
             try map.number(&uploadBytes, &wire.pointee.upload_bytes, "Load.upload_bytes")
             try map.name(&slot, &wire.pointee.slot, "Load.slot")
             try map.formed(&logContext.trace, &wire.pointee.traceparent, "Load.traceparent")
-            try map.number(&visitor, &wire.pointee.visitor, "Load.visitor")
+            try map.number(&httpClient, &wire.pointee.visitor, "Load.visitor")
             try map.formed(&logContext.requestID, &wire.pointee.request_id, "Load.request_id")
             map.flag(&logContext.isProbe, &wire.pointee.is_probe, "Load.is_probe")
         } catch {
@@ -214,7 +214,7 @@ struct Cancellation: WireMessage {
 }
 
 /// Changes the priority of requests.
-struct Reprioritisation: WireMessage {
+struct Reprioritization: WireMessage {
     var target: Target
     var priority: Priority
 
@@ -342,7 +342,7 @@ struct CreditGrant: WireMessage {
 }
 
 /// Makes the processes of a kind, or of one of its pools, exit.
-struct DrainOrder: WireMessage {
+struct DrainRequest: WireMessage {
     var kind: WorkerKind
     var pool: PoolName?
 

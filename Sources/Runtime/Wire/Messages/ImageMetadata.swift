@@ -23,7 +23,7 @@ extension ImageInfo: WireMessage {
     }
 }
 
-extension WantedFacts: WireMessage {
+extension RequestedProperties: WireMessage {
     typealias Form = Imagebus__V1__WantedFacts
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__wanted_facts__init }
     static var blank: Self { Self() }
@@ -42,7 +42,7 @@ extension WantedFacts: WireMessage {
     }
 }
 
-extension ImageFacts: WireMessage {
+extension ImageProperties: WireMessage {
     typealias Form = Imagebus__V1__ImageFacts
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__image_facts__init }
     static var blank: Self { Self() }
@@ -56,10 +56,10 @@ extension ImageFacts: WireMessage {
             if: &wire.pointee.maybe_bits_per_sample_case, 2, "ImageFacts.bits_per_sample")
         try map.name(&profile, &wire.pointee.profile, "ImageFacts.profile")
         try map.exif(&exif, &wire.pointee.n_exif, &wire.pointee.exif)
-        try map.colour(
+        try map.color(
             &average, &wire.pointee.average, if: &wire.pointee.maybe_average_case, 5,
             "ImageFacts.average")
-        try map.colour(
+        try map.color(
             &dominant, &wire.pointee.dominant, if: &wire.pointee.maybe_dominant_case, 6,
             "ImageFacts.dominant")
         var hash = blurHash ?? ""
@@ -71,7 +71,7 @@ extension ImageFacts: WireMessage {
     }
 }
 
-extension AnimationFacts: WireMessage {
+extension AnimationProperties: WireMessage {
     typealias Form = Imagebus__V1__AnimationFacts
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__animation_facts__init }
     static var blank: Self { Self(durations: [], loops: 0) }
@@ -106,13 +106,13 @@ extension FieldMap {
         }
     }
 
-    fileprivate func colour(
-        _ value: inout Colour?, _ member: inout UInt32,
+    fileprivate func color(
+        _ value: inout Color?, _ member: inout UInt32,
         if which: inout some RawRepresentable<UInt32>, _ number: UInt32, _ field: String
     ) throws(WireError) {
         var argb = value?.argb
         try self.number(&argb, &member, if: &which, number, field)
-        value = argb.map { Colour(argb: $0) }
+        value = argb.map { Color(argb: $0) }
     }
 }
 

@@ -19,12 +19,13 @@ extension ImageRequest: WireMessage {
         try map.part(&output, unless: output.isDefault, &wire.pointee.output, "ImageRequest.output")
         map.flag(&infoOnly, &wire.pointee.info_only, "ImageRequest.info_only")
         try map.bits(&options, &wire.pointee.options, "ImageRequest.options")
-        try mapWishes(map, wire)
+        try mapInterests(map, wire)
         try map.finite(
             &pixelRatio, unless: 1, &wire.pointee.pixel_ratio,
             if: &wire.pointee.maybe_pixel_ratio_case, 14, "ImageRequest.pixel_ratio")
         try map.part(
-            &facts, unless: facts == WantedFacts(), &wire.pointee.facts, "ImageRequest.facts")
+            &properties, unless: properties == RequestedProperties(), &wire.pointee.facts,
+            "ImageRequest.facts")
         map.flag(
             &wantsExplanation, &wire.pointee.wants_explanation, "ImageRequest.wants_explanation")
         try map.part(
@@ -84,7 +85,7 @@ extension AssumedLifetime: WireMessage {
 extension ImageRequest {
     private static let usual = ImageRequest(url: "")
 
-    mutating func mapWishes(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
+    mutating func mapInterests(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.tiers(
             &queryCacheTypes, unless: Self.usual.queryCacheTypes, &wire.pointee.query_cache_types,
             if: &wire.pointee.maybe_query_cache_types_case, 8, "ImageRequest.query_cache_types")
@@ -209,7 +210,7 @@ extension EncodeOptions: WireMessage {
         try map.number(
             &argb, &wire.pointee.background, if: &wire.pointee.maybe_background_case, 2,
             "EncodeOptions.background")
-        background = argb.map { Colour(argb: $0) }
+        background = argb.map { Color(argb: $0) }
         try map.maybe(&maxPixelSize, &wire.pointee.max_pixel_size, "EncodeOptions.max_pixel_size")
         try map.number(
             &maxBytes, &wire.pointee.max_bytes, if: &wire.pointee.maybe_max_bytes_case, 4,
@@ -297,8 +298,8 @@ extension Fallback: WireMessage {
             return
         }
         if try map.number(
-            { if case .colour(let colour) = self { colour.argb } else { nil } },
-            { self = .colour(Colour(argb: $0)) }, &wire.pointee.colour,
+            { if case .color(let color) = self { color.argb } else { nil } },
+            { self = .color(Color(argb: $0)) }, &wire.pointee.colour,
             if: &wire.pointee.fallback_case, 3, "Fallback.colour")
         {
             return

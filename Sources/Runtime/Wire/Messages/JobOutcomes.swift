@@ -107,7 +107,7 @@ extension DecodedImage: WireMessage {
         try map.list(
             &frames, &wire.pointee.n_frames, &wire.pointee.frames, "DecodedImage.frames",
             limit: MessageLimits.blocksPerOutcomeMax)
-        try map.maybe(&facts, &wire.pointee.facts, "DecodedImage.facts")
+        try map.maybe(&properties, &wire.pointee.facts, "DecodedImage.facts")
         try map.maybe(&file, &wire.pointee.file, "DecodedImage.file")
         map.flag(&isDamaged, &wire.pointee.is_damaged, "DecodedImage.is_damaged")
     }
@@ -351,8 +351,8 @@ extension PixelLayout: WireMessage {
             &orientation, within: 1...8, &wire.pointee.orientation, "PixelLayout.orientation")
         self.orientation = Orientation(exif: orientation)
         try map.list(
-            &enclosures, &wire.pointee.n_enclosures, &wire.pointee.enclosures,
-            "PixelLayout.enclosures", limit: Enclosure.Kind.allCases.count)
+            &embeddedMetadata, &wire.pointee.n_enclosures, &wire.pointee.enclosures,
+            "PixelLayout.enclosures", limit: EmbeddedMetadata.Kind.allCases.count)
         try map.number(
             &samples.bits, within: SampleForm.bitsRange, unless: 8, &wire.pointee.sample_bits,
             if: &wire.pointee.maybe_sample_bits_case, 4, "PixelLayout.sample_bits")
@@ -379,7 +379,7 @@ extension PixelPlane: WireMessage {
     typealias Form = Imagebus__V1__PixelPlane
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__pixel_plane__init }
     static var blank: Self {
-        Self(bands: .grey, offset: 0, size: .blank, stride: 0, activeWidth: 0, activeHeight: 0)
+        Self(bands: .gray, offset: 0, size: .blank, stride: 0, activeWidth: 0, activeHeight: 0)
     }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
@@ -400,7 +400,7 @@ extension PixelPlane: WireMessage {
     }
 }
 
-extension HDRColours: WireMessage {
+extension HDRColors: WireMessage {
     typealias Form = Imagebus__V1__HDRColours
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__hdrcolours__init }
     static var blank: Self { Self(primaries: .bt2020, transfer: .pq) }
@@ -411,7 +411,7 @@ extension HDRColours: WireMessage {
     }
 }
 
-extension Enclosure: WireMessage {
+extension EmbeddedMetadata: WireMessage {
     typealias Form = Imagebus__V1__Enclosure
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__enclosure__init }
     static var blank: Self { Self(kind: .profile, offset: 0, length: 0) }

@@ -13,9 +13,9 @@ extension MessageEncoder {
         case .progress(let progress): try prepare(.event, limit: limit, progress)
         case .reply(let reply): try prepare(.reply, limit: limit, reply)
         case .status(let report): try prepare(.statusReport, limit: limit, report)
-        case .blacklist(let report): try prepare(.blacklistReport, limit: limit, report)
+        case .failureCache(let report): try prepare(.failureCacheReport, limit: limit, report)
         case .cache(let report): try prepare(.cacheReport, limit: limit, report)
-        case .piece(let piece): try prepare(.piece, limit: limit, piece)
+        case .chunk(let chunk): try prepare(.chunk, limit: limit, chunk)
         case .taken(let bytes): try prepare(.taken, limit: limit, TakenBytes(count: bytes))
         case .prefetched(let report): try prepare(.prefetchReport, limit: limit, report)
         case .draining(let processes):
@@ -45,12 +45,12 @@ extension MessageDecoder {
         case .reply: return .reply(try decode(body, limit: limit, imagebus__v1__reply__unpack))
         case .statusReport:
             return .status(try decode(body, limit: limit, imagebus__v1__status_report__unpack))
-        case .blacklistReport:
-            return .blacklist(
+        case .failureCacheReport:
+            return .failureCache(
                 try decode(body, limit: limit, imagebus__v1__blacklist_report__unpack))
         case .cacheReport:
             return .cache(try decode(body, limit: limit, imagebus__v1__cache_report__unpack))
-        case .piece: return .piece(try decode(body, limit: limit, imagebus__v1__piece__unpack))
+        case .chunk: return .chunk(try decode(body, limit: limit, imagebus__v1__piece__unpack))
         case .taken:
             return .taken(
                 (try decode(body, limit: limit, imagebus__v1__taken__unpack) as TakenBytes).count)
@@ -136,13 +136,13 @@ extension DeliveredImage: WireMessage {
             "DeliveredImage.stored_tiers")
         map.flag(&mustCopy, &wire.pointee.must_copy, "DeliveredImage.must_copy")
         try map.number(
-            &pieceBytes, &wire.pointee.piece_bytes, if: &wire.pointee.maybe_piece_bytes_case, 7,
+            &chunkBytes, &wire.pointee.piece_bytes, if: &wire.pointee.maybe_piece_bytes_case, 7,
             "DeliveredImage.piece_bytes")
         try map.finite(
             &scaleFactor, unless: 1, &wire.pointee.scale_factor,
             if: &wire.pointee.maybe_scale_factor_case, 8, "DeliveredImage.scale_factor")
         try map.maybe(&fallbackFor, &wire.pointee.fallback_for, "DeliveredImage.fallback_for")
-        try map.maybe(&facts, &wire.pointee.facts, "DeliveredImage.facts")
+        try map.maybe(&properties, &wire.pointee.facts, "DeliveredImage.facts")
         try map.maybe(&explanation, &wire.pointee.explanation, "DeliveredImage.explanation")
         try map.maybe(&validity, &wire.pointee.validity, "DeliveredImage.validity")
         try map.digest(&digest, &wire.pointee.digest, "DeliveredImage.digest")
@@ -302,7 +302,7 @@ extension UsedVouchers: WireMessage {
     }
 }
 
-extension Piece: WireMessage {
+extension Chunk: WireMessage {
     typealias Form = Imagebus__V1__Piece
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__piece__init }
     static var blank: Self { Self(token: .blank, offset: 0, total: 0, bytes: []) }
@@ -314,7 +314,7 @@ extension Piece: WireMessage {
             try map.number(&offset, &wire.pointee.offset, "Piece.offset")
             try map.number(&total, &wire.pointee.total, "Piece.total")
             try map.data(
-                &bytes, &wire.pointee.data, "Piece.data", limit: MessageLimits.pieceBytesMax)
+                &bytes, &wire.pointee.data, "Piece.data", limit: MessageLimits.chunkBytesMax)
             let (end, overflow) = offset.addingReportingOverflow(UInt64(bytes.count))
             guard !overflow, end <= total else { throw .field("Piece.offset", .outOfRange) }
         } catch {

@@ -84,7 +84,8 @@ extension StatusReport.PoolStatus: WireMessage {
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__status_report__pool__init }
     static var blank: Self {
         Self(
-            name: PoolName(.coordinator), kind: .coordinator, isForeign: false, workers: 0, jobs: 0,
+            name: PoolName(.coordinator), kind: .coordinator, isExternal: false, workers: 0,
+            jobs: 0,
             credit: 0, queued: 0, outputBytes: 0)
     }
 
@@ -94,7 +95,7 @@ extension StatusReport.PoolStatus: WireMessage {
         guard let name else { throw .field("Pool.name", .missing) }
         self.name = name
         try map.word(&kind, &wire.pointee.kind, "Pool.kind")
-        map.flag(&isForeign, &wire.pointee.foreign, "Pool.foreign")
+        map.flag(&isExternal, &wire.pointee.foreign, "Pool.foreign")
         try map.number(&workers, &wire.pointee.workers, "Pool.workers")
         try map.number(&jobs, &wire.pointee.jobs, "Pool.jobs")
         try map.number(&credit, &wire.pointee.credit, "Pool.credit")

@@ -331,7 +331,7 @@ struct DownloadSettingsMessage: WireMessage {
 }
 
 /// An operator's command to suspend or resume transfers.
-struct DownloadsOrder: WireMessage {
+struct DownloadsRequest: WireMessage {
     var command: DownloadCommand
 
     typealias Form = Imagebus__V1__DownloadsCommand

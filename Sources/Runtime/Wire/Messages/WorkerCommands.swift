@@ -196,7 +196,8 @@ extension DecodeWork: WireMessage {
             &wire.pointee.frames_max, if: &wire.pointee.maybe_frames_max_case, 4,
             "Decode.frames_max")
         try map.part(
-            &facts, unless: facts == WantedFacts(), &wire.pointee.facts, "Decode.facts")
+            &properties, unless: properties == RequestedProperties(), &wire.pointee.facts,
+            "Decode.facts")
         try map.bits(&keeps, &wire.pointee.keeps, "Decode.keeps")
         try map.number(
             &frame, within: 0...RequestLimits.framesMax - 1, &wire.pointee.frame,
@@ -283,13 +284,13 @@ extension PaintWork: WireMessage {
     typealias Form = Imagebus__V1__Paint
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__paint__init }
     static var blank: Self {
-        Self(colour: Colour(argb: 0), size: .blank, output: .blank, limits: .blank)
+        Self(color: Color(argb: 0), size: .blank, output: .blank, limits: .blank)
     }
 
     mutating func fields(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
-        var argb = colour.argb
+        var argb = color.argb
         try map.number(&argb, &wire.pointee.colour, "Paint.colour")
-        colour = Colour(argb: argb)
+        color = Color(argb: argb)
         try map.part(&size, &wire.pointee.size, "Paint.size")
         try map.part(&output, unless: output.isDefault, &wire.pointee.output, "Paint.output")
         try map.part(&limits, &wire.pointee.limits, "Paint.limits")

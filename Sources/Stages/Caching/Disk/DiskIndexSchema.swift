@@ -3,7 +3,7 @@ internal import SQLite
 extension DiskIndex {
     /// Stored in `user_version`. An index of a version in `upgrades` is upgraded to this version
     /// when it is opened. An index of any other version, older or newer, is set aside; a new one
-    /// imports the files, and the bodies stored in the old index (`SetAsideIndex`).
+    /// imports the files, and the bodies stored in the old index (`QuarantinedIndex`).
     static let schemaVersion: Int32 = 5
 
     /// The statements that upgrade an index to the next version, by version. They only add tables:

@@ -48,7 +48,7 @@ final class DiskTier {
     /// The version of the index before it was upgraded while opening; `nil` if it was not upgraded.
     var upgradedFrom: Int64?
     /// The index that was set aside, while its bodies are being imported.
-    var salvaging: SetAsideIndex?
+    var salvaging: QuarantinedIndex?
     /// The size of the index's log and of the set-aside indexes when last checked.
     var overhead = 0
 
@@ -157,7 +157,7 @@ public enum DiskHealth: Sendable, Hashable {
 extension DiskTier {
     static let indexName = "index.sqlite"
     /// The maximum number of set-aside indexes; beyond it, the last one is overwritten.
-    static let setAsideMax = 4
+    static let quarantinedMax = 4
 
     /// Opens the index; sets a damaged one, or one of another version, aside and creates a new one.
     func open(_ now: UnixTime) {
@@ -196,7 +196,7 @@ extension DiskTier {
             try files.discardAll()
             index = nil
             salvaging = nil
-            for name in [Self.indexName] + Self.setAsideNames { try removeIndex(name) }
+            for name in [Self.indexName] + Self.quarantinedNames { try removeIndex(name) }
         } catch {
             degrade(error, now)
             return false
@@ -231,7 +231,7 @@ extension DiskTier {
     private func prepareIndex() throws(DiskError) {
         try onFiles("cannot open \(Self.indexName)") { () throws(Errno) in
             try directory.prepareFile(Self.indexName)
-            for name in [Self.indexName] + Self.setAsideNames {
+            for name in [Self.indexName] + Self.quarantinedNames {
                 for suffix in ["", "-wal", "-shm"] { try directory.narrow(name + suffix) }
             }
         }
@@ -245,18 +245,18 @@ extension DiskTier {
         salvaging = nil
         let taken = try? Set(directory.root.openDirectory(".").entries())
         let name =
-            Self.setAsideNames.first { taken?.contains($0) == false }
-            ?? Self.setAsideNames[Self.setAsideMax - 1]
+            Self.quarantinedNames.first { taken?.contains($0) == false }
+            ?? Self.quarantinedNames[Self.quarantinedMax - 1]
         try removeIndex(name)
         for suffix in ["-wal", ""] {
             try rename(Self.indexName + suffix, to: name + suffix)
         }
         try removeFile("\(Self.indexName)-shm")
-        salvaging = SetAsideIndex(name: name, in: directory)
+        salvaging = QuarantinedIndex(name: name, in: directory)
         if salvaging == nil, isTooLarge(name) { try removeIndex(name) }
     }
 
-    static let setAsideNames = (1...setAsideMax).map { "\(indexName).bad-\($0)" }
+    static let quarantinedNames = (1...quarantinedMax).map { "\(indexName).bad-\($0)" }
 
     /// Removes an index with its log, the log first.
     func removeIndex(_ name: String) throws(DiskError) {

@@ -50,10 +50,10 @@ extension DiskTier {
     /// Returns the measured usage of the entries and everything else.
     func usage(of index: DiskIndex) throws(DiskError) -> DiskUsage {
         overhead = 0
-        for name in [Self.indexName] + Self.setAsideNames {
+        for name in [Self.indexName] + Self.quarantinedNames {
             overhead += directory.bytes(of: name + "-wal") + directory.bytes(of: name + "-shm")
         }
-        for name in Self.setAsideNames { overhead += directory.bytes(of: name) }
+        for name in Self.quarantinedNames { overhead += directory.bytes(of: name) }
         var usage = try index.usage()
         usage.overhead = overhead
         return usage

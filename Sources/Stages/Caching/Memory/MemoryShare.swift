@@ -26,7 +26,7 @@ struct MemoryShare: Sendable {
     private(set) var count = 0
     /// The number of evicted entries.
     private(set) var evictions: UInt64 = 0
-    private var order: WorthQueue?
+    private var order: GDSFCache?
     /// The slots in the tier, by slot in the order.
     private var slots: [Int32] = []
 
@@ -57,7 +57,7 @@ struct MemoryShare: Sendable {
         } else if hadOrder {
             order?.limit(bytesMax: bytesMax)
         } else {
-            order = WorthQueue(bytesMax: bytesMax)
+            order = GDSFCache(bytesMax: bytesMax)
         }
         return !hadOrder && order != nil
     }

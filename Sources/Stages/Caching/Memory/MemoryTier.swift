@@ -6,7 +6,7 @@ internal import XXHash
 /// The accounting of `results/`: the contents of each block and the eviction order.
 ///
 /// Pure bookkeeping without the bytes. Entries that are used most relative to their size stay
-/// (`WorthQueue`). Uses may be reported late and in batches (SEMANTICS §5.4).
+/// (`GDSFCache`). Uses may be reported late and in batches (SEMANTICS §5.4).
 ///
 /// The coordinator knows whether an evicted entry is still being read: it is notified of every
 /// large one (`Departures.evicted`) and answers with its release (SEMANTICS §14.6).
@@ -21,7 +21,7 @@ public struct MemoryTier: Sendable {
     /// The total size of all entries in bytes.
     public private(set) var cost = 0
 
-    private var queue: WorthQueue
+    private var queue: GDSFCache
     /// The entries, by slot of the queue.
     private var held: [MemoryEntry?] = []
     /// The location of each entry in its cache's share.
@@ -43,7 +43,7 @@ public struct MemoryTier: Sendable {
     public init(costMax: Int, countMax: Int = 0) {
         self.costMax = max(0, costMax)
         self.countMax = max(0, countMax)
-        queue = WorthQueue(bytesMax: self.costMax)
+        queue = GDSFCache(bytesMax: self.costMax)
     }
 
     /// Applies new limits and evicts what exceeds them.

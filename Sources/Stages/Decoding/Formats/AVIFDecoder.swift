@@ -310,7 +310,7 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
             var reader = try? AVIFFrames.still(of: source.bytes).open(source.bytes)
         else { return nil }
         let (picture, orientation) = (reader.picture, reader.picture.orientation)
-        guard let colours = AVIFColours(picture), !picture.isCropped,
+        guard let colors = AVIFColors(picture), !picture.isCropped,
             orientation.displayed(PixelSize(width: picture.width, height: picture.height))
                 == source.storedSize
         else { return nil }
@@ -325,7 +325,7 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
         else { return nil }
         self.reader = reader
         layout = PixelLayout(planes: planes, orientation: orientation)
-        conversion = colours.conversion(of: picture)
+        conversion = colors.conversion(of: picture)
         byteCount = end
     }
 
@@ -395,7 +395,7 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
         let (across, down) =
             index == 0 ? (0, 0) : (picture.chroma.horizontalLog2, picture.chroma.verticalLog2)
         return PixelPlane(
-            bands: .grey, offset: offset, size: PixelSize(width: size.width, height: size.height),
+            bands: .gray, offset: offset, size: PixelSize(width: size.width, height: size.height),
             stride: PixelPlane.stride(size.width + 1),
             activeWidth: Double(picture.width) / Double(1 << across),
             activeHeight: Double(picture.height) / Double(1 << down))
@@ -409,13 +409,13 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
 }
 
 /// The color encoding of an AVIF's planes, if it is sRGB and can be converted to JFIF planes.
-struct AVIFColours {
+struct AVIFColors {
     private let matrix: ZimgFormat.Matrix
 
     /// Returns nil for alpha, gray, more than 8 bits, and colors that JFIF planes can't represent.
     /// Unspecified values default to BT.601 and sRGB.
     init?(_ picture: AVIFPicture) {
-        guard picture.depth == 8, !picture.hasAlpha, picture.chroma != .grey,
+        guard picture.depth == 8, !picture.hasAlpha, picture.chroma != .gray,
             picture.hasProfile || Self.isSRGB(picture)
         else { return nil }
         switch picture.matrix {
@@ -449,9 +449,9 @@ struct AVIFColours {
 
     /// Unspecified siting is displayed as centered in practice.
     private func siting(of picture: AVIFPicture) -> ZimgSubsampling.Siting {
-        guard picture.chroma != .yuv444 else { return .centre }
+        guard picture.chroma != .yuv444 else { return .center }
         return switch picture.siting {
-        case .unknown: .centre
+        case .unknown: .center
         case .left: .left
         case .topLeft: .topLeft
         }

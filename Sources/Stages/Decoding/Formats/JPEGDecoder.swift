@@ -118,7 +118,7 @@ struct JPEGPlanes: ~Copyable, PlanarImage {
 extension PixelPlane {
     init(_ plane: JPEGPlane, offset: Int, stride: Int) {
         self.init(
-            bands: .grey, offset: offset,
+            bands: .gray, offset: offset,
             size: PixelSize(width: plane.width, height: plane.height), stride: stride,
             activeWidth: plane.activeWidth, activeHeight: plane.activeHeight)
     }

@@ -70,7 +70,7 @@ struct PartialImage {
         let scale = source.scale(for: work.need)
         try limits.checkPixelBytes(source, at: scale)
         let kept = try KeptBytes(of: source, work.keeps)
-        let source = kept.hasProfile ? source.withOwnColours : source
+        let source = kept.hasProfile ? source.withOwnColors : source
         return try source.pixels(
             at: scale, as: source.samples(work.keeps), cancellation: cancellation
         ).write(to: output, with: kept)
@@ -184,7 +184,7 @@ extension VipsImage {
         let image = try pixels(
             UnsafeRawBufferPointer(memory.bytes), width: header.width, height: header.height,
             bands: header.bands, bytesPerBand: header.bytesPerBand,
-            isCMYK: header.colour == .cmyk, owner: memory)
+            isCMYK: header.color == .cmyk, owner: memory)
         guard let profile = made.withProfile({ Array($0) }) else { return image }
         return try image.enclosing(profile: profile, xmp: [])
     }

@@ -21,10 +21,10 @@ struct EnclosedParts {
     ///   declared kind.
     init(_ layout: PixelLayout, in bytes: UnsafeRawBufferPointer) throws(ImageError) {
         guard let count = layout.byteCount, count <= bytes.count else { throw Self.unfit }
-        for enclosure in layout.enclosures {
-            guard let end = enclosure.end else { throw Self.unfit }
-            let part = Array(bytes[enclosure.offset..<end])
-            switch enclosure.kind {
+        for embedded in layout.embeddedMetadata {
+            guard let end = embedded.end else { throw Self.unfit }
+            let part = Array(bytes[embedded.offset..<end])
+            switch embedded.kind {
             case .profile: profile = part
             case .exif: exif = part
             case .xmp: xmp = part
@@ -37,8 +37,8 @@ struct EnclosedParts {
     var isEmpty: Bool { profile.isEmpty && exif.isEmpty && xmp.isEmpty && iptc.isEmpty }
 
     /// Returns the parts that fit pixels of that sort: a gray profile doesn't apply to colors.
-    func beside(isGrey: Bool) -> EnclosedParts {
-        guard space == .grey, !isGrey else { return self }
+    func beside(isGray: Bool) -> EnclosedParts {
+        guard space == .gray, !isGray else { return self }
         var parts = self
         (parts.profile, parts.space) = ([], nil)
         return parts
@@ -64,7 +64,7 @@ struct EnclosedParts {
     private mutating func check() throws(ImageError) {
         if !profile.isEmpty {
             space = ProfileSpace(profile)
-            guard space == .rgb || space == .grey else { throw Self.unfit }
+            guard space == .rgb || space == .gray else { throw Self.unfit }
         }
         let marks: [[UInt8]] = [[0x49, 0x49, 42, 0], [0x4D, 0x4D, 0, 42]]
         guard exif.isEmpty || marks.contains(where: { exif.starts(with: $0) }) else {

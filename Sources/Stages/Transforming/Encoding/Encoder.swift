@@ -7,7 +7,7 @@ import Vips
 /// Encodes the finished image, the last part of a job.
 struct Encoder {
     private let form: any FormatEncoder
-    private let order: EncodingOrder
+    private let order: EncodingSpecification
 
     /// Creates an encoder for the output format of the work.
     init(
@@ -19,7 +19,7 @@ struct Encoder {
         guard samples.hdr == nil || form.format.holdsHDR else {
             throw ImageError(.internalError, "\(form.format.name) has no high dynamic range")
         }
-        order = EncodingOrder(
+        order = EncodingSpecification(
             options: work.output, isPhotograph: work.sourceInfo.format.traits.isPhotographic,
             cancellation: cancellation,
             samples: form.format.samples(of: samples, work.output), enclosed: enclosed)
@@ -28,7 +28,7 @@ struct Encoder {
     /// Creates an encoder for an image of one color.
     init(_ work: PaintWork, cancellation: CancellationFlag) throws(ImageError) {
         form = try FormatEncoders.encoder(of: work.resultFormat)
-        order = EncodingOrder(
+        order = EncodingSpecification(
             options: work.output, isPhotograph: false, cancellation: cancellation,
             samples: form.format.samples(of: .usual, work.output))
     }
@@ -37,7 +37,7 @@ struct Encoder {
     func takes(_ lane: PlanarLane) -> Bool {
         // Planes have 8 bits, and a color profile requires color planes.
         guard !order.samples.isDeep else { return false }
-        guard !lane.isGrey || order.enclosed.space != .rgb else { return false }
+        guard !lane.isGray || order.enclosed.space != .rgb else { return false }
         let isOfPlanes = form.format.traits.output?.takesPlanes(
             lossless: order.options.isWithoutLoss)
         return isOfPlanes == true && form.takesPlanes(order.options)
@@ -49,7 +49,7 @@ struct Encoder {
     ) throws(ImageError) -> EncodedImage {
         let isOnce = order.options.maxBytes == nil && !embedsThumbnail
         let lane = isOnce ? lane : lane.remembering()
-        let order = try order(order(besideGrey: lane.isGrey)) { () throws(ImageError) in
+        let order = try order(order(besideGray: lane.isGray)) { () throws(ImageError) in
             try lane.stepImage(resampledTo: EmbeddedThumbnail.size(of: lane.plan.size))
         }
         var encoded = try write(lane.plan.size, bands: 1, order, to: output) { order, writer in
@@ -73,7 +73,7 @@ struct Encoder {
             throw ImageError(transforming: error, step: "encode")
         }
         let bands = image.header.bands
-        let order = try order(order(besideGrey: bands < 3)) {
+        let order = try order(order(besideGray: bands < 3)) {
             try current.resampled(to: EmbeddedThumbnail.size(of: current.size))
         }
         let bytes = bands * order.samples.bytes
@@ -105,8 +105,8 @@ struct Encoder {
 
     /// Returns the order with a thumbnail, if one is requested.
     private func order(
-        _ order: EncodingOrder, thumbnail: () throws -> StepImage
-    ) throws(ImageError) -> EncodingOrder {
+        _ order: EncodingSpecification, thumbnail: () throws -> StepImage
+    ) throws(ImageError) -> EncodingSpecification {
         guard embedsThumbnail else { return order }
         let jpeg: [UInt8]
         do {
@@ -118,15 +118,15 @@ struct Encoder {
     }
 
     /// Returns the order with a gray profile only if the pixels are written as gray.
-    private func order(besideGrey isGrey: Bool) -> EncodingOrder {
-        order.beside(isGrey: isGrey && OutputSetting.greyHolders.contains(form.format))
+    private func order(besideGray isGray: Bool) -> EncodingSpecification {
+        order.beside(isGray: isGray && OutputSetting.grayHolders.contains(form.format))
     }
 
     /// Returns the pixels to encode, computed into memory if they may be encoded several times.
     private func pixels(of current: StepImage) throws -> VipsImage {
         let deep = try current.image.with(order.samples)
         let flat = try flattened(deep)
-        let image = order.enclosed.space == .rgb ? try flat.coloured() : flat
+        let image = order.enclosed.space == .rgb ? try flat.colored() : flat
         guard order.options.maxBytes != nil else { return image }
         let copy = try image.copiedToMemory()
         copy.watch { [cancellation = order.cancellation] in cancellation.isCancelled }
@@ -136,8 +136,9 @@ struct Encoder {
     /// Writes the output of `body` to a block for the outcome; `body` returns whether the output
     /// has alpha.
     private func write<Space: OutputSpace>(
-        _ size: PixelSize, bands: Int, _ order: EncodingOrder, frames: Int = 1, to output: Space,
-        _ body: @escaping (EncodingOrder, BlockWriter<Space>) throws -> Bool
+        _ size: PixelSize, bands: Int, _ order: EncodingSpecification, frames: Int = 1,
+        to output: Space,
+        _ body: @escaping (EncodingSpecification, BlockWriter<Space>) throws -> Bool
     ) throws(ImageError) -> EncodedImage {
         try check(size)
         let writer = try BlockWriter(output, estimate: form.estimate(size, bands: bands, order))
@@ -189,10 +190,10 @@ struct Encoder {
     /// (SEMANTICS §11.11).
     private func flattened(_ image: VipsImage) throws(VipsError) -> VipsImage {
         guard !form.format.carriesAlpha, image.header.hasAlpha else { return image }
-        let colour = order.options.background
-        let canvas = try colour.isGrey ? image : image.coloured()
+        let color = order.options.background
+        let canvas = try color.isGray ? image : image.colored()
         return try canvas.flattened(
-            red: Double(colour.red), green: Double(colour.green), blue: Double(colour.blue))
+            red: Double(color.red), green: Double(color.green), blue: Double(color.blue))
     }
 }
 
@@ -201,7 +202,7 @@ extension ImageFormat {
     /// source's, as far as the format supports it.
     func samples(of samples: SampleForm, _ options: OutputOptions) -> SampleForm {
         let wanted = options.depth ?? (samples.hdr == nil ? 8 : samples.bits)
-        let bits = traits.output?.depth(for: options.colours == nil ? wanted : 8) ?? 8
+        let bits = traits.output?.depth(for: options.colors == nil ? wanted : 8) ?? 8
         return SampleForm(bits: bits, hdr: samples.hdr)
     }
 }
@@ -219,11 +220,11 @@ extension VipsImage {
 
 /// Encodes one image, repeatedly with lower quality if the output has a size limit.
 struct EncodingAttempts<Space: OutputSpace> {
-    let order: EncodingOrder
+    let order: EncodingSpecification
     /// Whether the file size depends on the quality.
     let losesSomething: Bool
     /// Writes the image and returns whether the output has alpha.
-    let body: (EncodingOrder, BlockWriter<Space>) throws -> Bool
+    let body: (EncodingSpecification, BlockWriter<Space>) throws -> Bool
 
     /// The result of the attempts.
     struct Outcome {

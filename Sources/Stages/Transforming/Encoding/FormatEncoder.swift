@@ -8,7 +8,7 @@ protocol FormatEncoder: Sendable {
     var format: ImageFormat { get }
 
     /// Returns a number of bytes that is usually sufficient.
-    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int
+    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingSpecification) -> Int
 
     /// Returns whether planes need not be joined for these options. Only called if the row states
     /// that the format supports planes.
@@ -16,19 +16,20 @@ protocol FormatEncoder: Sendable {
 
     /// Writes planes; only called if the row states that the format supports them.
     func encode(
-        _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws
 
     /// Writes pixels, sRGB or gray (or in the sample format of the order, with its number of
     /// bytes), without alpha if the format has none; returns whether the output has alpha.
     func encode(
-        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool
 
     /// Writes frames; only called if the row states that the format supports them. Returns whether
     /// the output has alpha.
     func encode(
-        _ frames: StepFrames, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ frames: StepFrames, _ order: EncodingSpecification,
+        to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool
 
     /// Embeds these parts in the output, unless `encode` has done so.
@@ -36,7 +37,7 @@ protocol FormatEncoder: Sendable {
 }
 
 extension FormatEncoder {
-    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int {
+    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingSpecification) -> Int {
         let pixels = size.width * size.height
         return order.options.isWithoutLoss ? pixels * 2 : pixels / 4
     }
@@ -46,20 +47,21 @@ extension FormatEncoder {
     func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {}
 
     func encode(
-        _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws {
         throw ImageError(.internalError, "\(format.name) is not made of planes")
     }
 
     func encode(
-        _ frames: StepFrames, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ frames: StepFrames, _ order: EncodingSpecification,
+        to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         throw ImageError(.internalError, "\(format.name) holds no frames")
     }
 }
 
 /// How an image is to be encoded.
-struct EncodingOrder {
+struct EncodingSpecification {
     private(set) var options: OutputOptions
     /// Row filters make photographs smaller but drawings larger (measured with the test images).
     let isPhotograph: Bool
@@ -75,28 +77,28 @@ struct EncodingOrder {
     }
 
     /// The same order with 8-bit sRGB samples.
-    var withUsualSamples: EncodingOrder {
+    var withUsualSamples: EncodingSpecification {
         var order = self
         order.samples = .usual
         return order
     }
 
     /// The same order with another quality.
-    func with(quality: Int) -> EncodingOrder {
+    func with(quality: Int) -> EncodingSpecification {
         var order = self
         order.options.quality = quality
         return order
     }
 
     /// The same order for gray or color pixels.
-    func beside(isGrey: Bool) -> EncodingOrder {
+    func beside(isGray: Bool) -> EncodingSpecification {
         var order = self
-        order.enclosed = enclosed.beside(isGrey: isGrey)
+        order.enclosed = enclosed.beside(isGray: isGray)
         return order
     }
 
     /// The same order with a thumbnail in EXIF.
-    func with(thumbnail: [UInt8]) throws(ImageError) -> EncodingOrder {
+    func with(thumbnail: [UInt8]) throws(ImageError) -> EncodingSpecification {
         var order = self
         order.enclosed = try enclosed.with(thumbnail: thumbnail)
         return order
@@ -137,12 +139,12 @@ struct GIFFormatEncoder: FormatEncoder {
     /// One play and as many repetitions as 16 bits allow.
     private static let playsMax = 1 + Int(UInt16.max)
 
-    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int {
+    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingSpecification) -> Int {
         size.width * size.height
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         // For pixels with alpha, libvips always writes a transparent color, whether it is used or
         // not.
@@ -152,7 +154,8 @@ struct GIFFormatEncoder: FormatEncoder {
 
     /// libvips takes all frames as one image in memory.
     func encode(
-        _ frames: StepFrames, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ frames: StepFrames, _ order: EncodingSpecification,
+        to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let rows = frames.size.height * frames.count
         guard rows <= VipsImage.sideMax else {
@@ -182,19 +185,19 @@ struct GIFFormatEncoder: FormatEncoder {
     }
 
     private func save(
-        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws(VipsError) {
         try image.save(
             .gif(
-                bits: bits(order.options.colours ?? 256),
+                bits: bits(order.options.colors ?? 256),
                 dither: Double(order.options.dither) / 100, effort: order.effort(format),
                 interlaced: order.options.isProgressive)
         ) { writer.append($0) }
     }
 
     /// Returns the largest bit depth with at most this many colors.
-    private func bits(_ colours: Int) -> Int {
-        (1...8).last { 1 << $0 <= colours } ?? 1
+    private func bits(_ colors: Int) -> Int {
+        (1...8).last { 1 << $0 <= colors } ?? 1
     }
 }
 
@@ -230,7 +233,7 @@ struct JXLFormatEncoder: FormatEncoder {
     private static let qualityMin = 5
 
     func encode(
-        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let profile = order.enclosed.profile
         let enclosing = try image.enclosing(profile: profile, xmp: [])
@@ -251,7 +254,7 @@ struct JXLFormatEncoder: FormatEncoder {
     }
 
     private func save(
-        _ image: VipsImage, _ order: EncodingOrder, encloses: Bool,
+        _ image: VipsImage, _ order: EncodingSpecification, encloses: Bool,
         to writer: BlockWriter<some OutputSpace>
     ) throws(VipsError) {
         try image.save(
@@ -268,12 +271,12 @@ struct JXLFormatEncoder: FormatEncoder {
 struct TIFFFormatEncoder: FormatEncoder {
     let format = ImageFormat.tiff
 
-    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int {
+    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingSpecification) -> Int {
         size.width * size.height * bands / 2
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let parts = order.enclosed
         try image.enclosing(profile: parts.profile, xmp: parts.xmp).save(
@@ -287,12 +290,12 @@ struct TIFFFormatEncoder: FormatEncoder {
 struct PAMFormatEncoder: FormatEncoder {
     let format = ImageFormat.pam
 
-    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int {
+    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingSpecification) -> Int {
         PixelMapHeader.byteCount + size.width * size.height * bands
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let header = PixelMapHeader(
             size: PixelSize(width: image.header.width, height: image.header.height),

@@ -9,12 +9,12 @@ import Vips
 struct PNGFormatEncoder: FormatEncoder {
     let format = ImageFormat.png
 
-    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingOrder) -> Int {
+    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingSpecification) -> Int {
         size.width * size.height * bands / 2
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let header = image.header
         let level = order.options.compression ?? (order.isPhotograph ? 1 : 6)
@@ -29,7 +29,7 @@ struct PNGFormatEncoder: FormatEncoder {
                     compression: min(level, 9), filter: isFiltered ? .sub : .none,
                     interlaced: order.options.isProgressive, palette: palette)
             ) { writer.append($0) }
-            try addColours(order.samples, to: writer)
+            try addColors(order.samples, to: writer)
             return palette == nil ? header.hasAlpha : PNGChunks.haveTransparency(writer.bytes)
         }
         let png = PNGWriter(
@@ -40,31 +40,31 @@ struct PNGFormatEncoder: FormatEncoder {
         try image.withPixels { pixels throws(VipsError) in
             Result { try png.write(pixels, to: writer) }
         }.get()
-        try addColours(order.samples, to: writer)
+        try addColors(order.samples, to: writer)
         return header.hasAlpha
     }
 
     /// Adds the color information of high dynamic range.
-    private func addColours(
+    private func addColors(
         _ samples: SampleForm, to writer: BlockWriter<some OutputSpace>
     ) throws {
         guard let hdr = samples.hdr else { return }
-        guard writer.insert(PNGEnclosures.of(hdr), at: PNGEnclosures.place) else {
+        guard writer.insert(PNGEmbeddedMetadata.of(hdr), at: PNGEmbeddedMetadata.place) else {
             throw ImageError.noRoom
         }
     }
 
     func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {
         guard !parts.isEmpty else { return }
-        guard writer.insert(try PNGEnclosures.of(parts), at: PNGEnclosures.place) else {
+        guard writer.insert(try PNGEmbeddedMetadata.of(parts), at: PNGEmbeddedMetadata.place) else {
             throw ImageError.noRoom
         }
     }
 
     /// Returns a palette with at most the requested number of colors; PNG supports 2, 4, 16 or 256.
     private func palette(_ options: OutputOptions) -> VipsEncoding.Palette? {
-        guard let colours = options.colours else { return nil }
-        let bits = [8, 4, 2, 1].first { 1 << $0 <= colours } ?? 1
+        guard let colors = options.colors else { return nil }
+        let bits = [8, 4, 2, 1].first { 1 << $0 <= colors } ?? 1
         return VipsEncoding.Palette(
             bits: bits, quality: options.quality ?? 100, dither: Double(options.dither) / 100)
     }
@@ -148,9 +148,9 @@ struct PNGWriter {
     }
 
     private var header: [UInt8] {
-        let colourType: [UInt8] = [0, 4, 2, 6]
+        let colorType: [UInt8] = [0, 4, 2, 6]
         return Self.bigEndian(size.width) + Self.bigEndian(size.height)
-            + [UInt8(8 * bytesPerBand), colourType[bands - 1], 0, 0, 0]
+            + [UInt8(8 * bytesPerBand), colorType[bands - 1], 0, 0, 0]
     }
 
     /// Returns a copy with big-endian samples.
@@ -218,9 +218,10 @@ struct PNGChunkWriter {
 /// changed area.
 extension PNGFormatEncoder {
     func encode(
-        _ frames: StepFrames, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ frames: StepFrames, _ order: EncodingSpecification,
+        to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        guard order.options.colours == nil, !order.options.isProgressive else {
+        guard order.options.colors == nil, !order.options.isProgressive else {
             throw ImageError.step(
                 "encode",
                 "an animated png has neither a palette nor passes: leave out colours and "
@@ -360,7 +361,7 @@ enum ChangedArea {
 
 /// Profile and metadata as PNG chunks (PNG 1.2 and its third edition, 11.3). There is no chunk for
 /// IPTC.
-enum PNGEnclosures {
+enum PNGEmbeddedMetadata {
     /// After the signature and IHDR, before all other chunks.
     static let place = 33
 
@@ -378,7 +379,7 @@ enum PNGEnclosures {
     }
 
     /// Returns full-range RGB with the codes of ITU-T H.273 (third edition, 11.3.2.6).
-    static func of(_ hdr: HDRColours) -> [UInt8] {
+    static func of(_ hdr: HDRColors) -> [UInt8] {
         chunk("cICP", [hdr.primaries.rawValue, hdr.transfer.rawValue, 0, 1])
     }
 

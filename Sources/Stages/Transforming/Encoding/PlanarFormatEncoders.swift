@@ -10,15 +10,15 @@ struct JPEGFormatEncoder: FormatEncoder {
     let format = ImageFormat.jpeg
 
     func encode(
-        _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws {
         let size = lane.plan.size
         let encoding = JPEGEncoding(
             width: size.width, height: size.height, subsampling: subsampling(lane, order),
             quality: quality(order), isProgressive: order.options.isProgressive,
-            optimisesCoding: order.options.optimisesCoding)
+            optimizesCoding: order.options.optimizesCoding)
         let step = encoding.subsampling == .yuv420 ? 2 : 1
-        let planes = try lane.planes(coloursEvery: PixelSize(width: step, height: step))
+        let planes = try lane.planes(colorsEvery: PixelSize(width: step, height: step))
         let count = try withExtendedLifetime(planes) { () throws(JPEGError) in
             try JPEGPlaneEncoder.encode(
                 planes.map { JPEGPlaneSource(memory: $0.bytes, stride: $0.stride) }, as: encoding,
@@ -28,7 +28,7 @@ struct JPEGFormatEncoder: FormatEncoder {
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let subsampling: VipsEncoding.Subsampling =
             switch order.options.subsampling {
@@ -39,7 +39,7 @@ struct JPEGFormatEncoder: FormatEncoder {
         try image.save(
             .jpeg(
                 quality: quality(order), progressive: order.options.isProgressive,
-                optimised: order.options.optimisesCoding, subsampling: subsampling)
+                optimized: order.options.optimizesCoding, subsampling: subsampling)
         ) { writer.append($0) }
         return image.header.hasAlpha
     }
@@ -50,13 +50,13 @@ struct JPEGFormatEncoder: FormatEncoder {
         guard writer.insert(JPEGSegments.of(parts), at: place) else { throw ImageError.noRoom }
     }
 
-    private func quality(_ order: EncodingOrder) -> Int { max(1, order.quality) }
+    private func quality(_ order: EncodingSpecification) -> Int { max(1, order.quality) }
 
     /// Below quality 90, chroma is subsampled, as in libvips and other encoders.
     private func subsampling(
-        _ lane: PlanarLane, _ order: EncodingOrder
+        _ lane: PlanarLane, _ order: EncodingSpecification
     ) -> JPEGEncoding.Subsampling {
-        if lane.isGrey { return .grey }
+        if lane.isGray { return .gray }
         return switch order.options.subsampling {
         case .auto: order.quality < 90 ? .yuv420 : .yuv444
         case .yuv420: .yuv420
@@ -118,9 +118,9 @@ struct WebPFormatEncoder: FormatEncoder {
     func takesPlanes(_ options: OutputOptions) -> Bool { !options.sharpensChroma }
 
     func encode(
-        _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws {
-        let planes = try lane.limitedPlanes(coloursEvery: PixelSize(width: 2, height: 2))
+        let planes = try lane.limitedPlanes(colorsEvery: PixelSize(width: 2, height: 2))
         try withExtendedLifetime(planes) { () throws(WebPError) in
             try WebPEncoder.encode(
                 planes: planes.map { WebPSource(memory: $0.bytes, stride: $0.stride) },
@@ -130,12 +130,12 @@ struct WebPFormatEncoder: FormatEncoder {
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        let coloured = image.header.bands < 3 ? try image.convertedToSRGB() : image
-        let header = coloured.header
+        let colored = image.header.bands < 3 ? try image.convertedToSRGB() : image
+        let header = colored.header
         let encoding = encoding(PixelSize(width: header.width, height: header.height), order)
-        try coloured.withPixels { pixels throws(VipsError) in
+        try colored.withPixels { pixels throws(VipsError) in
             Result { () throws(WebPError) in
                 try WebPEncoder.encode(
                     pixels: WebPSource(memory: pixels, stride: header.width * header.bands),
@@ -147,7 +147,8 @@ struct WebPFormatEncoder: FormatEncoder {
     }
 
     func encode(
-        _ frames: StepFrames, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ frames: StepFrames, _ order: EncodingSpecification,
+        to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let animation = try WebPAnimation(
             encoding(frames.size, order), plays: frames.times.plays(atMost: 65_535))
@@ -182,7 +183,7 @@ struct WebPFormatEncoder: FormatEncoder {
         try VipsImage.webp(written).header.hasAlpha
     }
 
-    private func encoding(_ size: PixelSize, _ order: EncodingOrder) -> WebPEncoding {
+    private func encoding(_ size: PixelSize, _ order: EncodingSpecification) -> WebPEncoding {
         WebPEncoding(
             width: size.width, height: size.height, quality: order.quality,
             method: order.effort(format), isLossless: order.options.isWithoutLoss,
@@ -197,11 +198,11 @@ struct AVIFFormatEncoder: FormatEncoder {
     let format = ImageFormat.avif
 
     func encode(
-        _ lane: PlanarLane, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws {
-        let chroma = lane.isGrey ? .grey : chroma(order)
+        let chroma = lane.isGray ? .gray : chroma(order)
         let step = chroma == .yuv420 ? 2 : 1
-        let planes = try lane.planes(coloursEvery: PixelSize(width: step, height: step))
+        let planes = try lane.planes(colorsEvery: PixelSize(width: step, height: step))
         try withExtendedLifetime(planes) { () throws(AVIFError) in
             try AVIFEncoder.encode(
                 planes: planes.map { AVIFSource(memory: $0.bytes, stride: $0.stride) },
@@ -211,13 +212,13 @@ struct AVIFFormatEncoder: FormatEncoder {
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingOrder, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        let coloured = try image.coloured()
-        let header = coloured.header
+        let colored = try image.colored()
+        let header = colored.header
         let size = PixelSize(width: header.width, height: header.height)
         let encoding = encoding(size, chroma(order), order)
-        return try coloured.withPixels { pixels throws(VipsError) in
+        return try colored.withPixels { pixels throws(VipsError) in
             Result { () throws(AVIFError) in
                 try AVIFEncoder.encode(
                     pixels: AVIFSource(
@@ -230,7 +231,7 @@ struct AVIFFormatEncoder: FormatEncoder {
     }
 
     /// Chroma is subsampled below quality 90, as in JPEG.
-    private func chroma(_ order: EncodingOrder) -> AVIFEncoding.Chroma {
+    private func chroma(_ order: EncodingSpecification) -> AVIFEncoding.Chroma {
         switch order.options.subsampling {
         case .auto: order.quality < 90 ? .yuv420 : .yuv444
         case .yuv420: .yuv420
@@ -239,7 +240,7 @@ struct AVIFFormatEncoder: FormatEncoder {
     }
 
     private func encoding(
-        _ size: PixelSize, _ chroma: AVIFEncoding.Chroma, _ order: EncodingOrder
+        _ size: PixelSize, _ chroma: AVIFEncoding.Chroma, _ order: EncodingSpecification
     ) -> AVIFEncoding {
         var encoding = AVIFEncoding(
             width: size.width, height: size.height, chroma: chroma, quality: order.quality,
@@ -247,8 +248,8 @@ struct AVIFFormatEncoder: FormatEncoder {
             speed: AVIFEncoding.speedMax - order.effort(format),
             isLossless: order.options.isWithoutLoss)
         encoding.depth = order.samples.bits
-        encoding.colours = order.samples.hdr.map { hdr in
-            AVIFEncoding.Colours(
+        encoding.colors = order.samples.hdr.map { hdr in
+            AVIFEncoding.Colors(
                 primaries: hdr.primaries.rawValue, transfer: hdr.transfer.rawValue)
         }
         encoding.profile = order.enclosed.profile

@@ -20,8 +20,8 @@ struct Extend: ImageStep {
         let target = try size(after: settled.size)
         guard target != settled.size else { return settled }
         switch fill {
-        case .colour(let colour):
-            let canvas = CanvasColour(colour)
+        case .color(let color):
+            let canvas = CanvasColor(color)
             let image = try canvas.prepared(settled.image)
             let extended = try image.embedded(
                 left: margins.left, top: margins.top, width: target.width, height: target.height,
@@ -56,7 +56,7 @@ extension ExtendStep: PixelStep {
 /// remainder is at the right and the bottom.
 struct Pad: ImageStep {
     var gravity = Gravity.center
-    var colour = Colour.clear
+    var color = Color.clear
     var name = "resize"
     /// Returns the canvas size for an image, at least as large as the image.
     let canvas: @Sendable (PixelSize) -> PixelSize
@@ -68,7 +68,7 @@ struct Pad: ImageStep {
         let size = settled.size
         let target = canvas(size)
         guard target != size else { return settled }
-        let canvas = CanvasColour(colour)
+        let canvas = CanvasColor(color)
         let image = try canvas.prepared(settled.image)
         let place = gravity.origin(of: size, on: target) ?? (0, 0)
         let origin = (
@@ -96,14 +96,14 @@ extension PixelSize {
 
 extension PadStep: PixelStep {
     var imageSteps: [any ImageStep] {
-        [Pad(gravity: gravity, colour: colour, name: name) { [size] in size.atLeast($0) }]
+        [Pad(gravity: gravity, color: color, name: name) { [size] in size.atLeast($0) }]
     }
 }
 
 extension PadRatioStep: PixelStep {
     var imageSteps: [any ImageStep] {
         [
-            Pad(gravity: gravity, colour: colour, name: name) { [ratio] in
+            Pad(gravity: gravity, color: color, name: name) { [ratio] in
                 ratio.smallest(around: $0)
             }
         ]
@@ -112,7 +112,7 @@ extension PadRatioStep: PixelStep {
 
 /// Composites the image over a color.
 struct Flatten: ImageStep {
-    let colour: Colour
+    let color: Color
 
     var name: String { "flatten" }
 
@@ -120,10 +120,10 @@ struct Flatten: ImageStep {
 
     func apply(to current: StepImage) throws -> StepImage {
         guard current.image.header.hasAlpha else { return current }
-        let image = try colour.isGrey ? current.image : current.image.coloured()
+        let image = try color.isGray ? current.image : current.image.colored()
         let flat = try image.flattened(
-            red: Double(colour.red), green: Double(colour.green), blue: Double(colour.blue))
-        return current.recoloured(flat, isOpaque: true)
+            red: Double(color.red), green: Double(color.green), blue: Double(color.blue))
+        return current.recolored(flat, isOpaque: true)
     }
 
     /// Planes don't have transparency, so there is nothing to do.
@@ -131,27 +131,27 @@ struct Flatten: ImageStep {
 }
 
 extension FlattenStep: PixelStep {
-    var imageSteps: [any ImageStep] { [Flatten(colour: colour)] }
+    var imageSteps: [any ImageStep] { [Flatten(color: color)] }
 }
 
 /// The color around an image.
-struct CanvasColour {
-    private let colour: Colour
+struct CanvasColor {
+    private let color: Color
 
-    init(_ colour: Colour) { self.colour = colour }
+    init(_ color: Color) { self.color = color }
 
-    var isOpaque: Bool { colour.alpha == UInt8.max }
+    var isOpaque: Bool { color.alpha == UInt8.max }
 
     /// Returns the image with the bands that the color needs.
     func prepared(_ image: VipsImage) throws(VipsError) -> VipsImage {
-        let coloured = try colour.isGrey ? image : image.coloured()
-        return try isOpaque || coloured.header.hasAlpha ? coloured : coloured.withAlpha()
+        let colored = try color.isGray ? image : image.colored()
+        return try isOpaque || colored.header.hasAlpha ? colored : colored.withAlpha()
     }
 
     /// Returns the color in the bands of such an image.
     func samples(bands: Int) -> [Double] {
-        let colours = [colour.red, colour.green, colour.blue].prefix(bands < 3 ? 1 : 3)
-        return (colours + (bands % 2 == 0 ? [colour.alpha] : [])).map { Double($0) }
+        let colors = [color.red, color.green, color.blue].prefix(bands < 3 ? 1 : 3)
+        return (colors + (bands % 2 == 0 ? [color.alpha] : [])).map { Double($0) }
     }
 }
 

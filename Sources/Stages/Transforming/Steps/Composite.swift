@@ -38,9 +38,9 @@ struct Composite: ImageStep {
         let tiles = try OverlayTiles(
             layer, at: overlay.origin(of: layer.size, on: base.size), on: base.size, overlay)
         let isOpaque = base.isOpaque && overlay.mode.keepsOpaque
-        let coloured = try base.image.coloured()
+        let colored = try base.image.colored()
         let image =
-            try isOpaque || coloured.header.hasAlpha ? coloured : coloured.withAlpha()
+            try isOpaque || colored.header.hasAlpha ? colored : colored.withAlpha()
         let header = image.header
         return try base.changingRows(of: image, isOpaque: isOpaque) { y, row in
             guard tiles.rows.contains(y) else { return }
@@ -119,18 +119,18 @@ extension BlendMode {
 typealias BlendPixel = SIMD4<Float>
 
 extension BlendPixel {
-    init(_ colour: Colour) {
+    init(_ color: Color) {
         self.init(
             straight: SIMD4(
-                Float(colour.red), Float(colour.green), Float(colour.blue), Float(colour.alpha)))
+                Float(color.red), Float(color.green), Float(color.blue), Float(color.alpha)))
     }
 
     /// Reads samples of 1 to 4 bands.
     init(_ samples: UnsafeMutableRawBufferPointer, at start: Int, _ header: VipsHeader) {
-        let isGrey = header.bands < 3
+        let isGray = header.bands < 3
         let red = Float(samples[start])
-        let green = isGrey ? red : Float(samples[start + 1])
-        let blue = isGrey ? red : Float(samples[start + 2])
+        let green = isGray ? red : Float(samples[start + 1])
+        let blue = isGray ? red : Float(samples[start + 2])
         let alpha = header.hasAlpha ? Float(samples[start + header.bands - 1]) : 255
         self.init(straight: SIMD4(red, green, blue, alpha))
     }
@@ -147,10 +147,10 @@ extension BlendPixel {
         to samples: UnsafeMutableRawBufferPointer, at start: Int, _ header: VipsHeader
     ) {
         let straight = (straight * 255).rounded(.toNearestOrAwayFromZero)
-        let colours = header.bands - (header.hasAlpha ? 1 : 0)
-        for band in 0..<colours { samples[start + band] = UInt8(straight[band]) }
+        let colors = header.bands - (header.hasAlpha ? 1 : 0)
+        for band in 0..<colors { samples[start + band] = UInt8(straight[band]) }
         if header.hasAlpha {
-            samples[start + colours] = UInt8((w * 255).rounded(.toNearestOrAwayFromZero))
+            samples[start + colors] = UInt8((w * 255).rounded(.toNearestOrAwayFromZero))
         }
     }
 

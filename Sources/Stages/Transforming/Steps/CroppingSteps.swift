@@ -86,7 +86,7 @@ extension CropRatioStep: PixelStep {
 /// is left unchanged.
 struct Trim: ImageStep {
     let tolerance: Double
-    var colour: Colour?
+    var color: Color?
 
     var name: String { "trim" }
 
@@ -99,7 +99,7 @@ struct Trim: ImageStep {
         let part = try image.withPixels { pixels throws(VipsError) in
             Border(
                 pixels: pixels, size: settled.size, bands: header.bands,
-                hasAlpha: header.hasAlpha, tolerance: tolerance, colour: colour,
+                hasAlpha: header.hasAlpha, tolerance: tolerance, color: color,
                 cancellation: settled.sampler.cancellation
             ).inside
         }
@@ -108,8 +108,8 @@ struct Trim: ImageStep {
 
     /// Returns the image with the bands that the color needs.
     private func hasRoom(_ image: VipsImage) throws -> VipsImage {
-        guard let colour, !colour.isGrey || colour.alpha < UInt8.max else { return image }
-        return try CanvasColour(colour).prepared(image).copiedToMemory()
+        guard let color, !color.isGray || color.alpha < UInt8.max else { return image }
+        return try CanvasColor(color).prepared(image).copiedToMemory()
     }
 
     /// Planes are not analyzed.
@@ -131,12 +131,12 @@ private struct Border {
     /// Without a color, uses that of the top left corner.
     init(
         pixels: UnsafeRawBufferPointer, size: PixelSize, bands: Int, hasAlpha: Bool,
-        tolerance: Double, colour: Colour?, cancellation: CancellationFlag
+        tolerance: Double, color: Color?, cancellation: CancellationFlag
     ) {
         (self.pixels, self.size, self.bands) = (pixels, size, bands)
         (self.hasAlpha, self.tolerance, self.cancellation) = (hasAlpha, tolerance, cancellation)
         let samples =
-            colour.map { CanvasColour($0).samples(bands: bands) }
+            color.map { CanvasColor($0).samples(bands: bands) }
             ?? (0..<bands).map { Double(pixels[$0]) }
         edge = samples.indices.map {
             Self.seen(samples[$0], $0, samples[bands - 1], hasAlpha, bands)
@@ -183,5 +183,5 @@ private struct Border {
 }
 
 extension TrimStep: PixelStep {
-    var imageSteps: [any ImageStep] { [Trim(tolerance: tolerance, colour: colour)] }
+    var imageSteps: [any ImageStep] { [Trim(tolerance: tolerance, color: color)] }
 }

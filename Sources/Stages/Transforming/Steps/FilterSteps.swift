@@ -10,18 +10,18 @@ struct Grayscale: ImageStep {
 
     func apply(to current: StepImage) throws -> StepImage {
         guard current.image.header.bands > 2 else { return current }
-        return current.recoloured(try current.image.mixed([ColourMatrix.light]))
+        return current.recolored(try current.image.mixed([ColorMatrix.light]))
     }
 
     func fold(into plan: inout PlanarPlan) -> Bool {
-        plan.dropColours()
+        plan.dropColors()
         return true
     }
 }
 
 extension StepImage {
     /// Returns an image of the same geometry with other colors.
-    func recoloured(_ image: VipsImage, isOpaque: Bool? = nil) -> StepImage {
+    func recolored(_ image: VipsImage, isOpaque: Bool? = nil) -> StepImage {
         StepImage(
             image, size: size, active: active, isOpaque: isOpaque ?? self.isOpaque,
             sampler: sampler)
@@ -33,14 +33,14 @@ extension GrayscaleStep: PixelStep {
 }
 
 /// The weights of red, green and blue in each output color.
-struct ColourMatrix {
+struct ColorMatrix {
     /// The weights of red, green and blue in luma (BT.601), as in the first plane of a JPEG.
     static let light = [0.299, 0.587, 0.114]
 
     let rows: [[Double]]
 
     fileprivate func step(_ name: String) -> any ImageStep {
-        WholeImage(name: name) { try $0.coloured().mixed(rows) }
+        WholeImage(name: name) { try $0.colored().mixed(rows) }
     }
 }
 
@@ -48,7 +48,7 @@ struct ColourMatrix {
 extension SepiaStep: PixelStep {
     var imageSteps: [any ImageStep] {
         let rows = [[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]]
-        return [ColourMatrix(rows: rows).step(name)]
+        return [ColorMatrix(rows: rows).step(name)]
     }
 }
 
@@ -57,9 +57,9 @@ extension SaturationStep: PixelStep {
     var imageSteps: [any ImageStep] {
         let share = 1 + number / 100
         let rows = (0..<3).map { row in
-            (0..<3).map { (1 - share) * ColourMatrix.light[$0] + (row == $0 ? share : 0) }
+            (0..<3).map { (1 - share) * ColorMatrix.light[$0] + (row == $0 ? share : 0) }
         }
-        return [ColourMatrix(rows: rows).step(name)]
+        return [ColorMatrix(rows: rows).step(name)]
     }
 }
 
@@ -115,7 +115,7 @@ extension GammaStep: PixelStep {
 
 /// Blends a color over every pixel.
 struct Tint: ImageStep {
-    let colour: Colour
+    let color: Color
     let mode: BlendMode
 
     var name: String { "tint" }
@@ -124,12 +124,12 @@ struct Tint: ImageStep {
 
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
-        let source = BlendPixel(colour)
+        let source = BlendPixel(color)
         // Whether an opaque pixel stays opaque, whatever its color.
         let isOpaque = settled.isOpaque && mode.blend(source, over: .init(repeating: 1)).w == 1
-        let coloured = try colour.isGrey ? settled.image : settled.image.coloured()
+        let colored = try color.isGray ? settled.image : settled.image.colored()
         let image =
-            try isOpaque || coloured.header.hasAlpha ? coloured : coloured.withAlpha()
+            try isOpaque || colored.header.hasAlpha ? colored : colored.withAlpha()
         let header = image.header
         return try settled.changingRows(of: image, isOpaque: isOpaque) { _, row in
             for start in stride(from: 0, to: row.count, by: header.bands) {
@@ -145,7 +145,7 @@ struct Tint: ImageStep {
 
 extension TintStep: PixelStep {
     var imageSteps: [any ImageStep] {
-        colour.alpha > 0 ? [Tint(colour: colour, mode: mode)] : []
+        color.alpha > 0 ? [Tint(color: color, mode: mode)] : []
     }
 }
 
@@ -160,14 +160,14 @@ struct Vignette: ImageStep {
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
         let (header, size) = (settled.image.header, settled.size)
-        let colours = header.bands - (header.hasAlpha ? 1 : 0)
+        let colors = header.bands - (header.hasAlpha ? 1 : 0)
         return try settled.changingRows(of: settled.image, isOpaque: settled.isOpaque) { y, row in
             let down = Self.distance(y, size.height)
             for x in 0..<size.width {
                 let across = Self.distance(x, size.width)
                 let light = 1 - amount / 100 * (across * across + down * down) / 2
                 let start = x * header.bands
-                for index in start..<(start + colours) {
+                for index in start..<(start + colors) {
                     row[index] = UInt8((Double(row[index]) * light).rounded())
                 }
             }
@@ -205,7 +205,7 @@ struct WholeImage: ImageStep {
 
 extension VipsImage {
     /// Returns three color bands, even for gray; an alpha band is kept.
-    func coloured() throws(VipsError) -> VipsImage {
+    func colored() throws(VipsError) -> VipsImage {
         try header.bands < 3 ? convertedToSRGB(isDeep: header.bytesPerBand == 2) : self
     }
 }

@@ -22,10 +22,10 @@ struct Round: ImageStep {
     func apply(to current: StepImage) throws -> StepImage {
         let settled = try current.settled()
         let line = Line(step, settled.size)
-        let coloured =
-            try line == nil || step.colour?.isGrey == true
-            ? settled.image : settled.image.coloured()
-        let image = try coloured.header.hasAlpha ? coloured : coloured.withAlpha()
+        let colored =
+            try line == nil || step.color?.isGray == true
+            ? settled.image : settled.image.colored()
+        let image = try colored.header.hasAlpha ? colored : colored.withAlpha()
         let shape = RoundedRect(
             in: settled.size, inset: step.border, radius: step.radius, corners: step.corners)
         let bands = image.header.bands
@@ -41,8 +41,8 @@ struct Round: ImageStep {
                 }
                 let both = over + seen * (1 - over)
                 row[alpha] = UInt8((both * 255).rounded())
-                for (band, colour) in zip((x * bands)..<alpha, line.colour) {
-                    let sum = colour * over + Double(row[band]) * seen * (1 - over)
+                for (band, color) in zip((x * bands)..<alpha, line.color) {
+                    let sum = color * over + Double(row[band]) * seen * (1 - over)
                     row[band] = UInt8((sum / both).rounded())
                 }
             }
@@ -55,20 +55,20 @@ struct Round: ImageStep {
 
 /// The border, an area between two rectangles.
 private struct Line {
-    let colour: [Double]
+    let color: [Double]
     let inner: RoundedRect
     private let opacity: Double
     private let outer: RoundedRect
 
     /// Returns `nil` if nothing is drawn.
     init?(_ step: RoundStep, _ size: PixelSize) {
-        guard let colour = step.colour, step.border > 0 else { return nil }
+        guard let color = step.color, step.border > 0 else { return nil }
         let middle = RoundedRect(
             in: size, inset: step.border.rounded(.down) + 0.5, radius: max(0, step.radius - 0.5),
             corners: step.corners)
         (inner, outer) = (middle.grown(by: -step.border / 2), middle.grown(by: step.border / 2))
-        self.colour = [colour.red, colour.green, colour.blue].map { Double($0) }
-        opacity = Double(colour.alpha) / 255
+        self.color = [color.red, color.green, color.blue].map { Double($0) }
+        opacity = Double(color.alpha) / 255
     }
 
     func coverage(_ x: Int, _ y: Int) -> Double {

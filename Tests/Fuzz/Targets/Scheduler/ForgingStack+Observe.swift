@@ -21,7 +21,7 @@ extension ForgingStack {
         case .record: return
         case .progress(let client, let progress):
             try expect(isExpected(progress.token, by: client), "progress is for who waits")
-        case .blacklist(let client, _), .cache(let client, _), .prefetched(let client, _),
+        case .failureCache(let client, _), .cache(let client, _), .prefetched(let client, _),
             .refused(let client, _, _):
             try expect(clients.contains(client), "who is there is answered")
         case .drained: throw BrokenInvariant(what: "nobody asked to drain")

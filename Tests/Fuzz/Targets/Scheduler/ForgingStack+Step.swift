@@ -68,7 +68,7 @@ extension ForgingStack {
 
     private static func fallback(_ reader: inout ByteReader) -> Fallback {
         reader.bool()
-            ? .colour(Colour(argb: reader.number()))
+            ? .color(Color(argb: reader.number()))
             : .url("http://example.org/\(reader.choice(4)).jpg")
     }
 
@@ -179,11 +179,11 @@ extension ForgingStack {
         let tokens = waiting.keys.sorted { $0.value.low < $1.value.low } + detached
         switch reader.choice(6) {
         case 5: try put(&reader, by: client)
-        case 0: try send(.blacklist(client, .list(after: reader.number())))
+        case 0: try send(.failureCache(client, .list(after: reader.number())))
         case 1:
             let url = "http://example.org/\(reader.choice(3)).jpg"
-            try send(.blacklist(client, .remove(url: url)))
-        case 2: try send(.blacklist(client, .clear))
+            try send(.failureCache(client, .remove(url: url)))
+        case 2: try send(.failureCache(client, .clear))
         case 3:
             let actions = EntryAction.allCases
             let action = actions[reader.choice(actions.count)]

@@ -41,7 +41,7 @@ struct ForgingStack {
 
     init(isTight: Bool, framesMax: Int) {
         var limits = SchedulerLimits()
-        limits.derivation.framesMax = framesMax
+        limits.workGraph.framesMax = framesMax
         limits.dispatch.segmentsPerWorkerMax = Self.segmentsMax
         if isTight {
             limits.liveRequestsMax = 8

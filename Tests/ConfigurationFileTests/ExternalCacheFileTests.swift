@@ -1,0 +1,50 @@
+import Configuration
+import ConfigurationFile
+import Messages
+import TestKit
+import Testing
+
+/// Caches that other programs hold, in the file.
+@Suite struct ExternalCacheFileTests {
+    private func problems(_ text: String) -> [String] { faults(in: text) }
+
+    @Test func aCacheMayBeHeldByAForeignPool() throws {
+        let pools = "pools: {p: {kind: cache, trust: foreign, credit: 9}}\ncaches: "
+        let read = try read(
+            pools
+                + "{a: {pool: p}, b: {pool: p, patience: 90}, c: , d: {of: [a, default]}, "
+                + "e: {pool: p, promote: disk}, f: {pool: p, promote: none}}")
+        #expect(
+            read.externalCaches == [
+                "a": ExternalCache(pool: "p", timeout: 250, promotion: .memory),
+                "b": ExternalCache(pool: "p", timeout: 90, promotion: .memory),
+                "e": ExternalCache(pool: "p", promotion: .disk),
+                "f": ExternalCache(pool: "p", promotion: .none),
+            ])
+        #expect(read.caches == ["a", "b", "c", "d", "e", "f"] && read.cacheSettings["a"] == nil)
+        #expect(read.pools[0].kind == .cache && read.pools[0].trust == .external)
+        #expect(read.cacheLayout.promotes, "default is asked before the others of 'd'")
+        #expect(read.cacheLayout.isExternal("a\u{1F}k") && !read.cacheLayout.isExternal("k"))
+        for (text, words) in [
+            ("{a: {pool: p, disk-limit: 1G}}", "only 'patience' and 'promote'"),
+            ("{a: {pool: p, read-only: /srv}}", "only 'patience' and 'promote'"),
+            ("{a: {patience: 90}}", "'patience' requires a 'pool'"),
+            ("{a: {promote: disk}}", "'promote' requires a 'pool'"),
+            ("{default: {promote: none}}", "'default' is our own"),
+            ("{a: {of: [default], promote: disk}}", "promote"),
+            ("{a: {pool: p, promote: all}}", "promote: expected one of none, memory, disk"),
+            ("{default: {pool: p}}", "'default' is our own"),
+            ("{a: {pool: q}}", "there is no foreign pool of kind cache 'q'"),
+            ("{a: {pool: p, patience: 0}}", "patience: expected a number of milliseconds"),
+        ] {
+            let found = problems(pools + text)
+            #expect(found.count == 1 && found[0].contains(words), "\(found)")
+        }
+    }
+
+    @Test func theExampleHasOne() throws {
+        let read = try ConfigurationFile.read(RepositoryRoot.file("Examples/imagebus.yaml"))
+        #expect(read.externalCaches == ["shared": ExternalCache(pool: "shared")])
+        #expect(read.composites["tiers"]?.caches == ["shared", "products"])
+    }
+}

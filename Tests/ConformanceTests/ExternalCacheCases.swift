@@ -1,0 +1,106 @@
+import Messages
+import StackKit
+import TestKit
+import Testing
+
+extension Conformance {
+    /// Caches of other programs: upstream these are classes and objects of the application.
+    @Suite struct ExternalCacheCases {
+        private let gallery: Gallery
+        private let folder = TestKit.TemporaryDirectory()
+
+        init() throws { gallery = try Gallery() }
+
+        /// Runs `body` with a stack one of whose caches the example holds.
+        private func withCache(
+            _ body: (StackHarness) async throws -> Void
+        ) async throws {
+            let text = """
+                pools: {team: {kind: cache, trust: foreign, credit: 16}}
+                caches:
+                  theirs: {pool: team, patience: 10000}
+                  own:
+                  both: {of: [own, theirs], store: serial}
+                profiles: {mine: {cache: theirs}}
+
+                """
+            let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
+            let options = ["--allow-private-networks", "--config", path]
+            try await withStack(options, decoders: 1) { stack in
+                let cache = try PythonExample.start(
+                    "dictionary_cache.py",
+                    ["--runtime-dir", stack.runtimeDirectory, "--pool", "team"])
+                _ = try await stack.awaitStatus("a worker of the cache") { status in
+                    status.pools.contains { $0.name.text == "team" && $0.workers == 1 }
+                }
+                try await body(stack)
+                try cache.send(.terminate)
+                #expect(try cache.end().exitStatus == 0)
+            }
+        }
+
+        private let wait = ["--option", "wait-store-cache"]
+
+        /// Upstream a class takes the place of that of the disk, or of memory: here a named cache
+        /// is another program's, which takes the place of its disk.
+        @Test func case065_anotherProgramTakesThePlaceOfTheDisk() async throws {
+            try await withCache { stack in
+                let url = gallery.url("/case065.jpg")
+                let words = ["--context", "image-cache=theirs"] + wait
+                let first = try stack.answer(url, words)
+                let key = try #require(first["key"]?.text)
+                #expect(first["cacheType"]?.text == "none")
+                #expect(try stack.tiers(key, ["--cache", "theirs"]) == "disk")
+                #expect(try stack.tiers(key) == "none")
+                // What the disk has comes from there.
+                let out = folder.file("out.jpg")
+                #expect(try stack.answer(url, words + ["-o", out])["cacheType"]?.text == "disk")
+                #expect(FileBytes.read(out) == gallery.image)
+                #expect(gallery.origin.requestCount("/case065.jpg") == 1)
+                #expect(
+                    try stack.run(["cache", "remove", key, "--cache", "theirs"]).exitStatus == 0)
+                #expect(try stack.tiers(key, ["--cache", "theirs"]) == "none")
+                #expect(try stack.answer(url, words)["cacheType"]?.text == "none")
+                #expect(try stack.run(["cache", "clear", "--cache", "theirs"]).exitStatus == 0)
+                #expect(try stack.tiers(key, ["--cache", "theirs"]) == "none")
+                // Upstream asks the class for the memory as well: here whoever wants that asks
+                // nobody else.
+                let memory =
+                    words
+                    + [
+                        "query-cache-type=memory", "store-cache-type=memory",
+                        "original-store-cache-type=none",
+                    ].flatMap {
+                        ["--context", $0]
+                    }
+                _ = try stack.answer(url, memory)
+                #expect(try stack.tiers(key, ["--cache", "theirs"]) == "none")
+            }
+        }
+
+        /// An object of the application is the image cache of a request, of a manager, or one of
+        /// those of a caches manager.
+        @Test func case075_anotherProgramIsTheImageCache() async throws {
+            try await withCache { stack in
+                let url = gallery.url("/case075.jpg")
+                let mine = ["--context", "custom-manager=mine"] + wait
+                let key = try #require(try stack.answer(url, mine)["key"]?.text)
+                #expect(try stack.answer(url, mine)["cacheType"]?.text == "disk")
+                #expect(gallery.origin.requestCount("/case075.jpg") == 1)
+                // As one of two: it is asked first, and keeps what is stored.
+                let both = ["--context", "image-cache=both"] + wait
+                #expect(try stack.answer(url, both)["cacheType"]?.text == "disk")
+                #expect(try stack.tiers(key, ["--cache", "own"]) == "none")
+                #expect(try stack.run(["cache", "remove", key, "--cache", "both"]).exitStatus == 0)
+                #expect(try stack.answer(url, both)["cacheType"]?.text == "none")
+                #expect(try stack.tiers(key, ["--cache", "own"]) == "all")
+                #expect(try stack.tiers(key, ["--cache", "theirs"]) == "disk")
+                // As that of originals alone.
+                let originals =
+                    ["--context", "original-image-cache=theirs", "--resize", "20x20"] + wait
+                #expect(try stack.answer(url, originals)["cacheType"]?.text == "disk")
+                #expect(gallery.origin.requestCount("/case075.jpg") == 2)
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import TestKit
+import Testing
+
+/// A visitor of a gateway that asks for images at a steady pace, one at a time, from an address of
+/// its own: for tests that attack the gateway meanwhile.
+struct HonestHTTPClient: Sendable {
+    /// The port of the gateway at 127.0.0.1.
+    let port: UInt16
+    /// It comes from 127.0.0.N.
+    var lastByte: UInt8 = 7
+    /// Header lines of its requests, each with its end.
+    var fields = ""
+    /// The time from one request to the next; a late one follows at once.
+    var interval = Duration.milliseconds(50)
+
+    /// What its requests came to.
+    struct Result: Sendable, CustomStringConvertible {
+        /// The times of the whole images that came, the shortest first.
+        fileprivate(set) var times: [Duration] = []
+        /// What came instead of an image.
+        fileprivate(set) var failures: [String] = []
+
+        var p50: Duration { percentile(50) }
+        var p99: Duration { percentile(99) }
+
+        private func percentile(_ share: Int) -> Duration {
+            times.isEmpty ? .zero : times[times.count * share / 100]
+        }
+
+        var description: String {
+            "\(times.count) answered, \(failures.count) failed, p50 \(p50), p99 \(p99)"
+        }
+    }
+
+    /// Asks for `target(0)`, `target(1)` and so on, each on a connection of its own, at most
+    /// `count` of them and none once `isOver` is true.
+    func load(
+        _ count: Int, until isOver: @escaping @Sendable () -> Bool = { false },
+        _ target: @escaping @Sendable (Int) -> String
+    ) async -> Result {
+        await BackgroundThread.value {
+            var result = Result()
+            var pause = PollingPause()
+            let start = ContinuousClock.now
+            for number in 0..<count {
+                while ContinuousClock.now < start + interval * number { pause.wait() }
+                if isOver() { break }
+                let began = ContinuousClock.now
+                if let failure = failure(of: target(number)) {
+                    result.failures.append("request \(number): \(failure)")
+                } else {
+                    result.times.append(ContinuousClock.now - began)
+                }
+                pause = PollingPause()
+            }
+            result.times.sort()
+            return result
+        }
+    }
+
+    /// What came instead of a whole image.
+    private func failure(of target: String) -> String? {
+        guard let client = try? RawClient(port: port, from: lastByte) else {
+            return "no connection"
+        }
+        client.get(target, fields)
+        let answer = client.whole()
+        guard answer.status == 200 else {
+            return "\(answer.status) \(String(decoding: answer.body.prefix(200), as: UTF8.self))"
+        }
+        guard answer.field("Content-Length") == "\(answer.body.count)" else {
+            return "\(answer.body.count) bytes of \(answer.field("Content-Length") ?? "unknown")"
+        }
+        return nil
+    }
+}
+
+extension HonestHTTPClient.Result {
+    /// What others on a busy machine may cost in a test of every change, whatever the undisturbed
+    /// time is. The long run has the promise itself: three times.
+    private static let allowance = Duration.seconds(Effort.isLong ? 0 : 5)
+
+    /// Prints both results, and expects of this one, beside an attack: no failure, and a p99 of at
+    /// most three times the undisturbed one, or within the allowance.
+    func expectUndisturbed(
+        than undisturbed: Self, beside attack: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        print("beside \(attack): \(self); undisturbed: \(undisturbed)")
+        #expect(failures.isEmpty, sourceLocation: sourceLocation)
+        #expect(undisturbed.failures.isEmpty, sourceLocation: sourceLocation)
+        #expect(!times.isEmpty && !undisturbed.times.isEmpty, sourceLocation: sourceLocation)
+        #expect(
+            p99 <= max(undisturbed.p99 * 3, Self.allowance),
+            "\(attack): p99 beside it", sourceLocation: sourceLocation)
+    }
+}

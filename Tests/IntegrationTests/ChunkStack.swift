@@ -1,0 +1,55 @@
+import ImageModel
+import Imagebus
+import Messages
+import TestKit
+import Testing
+
+/// Images of a wanted size, and clients that get them in one way or the other.
+enum ChunkStack {
+    /// An image of exactly so many bytes, which differ with `seed`: behind what makes it one
+    /// follow bytes that no decoder looks at. Without steps they come as they are.
+    static func image(_ count: Int, seed: Int = 0) throws -> [UInt8] {
+        let png = try Images.quadrants(width: 16, height: 16).png()
+        precondition(png.count <= count, "an image has at least \(png.count) bytes")
+        return [UInt8](unsafeUninitializedCapacity: count) { target, written in
+            for index in 0..<count {
+                target[index] =
+                    index < png.count
+                    ? png[index] : UInt8(truncatingIfNeeded: index &* 31 &+ index >> 8 &+ seed)
+            }
+            written = count
+        }
+    }
+}
+
+extension StackHarness {
+    /// A client of this stack that gets its images in this way, out of `results` where that is
+    /// named.
+    func client(_ delivery: Delivery, results: String? = nil) throws -> ImagebusClient {
+        var configuration = try ClientConfiguration(
+            runtimeDirectory: runtimeDirectory, connectTimeoutMilliseconds: 20_000)
+        configuration.delivery = delivery
+        if let results { configuration.resultsDirectory = results }
+        return try ImagebusClient(configuration)
+    }
+
+    /// A counter of the coordinator.
+    func counter(_ name: String) async throws -> UInt64 {
+        let report = try await awaitStatus("the counters") { _ in true }
+        return try #require(report.counters.first { $0.name == name }?.value)
+    }
+
+    /// Kills the coordinator.
+    func killCoordinator() async throws { try await coordinator().kill() }
+
+    /// The coordinator that serves now.
+    func coordinator() async throws -> ObservedProcess {
+        let report = try await awaitStatus("the coordinator") { _ in true }
+        return try child(#require(report.processes(.coordinator).first))
+    }
+}
+
+extension ImageRequest {
+    /// An image that comes along.
+    static var uploaded: ImageRequest { ImageRequest(url: "") }
+}

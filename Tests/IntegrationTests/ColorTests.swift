@@ -1,0 +1,111 @@
+import StackKit
+import TestKit
+import Testing
+
+extension RealProcesses {
+    /// Profiles and metadata from a source to its results, read by Pillow and libvips' programs.
+    @Suite struct ColorTests {
+        private let origin = OriginServer()
+        private let folder = TestKit.TemporaryDirectory()
+
+        /// A JPEG in Display P3, lying on its side, with a camera, a copyright and a place. libvips
+        /// has the profile.
+        private func wideJPEG() throws -> [UInt8] {
+            let profile = folder.write(try ExternalProfile.named("p3"), to: "p3.icc")
+            let output = folder.file("p3.jpg")
+            try Tool.run([
+                "python3", "-c",
+                """
+                import sys; from PIL import Image
+                exif = Image.Exif()
+                exif[271], exif[274], exif[33432] = 'Cam', 6, '(c) Ada'
+                exif[0x8825] = {1: 'N', 2: (1.0, 2.0, 3.0)}
+                Image.new('RGB', (80, 60), (240, 20, 30)).save(
+                    sys.argv[2], quality=95, subsampling=0, exif=exif,
+                    icc_profile=open(sys.argv[1], 'rb').read())
+                """, profile, output,
+            ])
+            return try #require(FileBytes.read(output))
+        }
+
+        /// Size, first pixel, profile and EXIF of a file.
+        private func said(_ path: String) throws -> String {
+            let said = try Tool.run([
+                "python3", "-c",
+                """
+                import sys; from PIL import Image
+                im = Image.open(sys.argv[1]); exif = im.getexif()
+                profile = open(sys.argv[2], 'rb').read()
+                icc = im.info.get('icc_profile')
+                px = im.convert('RGB').getpixel((20, 20))
+                near = all(abs(a - b) < 6 for a, b in zip(px, (240, 20, 30)))
+                tags = {k: v for k, v in sorted(exif.items()) if k != 0x8825}
+                print(im.size, near, 'kept' if icc == profile else icc, tags,
+                      len(exif.get_ifd(0x8825)))
+                """, path, folder.file("p3.icc"),
+            ])
+            return String(decoding: said.dropLast(), as: UTF8.self)
+        }
+
+        /// libjxl has no words for this profile; upstream's tests have the file.
+        @Test(
+            .enabled(
+                if: Fixtures.bytes("images/TestICCProfile.jpg") != nil, "needs IMAGEBUS_FIXTURES"))
+        func aJPEGXLIsConvertedWhereItCannotHoldTheProfile() async throws {
+            let file = try #require(Fixtures.bytes("images/TestICCProfile.jpg"))
+            origin.route("/a.jpg", .bytes(file))
+            try await withStack { stack in
+                let path = folder.file("a.jxl")
+                let end = try stack.get(
+                    [origin.url("/a.jpg"), "--resize", "64x", "--icc", "keep", "-o", path])
+                #expect(end.exitStatus == 0, "\(end)")
+                #expect(try Tool.run(["vipsheader", path]).starts(with: Array(path.utf8)))
+            }
+        }
+
+        @Test func aResultKeepsWhatIsAskedFor() async throws {
+            origin.route("/a.jpg", .bytes(try wideJPEG()))
+            try await withStack { stack in
+                func made(_ name: String, _ arguments: String...) throws -> String {
+                    let path = folder.file(name)
+                    let end = try stack.get([origin.url("/a.jpg"), "-o", path] + arguments)
+                    #expect(end.exitStatus == 0, "\(end)")
+                    return path
+                }
+                func keeping(_ name: String, _ metadata: String) throws -> String {
+                    try made(
+                        name, "--resize", "30x40", "--icc", "keep", "--metadata", metadata)
+                }
+                for name in ["a.jpeg", "a.png", "a.webp"] {
+                    #expect(
+                        try said(keeping(name, "copyright"))
+                            == "(30, 40) True kept {33432: '(c) Ada'} 0", "\(name)")
+                    #expect(
+                        try said(keeping(name, "all"))
+                            == "(30, 40) True kept {271: 'Cam', 274: 1, 33432: '(c) Ada'} 2",
+                        "\(name)")
+                    #expect(
+                        try said(made(name, "--resize", "30x40"))
+                            == "(30, 40) False None {} 0", "the same URL, converted")
+                }
+                #expect(try said(keeping("a.tiff", "all")).hasPrefix("(30, 40) True kept"))
+                for name in ["a.avif", "a.jxl"] {
+                    let header = String(
+                        decoding: try Tool.run(
+                            ["vipsheader", "-a", keeping(name, "copyright")]), as: UTF8.self)
+                    #expect(header.contains("icc-profile-data"), "\(header)")
+                    #expect(
+                        header.contains("exif-ifd0-Copyright: (c) Ada") == name.hasSuffix("avif"))
+                    #expect(!header.contains("GPS"))
+                }
+                #expect(try said(keeping("a.gif", "all")) == "(30, 40) False None {} 0")
+                // Without anything else that asks for an encoding.
+                let bare = try said(made("bare.jpg", "--metadata", "none"))
+                #expect(bare == "(60, 80) False None {} 0")
+                let wrong = try stack.get([origin.url("/a.jpg"), "--icc", "p3", "-o", "-"])
+                #expect(wrong.exitStatus == 64, "\(wrong)")
+                #expect(wrong.errorText.contains("one of srgb, keep"), "\(wrong)")
+            }
+        }
+    }
+}

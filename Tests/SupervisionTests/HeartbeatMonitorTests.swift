@@ -1,0 +1,106 @@
+import Messages
+import Testing
+
+@testable import Supervision
+
+@Suite struct HeartbeatMonitorTests {
+    private let life = Incarnation(Identifier128(high: 1, low: 1))
+    private let next = Incarnation(Identifier128(high: 1, low: 2))
+
+    private func at(_ milliseconds: Int) -> Instant {
+        Instant(nanoseconds: 0).adding(milliseconds: milliseconds)
+    }
+
+    /// Looks once a second; returns the number of the look that found slot 0 hanging.
+    private func look(
+        _ watch: inout HeartbeatMonitor, _ counters: [UInt64], from start: Int = 0
+    ) -> Int? {
+        for (index, counter) in counters.enumerated() {
+            let now = at(start + 1_000 * (index + 1))
+            if watch.looked([0: (life, counter)], at: now) == [0] { return index }
+        }
+        return nil
+    }
+
+    @Test func fiveLooksWithoutASignOfLifeAreAHang() {
+        var watch = HeartbeatMonitor()
+        #expect(look(&watch, [3, 4, 4, 4, 4, 4, 4]) == 6)
+    }
+
+    @Test func oneTurnOfTheLoopIsEnough() {
+        var watch = HeartbeatMonitor()
+        #expect(look(&watch, [3, 3, 3, 3, 3, 4, 4, 4, 4, 4, 5]) == nil)
+    }
+
+    @Test func lateLooksSayNothing() {
+        var watch = HeartbeatMonitor()
+        for second in 1...20 {
+            #expect(watch.looked([0: (life, 7)], at: at(second * 3_000)) == [])
+        }
+    }
+
+    @Test func aLateLookDoesNotTakeBackWhatOthersSaid() {
+        var watch = HeartbeatMonitor()
+        #expect(look(&watch, [4, 4, 4, 4, 4]) == nil)
+        #expect(watch.looked([0: (life, 4)], at: at(8_000)) == [])
+        #expect(watch.looked([0: (life, 4)], at: at(9_000)) == [0])
+    }
+
+    @Test func aNewLifeIsLookedAtAnew() {
+        var watch = HeartbeatMonitor()
+        _ = look(&watch, [7, 7, 7, 7, 7])
+        #expect(watch.looked([0: (next, 7)], at: at(6_000)) == [])
+        #expect(watch.looked([0: (next, 7)], at: at(7_000)) == [])
+    }
+
+    /// Looks once a second at a counter that never changes; returns the second of the hang.
+    private func hang(waiting waited: Int) -> Int? {
+        var watch = HeartbeatMonitor()
+        for second in 0...100
+        where watch.looked([0: (life, 7)], waited: [0: waited], at: at(second * 1_000)) == [0] {
+            let stall = watch.forget(0)
+            #expect(stall.waitedMilliseconds == second * waited)
+            return second
+        }
+        return nil
+    }
+
+    /// Five seconds of its own, and a minute in all.
+    @Test(arguments: [(0, 5), (200, 7), (500, 10), (900, 50), (920, 60), (1_000, 60), (1_400, 60)])
+    func whatItWaitedForAProcessorDoesNotCountForAMinute(_ waited: Int, _ second: Int) {
+        #expect(hang(waiting: waited) == second)
+    }
+
+    @Test func aSignOfLifeEndsAllWaiting() {
+        var watch = HeartbeatMonitor()
+        for second in 0..<200 {
+            let counter = UInt64(second / 30)
+            let hung = watch.looked(
+                [0: (life, counter)], waited: [0: 1_000], at: at(second * 1_000))
+            #expect(hung == [])
+        }
+    }
+
+    @Test func aSupervisorThatIsAlwaysLateKillsInTheEnd() {
+        var watch = HeartbeatMonitor()
+        let hung = (0...100).first {
+            watch.looked([0: (life, 7)], at: at($0 * 3_000)) == [0]
+        }
+        #expect(hung == 60)
+    }
+
+    @Test func whoHasNoCounterIsNotWatched() {
+        var watch = HeartbeatMonitor()
+        _ = look(&watch, [7, 7, 7, 7, 7])
+        #expect(watch.looked([:], at: at(6_000)) == [])
+        #expect(watch.looked([0: (life, 7)], at: at(7_000)) == [])
+    }
+
+    @Test func looksComeOnceASecond() {
+        var watch = HeartbeatMonitor()
+        #expect(watch.isDue(at: at(0)))
+        _ = watch.looked([:], at: at(0))
+        #expect(!watch.isDue(at: at(999)) && watch.isDue(at: at(1_000)))
+        #expect(watch.nextLook == at(1_000))
+    }
+}

@@ -1,0 +1,140 @@
+/// How the origin server answers a path: a function from request to response.
+public struct OriginBehavior: Sendable {
+    let answer: @Sendable (OriginRequest) -> OriginResponse
+
+    /// Any behavior at all.
+    public init(_ answer: @escaping @Sendable (OriginRequest) -> OriginResponse) {
+        self.answer = answer
+    }
+
+    /// Always the same answer.
+    public static func respond(_ response: OriginResponse) -> Self {
+        Self { _ in response }
+    }
+
+    /// The same behavior with each answer changed by `change`.
+    public func changed(_ change: @escaping @Sendable (inout OriginResponse) -> Void) -> Self {
+        Self { request in
+            var response = answer(request)
+            change(&response)
+            return response
+        }
+    }
+
+    /// The same behavior; `see` is told of each request before it is answered.
+    public func observed(_ see: @escaping @Sendable (OriginRequest) -> Void) -> Self {
+        Self { request in
+            see(request)
+            return answer(request)
+        }
+    }
+
+    /// The same behavior with one more header field.
+    public func with(header name: String, _ value: String) -> Self {
+        changed { $0.headers.append((name, value)) }
+    }
+}
+
+extension OriginBehavior {
+    /// A 200 with these bytes.
+    public static func bytes(_ bytes: [UInt8], contentType: String? = "image/png") -> Self {
+        respond(OriginResponse(bytes, contentType: contentType))
+    }
+
+    /// A status with a short text body.
+    public static func status(_ status: Int) -> Self {
+        respond(
+            OriginResponse(
+                Array("status \(status)".utf8), contentType: "text/plain", status: status))
+    }
+
+    /// A redirect to `location`.
+    public static func redirect(to location: String, status: Int = 302) -> Self {
+        var response = OriginResponse()
+        response.status = status
+        response.headers = [("Location", location)]
+        return respond(response)
+    }
+
+    /// A 200 with `count` bytes made while sending.
+    public static func generated(count: Int, contentType: String = "image/jpeg") -> Self {
+        var response = OriginResponse()
+        response.headers = [("Content-Type", contentType)]
+        response.body = .generated(count: count)
+        return respond(response)
+    }
+
+    /// These bytes, `chunk` at a time with a pause after each, as long as the gate is shut.
+    public static func slow(
+        _ bytes: [UInt8], chunk: Int, every pause: Duration, until gate: Gate? = nil
+    ) -> Self {
+        .bytes(bytes).changed { $0.pace = .steady(bytes: chunk, every: pause, until: gate) }
+    }
+
+    /// These bytes, `chunk` for each step of the turnstile.
+    public static func stepped(_ bytes: [UInt8], chunk: Int, by turnstile: Turnstile) -> Self {
+        .bytes(bytes).changed { $0.pace = .stepped(bytes: chunk, turnstile) }
+    }
+
+    /// Nothing at all until the gate opens, then these bytes.
+    public static func hang(until gate: Gate, then bytes: [UInt8] = []) -> Self {
+        .bytes(bytes).changed { $0.headGate = gate }
+    }
+
+    /// Head at once, body when the gate opens.
+    public static func hangBody(until gate: Gate, then bytes: [UInt8]) -> Self {
+        .bytes(bytes).changed { $0.bodyGate = gate }
+    }
+
+    /// These bytes under a `Content-Length` of `declared`.
+    public static func lying(length declared: Int, _ bytes: [UInt8]) -> Self {
+        .bytes(bytes).changed { $0.length = .declared(declared) }
+    }
+
+    /// These bytes in the chunked transfer coding.
+    public static func chunked(_ bytes: [UInt8]) -> Self {
+        .bytes(bytes).changed { $0.length = .chunked }
+    }
+
+    /// Closes the connection after `count` bytes of the body.
+    public static func closing(after count: Int, of bytes: [UInt8]) -> Self {
+        .bytes(bytes).changed { $0.closesAfter = count }
+    }
+
+    /// Closes the connection without an answer.
+    public static var closing: Self {
+        respond(OriginResponse()).changed { $0.closesAtOnce = true }
+    }
+
+    /// These bytes and nothing else, then the connection closes.
+    public static func raw(_ bytes: [UInt8]) -> Self {
+        respond(OriginResponse()).changed { $0.rawHead = bytes }
+    }
+
+    /// 200 with an ETag, or 304 where the request names it in `If-None-Match`.
+    public static func revalidated(
+        _ bytes: [UInt8], etag: String, contentType: String = "image/png"
+    ) -> Self {
+        Self { request in
+            var response = OriginResponse(bytes, contentType: contentType)
+            if request.header("if-none-match") == etag {
+                response = OriginResponse()
+                response.status = 304
+            }
+            response.headers.append(("ETag", etag))
+            return response
+        }
+    }
+
+    /// The behaviors one after another; the last one repeats.
+    public static func sequence(_ behaviors: [OriginBehavior]) -> Self {
+        let next = Monitor(0)
+        return Self { request in
+            let index = next.withLock { index in
+                defer { index += 1 }
+                return min(index, behaviors.count - 1)
+            }
+            return behaviors[index].answer(request)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Glibc
+import ImageModel
+import Messages
+import Testing
+import Vips
+
+/// Steps that change what pixels show, each against plain arithmetic.
+@Suite struct ColorStepTests {
+    /// What one pixel becomes; alpha is not among its numbers.
+    private static let tones: [(TransformStep, @Sendable ([Double]) -> [Double])] = [
+        (.invert, { $0.map { inverted($0 / 255) * 255 } }),
+        (.brightness(20), { $0.map { $0 + 51 } }), (.brightness(-40), { $0.map { $0 - 102 } }),
+        (.contrast(-50), { $0.map { 127.5 + ($0 - 127.5) / 2 } }),
+        (.contrast(20), { $0.map { 127.5 + ($0 - 127.5) * 1.5 } }),
+        (.gamma(2.2), { $0.map { 255 * pow($0 / 255, 1 / 2.2) } }),
+        (.saturation(-100), { color in color.map { _ in light(color) } }),
+        (.saturation(50), { color in color.map { light(color) * -0.5 + $0 * 1.5 } }),
+        (.grayscale, { color in color.map { _ in light(color) } }),
+        (
+            .sepia,
+            {
+                [
+                    0.393 * $0[0] + 0.769 * $0[1] + 0.189 * $0[2],
+                    0.349 * $0[0] + 0.686 * $0[1] + 0.168 * $0[2],
+                    0.272 * $0[0] + 0.534 * $0[1] + 0.131 * $0[2],
+                ]
+            }
+        ),
+    ]
+
+    /// In light (IEC 61966-2-1).
+    private static func inverted(_ sample: Double) -> Double {
+        let light = 1 - (sample <= 0.04045 ? sample / 12.92 : pow((sample + 0.055) / 1.055, 2.4))
+        return light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
+    }
+
+    private static func light(_ color: [Double]) -> Double {
+        0.299 * color[0] + 0.587 * color[1] + 0.114 * color[2]
+    }
+
+    /// Rounding alone is left: half a sample, or one where a half goes the other way.
+    @Test(arguments: PixelPlane.Bands.allCases)
+    func tonesAreThoseOfTheFormula(bands: PixelPlane.Bands) throws {
+        let source = Source.noise(23, 17, bands)
+        for (step, formula) in Self.tones {
+            let wanted = ScalarImage(source).map { formula(Array($0.prefix(3))) + [$0[3]] }
+            let result = try transform(source, [step])
+            #expect(ScalarImage(result).difference(from: wanted) <= 0.51, "\(step)")
+            #expect(result.header.hasAlpha == (bands.rawValue % 2 == 0), "\(step)")
+        }
+    }
+
+    /// A Gaussian of premultiplied pixels, its tails as long as they say anything.
+    private func blurred(_ source: Source, sigma: Double) -> ScalarImage {
+        let reach = Int(4 * sigma)
+        let line = (-reach...reach).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
+        let sum = line.reduce(0, +)
+        let across = zip(-reach...reach, line).map { (x: $0, y: 0, weight: $1 / sum) }
+        let down = across.map { (x: 0, y: $0.x, weight: $0.weight) }
+        return ScalarImage(source).premultiplied.sum(across).sum(down).straight
+    }
+
+    /// The tails that libvips leaves out are below a hundredth of the peak: 1 of 255.
+    @Test(arguments: PixelPlane.Bands.allCases)
+    func aBlurIsAGaussianOfWhatIsSeen(bands: PixelPlane.Bands) throws {
+        let source = Source.noise(40, 30, bands)
+        for (radius, sigma) in [(3.0, 3.0), (0.5, 2.0)] {
+            let result = try ScalarImage(transform(source, [.blur(radius: radius)]))
+            #expect(result.difference(from: blurred(source, sigma: sigma)) <= 2)
+        }
+        let still = try ScalarImage(transform(source, [.blur(radius: 0)]))
+        #expect(still.difference(from: ScalarImage(source)) == 0)
+    }
+
+    @Test(arguments: PixelPlane.Bands.allCases)
+    func whatIsSharpenedIsWhatABlurTakesAwayTwice(bands: PixelPlane.Bands) throws {
+        let source = Source.noise(40, 30, bands)
+        let (image, soft) = (ScalarImage(source), blurred(source, sigma: 1.5))
+        let wanted = ScalarImage(40, 30) { x, y in
+            let (pixel, blur) = (image.at(x, y), soft.at(x, y))
+            return (0..<3).map { 2 * pixel[$0] - blur[$0] } + [pixel[3]]
+        }
+        let result = try ScalarImage(transform(source, [.sharpen(radius: 1.5)]))
+        #expect(result.difference(from: wanted) <= 2)
+    }
+
+    /// Of squares that reach beyond the edge, the edge is repeated.
+    @Test(arguments: PixelPlane.Bands.allCases)
+    func pixelsAreTheMeansOfTheirSquares(bands: PixelPlane.Bands) throws {
+        let source = Source.noise(23, 17, bands)
+        let image = ScalarImage(source).premultiplied
+        let wanted = ScalarImage(23, 17) { x, y in
+            var sum = [0.0, 0, 0, 0]
+            for place in 0..<25 {
+                let pixel = image.at(x / 5 * 5 + place % 5, y / 5 * 5 + place / 5)
+                for band in 0..<4 { sum[band] += pixel[band] / 25 }
+            }
+            return sum
+        }.straight
+        let result = try ScalarImage(transform(source, [.pixelate(5)]))
+        #expect(result.difference(from: wanted) <= 0.51)
+    }
+
+    @Test(arguments: PixelPlane.Bands.allCases)
+    func aVignetteDarkensByTheSquareOfTheDistance(bands: PixelPlane.Bands) throws {
+        let source = Source.noise(21, 11, bands)
+        let image = ScalarImage(source)
+        let wanted = ScalarImage(21, 11) { x, y in
+            let (across, down) = ((Double(x) - 10) / 10.5, (Double(y) - 5) / 5.5)
+            let light = 1 - 0.6 * (across * across + down * down) / 2
+            return image.at(x, y).prefix(3).map { $0 * light } + [image.at(x, y)[3]]
+        }
+        let result = try ScalarImage(transform(source, [.vignette(60)]))
+        #expect(result.difference(from: wanted) <= 0.51)
+        #expect(result.at(10, 5) == image.at(10, 5))
+    }
+
+    @Test(arguments: PixelPlane.Bands.allCases)
+    func whatIsTransparentShowsTheColorBehindIt(bands: PixelPlane.Bands) throws {
+        let source = Source.noise(23, 17, bands)
+        let behind = [16.0, 128, 240]
+        let wanted = ScalarImage(source).map { pixel in
+            let alpha = pixel[3] / 255
+            return (0..<3).map { pixel[$0] * alpha + behind[$0] * (1 - alpha) } + [255]
+        }
+        let result = try transform(source, [.flatten(Color(argb: 0xFF10_80F0))])
+        #expect(ScalarImage(result).difference(from: wanted) <= 1)
+        #expect(!result.header.hasAlpha)
+    }
+
+    /// The first plane is brightness: nothing else is looked at, and a JPEG has one plane.
+    @Test func planesLoseTheirColorsInTheirLane() throws {
+        let planar = Source.planar(40, 24, blue: 90, red: 170) { x, y in 60 + 3 * x + 2 * y }
+        let result = try transform(planar, [.grayscale], output: OutputOptions(format: .png))
+        #expect(result.header.bands == 1)
+        #expect(result.pixel(7, 3) == [87])
+        let half = try transform(
+            planar, [.grayscale, .resize(PixelSize(width: 20, height: 12), .stretch)],
+            output: OutputOptions(format: .jpeg))
+        #expect(half.header.bands == 1)
+        #expect(abs(half.pixel(10, 6)[0] - (60 + 61 + 25)) <= 3)
+    }
+}

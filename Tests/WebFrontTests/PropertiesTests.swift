@@ -1,0 +1,153 @@
+import ImageModel
+import JSON
+import Messages
+import Testing
+import WebFront
+import WebGrammar
+
+/// Documents about images.
+@Suite struct PropertiesTests {
+    private static let info = ImageInfo(
+        format: .png, size: PixelSize(width: 30, height: 20), pages: 2, hasAlpha: true, bits: 16)
+
+    private func answer(
+        _ target: String, _ form: PropertiesForm, _ properties: ImageProperties?,
+        _ fields: [String: String] = [:],
+        publicURL: String? = nil
+    ) throws -> TextAnswer {
+        let plain = try ImgproxyGrammar(
+            {
+                var settings = ImgproxyGrammar.Settings()
+                settings.permitsUnsigned = true
+                return settings
+            }())
+        var settings = WebFrontSettings(plain)
+        (settings.properties.form, settings.properties.publicURL) = (form, publicURL)
+        switch form {
+        case .plain: settings.infoGrammar = plain
+        case .thumbor:
+            var thumbor = ThumborGrammar.Settings()
+            thumbor.permitsUnsigned = true
+            settings.grammar = try ThumborGrammar(thumbor)
+        case .iiif:
+            settings.grammar = try IIIFGrammar(IIIFGrammar.Settings(source: "http://h/{id}"))
+        }
+        let verdict = RequestReader(settings).verdict(
+            on: IncomingRequest("GET", target) { fields[$0] }, now: 0)
+        guard case .load(let plan) = verdict else { throw NoAnswer(what: "\(verdict)") }
+        let move = AnswerMaker(settings).move(
+            after: .success(DeliveredProperties(Self.info, properties: properties, byteCount: nil)),
+            of: plan,
+            now: 10_000)
+        guard case .text(let answer) = move else { throw NoAnswer(what: "\(move)") }
+        return answer
+    }
+
+    private struct NoAnswer: Error { let what: String }
+
+    private func text(_ answer: TextAnswer) -> String {
+        String(decoding: answer.body, as: UTF8.self)
+    }
+
+    @Test func infoSaysWhatIsKnown() throws {
+        var properties = ImageProperties()
+        (properties.orientation, properties.thumbHash) = (6, "YJqGPQw7sFlslqhFafSE+Q6oJ1h2iHB2Rw==")
+        properties.average = Color(argb: 0x8001_A0FF)
+        properties.dominant = Color(argb: 0xFF00_0010)
+        let answer = try answer("/info/_/plain/http://h/a.png", .plain, properties)
+        let wanted =
+            ##"{"averageColour":"#01a0ff80","bits":16,"dominantColour":"#000010","##
+            + ##""format":"png","hasAlpha":true,"height":20,"isHDR":false,"##
+            + ##""mimeType":"image/png","orientation":6,"pages":2,"profile":null,"##
+            + ##""thumbHash":"YJqGPQw7sFlslqhFafSE+Q6oJ1h2iHB2Rw==","width":30}"##
+        #expect(text(answer) == wanted)
+        #expect(answer.head.field("Content-Type") == "application/json")
+        #expect(answer.head.field("X-Content-Type-Options") == "nosniff")
+        #expect(answer.head.field("Cache-Control") == "public, max-age=3600")
+        #expect(answer.head.field("Vary") == nil && answer.head.field("ETag") != nil)
+    }
+
+    @Test func whoHasThemGetsNone() throws {
+        let first = try answer("/info/_/plain/http://h/a.png", .plain, nil)
+        let tag = try #require(first.head.field("ETag"))
+        let again = try answer("/info/_/plain/http://h/a.png", .plain, nil, ["If-None-Match": tag])
+        #expect(again.head.status == 304 && again.body.isEmpty)
+        var other = ImageProperties()
+        other.orientation = 3
+        let changed = try answer(
+            "/info/_/plain/http://h/a.png", .plain, other, ["If-None-Match": tag])
+        #expect(changed.head.status == 200)
+    }
+
+    @Test func metaIsThatOfThumborAndImagor() throws {
+        let answer = try answer("/unsafe/meta/http://h/a%22.png", .thumbor, nil)
+        let wanted =
+            #"{"content_type":"image/png","format":"png","height":20,"#
+            + #""orientation":1,"pages":2,"thumbor":{"operations":[],"#
+            + #""source":{"frameCount":2,"height":20,"url":"http://h/a%22.png","width":30},"#
+            + #""target":{"height":20,"width":30}},"width":30}"#
+        #expect(text(answer) == wanted)
+    }
+
+    @Test func infoJSONIsThatOfIIIF() throws {
+        let answer = try answer("/a%2Fb.png/info.json?x", .iiif, nil, ["Host": "h.example:81"])
+        let text = text(answer)
+        for part in [
+            #""@context":"http://iiif.io/api/image/3/context.json""#,
+            #""id":"http://h.example:81/a%2Fb.png""#, #""type":"ImageService3""#,
+            #""protocol":"http://iiif.io/api/image""#, #""profile":"level2""#, #""width":30"#,
+            #""height":20"#, #""extraFormats":["webp","gif","tif"]"#,
+            #""extraQualities":["color","gray"]"#,
+            #""extraFeatures":["mirroring","rotationArbitrary"]"#,
+        ] {
+            #expect(text.contains(part), "\(part) in \(text)")
+        }
+        #expect(!text.contains("sizes") && !text.contains("tiles"))
+        #expect(
+            answer.head.field("Content-Type")
+                == "application/ld+json;profile=\"http://iiif.io/api/image/3/context.json\"")
+        #expect(answer.head.field("Vary") == "Accept")
+    }
+
+    @Test(
+        arguments: [
+            (nil, true), ("application/json", false), ("*/*", true),
+            ("application/ld+json, application/json", true),
+            ("text/html, APPLICATION/JSON;q=0.5", false),
+        ] as [(String?, Bool)])
+    func plainJSONIsForWhoNamesIt(accept: String?, isLinked: Bool) throws {
+        var fields: [String: String] = [:]
+        fields["Accept"] = accept
+        let type = try answer("/a/info.json", .iiif, nil, fields).head.field("Content-Type")
+        #expect(type?.hasPrefix("application/ld+json") == isLinked)
+    }
+
+    @Test(
+        arguments: [
+            ("a\"b", nil, "http://localhost/a"), (nil, nil, "http://localhost/a"),
+            ("h/../x", nil, "http://localhost/a"),
+            ("h", "https://e.example/p", "https://e.example/p/a"),
+        ] as [(String?, String?, String)])
+    func whoAsksDoesNotSayWhereWeAreUnlessItIsAHost(
+        host: String?, publicURL: String?, id: String
+    ) throws {
+        var fields: [String: String] = [:]
+        fields["Host"] = host
+        let answer = try answer("/a/info.json", .iiif, nil, fields, publicURL: publicURL)
+        #expect(text(answer).contains("\"id\":\"\(id)\""))
+    }
+
+    /// 303 with the path of the document (IIIF Image API 3.0, section 2).
+    @Test func theBaseURILeadsToIt() throws {
+        let settings = WebFrontSettings(
+            try IIIFGrammar(IIIFGrammar.Settings(source: "http://h/{id}")))
+        let verdict = RequestReader(settings).verdict(
+            on: IncomingRequest("GET", "/a%2Fb") { _ in nil }, now: 0)
+        guard case .answer(let answer) = verdict else {
+            Issue.record("\(verdict)")
+            return
+        }
+        #expect(answer.head.status == 303)
+        #expect(answer.head.field("Location") == "/a%2Fb/info.json")
+    }
+}
