@@ -193,7 +193,7 @@ class PackageTests(ExampleTests):
         self.assertEqual(
             said,
             [
-                "0.1.0 ['pillow', 'valkey']", "png (64, 40)",
+                "0.9.0 ['pillow', 'valkey']", "png (64, 40)",
                 "addressForbidden", "(320, 200) RGB 960",
                 "2 1 {'invalidDownloadStatusCode': 1}", "True 32 20", "not there",
                 f"some of {len(data)} bytes", f"all {len(data)} bytes", "cancelled", "png",

@@ -50,7 +50,7 @@ import Testing
 
     @Test(arguments: rows) func aRowIsWhatItsVariablesBecome(row: Row) throws {
         if row.ours.hasPrefix("none, because ") {
-            let fault = #expect(throws: PeerSettings.Fault.self) {
+            let fault = #expect(throws: PeerSettings.InvalidVariable.self) {
                 try PeerSettings.translate(row.variables, grammar: row.grammar)
             }
             #expect(fault.map { row.variables[$0.variable] != nil } == true)

@@ -12,7 +12,7 @@ import Testing
 
     private var file: IdentityKeyFile { IdentityKeyFile(path: folder.file("key")) }
 
-    private func fault() -> IdentityKeyError.Fault? {
+    private func fault() -> IdentityKeyError.Problem? {
         let error = #expect(throws: IdentityKeyError.self) { try file.key() }
         #expect(error?.description.contains(file.path) == true)
         return error?.fault

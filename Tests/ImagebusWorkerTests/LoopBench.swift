@@ -91,7 +91,7 @@ final class LoopBench {
         let loop = try WorkerLoop(
             kind: .decode, pool: PoolName(.decode), bootstrap: bootstrap,
             machine: WorkerMachine(executor: executor, arenas: []), reporter: executor.reporter,
-            memory: nil, policy: policy, standing: standing)
+            memory: nil, policy: policy, trust: standing)
         self.loop = loop
         self.executor = executor
         self.folder = folder

@@ -94,7 +94,7 @@ import Testing
     func anUnsupportedOneIsRefusedByNameWithAdvice(
         grammar: String, variable: String, value: String, advice: String
     ) {
-        let fault = #expect(throws: PeerSettings.Fault.self) {
+        let fault = #expect(throws: PeerSettings.InvalidVariable.self) {
             try options([variable: value], grammar)
         }
         #expect(fault?.variable == variable)
@@ -110,7 +110,7 @@ import Testing
             let one = try PeerSettings.translate([variable: key], grammar: "thumbor")
             #expect(one.keyLines == [key] && one.keyVariables == [variable])
         }
-        #expect(throws: PeerSettings.Fault.self) {
+        #expect(throws: PeerSettings.InvalidVariable.self) {
             try PeerSettings.translate(["IMGPROXY_KEY": "6b"], grammar: "imgproxy")
         }
     }

@@ -225,7 +225,7 @@ extension FileDescriptor {
 public enum UntrustedPath: Error, Hashable, Sendable {
     /// The directory or link at this path violates a rule. `isAbove` if it's a parent of the
     /// requested directory.
-    case fault(DirectoryRule.Fault, String, isAbove: Bool)
+    case fault(DirectoryRule.Violation, String, isAbove: Bool)
     /// A system call failed.
     case system(Errno)
 }
@@ -376,7 +376,7 @@ public struct DirectoryRule: Hashable, Sendable {
     }
 
     /// The reason a directory violates a rule.
-    public enum Fault: Hashable, Sendable {
+    public enum Violation: Hashable, Sendable {
         case notDirectory
         /// It's owned by this user ID.
         case wrongOwner(UInt32)
@@ -385,7 +385,7 @@ public struct DirectoryRule: Hashable, Sendable {
     }
 
     /// Returns the first violation for a directory with this status, or `nil` if there is none.
-    public func fault(in status: FileStatus) -> Fault? {
+    public func fault(in status: FileStatus) -> Violation? {
         if status.type != .directory { return .notDirectory }
         if owners?.contains(status.userID) == false { return .wrongOwner(status.userID) }
         return permits(mode: status.mode) ? nil : .wrongMode(status.mode)

@@ -167,5 +167,5 @@ public enum MessageLimits {
 /// The version of all programs and of the client library, which are released together.
 public enum ProductVersion {
     /// Semantic version.
-    public static let text = "0.1.0"
+    public static let text = "0.9.0"
 }

@@ -520,7 +520,7 @@ struct PeerVariables {
         let place = words.lastIndex(of: "--grammar").map { $0 + 1 }
         let grammar = place.flatMap { words.indices.contains($0) ? words[$0] : nil }
         let translation: PeerSettings.Translation
-        do throws(PeerSettings.Fault) {
+        do throws(PeerSettings.InvalidVariable) {
             translation = try PeerSettings.translate(environment, grammar: grammar ?? "imgproxy")
         } catch {
             throw ConfigurationError("\(error)")

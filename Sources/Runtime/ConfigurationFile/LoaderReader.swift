@@ -101,7 +101,7 @@ private struct LoaderReader {
         if !node.isEmpty { KeyTable.loader.read(node, path, into: &draft, &reading) }
         // A value that was already rejected isn't also reported as missing.
         guard reading.problems.count == before else { return nil }
-        do throws(Fault) {
+        do throws(InvalidLoader) {
             return try loader(name, draft)
         } catch {
             reading.object(line, "\(path): \(error.reason)")
@@ -109,13 +109,13 @@ private struct LoaderReader {
         }
     }
 
-    private struct Fault: Error {
+    private struct InvalidLoader: Error {
         let reason: String
     }
 
-    private func loader(_ name: String, _ draft: LoaderDraft) throws(Fault) -> Loader {
+    private func loader(_ name: String, _ draft: LoaderDraft) throws(InvalidLoader) -> Loader {
         guard let kind = draft.kind else {
-            throw Fault(
+            throw InvalidLoader(
                 reason: "'kind' is missing: one of "
                     + LoaderKind.allCases.map(\.rawValue).joined(separator: ", "))
         }
@@ -125,50 +125,53 @@ private struct LoaderReader {
         if kind == .s3, draft.patterns != nil { loader.schemes = kind.schemes }
         loader.credentialsFile = draft.credentials
         if let patterns = draft.patterns, patterns.count > Loader.patternsMax {
-            throw Fault(reason: "'match' has at most \(Loader.patternsMax) patterns")
+            throw InvalidLoader(reason: "'match' has at most \(Loader.patternsMax) patterns")
         }
         return loader
     }
 
-    private func means(_ kind: LoaderKind, _ draft: LoaderDraft) throws(Fault) -> FetchLoader {
+    private func means(_ kind: LoaderKind, _ draft: LoaderDraft) throws(InvalidLoader)
+        -> FetchLoader
+    {
         switch kind {
         case .http: return .http
         case .data: return .data
         case .file:
             guard let root = draft.root else {
-                throw Fault(reason: "'root' is missing: the directory below which it reads")
+                throw InvalidLoader(reason: "'root' is missing: the directory below which it reads")
             }
             return .file(FileRoot(path: root))
         case .s3: return .s3(try place(draft))
         case .pool:
             guard let pool = draft.pool else {
-                throw Fault(reason: "'pool' is missing: a foreign pool of kind download")
+                throw InvalidLoader(reason: "'pool' is missing: a foreign pool of kind download")
             }
             return .pool(pool)
         }
     }
 
-    private func place(_ draft: LoaderDraft) throws(Fault) -> S3Place {
+    private func place(_ draft: LoaderDraft) throws(InvalidLoader) -> S3Place {
         guard let endpoint = draft.endpoint, let region = draft.region else {
             let key = draft.endpoint == nil ? "endpoint" : "region"
-            throw Fault(reason: "'\(key)' is missing: a loader of kind s3 has one")
+            throw InvalidLoader(reason: "'\(key)' is missing: a loader of kind s3 has one")
         }
         let hasBucketInHost = draft.hasBucketInHost ?? false
         if hasBucketInHost, let url = try? SourceURL(endpoint),
             SocketPlace.isAddress(host: url.host)
         {
-            throw Fault(reason: "'bucket: host' takes an endpoint with a name, and no address")
+            throw InvalidLoader(
+                reason: "'bucket: host' takes an endpoint with a name, and no address")
         }
         let addresses = draft.addresses ?? []
         guard addresses.count <= S3Place.addressesMax else {
-            throw Fault(reason: "'allow-addresses' has at most \(S3Place.addressesMax)")
+            throw InvalidLoader(reason: "'allow-addresses' has at most \(S3Place.addressesMax)")
         }
         return S3Place(
             endpoint: endpoint, region: region, hasBucketInHost: hasBucketInHost,
             allowedAddresses: addresses)
     }
 
-    private func checkKeys(of draft: LoaderDraft, _ kind: LoaderKind) throws(Fault) {
+    private func checkKeys(of draft: LoaderDraft, _ kind: LoaderKind) throws(InvalidLoader) {
         let keys: [(name: String, isSaid: Bool, kind: LoaderKind)] = [
             ("root", draft.root != nil, .file),
             ("endpoint", draft.endpoint != nil, .s3),
@@ -179,7 +182,8 @@ private struct LoaderReader {
             ("pool", draft.pool != nil, .pool),
         ]
         for key in keys where key.isSaid && key.kind != kind {
-            throw Fault(reason: "'\(key.name)' says nothing of a loader of kind \(kind.rawValue)")
+            throw InvalidLoader(
+                reason: "'\(key.name)' says nothing of a loader of kind \(kind.rawValue)")
         }
     }
 }

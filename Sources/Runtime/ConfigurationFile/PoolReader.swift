@@ -105,7 +105,7 @@ private struct PoolReader {
     mutating func read(_ key: String, _ node: YAMLNode, _ reading: inout Reading) -> WorkerPool? {
         var draft = PoolDraft()
         if !node.isEmpty { KeyTable.pool.read(node, path, into: &draft, &reading) }
-        do throws(Fault) {
+        do throws(InvalidPool) {
             let pool = try pool(key, draft)
             GrantedNames.check(node, pool, &reading)
             return pool
@@ -122,38 +122,40 @@ private struct PoolReader {
         return entries.contains { $0.key == key }
     }
 
-    private struct Fault: Error, Equatable {
+    private struct InvalidPool: Error, Equatable {
         let reason: String
 
         init(_ reason: String) { self.reason = reason }
 
-        static let kindMissing = Fault(
+        static let kindMissing = InvalidPool(
             "'kind' is missing: say what its workers do, one of "
                 + WorkerPool.externalKinds.map(\.name).joined(separator: ", "))
     }
 
-    private func pool(_ key: String, _ draft: PoolDraft) throws(Fault) -> WorkerPool {
+    private func pool(_ key: String, _ draft: PoolDraft) throws(InvalidPool) -> WorkerPool {
         guard let name = PoolName(key), key != WorkerKind.coordinator.name else {
-            throw Fault(
+            throw InvalidPool(
                 "a pool is named by a small letter, then small letters, digits and '-', at most "
                     + "\(PoolName.bytesMax) in all")
         }
         let builtIn = WorkerKind(name: key)
-        if builtIn == .cache { throw Fault("there is one cache, which is granted everything") }
+        if builtIn == .cache {
+            throw InvalidPool("there is one cache, which is granted everything")
+        }
         let usual = name == .vector ? WorkerPool.vector(workers: 1) : nil
         guard let kind = draft.kind ?? builtIn ?? usual?.kind else { throw .kindMissing }
         if let usual, kind != usual.kind || draft.trust == .external {
-            throw Fault(
+            throw InvalidPool(
                 "this name is for own decoders of what is drawn: for another pool choose another "
                     + "name")
         }
         if let builtIn, builtIn != kind || draft.trust == .external || draft.workers != nil {
-            throw Fault(
+            throw InvalidPool(
                 "every stack has this pool: only its grant and limits can be changed; for another "
                     + "one choose another name")
         }
         guard WorkerPool.kinds.contains(kind) || draft.trust == .external else {
-            throw Fault(
+            throw InvalidPool(
                 "there is one cache of our own: a further pool of kind \(kind.name) is foreign, "
                     + "and holds the caches that name it with 'pool'")
         }
@@ -179,35 +181,35 @@ private struct PoolReader {
         if grant.steps?.isEmpty == false { grant.formatsOut?.insert(ImageFormat.pam.name) }
     }
 
-    private func check(_ command: [String], _ pool: WorkerPool) throws(Fault) {
+    private func check(_ command: [String], _ pool: WorkerPool) throws(InvalidPool) {
         guard pool.trust == .external else {
-            throw Fault("'command' is for foreign pools: serve starts its own program")
+            throw InvalidPool("'command' is for foreign pools: serve starts its own program")
         }
         guard command.first?.hasPrefix("/") == true, command.count <= WorkerPool.commandWordsMax
         else {
-            throw Fault(
+            throw InvalidPool(
                 "'command' is the absolute path of a program and its arguments, at most "
                     + "\(WorkerPool.commandWordsMax) words: no shell reads it")
         }
     }
 
     /// Validates an external transform pool: it receives pixels, and returns pixels or an image.
-    private func check(external draft: PoolDraft) throws(Fault) {
+    private func check(external draft: PoolDraft) throws(InvalidPool) {
         guard draft.grant.steps != nil || draft.grant.formatsOut != nil else {
-            throw Fault(
+            throw InvalidPool(
                 "'steps' or 'formats-out' is missing: a foreign pool is granted what is named")
         }
         guard let name = draft.grant.steps?.sorted().first(where: { !CustomStep.isName($0) }) else {
             return
         }
-        throw Fault(
+        throw InvalidPool(
             "'steps' of a foreign pool are named VENDOR.STEP, in small letters, digits, '_' and "
                 + "'-': '\(name)' is not")
     }
 
     /// Checks that each list applies to the pool's kind and that an external pool has the required
     /// lists.
-    private func check(_ pool: WorkerPool, _ draft: PoolDraft) throws(Fault) {
+    private func check(_ pool: WorkerPool, _ draft: PoolDraft) throws(InvalidPool) {
         let lists: [(key: String, isNamed: Bool, kind: WorkerKind)] = [
             ("schemes", draft.grant.schemes != nil, .download),
             ("formats-in", draft.grant.formatsIn != nil, .decode),
@@ -216,22 +218,23 @@ private struct PoolReader {
         ]
         for list in lists {
             if list.isNamed, list.kind != pool.kind {
-                throw Fault("'\(list.key)' says nothing of a pool of kind \(pool.kind.name)")
+                throw InvalidPool("'\(list.key)' says nothing of a pool of kind \(pool.kind.name)")
             }
             let isNeeded = list.kind == pool.kind && pool.kind != .transform
             if !list.isNamed, isNeeded, pool.trust == .external {
-                throw Fault("'\(list.key)' is missing: a foreign pool is granted what is named")
+                throw InvalidPool(
+                    "'\(list.key)' is missing: a foreign pool is granted what is named")
             }
         }
         if pool.isExternalTransformer { try check(external: draft) }
         if pool.trust == .external, draft.workers != nil, draft.command == nil {
-            throw Fault(
+            throw InvalidPool(
                 "'workers' is for own programs and for those with a 'command': others of a foreign "
                     + "pool are started apart")
         }
         if let command = draft.command { try check(command, pool) }
         if let credit = draft.credit, pool.trust == .own, credit > Int(pool.kind.creditMax) {
-            throw Fault(
+            throw InvalidPool(
                 "'credit' is at most \(pool.kind.creditMax) for own \(pool.kind.name) workers")
         }
     }

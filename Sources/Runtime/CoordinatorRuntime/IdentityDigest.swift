@@ -181,7 +181,7 @@ struct IdentityKeyFile {
 /// The error that the key file can't be used; states what to do.
 struct IdentityKeyError: Error, Hashable, CustomStringConvertible {
     /// The cause.
-    enum Fault: Hashable {
+    enum Problem: Hashable {
         /// Its length differs from that of a key.
         case length
         /// It exists but can't be read.
@@ -193,7 +193,7 @@ struct IdentityKeyError: Error, Hashable, CustomStringConvertible {
     }
 
     let path: String
-    let fault: Fault
+    let fault: Problem
 
     var description: String { "\(path), the key by which users are told apart, \(reason)" }
 

@@ -147,7 +147,7 @@ final class ReadOnlyFolder {
         }
     }
 
-    private struct Fault: Error {
+    private struct UnusableFolder: Error {
         let reason: String
     }
 
@@ -157,7 +157,7 @@ final class ReadOnlyFolder {
 
     /// Checks whether the directory exists and is unchanged, and opens it if it is new.
     func check() {
-        do throws(Fault) {
+        do throws(UnusableFolder) {
             let root = try openRoot()
             let mark = try mark(of: root)
             guard mark != opened?.mark, mark != broken else { return }
@@ -170,12 +170,12 @@ final class ReadOnlyFolder {
         }
     }
 
-    private func openRoot() throws(Fault) -> FileDescriptor {
-        guard path.hasPrefix("/") else { throw Fault(reason: "not an absolute path") }
+    private func openRoot() throws(UnusableFolder) -> FileDescriptor {
+        guard path.hasPrefix("/") else { throw UnusableFolder(reason: "not an absolute path") }
         do throws(Errno) {
             return try FileDescriptor.open(path, [.place, .directory])
         } catch {
-            throw Fault(reason: Self.reason(error))
+            throw UnusableFolder(reason: Self.reason(error))
         }
     }
 
@@ -189,7 +189,7 @@ final class ReadOnlyFolder {
         }
     }
 
-    private func mark(of root: borrowing FileDescriptor) throws(Fault) -> Mark {
+    private func mark(of root: borrowing FileDescriptor) throws(UnusableFolder) -> Mark {
         let own: FileStatus
         let index: FileStatus
         do throws(Errno) {
@@ -199,15 +199,16 @@ final class ReadOnlyFolder {
                 DiskTier.indexName, [.place, .noFollow], followsLinks: false
             ).status()
         } catch {
-            throw Fault(reason: error == .noSuchFile ? Self.noIndex : Self.reason(error))
+            throw UnusableFolder(reason: error == .noSuchFile ? Self.noIndex : Self.reason(error))
         }
         guard index.type == .regular else {
-            throw Fault(reason: "its \(DiskTier.indexName) is no regular file: copy it anew")
+            throw UnusableFolder(
+                reason: "its \(DiskTier.indexName) is no regular file: copy it anew")
         }
         // A stack that has shut down leaves it empty.
         let log = DiskTier.indexName + "-wal"
         if let bytes = try? root.status(of: log).size, bytes > 0 {
-            throw Fault(reason: Self.inUse(log))
+            throw UnusableFolder(reason: Self.inUse(log))
         }
         return Mark(root: own, index: index)
     }
@@ -221,12 +222,12 @@ final class ReadOnlyFolder {
             + "then copy it"
     }
 
-    private func open(_ root: consuming FileDescriptor, _ mark: Mark) throws(Fault) {
+    private func open(_ root: consuming FileDescriptor, _ mark: Mark) throws(UnusableFolder) {
         do throws(SQLiteError) {
             opened = try Opened(root, mark)
         } catch {
             broken = mark
-            throw Fault(reason: Self.unreadable(error))
+            throw UnusableFolder(reason: Self.unreadable(error))
         }
     }
 

@@ -36,7 +36,7 @@ struct LiveRequest: SlotMapElement {
     }
 
     /// Properties fixed at admission.
-    struct Facts: Sendable {
+    struct Details: Sendable {
         /// The process that owns the token.
         let owner: Incarnation
         let isDetached: Bool
@@ -62,7 +62,7 @@ struct LiveRequest: SlotMapElement {
         var groupSeat: StableArray<LiveRequest.ID>.Seat?
     }
 
-    let facts: Facts
+    let details: Details
     /// The session that receives the reply; may have ended if the request is detached.
     var client: ClientID
     /// The owner of the share that its work uses.
@@ -99,16 +99,16 @@ struct LiveRequest: SlotMapElement {
     /// The failure of the original image, if the request continues with its fallback.
     private(set) var fallbackContext: FallbackContext?
 
-    var owner: Incarnation { facts.owner }
-    var isDetached: Bool { facts.isDetached }
-    var token: Token { facts.token }
-    var group: GroupID? { facts.group }
-    var slot: String? { facts.slot }
-    var batch: PrefetchBatch.ID? { facts.batch }
-    var isSilent: Bool { facts.isSilent }
+    var owner: Incarnation { details.owner }
+    var isDetached: Bool { details.isDetached }
+    var token: Token { details.token }
+    var group: GroupID? { details.group }
+    var slot: String? { details.slot }
+    var batch: PrefetchBatch.ID? { details.batch }
+    var isSilent: Bool { details.isSilent }
     /// Whether a client gets its reply.
-    var isAnswered: Bool { facts.batch == nil && !facts.isSilent }
-    var deadline: Instant { facts.deadline }
+    var isAnswered: Bool { details.batch == nil && !details.isSilent }
+    var deadline: Instant { details.deadline }
 
     var image: ImageRequest { order.image }
     var names: RequestNames { order.names }
@@ -119,7 +119,7 @@ struct LiveRequest: SlotMapElement {
     }
     /// The flow in which its work is queued.
     var flow: FlowID {
-        .client(FlowID.Session(client: client, owner: share, httpClient: facts.httpClient))
+        .client(FlowID.Session(client: client, owner: share, httpClient: details.httpClient))
     }
     /// Pixels per point.
     var scaleFactor: Double { image.context.scaleFactor ?? names.scaleFactor }
@@ -162,7 +162,7 @@ struct LiveRequest: SlotMapElement {
 
     /// A request with a cached image receives no partial images or header.
     private var interests: Subscriber.Interests {
-        refreshing == nil ? facts.interests : facts.interests.intersection(.progress)
+        refreshing == nil ? details.interests : details.interests.intersection(.progress)
     }
 }
 

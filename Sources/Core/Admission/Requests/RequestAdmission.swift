@@ -120,7 +120,7 @@ extension Scheduler {
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
             LiveRequest(
-                facts: LiveRequest.Facts(
+                details: LiveRequest.Details(
                     owner: owner, isDetached: batch == nil && load.goesOnAlone, token: load.token,
                     group: load.group, slot: load.slot, httpClient: load.httpClient, batch: batch,
                     interests: batch == nil ? load.interests : [], admittedAt: now,

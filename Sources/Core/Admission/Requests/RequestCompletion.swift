@@ -115,9 +115,9 @@ extension Scheduler {
         let told = told(outcome, request)
         if case .failure(let error) = told { metrics.counters.ended(with: error) }
         if let batch = request.batch { return memberEnded(batch, request.image.url, told) }
-        metrics.times.record(from: request.facts.admittedAt, to: now)
+        metrics.times.record(from: request.details.admittedAt, to: now)
         var timings = request.timings
-        timings.total = now.fractionalMilliseconds(since: request.facts.admittedAt)
+        timings.total = now.fractionalMilliseconds(since: request.details.admittedAt)
         let reply = Reply(token: request.token, outcome: told, timings: timings)
         actions.append(.reply(request.client, reply))
         actions.append(
@@ -287,7 +287,7 @@ extension Scheduler {
         image.scaleFactor = request.scaleFactor
         if let block { lend(&image, block, to: request.client) }
         var timings = request.timings
-        timings.total = now.fractionalMilliseconds(since: request.facts.admittedAt)
+        timings.total = now.fractionalMilliseconds(since: request.details.admittedAt)
         actions.append(
             .reply(
                 request.client,
@@ -323,7 +323,7 @@ extension Scheduler {
         requests[id].received = progress.received
         let told = RequestProgress(
             token: requests[id].token, received: progress.received, expected: progress.expected,
-            info: requests[id].facts.interests.contains(.info) ? info : nil)
+            info: requests[id].details.interests.contains(.info) ? info : nil)
         actions.append(.progress(requests[id].client, told))
     }
 

@@ -81,9 +81,9 @@ extension Scheduler {
         let deadline = now.adding(milliseconds: request.image.timeoutMilliseconds)
         let new = requests.insert(
             LiveRequest(
-                facts: LiveRequest.Facts(
+                details: LiveRequest.Details(
                     owner: request.owner, isDetached: true, token: request.token, group: nil,
-                    slot: nil, httpClient: request.facts.httpClient, batch: nil, isSilent: true,
+                    slot: nil, httpClient: request.details.httpClient, batch: nil, isSilent: true,
                     admittedAt: now, deadline: deadline),
                 client: request.client, share: request.share, order: request.order,
                 priority: request.priority, remainingStages: request.plan.refreshStages))

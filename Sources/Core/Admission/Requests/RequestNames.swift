@@ -88,7 +88,7 @@ struct RequestNamesMemo: Sendable {
         let steps: [TransformStep]
         let output: OutputOptions
         let infoOnly: Bool
-        let facts: RequestedProperties
+        let properties: RequestedProperties
         let identity: String?
         let isUnverified: Bool
         let base: KeyBase
@@ -128,7 +128,7 @@ struct RequestNamesMemo: Sendable {
             steps = request.steps
             output = request.output
             infoOnly = request.infoOnly
-            facts = request.properties
+            properties = request.properties
             identity = terms.identity
             isUnverified = terms.transfer.isUnverified
             base = terms.base

@@ -21,7 +21,7 @@ public enum PeerSettings {
     }
 
     /// A variable that is not supported or has an invalid value.
-    public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
+    public struct InvalidVariable: Error, Hashable, Sendable, CustomStringConvertible {
         /// The variable.
         public let variable: String
         /// How to fix it.
@@ -37,7 +37,7 @@ public enum PeerSettings {
     /// Throws for a variable that Imagebus does not support, and for an invalid value.
     public static func translate(
         _ environment: [String: String], grammar: String
-    ) throws(Fault) -> Translation {
+    ) throws(InvalidVariable) -> Translation {
         let servers = PeerServer.all(of: grammar)
         guard !servers.isEmpty else { return Translation() }
         var translation = Translation()
@@ -62,10 +62,10 @@ public enum PeerSettings {
     private static func take(
         _ row: PeerSetting?, _ variable: String, _ value: String, _ environment: [String: String],
         _ translation: inout Translation
-    ) throws(Fault) {
+    ) throws(InvalidVariable) {
         guard let row else {
             if value.isEmpty { return }
-            throw Fault(
+            throw InvalidVariable(
                 variable: variable,
                 advice: "this server has no such setting: remove the variable, and look for what "
                     + "takes its place in Proto/Migration")
@@ -75,10 +75,10 @@ public enum PeerSettings {
             if !value.isEmpty { translation.keyVariables.append(variable) }
         case .fixed(let values, let advice):
             guard !values.contains(value) else { return }
-            throw Fault(variable: variable, advice: "\(advice); then remove the variable")
+            throw InvalidVariable(variable: variable, advice: "\(advice); then remove the variable")
         case .options(let expected, let options):
             guard let options = options(value) else {
-                throw Fault(
+                throw InvalidVariable(
                     variable: variable, advice: "'\(value.prefix(60))' is not \(expected)")
             }
             translation.entries += options.map { .init(option: $0, variable: variable) }
@@ -90,14 +90,14 @@ public enum PeerSettings {
     /// imgproxy has lists of keys and salts in hexadecimal digits; the others have one key.
     private static func keyLines(
         of variables: [String], _ environment: [String: String]
-    ) throws(Fault) -> [String] {
+    ) throws(InvalidVariable) -> [String] {
         var lines: [String] = []
         for variable in variables {
             let value = environment[variable] ?? ""
             switch variable {
             case "IMGPROXY_SALT":
                 guard environment["IMGPROXY_KEY"]?.isEmpty == false else {
-                    throw Fault(
+                    throw InvalidVariable(
                         variable: variable, advice: "it needs IMGPROXY_KEY beside it: set both")
                 }
             case "IMGPROXY_KEY":
@@ -105,7 +105,7 @@ public enum PeerSettings {
                 let salts = (environment["IMGPROXY_SALT"] ?? "")
                     .split(separator: ",", omittingEmptySubsequences: false)
                 guard keys.count == salts.count, !salts.contains(where: \.isEmpty) else {
-                    throw Fault(
+                    throw InvalidVariable(
                         variable: variable,
                         advice: "IMGPROXY_SALT needs as many salts as there are keys here")
                 }

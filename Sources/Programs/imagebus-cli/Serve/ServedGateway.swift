@@ -351,7 +351,7 @@ struct PeerVariables {
             return
         }
         let translation: PeerSettings.Translation
-        do throws(PeerSettings.Fault) {
+        do throws(PeerSettings.InvalidVariable) {
             translation = try PeerSettings.translate(environment, grammar: grammar ?? "imgproxy")
         } catch {
             throw UsageError("\(error)")

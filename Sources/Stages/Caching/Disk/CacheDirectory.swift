@@ -74,7 +74,7 @@ extension DiskError {
         }
     }
 
-    private static func own(_ fault: DirectoryRule.Fault, _ path: String) -> String {
+    private static func own(_ fault: DirectoryRule.Violation, _ path: String) -> String {
         switch fault {
         case .notDirectory: "the cache directory \(path) is not a directory: remove it"
         case .wrongOwner(let owner):
@@ -88,7 +88,7 @@ extension DiskError {
     }
 
     private static func above(
-        _ fault: DirectoryRule.Fault, _ place: String, _ path: String
+        _ fault: DirectoryRule.Violation, _ place: String, _ path: String
     ) -> String {
         let way = "\(place), which leads to the cache directory \(path),"
         switch fault {
