@@ -78,7 +78,7 @@ class StepTests(CacheTests):
             for _ in range(3):
                 self.assertTrue(await asyncio.to_thread(asked.acquire, timeout=SECONDS))
             worker._end(0)
-            with self.assertRaisesRegex(AssertionError, "6 entries of it are removed, about 6 "):
+            with self.assertRaisesRegex(AssertionError, "6 of its entries were removed, about 6 "):
                 await removal
 
     async def test_an_earlier_coordinator_has_all_removed_at_once(self) -> None:

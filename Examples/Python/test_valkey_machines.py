@@ -229,7 +229,7 @@ caches:
             said, progress = removal.communicate()
         self.assertNotEqual(removal.returncode, 0)
         self.assertEqual(said, "")
-        found = re.search(r"(\d+) entries of it are removed, about (\d+) entries", progress)
+        found = re.search(r"(\d+) of its entries were removed, about (\d+) entries", progress)
         self.assertIsNotNone(found, progress)
         removed, left = map(int, found.groups())
         self.assertGreater(left, 0)

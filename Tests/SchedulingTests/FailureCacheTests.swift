@@ -94,7 +94,8 @@ struct FailureCacheTests {
             return
         }
         #expect(refusal.code == .blacklisted)
-        #expect(refusal.message.hasPrefix("Image url is blacklisted where its pixels are needed"))
+        #expect(
+            refusal.message.hasPrefix("Image url is blacklisted for loads that need its pixels"))
         for plain in [
             ImageRequest.image("a"), .image("a").with { $0.infoOnly = true },
         ] {

@@ -130,7 +130,7 @@ struct Refusal: Hashable, Sendable {
         var told = ImageError(
             .blacklisted,
             "Image url is blacklisted\(operation.restriction): "
-                + "it failed before with \(reason); the option retry-failed asks again",
+                + "an earlier load failed with \(reason); set retry-failed to retry",
             details: ["reason": reason, "age": String(seconds)])
         told.details["httpStatus"] = httpStatus
         return told
@@ -142,9 +142,9 @@ extension SourceOperation {
     fileprivate var restriction: String {
         switch self {
         case .header: ""
-        case .still: " where its pixels are needed"
-        case .frame(let number): " where its frame \(number) is needed"
-        case .allFrames: " where all its frames are needed"
+        case .still: " for loads that need its pixels"
+        case .frame(let number): " for loads that need frame \(number)"
+        case .allFrames: " for loads that need all frames"
         }
     }
 }

@@ -32,7 +32,7 @@ extension Scheduler {
             return EntryWork(action: command.action, key: text, tiers: command.tiers)
         case .clear: return try clearing(command)
         case .renew:
-            throw ImageError(.invalidRequest, "only an origin confirms an entry, when it is asked")
+            throw ImageError(.invalidRequest, "a command cannot renew entries; only the origin can")
         case .removeSelected, .list, .count, .trim: return try ofSeveral(command)
         }
     }
@@ -40,27 +40,29 @@ extension Scheduler {
     private func clearing(_ command: CacheCommand) throws(ImageError) -> EntryWork {
         guard command.key.isEmpty, command.cache == nil, command.selection.isAll else {
             throw ImageError(
-                .invalidRequest, "all caches are cleared together: no cache and no key is named")
+                .invalidRequest, "clear applies to all caches and accepts neither a cache nor a key"
+            )
         }
         return EntryWork(action: .clear, key: "", tiers: command.tiers)
     }
 
     private func ofSeveral(_ command: CacheCommand) throws(ImageError) -> EntryWork {
         guard command.key.isEmpty, command.cache == nil else {
-            throw ImageError(.invalidRequest, "several entries have no key: a selection names them")
+            throw ImageError(
+                .invalidRequest, "the command accepts a selection, but neither a key nor a cache")
         }
         guard command.action != .trim || command.selection.isAll else {
-            throw ImageError(.invalidRequest, "a trim is of all caches: no selection is named")
+            throw ImageError(.invalidRequest, "trim applies to all caches and accepts no selection")
         }
         guard command.action != .removeSelected || !command.selection.isAll else {
             throw ImageError(
                 .invalidRequest,
-                "say which entries are removed: a URL, a prefix, a tag, an age or a cache; clear "
-                    + "removes all of them")
+                "no entries selected: specify a URL, a prefix, a tag, an age or a cache, or use clear "
+                    + "to remove all entries")
         }
         let texts = [command.selection.url, command.selection.prefix].compactMap { $0 }
         guard texts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } })
-        else { throw ImageError(.invalidRequest, "a URL or prefix is no such text: \(texts)") }
+        else { throw ImageError(.invalidRequest, "invalid URL or prefix: \(texts)") }
         if let tag = command.selection.tag, !CacheTag.isTag(tag) { throw CacheTag.noTag(tag) }
         var selection = command.selection
         selection.url = selection.url.map(Self.shownText)

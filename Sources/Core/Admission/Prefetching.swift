@@ -38,10 +38,10 @@ struct Prefetching: Sendable {
     {
         guard let id = tokens[request.batch] else { return nil }
         guard batches[id].client == client else {
-            throw ImageError(.tokenInUse, "another client has a batch with this token")
+            throw ImageError(.tokenInUse, "another client is using this token for a batch")
         }
         guard !batches[id].isComplete else {
-            throw ImageError(.invalidRequest, "the last part of this batch has come before")
+            throw ImageError(.invalidRequest, "the batch is already complete")
         }
         return id
     }
@@ -54,19 +54,19 @@ struct Prefetching: Sendable {
         let total = (batch.map { batches[$0].total } ?? 0) + request.urls.count
         guard total <= RequestLimits.prefetchMax else {
             throw ImageError(
-                .limitExceeded, "a prefetch has at most \(RequestLimits.prefetchMax) URLs",
+                .limitExceeded, "a prefetch accepts at most \(RequestLimits.prefetchMax) URLs",
                 details: ["limit": "\(RequestLimits.prefetchMax)"])
         }
         let prefetcher = clients[client] ?? Prefetcher()
         guard batch != nil || prefetcher.batches.count < limits.batchesPerClientMax else {
-            throw .busy("too many prefetches of this client have not ended")
+            throw .busy("this client has too many unfinished prefetches")
         }
         guard prefetcher.waiting + request.urls.count <= limits.prefetchesPerClientMax,
             prefetcher.waitingBytes + request.urlBytes <= limits.prefetchBytesPerClientMax
-        else { throw .busy("too many URLs of this client wait to be prefetched") }
+        else { throw .busy("too many URLs of this client are waiting to be prefetched") }
         let bytes = clients.values.reduce(0) { $0 + $1.waitingBytes }
         guard bytes + request.urlBytes <= limits.prefetchBytesMax else {
-            throw .busy("too many URLs of all clients wait to be prefetched")
+            throw .busy("too many URLs are waiting to be prefetched")
         }
     }
 
@@ -407,12 +407,12 @@ extension Scheduler {
         guard !drain.isBegun else { throw Self.shuttingDown }
         freeToken(request.batch)
         guard tokens[request.batch] == nil else {
-            throw ImageError(.tokenInUse, "a request has this token")
+            throw ImageError(.tokenInUse, "another request is using this token")
         }
         guard request.concurrency <= RequestLimits.prefetchConcurrencyMax else {
             throw ImageError(
                 .invalidRequest,
-                "at most \(RequestLimits.prefetchConcurrencyMax) URLs are loaded at a time")
+                "the concurrency must be at most \(RequestLimits.prefetchConcurrencyMax)")
         }
         if let refusal = terms.refusal { throw refusal }
         try request.image.checkLoadOptions()

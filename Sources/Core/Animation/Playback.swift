@@ -56,7 +56,7 @@ public struct Playback: Hashable, Sendable {
         durations: [Int], loops: Int, mode: PlaybackMode = .normal, rate: Double = 1,
         skipsLateFrames: Bool = true, isWhole: Bool = true
     ) {
-        precondition(!durations.isEmpty, "an animation has frames")
+        precondition(!durations.isEmpty, "an animation must have frames")
         (self.durations, self.loops, self.mode, self.rate) = (durations, loops, mode, rate)
         (self.skipsLateFrames, self.isWhole) = (skipsLateFrames, isWhole)
         index = mode.first(of: durations.count)

@@ -128,7 +128,7 @@ extension Configuration {
         parts += Self.changed("loader", loadersByName, old.loadersByName)
         parts += Self.changed("profile", profiles, old.profiles)
         if gateways != old.gateways { parts.append("gateway") }
-        if parts.isEmpty, loaders != old.loaders { parts.append("the order of loaders") }
+        if parts.isEmpty, loaders != old.loaders { parts.append("loader order") }
         if secrets != old.secrets { parts.append("secret files") }
         return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
     }

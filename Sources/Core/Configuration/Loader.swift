@@ -80,7 +80,7 @@ extension Configuration {
         if let name {
             return ImageError(
                 .unsupportedScheme,
-                "the loader \(name) does not take this \(scheme) URL: leave its name out, or name "
+                "the loader \(name) does not accept this \(scheme) URL: omit the loader, or choose "
                     + "another one")
         }
         guard loaders.contains(where: { $0.schemes.contains(url.scheme) }) else {
@@ -88,8 +88,8 @@ extension Configuration {
         }
         return ImageError(
             .unsupportedScheme,
-            "no loader takes this \(scheme) URL: an operator adds a pattern for it to 'match' of a "
-                + "loader in the file of serve --config")
+            "no loader accepts this \(scheme) URL: add a matching pattern to 'match' of a loader in "
+                + "the configuration (serve --config)")
     }
 
     private func means(of loader: Loader) throws(ImageError) -> FetchLoader {
@@ -141,9 +141,9 @@ extension LoadTerms {
         guard !told.isEmpty else { return }
         throw ImageError(
             .invalidDownloadOperation,
-            "a rule of the configuration says of this transfer what workers of somebody else's are "
-                + "not told: an operator takes request, response, decrypt, credentials, "
-                + "client-certificate, cookies and tls-verify out of it")
+            "a configuration rule for this transfer has keys that plug-in workers do not receive: "
+                + "remove request, response, decrypt, credentials, client-certificate, cookies "
+                + "and tls-verify from it")
     }
 }
 

@@ -50,8 +50,8 @@ extension Configuration {
         if !isUpload, !isOwn, let target, let sources, !URLPattern.permits(target, sources) {
             resolution.terms.refusal = ImageError(
                 .sourceForbidden,
-                "the sources of the configuration do not have this URL: an operator adds them to "
-                    + "'sources' in the file of serve --config")
+                "the configuration does not allow this URL as a source: add it to 'sources' in the "
+                    + "configuration (serve --config)")
         }
         if let target, profile.rules.contains(where: { $0.pattern.isInDoubt(target) }) {
             resolution.terms.refusal = .ambiguousPath
@@ -70,7 +70,9 @@ extension Configuration {
     }
 
     private static let anyURL: SourceURL = {
-        guard let url = try? SourceURL("http://host/") else { preconditionFailure("it is a URL") }
+        guard let url = try? SourceURL("http://host/") else {
+            preconditionFailure("the placeholder URL is valid")
+        }
         return url
     }()
 
@@ -250,8 +252,9 @@ extension Configuration {
 
     static func unknown(_ what: String, _ names: Set<String>) -> ImageError {
         let known = names.sorted().prefix(namesToldMax).joined(separator: ", ")
-        let list = known.isEmpty ? "there is none" : "there are: \(known)"
-        return ImageError(.invalidRequest, "the configuration has no \(what) of that name; \(list)")
+        let list = known.isEmpty ? "none is defined" : "defined: \(known)"
+        return ImageError(
+            .invalidRequest, "the configuration has no \(what) with that name; \(list)")
     }
 
     /// Keeps the message within the size limit of error messages.
@@ -267,11 +270,11 @@ extension Configuration {
 
     /// Returns the error for a transfer that requires an unavailable secret.
     func missingSecret(_ path: String) -> ImageError {
-        let reason = secretErrors[path] ?? "it was not read"
+        let reason = secretErrors[path] ?? "it has not been read"
         return ImageError(
             .invalidDownloadOperation,
-            "the configuration needs \(path) for this URL, and \(reason): put it right, it is read "
-                + "again within a second")
+            "the configuration requires the file \(path) for this URL, but \(reason): correct the "
+                + "file; it is reloaded within a second")
     }
 
     private func add(

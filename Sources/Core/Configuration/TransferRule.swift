@@ -122,8 +122,8 @@ extension Configuration {
         guard resolution.terms.loader == .http else {
             throw ImageError(
                 .invalidDownloadOperation,
-                "tls-verify: no works with the built-in http loader only: take this URL out of the "
-                    + "other loader, or the key out of the rule")
+                "'tls-verify: no' requires the built-in http loader: remove this URL from the other "
+                    + "loader, or the key from the rule")
         }
         guard
             transfer.secrets.isEmpty && resolution.secretHeaders.isEmpty && asked.userInfo == nil
@@ -131,9 +131,9 @@ extension Configuration {
         else {
             throw ImageError(
                 .invalidDownloadOperation,
-                "a rule of the configuration turns TLS verification off for this URL (tls-verify: "
-                    + "no), and no credentials are sent then: leave them out, or name the "
-                    + "authority of the origin with --ca-file and take the key out of the rule")
+                "credentials are not sent to this URL because a configuration rule disables TLS "
+                    + "verification (tls-verify: no): leave the credentials out, or pass the CA of "
+                    + "the origin with --ca-file and remove the key from the rule")
         }
     }
 
@@ -150,8 +150,8 @@ extension Configuration {
         guard resolution.terms.transfer.byteCount <= TransferTerms.bytesMax else {
             throw ImageError(
                 .invalidDownloadOperation,
-                "the rules of the configuration say more of this transfer than "
-                    + "\(TransferTerms.bytesMax) bytes: shorten them, or their secrets")
+                "the configuration rules for this transfer exceed "
+                    + "\(TransferTerms.bytesMax) bytes: shorten them or their secrets")
         }
     }
 
@@ -165,13 +165,13 @@ extension Configuration {
         } catch {
             throw ImageError(
                 .invalidRequest,
-                "'rewrite' of the configuration makes no URL of this one: \(error.message)")
+                "'rewrite' in the configuration produces an invalid URL: \(error.message)")
         }
         guard let sources, !URLPattern.permits(source, sources) else { return target }
         throw ImageError(
             .sourceForbidden,
-            "'rewrite' of the configuration leads to a URL that its sources do not have: an "
-                + "operator adds it to 'sources' in the file of serve --config")
+            "'rewrite' produces a URL that the configuration does not allow as a source: add it to "
+                + "'sources' in the configuration (serve --config)")
     }
 
     private func decryptorWithKey(_ rule: RuleDecryptor) throws(ImageError) -> Decryptor {
@@ -182,7 +182,8 @@ extension Configuration {
             guard let key = Decryptor.key(ofHex: try secret(path)) else {
                 throw ImageError(
                     .invalidDownloadOperation,
-                    "\(path) has no key of AES-256: write \(2 * Decryptor.keyBytes) digits in hex")
+                    "\(path) has no AES-256 key: write \(2 * Decryptor.keyBytes) hexadecimal digits"
+                )
             }
             return .aes256GCM(key: key)
         }

@@ -150,8 +150,8 @@ extension ImageError {
     /// A rule or a loader matches one reading of the path but not another.
     static let ambiguousPath = ImageError(
         .invalidURL,
-        "origins may read the path of this URL in several ways, and the configuration holds for "
-            + "some of them: write it without encoded slashes, '//', backslashes and '..;'")
+        "the path of this URL is ambiguous, and the configuration applies to only some of its "
+            + "readings: remove encoded slashes, '//', backslashes and '..;'")
 }
 
 /// A text in which `*` matches any sequence of bytes, including the empty one. Matching takes time

@@ -68,7 +68,7 @@ extension WorkGraph {
     mutating func lookup(
         _ node: LookupNode.ID, found hit: CacheHit, _ job: Completion.Ended
     ) {
-        guard let cache = job.worker else { preconditionFailure("a cache found the result") }
+        guard let cache = job.worker else { preconditionFailure("the result was found in a cache") }
         tell(.noticed(hit.reference, cache))
         if lookups[node].isOutdated { return ask(node) }
         let subscribers = lookups[node].consumers.members

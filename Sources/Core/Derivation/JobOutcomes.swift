@@ -81,7 +81,7 @@ extension WorkGraph {
         case (.delivery(let node), .stored(let report)):
             results[node].timings.add(job)
             delivered(node, report, job)
-        default: preconditionFailure("outcomes were checked against their jobs")
+        default: preconditionFailure("outcomes must match their jobs")
         }
     }
 

@@ -268,7 +268,7 @@ extension WorkGraph {
             encode(id, image.frames[0], image.info, reading: block)
         case (.transformed(let image), let block?): store(id, image, reading: block)
         case (.stored(let report), _): transcodeStored(id, in: report.tiers)
-        default: preconditionFailure("outcomes were checked against their jobs")
+        default: preconditionFailure("outcomes must match their jobs")
         }
         dispatcher.drop(blocks)
     }

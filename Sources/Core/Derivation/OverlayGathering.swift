@@ -207,8 +207,8 @@ extension ImageError {
         let url = try? SourceURL(text)
         var failure = ImageError(
             .stepFailed,
-            "overlay: the image to be laid over\(url.map { " at \($0.forLogs)" } ?? "") "
-                + "cannot be had: \(error.code.rule.name)",
+            "overlay: the overlay image\(url.map { " \($0.forLogs)" } ?? "") "
+                + "cannot be loaded: \(error.code.rule.name)",
             details: ["step": "overlay", "overlay": error.code.rule.name])
         failure.message = String(failure.message.prefix(400))
         if let status = error.details["httpStatus"] { failure.details["httpStatus"] = status }

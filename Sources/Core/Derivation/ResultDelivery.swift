@@ -32,7 +32,7 @@ extension WorkGraph {
         guard let reference = report.delivered, let product = results[node].product,
             let cache = job.worker
         else {
-            preconditionFailure("a delivery was asked for and was checked")
+            preconditionFailure("a delivery must have been requested and checked")
         }
         tell(.noticed(reference, cache))
         let block = BlockHandle(worker: cache, block: reference.block)

@@ -31,7 +31,7 @@ extension WorkGraph {
     /// properties, they are the result, or the source's bytes are.
     mutating func usePixels(_ node: ResultNode.ID) {
         guard let decode = results[node].decode else {
-            preconditionFailure("a result waits at its decode until the pixels are there")
+            preconditionFailure("a result must wait at its decode for the pixels")
         }
         let decoded = decodes[decode].provenance
         results[node].isMade(of: provenance(of: node, decoded))
@@ -75,7 +75,7 @@ extension WorkGraph {
         _ chain: StepChain
     ) {
         guard let layout = image.pixelMap else {
-            preconditionFailure("outcomes were checked against their jobs")
+            preconditionFailure("outcomes must match their jobs")
         }
         var (chain, info) = (chain, chain.source)
         (info.size, info.hasAlpha) = (image.info.size, image.info.hasAlpha)
@@ -93,7 +93,7 @@ extension WorkGraph {
     private mutating func useProperties(_ node: ResultNode.ID) {
         guard let id = results[node].source, sources.contains(id), let info = sources[id].info,
             let body = sources[id].body
-        else { preconditionFailure("facts are used in the event that brought them") }
+        else { preconditionFailure("properties must be used in the event that delivered them") }
         guard results[node].order.plan.includes(.deliver) else {
             let properties = results[node].decode.flatMap { decodes[$0].properties }
             return completeProperties(node, id, info, properties)

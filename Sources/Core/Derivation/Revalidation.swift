@@ -99,7 +99,7 @@ extension WorkGraph {
     }
 
     private static func nothingToCompare() -> Never {
-        preconditionFailure("only a body that came is compared")
+        preconditionFailure("only a received body can be compared")
     }
 }
 

@@ -97,7 +97,7 @@ struct BlockLedger: Sendable {
             guard let account = accounts[worker], account.segments < segmentsMax,
                 Self.mayWrite(account, segment.arena), segments[handle] == nil,
                 segment.size > 0, segment.size <= Self.segmentBytesMax
-            else { throw Self.violation("announced a segment that it may not have") }
+            else { throw Self.violation("announced a segment that it is not permitted to have") }
             accounts[worker]?.segments += 1
             segments[handle] = Segment(size: segment.size)
         }
@@ -131,7 +131,7 @@ struct BlockLedger: Sendable {
             Self.mayWrite(account, arena), reference.block.value != 0,
             let segment = segments[handle], !overflow, end <= segment.size,
             !isLive(BlockHandle(worker: worker, block: reference.block))
-        else { throw Self.violation("referred to bytes that it does not have") }
+        else { throw Self.violation("referenced bytes that it does not own") }
         var checked = reference
         checked.producer = account.producer
         return checked
@@ -145,7 +145,7 @@ struct BlockLedger: Sendable {
         var checked = ShortList<BlockReference>()
         for reference in references {
             guard !checked.contains(where: { $0.block == reference.block }) else {
-                throw Self.violation("handed the same block over twice")
+                throw Self.violation("handed over the same block twice")
             }
             checked.append(try check(reference, from: worker, in: reference.arena))
         }
@@ -162,7 +162,7 @@ struct BlockLedger: Sendable {
         _ reference: BlockReference, from worker: WorkerID, as format: ImageFormat?
     ) -> BlockHandle {
         guard let pool = accounts[worker]?.pool else {
-            preconditionFailure("only references of a worker that is there were checked")
+            preconditionFailure("checked references must belong to a connected worker")
         }
         let handle = BlockHandle(worker: worker, block: reference.block)
         let segment = SegmentHandle(

@@ -120,7 +120,7 @@ extension Dispatcher {
             && hasBudget(pool) && isOpen(pool)
     }
 
-    private static let overtaken = ImageError(.cancelled, "other work needs the worker")
+    private static let overtaken = ImageError(.cancelled, "preempted by other work")
 
     /// Returns the next job, or `nil` if all waiting jobs wait for something other than a worker.
     private mutating func nextJob(of pool: PoolID) -> StageQueue.Next? {
@@ -257,7 +257,7 @@ extension Dispatcher {
         // The target is a tenth below the limit, so that more than the first retry finds room.
         let goal = min(load.backlog, bound) / 10 * 9
         return .busy(
-            "too much waits in the \(stage.name) stage",
+            "the queue of the \(stage.name) stage is full",
             seconds: load.seconds(untilBelow: goal) ?? Self.unknownSeconds)
     }
 

@@ -129,13 +129,13 @@ extension OutputOptions {
         guard size.pixels > limit else { return nil }
         let all = frames == 1 ? "" : " in \(frames) frames"
         let remedies = [
-            "ask for fewer", isWithoutLoss ? "for loss" : nil,
-            effort == nil ? nil : "for less effort", maxBytes == nil ? nil : "for any bytes",
+            "reduce the size", isWithoutLoss ? "use lossy compression" : nil,
+            effort == nil ? nil : "reduce the effort", maxBytes == nil ? nil : "omit max-bytes",
         ].compactMap(\.self)
         return ImageError(
             .limitExceeded,
-            "a result of \(size.width)×\(size.height)\(all) takes too long to encode: at most "
-                + "\(limit) pixels are accepted in this format, so "
+            "a result of \(size.width)×\(size.height)\(all) takes too long to encode: this format "
+                + "accepts at most \(limit) pixels; "
                 + remedies.joined(separator: ", or "),
             details: ["limit": "\(limit)"])
     }

@@ -150,7 +150,7 @@ extension Dispatcher {
 
     /// The error for work that lost the maximum number of workers.
     package static let workerLost = ImageError(
-        .workerLost, "too many workers were lost with this work: try again later")
+        .workerLost, "too many workers were lost while running this job: try again later")
 }
 
 // Retries of transfers after transient origin failures.
@@ -328,7 +328,7 @@ extension Dispatcher {
         if case .delayed(let delay) = job.place { return endDelay(of: job, delay) }
         guard let worker = job.worker else { return }
         guard job.isStopped else { return stop(id, at: worker) }
-        let silent = ImageError(.timedOut, "a worker does not answer a cancelled job")
+        let silent = ImageError(.timedOut, "a worker did not respond to the cancellation of a job")
         expel(worker, silent)
     }
 }

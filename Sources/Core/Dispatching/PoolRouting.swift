@@ -38,8 +38,8 @@ extension Dispatcher {
         else {
             throw ImageError(
                 .unsupportedScheme,
-                "the pool '\(name)' of this loader was not there when the stack was started: start "
-                    + "imagebus serve again")
+                "the pool '\(name)' of this loader did not exist when the stack was started: restart "
+                    + "imagebus serve")
         }
         guard needs(of: submission).areMet(by: limits.pools[id].grant) else {
             throw limits.pools.refusal(of: .download, needs(of: submission))
@@ -73,7 +73,7 @@ extension Dispatcher {
         let fits = others == 0 || others + submission.inputBytes <= most
         guard fits, jobs.queued(in: pool) < limits.queuedJobsMax,
             backlog < limits.queuedCostMax[stage]
-        else { throw .busy("too much waits for the pool '\(limits.pools[pool].name)'") }
+        else { throw .busy("the queue of the pool '\(limits.pools[pool].name)' is full") }
     }
 
     private func inputBytesMax(of stage: JobStage) -> UInt64 {
@@ -178,8 +178,8 @@ extension JobNeeds.Missing {
             }
         var error = ImageError(
             code,
-            "no pool of \(kind.name) workers is granted \(what) for this job: an operator grants "
-                + "it with '\(key)' under 'pools' in the configuration")
+            "no pool of \(kind.name) workers is granted \(what) for this job: grant it with "
+                + "'\(key)' under 'pools' in the configuration")
         if case .step(let name) = self { error.details["step"] = name }
         return error
     }
@@ -204,7 +204,7 @@ extension WorkerPools {
         let names = names.joined(separator: ", ")
         throw ImageError(
             .unsupportedFormat,
-            "no coder of this request decodes the image: it names \(names)",
+            "none of the requested coders (\(names)) can decode the image",
             details: ["coders": names])
     }
 
@@ -236,7 +236,7 @@ extension WorkerPools {
         let missing = pools(of: kind).reversed().lazy.compactMap {
             needs.missing(in: self[$0].grant)
         }
-        return missing.first?.refusal(of: kind) ?? .busy("there is no pool for this job")
+        return missing.first?.refusal(of: kind) ?? .busy("no pool accepts this job")
     }
 }
 

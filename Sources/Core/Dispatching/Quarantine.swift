@@ -278,6 +278,6 @@ extension Dispatcher {
     /// The error for quarantined work.
     package static let poisoned = ImageError(
         .poisoned,
-        "workers crashed or hung with this content more than once: it is not tried for a while; "
+        "this content made workers crash or hang repeatedly and is temporarily blocked; "
             + "imagebus blacklist lists and removes it")
 }

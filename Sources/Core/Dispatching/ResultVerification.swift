@@ -65,15 +65,15 @@ extension Dispatcher {
         }
         return ImageError(
             .badImageData,
-            "the bytes are \(image.info.format.name), and were said to be another format")
+            "the image is \(image.info.format.name), but was declared as another format")
     }
 
     private static let notGranted = ImageError(
-        .protocolViolation, "an outcome is of a format that the pool of its worker is not granted")
+        .protocolViolation, "an outcome has a format that is not granted to the worker's pool")
     private static let tooMuch = ImageError(
-        .protocolViolation, "a worker handed out more of a transfer than can have come")
+        .protocolViolation, "a worker reported more bytes of a transfer than could have arrived")
     private static let lie = ImageError(
-        .protocolViolation, "an outcome does not answer the job that it names")
+        .protocolViolation, "an outcome does not match its job")
 }
 
 extension JobResult {
@@ -271,17 +271,17 @@ extension Dispatcher {
     }
 
     private static let bytesMissing = ImageError(
-        .protocolViolation, "the bytes that a worker handed over are not where it said")
+        .protocolViolation, "the bytes from a worker are not at the location that it reported")
 
     private static let noImage = ImageError(
-        .badImageData, "the bytes that a cache of others handed over are not the image that it said"
+        .badImageData, "the bytes from an external cache are not the image that it reported"
     )
 
     private static let otherImage = ImageError(
-        .protocolViolation, "the bytes that a worker handed over are not the image that it said")
+        .protocolViolation, "the bytes from a worker are not the image that it reported")
 
     private static let bytesThere = ImageError(
-        .protocolViolation, "a worker says that bytes are missing which are there")
+        .protocolViolation, "a worker reported available bytes as missing")
 }
 
 extension StoredMetadata {

@@ -22,7 +22,7 @@ extension Dispatcher {
         guard (kind == .coordinator) == (worker == .coordinator),
             id != PoolID(.cache) || cache == nil
         else {
-            let error = ImageError(.protocolViolation, "a \(kind.name) is connected already")
+            let error = ImageError(.protocolViolation, "a \(kind.name) is already connected")
             return actions.append(.expel(worker, error))
         }
         if let missing = pool.grant.firstMissing(in: capabilities, for: kind) {
@@ -71,8 +71,8 @@ extension Dispatcher {
     private static func cannotDoAll(_ pool: PoolName, _ missing: String) -> ImageError {
         ImageError(
             .protocolViolation,
-            "a worker of the pool '\(pool)' cannot do '\(missing)', which the pool is granted: "
-                + "grant the pool less, or give the worker a pool of its own")
+            "a worker of the pool '\(pool)' does not support '\(missing)', which the pool is "
+                + "granted: remove the grant, or move the worker to a separate pool")
     }
 }
 

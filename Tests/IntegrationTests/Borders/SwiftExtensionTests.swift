@@ -202,7 +202,7 @@ extension RealProcesses {
                 let said = FileBytes.text(stack.logFile) ?? ""
                 #expect(
                     said.contains("a job did not heed its cancel")
-                        || said.contains("a worker does not answer a cancelled job"))
+                        || said.contains("a worker did not respond to the cancellation of a job"))
                 #expect(try pixels(url, stack).samples == [UInt8](repeating: 1, count: 9))
                 try await stack.awaitIdle()
             }

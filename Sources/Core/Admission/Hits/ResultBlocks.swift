@@ -196,7 +196,7 @@ extension Scheduler {
     mutating func evicted(_ blocks: [BlockID], by worker: WorkerID) {
         guard worker == cache else {
             return workGraph.expel(
-                worker, ImageError(.protocolViolation, "only the cache evicts"))
+                worker, ImageError(.protocolViolation, "only the cache can evict blocks"))
         }
         for block in blocks {
             let handle = BlockHandle(worker: worker, block: block)

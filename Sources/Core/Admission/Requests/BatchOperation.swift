@@ -267,7 +267,7 @@ extension Scheduler {
         case .disposed(let teardownResult):
             resolve(teardownResult, id, isOvertaken: work.isOvertaken)
         case .group, .departed, .progress, .partial:
-            preconditionFailure("these do not wait for their turn alone")
+            preconditionFailure("these events are not queued individually")
         }
     }
 

@@ -24,7 +24,7 @@ extension Scheduler {
         if upload == nil { supersede(by: load, of: client) }
         do throws(ImageError) {
             guard live == nil, batch != nil || prefetching.tokens[load.token] == nil else {
-                throw ImageError(.tokenInUse, "another request has this token")
+                throw ImageError(.tokenInUse, "another request is using this token")
             }
             try checkAdmission(of: load, terms)
             try upload?.check(terms.limits)
@@ -103,10 +103,10 @@ extension Scheduler {
     /// Throws if the limits on live requests are reached.
     func checkRoomForOneMore(of client: ClientID) throws(ImageError) {
         guard requests.count < limits.liveRequestsMax else {
-            throw ImageError.busy("too many requests wait for a reply")
+            throw ImageError.busy("too many requests are waiting for a reply")
         }
         guard clients[client].map({ $0.requests.count < limits.requestsPerClientMax }) == true
-        else { throw ImageError.busy("too many requests of this client wait for a reply") }
+        else { throw ImageError.busy("too many requests of this client are waiting for a reply") }
     }
 
     /// Adds a live request, which enters its first stage before the event is over.
@@ -299,8 +299,8 @@ extension Upload {
         guard let limit = limits[.body], reference.length > UInt64(limit) else { return }
         throw ImageError(
             .limitExceeded,
-            "the image has \(reference.length) bytes, and \(LimitSetting.body.rawValue) of the "
-                + "configuration permits \(limit)",
+            "the image has \(reference.length) bytes, but the configuration limits "
+                + "\(LimitSetting.body.rawValue) to \(limit)",
             details: [
                 "limit": "\(limit)", "value": "\(reference.length)", "permitted": "\(limit)",
                 "setting": LimitSetting.body.rawValue,
@@ -350,7 +350,8 @@ extension Scheduler {
             !asked.storeCacheTypes.isEmpty
         else {
             throw ImageError(
-                .invalidRequest, "bytes are put into some tier, as they are: no steps, no output")
+                .invalidRequest,
+                "a put stores bytes unchanged: specify tiers, but no steps or output")
         }
         var image = ImageRequest(url: "\(asked.url)?\(load.token.value.hex)")
         image.infoOnly = true
@@ -364,5 +365,5 @@ extension Scheduler {
 
     /// The error for a put that no tier stored.
     static let notKept = ImageError(
-        .arenaFull, "no tier took the bytes: there is no room for them, or no such tier")
+        .arenaFull, "no tier stored the bytes: it is full, or the tier does not exist")
 }

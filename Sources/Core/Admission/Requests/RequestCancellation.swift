@@ -76,8 +76,8 @@ extension Scheduler {
         .deadlineExceeded, "the request took longer than its timeout")
     static let suspended = ImageError(
         .deadlineExceeded,
-        "the request took longer than its timeout: an operator has suspended downloads, which go "
-            + "on after imagebus downloads resume")
+        "the request took longer than its timeout because an operator has suspended downloads; "
+            + "imagebus downloads resume resumes them")
 }
 
 // Timers; time advances only through events.

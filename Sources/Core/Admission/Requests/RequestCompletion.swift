@@ -57,7 +57,7 @@ extension Scheduler {
     /// Answers a request whose image is available and that no longer waits for stores.
     mutating func answerPending(_ id: LiveRequest.ID) {
         guard let pending = requests[id].pending else {
-            preconditionFailure("who waits for stores has its image")
+            preconditionFailure("a request that waits for stores has its image")
         }
         requests[id].pending = nil
         if let cached = pending.cached, requests[id].plan.respectsCacheControl {
@@ -161,7 +161,7 @@ extension ImageRequest {
         guard options.contains(.matchAnimatedImageClass), !image.isOfAnimation else { return nil }
         return ImageError(
             .badImageData,
-            "the image is no animation: leave out the option match-animated-image-class",
+            "the image is not animated: remove the option match-animated-image-class",
             details: ["format": image.format.name])
     }
 }
@@ -228,7 +228,7 @@ extension Scheduler {
     mutating func removeRequest(_ id: LiveRequest.ID) -> LiveRequest {
         workGraph.leaveOverlays(id)
         guard let request = requests.remove(id) else {
-            preconditionFailure("a request ends once")
+            preconditionFailure("a request must end only once")
         }
         if let block = request.refreshing?.held?.block { letGo(block) }
         if request.isSilent {

@@ -17,7 +17,7 @@ extension Scheduler {
     mutating func fallBack(_ id: LiveRequest.ID, after error: ImageError) {
         let (image, failed) = (requests[id].image, requests[id].order)
         guard let fallback = failed.terms.fallback(after: error, infoOnly: image.infoOnly) else {
-            preconditionFailure("who goes on with a fallback has one")
+            preconditionFailure("a request that continues with a fallback has one")
         }
         requests[id].fallBack(after: FallbackContext(error: error, url: image.url))
         if let block = requests[id].refreshing?.held?.block { letGo(block) }
@@ -67,7 +67,7 @@ extension Scheduler {
         _ logContext: LogContext
     ) throws(ImageError) -> AdmittedRequest {
         switch fallback {
-        case .none: throw ImageError(.internalError, "there is no fallback")
+        case .none: throw ImageError(.internalError, "the request has no fallback")
         case .load(let asked):
             let load = lateResolution(asked, .fallback)
             if let refusal = load.terms.refusal { throw refusal }

@@ -288,7 +288,7 @@ extension Scheduler {
     mutating func compare(_ id: LiveRequest.ID, with known: Validity?, _ timings: StageTimings) {
         requests[id].timings += timings
         guard let refreshing = requests[id].refreshing else {
-            preconditionFailure("only who has a stale image asks")
+            preconditionFailure("a revalidation requires a stale image")
         }
         if let caching = known?.caching, isNews(caching, refreshing, id) {
             let text = requests[id].names.plainOriginal

@@ -51,7 +51,7 @@ extension Scheduler {
 
     static let noKey = ImageError(
         .invalidRequest,
-        "a cache key has 1 to \(MessageLimits.keyBytesMax) bytes and no control characters")
+        "a cache key must have 1 to \(MessageLimits.keyBytesMax) bytes and no control characters")
 }
 
 /// A cache of derived names, so that a hit costs a lookup instead of a derivation.
@@ -203,12 +203,12 @@ extension RequestNames {
         }
         try Self.check(headers: request.headers)
         guard request.overlays.map(\.url) == terms.overlays.map(\.request.url) else {
-            throw ImageError(.internalError, "overlays came without their terms")
+            throw ImageError(.internalError, "the terms of the overlays are missing")
         }
         let hasCredentials =
             url.userInfo != nil || request.headers.contains(where: \.isCredential)
         guard !hasCredentials || terms.identity != nil else {
-            throw ImageError(.internalError, "credentials came without a digest of them")
+            throw ImageError(.internalError, "the digest of the credentials is missing")
         }
         try self.init(request, url, terms, limits)
     }
@@ -273,7 +273,8 @@ extension RequestNames {
         try request.properties.check()
         guard request.infoOnly || request.properties.kinds.isEmpty else {
             throw ImageError(
-                .invalidRequest, "facts come without bytes: leave them out, or ask for facts only")
+                .invalidRequest,
+                "facts are returned without image data: leave them out, or request facts only")
         }
     }
 
@@ -288,18 +289,19 @@ extension RequestNames {
             let ratios = RequestLimits.pixelRatios
             throw ImageError(
                 .invalidRequest,
-                "the pixel ratio is a number from \(ratios.lowerBound) to "
+                "the pixel ratio must be a number between \(ratios.lowerBound) and "
                     + "\(Int(ratios.upperBound))")
         }
         guard request.frame.map((0..<RequestLimits.framesMax).contains) ?? true else {
             throw ImageError(
-                .invalidRequest, "a frame is a number from 0 to \(RequestLimits.framesMax - 1)")
+                .invalidRequest,
+                "the frame must be an integer between 0 and \(RequestLimits.framesMax - 1)")
         }
         for step in request.allSteps { try step.form.check(pixelsMax: limits.pixelsMax) }
         guard !request.hasCustomSteps || KeptParts(request.output).isEmpty else {
             throw ImageError(
                 .invalidRequest,
-                "a custom step is given pixels and nothing else: leave out metadata and profile")
+                "a custom step receives pixels only: leave out metadata and profile")
         }
         guard request.overlays.count <= RequestLimits.overlaysMax else {
             throw ImageError(
@@ -307,7 +309,8 @@ extension RequestNames {
         }
         guard !request.infoOnly || request.isPlain else {
             throw ImageError(
-                .invalidRequest, "facts are those of the source: no steps, no output options")
+                .invalidRequest,
+                "facts describe the source: leave out steps and output options")
         }
     }
 }
@@ -317,7 +320,8 @@ extension ImageRequest {
     func checkLoadOptions() throws(ImageError) {
         try assumedLifetime.check()
         guard options.isSubset(of: .known) else {
-            throw ImageError(.invalidRequest, "an option is unknown to this version")
+            throw ImageError(
+                .invalidRequest, "the request has an option that this version does not support")
         }
         if let option = options.intersection(.notSupported).names.first {
             throw ImageError.notSupported(option)
@@ -326,12 +330,12 @@ extension ImageRequest {
         let tiers = queryCacheTypes.union(storeCacheTypes)
             .union(originalQueryCacheTypes).union(originalStoreCacheTypes)
         guard tiers.isSubset(of: .all) else {
-            throw ImageError(.invalidRequest, "a cache type is none, disk, memory or all")
+            throw ImageError(.invalidRequest, "the cache type must be none, disk, memory or all")
         }
         guard (1...RequestLimits.timeoutMillisecondsMax).contains(timeoutMilliseconds) else {
             throw ImageError(
                 .invalidRequest,
-                "the timeout is 1 to \(RequestLimits.timeoutMillisecondsMax) milliseconds")
+                "the timeout must be 1 to \(RequestLimits.timeoutMillisecondsMax) milliseconds")
         }
     }
 }

@@ -51,7 +51,7 @@ extension Scheduler {
         case .queryOriginal: queryOriginal(id)
         case .fetch: fetch(id)
         case .decode, .transform, .storeOriginal, .deliver:
-            preconditionFailure("only the first three stages are ways to an image")
+            preconditionFailure("only the first three stages are sources of an image")
         case nil: giveUp(id, nil)
         }
     }

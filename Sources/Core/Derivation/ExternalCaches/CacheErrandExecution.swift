@@ -84,31 +84,31 @@ extension WorkGraph {
         _ cache: ExternalCache, _ part: CachePart, _ submission: Submission
     ) -> String? {
         guard let pool = dispatcher.externalCache(cache.pool) else {
-            return "the pool '\(cache.pool)' was not there when the stack was started"
+            return "the pool '\(cache.pool)' did not exist when the stack was started"
         }
         switch dispatcher.obstacle(in: pool) {
-        case .missing: return "no worker of the pool '\(cache.pool)' is connected"
+        case .missing: return "the pool '\(cache.pool)' has no connected worker"
         // A removal in progress continues.
         case .full where part.isLaterStep: break
-        case .full: return "too much waits for the pool '\(cache.pool)'"
+        case .full: return "the queue of the pool '\(cache.pool)' is full"
         case nil: break
         }
         if case .store(let work) = part.work {
             let bytes = work.source.length
             guard bytes <= limits.bodyBytesMax, dispatcher.mayRead(bytes) else {
-                return "too many bytes wait for the pool '\(cache.pool)'"
+                return "too many bytes are queued for the pool '\(cache.pool)'"
             }
         }
         guard !part.removes else { return nil }
         return compositeJobs.circuits[cache.pool, default: CacheCircuit()].admits(at: now)
-            ? nil : "the pool '\(cache.pool)' was slow or failed a moment ago"
+            ? nil : "the pool '\(cache.pool)' was recently slow or failing"
     }
 
     private mutating func skip(
         _ part: CachePart, _ name: String, _ cache: ExternalCache, _ reason: String, of id: JobID
     ) {
         compositeJobs.count(cache.pool, \.skipped)
-        let error = ImageError(.busy, "the cache '\(name)' was not asked: \(reason)")
+        let error = ImageError(.busy, "the cache '\(name)' was skipped: \(reason)")
         noteFailure(part, error, of: id)
     }
 
@@ -508,7 +508,7 @@ extension WorkGraph {
 
     private mutating func failRemoval(_ part: CachePart, _ name: String, of id: JobID) {
         let error = ImageError(
-            .internalError, "the cache '\(name)' failed: its removal does not come to an end")
+            .internalError, "the cache '\(name)' failed: its removal does not terminate")
         noteFailure(part, error, of: id)
     }
 }

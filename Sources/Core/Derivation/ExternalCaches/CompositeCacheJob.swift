@@ -78,8 +78,8 @@ struct CompositeCacheJob: Sendable {
         {
             error = ImageError(
                 .notSupported,
-                "another program holds this cache, and does not say what it has: entries can be "
-                    + "looked for and removed")
+                "an external cache cannot list or count its entries; it supports only lookups and "
+                    + "removals")
         }
     }
 
@@ -114,7 +114,7 @@ struct CompositeCacheJob: Sendable {
             if let validity { return .success(.validity(validity)) }
             return .success(work.action.isOfSeveral ? .entries(progress) : .entry(tiers))
         case .fetch, .decode, .transform, .paint:
-            preconditionFailure("errands are of caches")
+            preconditionFailure("composite jobs are cache jobs")
         }
     }
 
@@ -255,8 +255,9 @@ extension CompositeCacheJob {
         details["left"] = removal.left.map { "\($0)" }
         return ImageError(
             error.code,
-            error.message + "; \(removal.removed.entries) entries of it are removed, \(left) were "
-                + "not examined: repeat the command to go on", details: details)
+            error.message
+                + "; \(removal.removed.entries) of its entries were removed, \(left) were "
+                + "not examined: repeat the command to continue", details: details)
     }
 }
 

@@ -136,7 +136,7 @@ extension WorkGraph {
         _ node: DecodeNode.ID, _ image: DecodedImage, _ blocks: ShortList<BlockHandle>
     ) {
         guard let source = decodes[node].source else {
-            preconditionFailure("a decode keeps its source until it ends")
+            preconditionFailure("a decode must hold its source until it ends")
         }
         let isNews = sources[source].info == nil
         sources[source].info = image.info

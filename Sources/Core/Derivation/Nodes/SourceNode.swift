@@ -318,7 +318,7 @@ extension WorkGraph {
             case .cache(let query): .query(query)
             case .network: .fetch(fetchWork(order))
             case .revalidation(let mark, _): .fetch(fetchWork(order, mark.validators))
-            case .canvas: preconditionFailure("a canvas is painted and needs no bytes")
+            case .canvas: preconditionFailure("a canvas is drawn and needs no bytes")
             }
         // The job must refer to the node and is therefore submitted after the insertion.
         let spec = JobSpec(
@@ -340,7 +340,7 @@ extension WorkGraph {
     /// Submits the job that obtains the bytes.
     mutating func obtain(_ node: SourceNode.ID, _ urgency: Urgency) {
         guard let spec = sources[node].spec else {
-            preconditionFailure("bytes that came along are there")
+            preconditionFailure("uploaded bytes must be available")
         }
         let name = sources[node].name
         let job = submit(
@@ -380,7 +380,7 @@ extension WorkGraph {
     /// Starts a decode of the bytes.
     private mutating func beginDecode(_ node: DecodeNode.ID) {
         guard let source = decodes[node].source, let body = sources[source].body else {
-            preconditionFailure("a decode begins when its source has arrived")
+            preconditionFailure("a decode must start after its source has arrived")
         }
         decodes[node].provenance = Provenance(
             tier: body.tier, mark: body.mark, caching: body.caching, tags: body.tags,

@@ -141,7 +141,8 @@ extension ForgingStack {
         workers[worker]?.evicted.insert(block)
         try send(.evicted(worker, [block]))
         try expect(
-            workers[worker] == nil || workers[worker]?.kind == .cache, "only the cache evicts")
+            workers[worker] == nil || workers[worker]?.kind == .cache,
+            "only the cache can evict blocks")
     }
 
     private mutating func credit(_ reader: inout ByteReader) throws(BrokenInvariant) {
