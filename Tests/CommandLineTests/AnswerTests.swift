@@ -61,10 +61,10 @@ import Testing
         report.pools += [try pool("heavy"), try pool("raw", isExternal: true)]
         let sentences = [
             "no worker of the pool 'heavy' is connected: start one with imagebus serve, whose "
-                + "configuration says how many, or with serve --only decode --pool heavy where "
-                + "each kind is served apart",
-            "no worker of the pool 'raw' is connected: start one; it is somebody else's program, "
-                + "and connects at back/raw",
+                + "configuration sets the number, or with serve --only decode --pool heavy if "
+                + "each kind runs separately",
+            "no worker of the pool 'raw' is connected: start the plug-in, "
+                + "which connects at back/raw",
         ]
         #expect(HealthCommand.complaint(report) == sentences[0], "somebody else decides nothing")
         let text = StatusTable.text(report)

@@ -54,7 +54,7 @@ import Testing
     func otherTextsAreNoLimitOfBytes(_ text: String) {
         #expect(
             complaint(["--max-bytes", text]).hasPrefix(
-                "--max-bytes: expected a whole number from 1 to 1073741824, such as 50000 or 100K"))
+                "--max-bytes: expected an integer from 1 to 1073741824, such as 50000 or 100K"))
     }
 
     @Test func aTrimWithoutAValueSaysHowItIsWritten() throws {
@@ -71,12 +71,12 @@ import Testing
     @Test(arguments: [
         (
             "multipy,http://h/a.png",
-            "'multipy' is no word of an overlay and no URL, did you mean "
+            "'multipy' is neither an overlay word nor a URL, did you mean "
                 + "'multiply'?; expected"
         ),
-        ("southeast,grat,http://h/a.png", "'grat' is no word of an overlay and no URL; expected"),
-        ("repeat,repeat,http://h/a.png", "'repeat' says again what a word before it said; "),
-        ("screen,0.5", "there is no URL; expected"), ("ftp://h/a.png", "expected [WORDS,]URL"),
+        ("southeast,grat,http://h/a.png", "'grat' is neither an overlay word nor a URL; expected"),
+        ("repeat,repeat,http://h/a.png", "'repeat' repeats a setting of an earlier word; "),
+        ("screen,0.5", "the URL is missing; expected"), ("ftp://h/a.png", "expected [WORDS,]URL"),
     ])
     func anOverlayNamesTheBadWord(_ text: String, _ said: String) {
         let complaint = complaint(["--overlay", text])

@@ -179,7 +179,7 @@ import Testing
         ("caches: {default: {disk-limt: 2G}}", "did you mean 'disk-limit'"),
         ("caches: {'a b': }", "'a b' is no name"),
         ("caches: {x: {max-age: 1e}}", "max-age"),
-        ("caches: {default: {low-water: 101}}", "a whole number from 0 to 100"),
+        ("caches: {default: {low-water: 101}}", "an integer from 0 to 100"),
     ])
     func faultsOfCachesSayWhatToDo(text: String, words: String) {
         #expect(problems(text).first?.contains(words) == true, "\(problems(text))")
@@ -320,13 +320,22 @@ import Testing
         ("presets: {a: {compression: 13}}", "f:1: compression: expected a number from 1 to 12"),
         (
             "presets: {a: {format: jpeg, near-lossless: 20}}",
-            "f:1: a: jpeg has no setting near-lossless: leave it out, or ask for webp"
+            "f:1: a: jpeg has no setting near-lossless: leave it out, or use webp"
         ),
-        ("presets: {a: {accept: [avif, wepb]}}", "f:1: accept: expected some of avif, webp, jxl"),
-        ("presets: {a: {accept: [avif, avif]}}", "f:1: accept: expected some of avif, webp, jxl"),
-        ("presets: {a: {accept: []}}", "f:1: accept: expected some of avif, webp, jxl"),
+        (
+            "presets: {a: {accept: [avif, wepb]}}",
+            "f:1: accept: expected a comma-separated list of avif, webp, jxl"
+        ),
+        (
+            "presets: {a: {accept: [avif, avif]}}",
+            "f:1: accept: expected a comma-separated list of avif, webp, jxl"
+        ),
+        (
+            "presets: {a: {accept: []}}",
+            "f:1: accept: expected a comma-separated list of avif, webp, jxl"
+        ),
         ("presets: {a: {metadata: al}}", "f:1: metadata: expected one of none, copyright, all"),
-        ("presets: {a: {format: jxl, effort: 1}}", "f:1: a: the effort of jxl is a whole number"),
+        ("presets: {a: {format: jxl, effort: 1}}", "f:1: a: the effort of jxl must be an integer"),
         ("presets: {a: {size: 1}}", "f:1: a has no key 'size', did you mean 'resize'?"),
         ("presets: [a]", "f:1: presets: expected names, each with its keys"),
         ("presets: {a: x}", "f:1: a is a map of keys"),
@@ -361,7 +370,10 @@ import Testing
             rule("options: {handle-cookies: yes}"),
             "f:1: options: this version does not have handle-cookies"
         ),
-        (rule("context: {image-scale-factor: 0}"), "f:1: image-scale-factor: is a number from 1"),
+        (
+            rule("context: {image-scale-factor: 0}"),
+            "f:1: image-scale-factor: must be a number of at least 1"
+        ),
         (rule("context: {image-coder: x}"), "f:1: there is no pool of kind decode 'x'"),
         (rule("context: {custom-manager: x}"), "f:1: custom-manager: a rule belongs to"),
         (rule("context: {image-cache: x}"), "f:1: there is no cache 'x'"),
@@ -383,11 +395,11 @@ import Testing
         (rule("block: {bad-image-date: yes}"), "did you mean 'bad-image-data'?"),
         (rule("headers: {'a b': x}"), "f:1: headers: 'a b' is no name of a header"),
         (rule("headers: {A: {file: x}}"), "f:1: file: expected an absolute path"),
-        (rule("headers: {Host: h}"), "f:1: headers: Host: the host is that of the URL"),
-        (rule("headers: {te: x}"), "f:1: headers: te: how messages and connections end"),
-        (rule("headers: {Range: 'bytes=0-9'}"), "f:1: headers: Range: the loader asks for"),
+        (rule("headers: {Host: h}"), "f:1: headers: Host: the Host header is always taken"),
+        (rule("headers: {te: x}"), "f:1: headers: te: the loader controls message"),
+        (rule("headers: {Range: 'bytes=0-9'}"), "f:1: headers: Range: the loader requests the"),
         (rule("headers: {Accept-Encoding: br}"), "f:1: headers: Accept-Encoding: the loader"),
-        (rule("headers: {Proxy-A: {file: /a}}"), "f:1: headers: Proxy-A: how messages"),
+        (rule("headers: {Proxy-A: {file: /a}}"), "f:1: headers: Proxy-A: the loader controls"),
         (rule("headers: {A: {flie: /x}}"), "f:1: A has no key 'flie', did you mean 'file'?"),
         (rule("headers: {A: [x]}"), "f:1: A: expected a text of one line"),
         (rule("tags: 'a b'"), "f:1: tags: expected 1 to 64 letters"),

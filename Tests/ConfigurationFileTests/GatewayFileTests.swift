@@ -63,7 +63,7 @@ import Testing
     @Test(arguments: [
         ("gateway: {quality: 70}", "`listen` is missing"),
         ("gateway: {listen: 8080}", "expected"),
-        ("gateway: {listen: ':1', quality: 0}", "not a whole number from 1 to 100"),
+        ("gateway: {listen: ':1', quality: 0}", "not an integer from 1 to 100"),
         ("gateway: {listen: ':1', grammar: imgix}", "imgproxy, thumbor or iiif"),
         ("gateway: {listen: ':1', grammar: thumbor, presets: /p}", "only for the grammar imgproxy"),
         ("gateway: {listen: ':1', listeners: [{listen: ':2'}]}", "stands in each"),

@@ -55,7 +55,7 @@ import Testing
         ("file:///a", "a loader of kind 'file' to 'loaders'"),
         ("s3://photos/a", "a loader of kind 's3' to 'loaders'"),
         ("data:,a", "a loader of kind 'data' to 'loaders'"),
-        ("ftp://h/a", "http and https are taken"), ("assets:/a", "http and https are taken"),
+        ("ftp://h/a", "use http or https"), ("assets:/a", "use http or https"),
     ]) func aSchemeThatNobodyTakesSaysWhatToDo(url: String, words: String) throws {
         let refusal = try #require(try terms(Configuration(), url).refusal)
         #expect(refusal.code == .unsupportedScheme)

@@ -85,10 +85,13 @@ extension Conformance {
             _ = try gradient("PNG48")
             for (options, message) in [
                 (["--format", "jpeg", "--depth", "16"], "jpeg has no setting depth: leave it out"),
-                (["--format", "avif", "--depth", "16"], "the depth of avif is one of 8, 10, 12"),
+                (
+                    ["--format", "avif", "--depth", "16"],
+                    "the depth of avif must be one of 8, 10, 12"
+                ),
                 (
                     ["--format", "png", "--depth", "16", "--colours", "16"],
-                    "a palette has colours of 8 bits"
+                    "a palette requires depth 8"
                 ),
             ] {
                 let end = try SharedStack.current.get(

@@ -85,8 +85,8 @@ import Testing
             #expect(error?.code == .unsupportedFormat)
             #expect(
                 error?.message
-                    == "\(title) are decoded by workers of the pool 'vector', which is off by "
-                    + "default: an operator starts one with 'serve --vector 1'")
+                    == "\(title) are decoded by the pool 'vector', which is disabled by "
+                    + "default: enable it with 'serve --vector 1'")
         }
     }
 

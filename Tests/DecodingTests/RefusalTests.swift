@@ -23,7 +23,7 @@ import Vips
         arguments: [
             (Array("FUJIFILMCCD-RAW 0201".utf8), "raw", "camera RAW files"),
             (dng, "raw", "camera RAW files"),
-            (Array("8BPS\0\u{1}".utf8), "psd", "documents of Photoshop"),
+            (Array("8BPS\0\u{1}".utf8), "psd", "Photoshop documents"),
             ([0xFF, 0x4F, 0xFF, 0x51, 0], "jpeg2000", "JPEG 2000 images"),
             ([0x76, 0x2F, 0x31, 0x01, 2], "exr", "OpenEXR images"),
             (Array("qoif\0\0".utf8), "qoi", "QOI images"),
@@ -31,15 +31,15 @@ import Vips
         ] as [([UInt8], String, String)])
     func whatIsKnownButNotDecodedIsRefusedByName(bytes: [UInt8], name: String, title: String) {
         let isVideo = title.hasSuffix("video")
-        let remedy = isVideo ? "take one of its frames as an image" : "convert it to one"
+        let remedy = isVideo ? "extract a frame and save it as" : "convert it to"
         for need in [DecodeNeed.header, .full] {
             let error = failure(bytes, need)
             #expect(error?.code == .unsupportedFormat)
             #expect(error?.details["format"] == name)
             #expect(
                 error?.message
-                    == "this version does not decode \(title): \(remedy) of a format that "
-                    + "it decodes: jpeg, png, gif, tiff, webp, heic, heif, bmp, avif, jxl, ico")
+                    == "this version does not decode \(title): \(remedy) a supported "
+                    + "format: jpeg, png, gif, tiff, webp, heic, heif, bmp, avif, jxl, ico")
         }
     }
 

@@ -83,19 +83,19 @@ import Testing
     }
 
     @Test(arguments: [
-        (ImageFormat.webp, ["effort": "7"], "the effort of webp is a whole number from 0 to 6"),
-        (nil, ["effort": "11"], "effort is a whole number from 0 to 10"),
-        (nil, ["effort": "99999999"], "effort is a whole number from 0 to 10"),
-        (.png, ["colours": "1"], "colours is a whole number from 2 to 256"),
-        (.png, ["colours": "-3"], "colours is a whole number from 2 to 256"),
+        (ImageFormat.webp, ["effort": "7"], "the effort of webp must be an integer from 0 to 6"),
+        (nil, ["effort": "11"], "effort must be an integer from 0 to 10"),
+        (nil, ["effort": "99999999"], "effort must be an integer from 0 to 10"),
+        (.png, ["colours": "1"], "colours must be an integer from 2 to 256"),
+        (.png, ["colours": "-3"], "colours must be an integer from 2 to 256"),
         (.jpeg, ["near-lossless": "5"], "jpeg has no setting near-lossless: leave it out, or"),
-        (.jpeg, ["background": "#80000000"], "background is an opaque colour, #RRGGBB"),
-        (.png, ["background": "#000000"], "png has no setting background: leave it out, or ask"),
-        (.jpeg, ["max-bytes": "0"], "max-bytes is a whole number from 1 to 1073741824"),
-        (.jpeg, ["max-bytes": "99999999999"], "max-bytes is a whole number from 1 to"),
-        (.jpeg, ["depth": "16"], "jpeg has no setting depth: leave it out, or ask for png or"),
-        (.png, ["depth": "10"], "the depth of png is one of 8, 16"),
-        (.avif, ["depth": "16"], "the depth of avif is one of 8, 10, 12"),
+        (.jpeg, ["background": "#80000000"], "background must be an opaque color, #RRGGBB"),
+        (.png, ["background": "#000000"], "png has no setting background: leave it out, or use"),
+        (.jpeg, ["max-bytes": "0"], "max-bytes must be an integer from 1 to 1073741824"),
+        (.jpeg, ["max-bytes": "99999999999"], "max-bytes must be an integer from 1 to"),
+        (.jpeg, ["depth": "16"], "jpeg has no setting depth: leave it out, or use png or"),
+        (.png, ["depth": "10"], "the depth of png must be one of 8, 16"),
+        (.avif, ["depth": "16"], "the depth of avif must be one of 8, 10, 12"),
         (.webp, ["progressive": "true"], "webp has no setting progressive: leave it out, or"),
     ])
     func whatNoEncoderDoesIsRefusedByName(

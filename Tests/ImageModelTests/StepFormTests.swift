@@ -137,12 +137,12 @@ import Testing
 
     @Test(
         arguments: [
-            (.blur(radius: 101), "blur: radius is a number from 0 to 100"),
-            (.gamma(.nan), "gamma: exponent is a number from 0.1 to 10"),
-            (.pixelate(1), "pixelate: side is a whole number from 2 to 1000"),
-            (.flatten(.clear), "flatten: colour is an opaque colour, #RRGGBB"),
+            (.blur(radius: 101), "blur: radius must be a number from 0 to 100"),
+            (.gamma(.nan), "gamma: exponent must be a number from 0.1 to 10"),
+            (.pixelate(1), "pixelate: side must be an integer from 2 to 1000"),
+            (.flatten(.clear), "flatten: colour must be an opaque color, #RRGGBB"),
             (
-                .extend(Margins(top: -1), .copy), "extend: top is a whole number from 0 to 32767"
+                .extend(Margins(top: -1), .copy), "extend: top must be an integer from 0 to 32767"
             ),
             (
                 .pad(PixelSize(width: 0, height: 1), .center, .clear),
@@ -150,26 +150,27 @@ import Testing
             ),
             (
                 .padRatio(AspectRatio(width: 9, height: 9), .entropy, .clear),
-                "pad-ratio: the gravity is a place: only crop-to looks at the image"
+                "pad-ratio: the gravity must be a position; only crop-to supports attention "
+                    + "and entropy"
             ),
             (
                 .cropRatio(AspectRatio(width: 9, height: 0), .center),
-                "crop-ratio: ratio is WIDTH:HEIGHT, whole numbers from 1 to 32767"
+                "crop-ratio: ratio must be WIDTH:HEIGHT, integers from 1 to 32767"
             ),
             (
                 .resizeTo(RelativeSize(width: .pixels(9), height: .percent(50)), .letterbox),
-                "resize-to: letterbox is done by fit and a pad behind it"
+                "resize-to: letterbox is not supported; use fit followed by pad"
             ),
             (
                 .resizeTo(RelativeSize(width: .pixels(0), height: .pixels(0)), .fit),
-                "resize-to: size is WIDTHxHEIGHT, each from 1 to 32767 pixels or above 0 and at "
-                    + "most 10000%, or one of them 0"
+                "resize-to: size must be WIDTHxHEIGHT, each from 1 to 32767 pixels, or above 0 "
+                    + "and at most 10000%; one side may be 0"
             ),
             (
                 .resizeTo(
                     RelativeSize(width: .pixels(9), height: .pixels(9)), .fit,
                     least: PixelSize(width: -1, height: 0)),
-                "resize-to: least is WIDTHxHEIGHT, each from 0 to 32767 pixels"
+                "resize-to: least must be WIDTHxHEIGHT, each from 0 to 32767 pixels"
             ),
             (
                 .resizeTo(RelativeSize(width: .pixels(3_000), height: .pixels(3_000)), .fill),
@@ -177,27 +178,31 @@ import Testing
             ),
             (
                 .pad(PixelSize(width: 9, height: 9), .entropy, .clear),
-                "pad: the gravity is a place: only crop-to looks at the image"
+                "pad: the gravity must be a position; only crop-to supports attention and entropy"
             ),
             (
                 .pad(PixelSize(width: 3_000, height: 3_000), .center, .clear),
                 "pad: at most 1000000 pixels are accepted"
             ),
             (
-                .round(radius: 32_768), "round: radius is a number from 0 to 32767"
+                .round(radius: 32_768), "round: radius must be a number from 0 to 32767"
             ),
             (
-                .round(radius: 0, border: .infinity), "round: border is a number from 0 to 32767"
+                .round(radius: 0, border: .infinity),
+                "round: border must be a number from 0 to 32767"
             ),
             (
                 .round(radius: 1, []),
-                "round: corners is all, or some of tl, tr, bl and br, such as tl+tr"
+                "round: corners must be all, or some of tl, tr, bl and br, such as tl+tr"
             ),
             (
                 .round(radius: 1, Corners(rawValue: 17)),
-                "round: corners is all, or some of tl, tr, bl and br, such as tl+tr"
+                "round: corners must be all, or some of tl, tr, bl and br, such as tl+tr"
             ),
-            (.rotate(Rotation(radians: 7_000, fitsSize: true)), "rotate: at most 6284 radians"),
+            (
+                .rotate(Rotation(radians: 7_000, fitsSize: true)),
+                "rotate: the angle must be at most 6284 radians"
+            ),
         ] as [(TransformStep, String)])
     func aValueBeyondItsLimitIsNamed(step: TransformStep, message: String) {
         let error = #expect(throws: ImageError.self) { try step.form.check(pixelsMax: 1_000_000) }

@@ -64,8 +64,8 @@ struct MissingWorkersTests {
         let missing = bench.dispatcher.missingWorkers(for: gif)
         #expect(
             missing?.description
-                == "no worker of the pool 'scans' is connected: start one; it is somebody else's "
-                + "program, and connects at back/scans")
+                == "no worker of the pool 'scans' is connected: start the plug-in, "
+                + "which connects at back/scans")
         bench.hire("scans")
         #expect(bench.dispatcher.missingWorkers(for: gif) == nil)
     }

@@ -79,7 +79,7 @@ import Testing
         ("imgproxy", "IMGPROXY_USE_S3", "true", "loaders"),
         ("imgproxy", "IMGPROXY_USE_GCS", "1", "gs://"),
         ("imgproxy", "IMGPROXY_NO_SUCH_THING", "1", "Proto/Migration"),
-        ("imgproxy", "IMGPROXY_QUALITY", "x", "whole number"),
+        ("imgproxy", "IMGPROXY_QUALITY", "x", "an integer"),
         ("imgproxy", "IMGPROXY_AVIF_SPEED", "11", "from 0 to 10"),
         ("imgproxy", "IMGPROXY_ENFORCE_WEBP", "true", "--gateway-offer"),
         ("imgproxy", "IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES", "true", "--allow-address"),

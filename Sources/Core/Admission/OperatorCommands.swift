@@ -57,8 +57,8 @@ extension Scheduler {
         guard command.action != .removeSelected || !command.selection.isAll else {
             throw ImageError(
                 .invalidRequest,
-                "no entries selected: specify a URL, a prefix, a tag, an age or a cache, or use clear "
-                    + "to remove all entries")
+                "no entries selected: specify a URL, prefix, tag, age or cache, or use clear to "
+                    + "remove all entries")
         }
         let texts = [command.selection.url, command.selection.prefix].compactMap { $0 }
         guard texts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } })

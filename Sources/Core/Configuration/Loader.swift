@@ -88,8 +88,8 @@ extension Configuration {
         }
         return ImageError(
             .unsupportedScheme,
-            "no loader accepts this \(scheme) URL: add a matching pattern to 'match' of a loader in "
-                + "the configuration (serve --config)")
+            "no loader accepts this \(scheme) URL: add a matching pattern to 'match' of a "
+                + "loader in the configuration (serve --config)")
     }
 
     private func means(of loader: Loader) throws(ImageError) -> FetchLoader {

@@ -122,8 +122,8 @@ extension Configuration {
         guard resolution.terms.loader == .http else {
             throw ImageError(
                 .invalidDownloadOperation,
-                "'tls-verify: no' requires the built-in http loader: remove this URL from the other "
-                    + "loader, or the key from the rule")
+                "'tls-verify: no' requires the built-in http loader: remove this URL from the "
+                    + "other loader, or the key from the rule")
         }
         guard
             transfer.secrets.isEmpty && resolution.secretHeaders.isEmpty && asked.userInfo == nil

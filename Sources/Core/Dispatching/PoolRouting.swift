@@ -38,8 +38,8 @@ extension Dispatcher {
         else {
             throw ImageError(
                 .unsupportedScheme,
-                "the pool '\(name)' of this loader did not exist when the stack was started: restart "
-                    + "imagebus serve")
+                "the pool '\(name)' of this loader did not exist when the stack was started: "
+                    + "restart imagebus serve")
         }
         guard needs(of: submission).areMet(by: limits.pools[id].grant) else {
             throw limits.pools.refusal(of: .download, needs(of: submission))

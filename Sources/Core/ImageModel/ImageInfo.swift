@@ -116,8 +116,8 @@ public struct RequestedProperties: Hashable, Sendable {
 
     /// The syntax that `init` accepts, for help and errors.
     package static let expected =
-        "some of \(FactKinds.names.joined(separator: ", ")), with commas between them; "
-        + "blurhash:5x4 says its components, each side from 1 to 9"
+        "a comma-separated list of \(FactKinds.names.joined(separator: ", ")); "
+        + "blurhash:5x4 sets the number of components, 1 to 9 per side"
 
     /// Parses words separated by commas, such as `exif,blurhash:5x4`; returns `nil` for anything
     /// else.

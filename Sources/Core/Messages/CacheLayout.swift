@@ -83,7 +83,7 @@ public struct CacheLayout: Hashable, Sendable {
         guard longest <= bytesMax else {
             throw ImageError(
                 .invalidRequest,
-                "the cache key is too long for the caches of this name: use fewer steps")
+                "the cache key is too long for this composite cache: use fewer steps")
         }
     }
 

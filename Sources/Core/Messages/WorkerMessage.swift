@@ -219,9 +219,9 @@ extension CrashRecord.Cause: CustomStringConvertible {
     public var description: String {
         switch self {
         case .signal(let number): "signal \(number)"
-        case .stoodStill: "its loop stood still"
-        case .didNotStop: "it used too much and did not stop when it was told to"
-        case .cancelledHard: "it did not stop when it was told to"
+        case .stoodStill: "its event loop stalled"
+        case .didNotStop: "it exceeded a resource limit and ignored the request to stop"
+        case .cancelledHard: "it ignored the request to stop"
         }
     }
 }

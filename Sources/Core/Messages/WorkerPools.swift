@@ -202,7 +202,9 @@ extension PoolName {
     /// The pool of vector decoders: its workers decode only vector drawings and run in a stricter
     /// sandbox than those of other pools.
     public static let vector: PoolName = {
-        guard let name = PoolName("vector") else { preconditionFailure("a name of a pool") }
+        guard let name = PoolName("vector") else {
+            preconditionFailure("the pool name must be valid")
+        }
         return name
     }()
 
@@ -392,13 +394,13 @@ package struct MissingWorkers: Hashable, Sendable, CustomStringConvertible {
 
     private var advice: String {
         guard !isExternal else {
-            return "start one; it is somebody else's program, and connects at back/\(pool)"
+            return "start the plug-in, which connects at back/\(pool)"
         }
         guard pool != PoolName(kind) else {
-            return "start one with imagebus serve, or with serve --only \(kind.name) where each "
-                + "kind is served apart"
+            return "start one with imagebus serve, or with serve --only \(kind.name) if each kind "
+                + "runs separately"
         }
-        return "start one with imagebus serve, whose configuration says how many, or with serve "
-            + "--only \(kind.name) --pool \(pool) where each kind is served apart"
+        return "start one with imagebus serve, whose configuration sets the number, or with serve "
+            + "--only \(kind.name) --pool \(pool) if each kind runs separately"
     }
 }

@@ -33,7 +33,7 @@ package enum MetadataSegments {
 
     /// Returns an APPn segment.
     package static func segment(_ application: UInt8, _ data: [UInt8]) -> [UInt8] {
-        precondition(data.count <= bytesMax, "enclosures fit a segment")
+        precondition(data.count <= bytesMax, "embedded metadata must fit in a segment")
         let length = data.count + 2
         return [0xFF, 0xE0 + application, UInt8(length >> 8), UInt8(length & 255)] + data
     }

@@ -77,7 +77,7 @@ public struct OutputBlock: @unchecked Sendable {
 
     /// Returns a reference to the first `length` bytes for an outcome.
     public func reference(length: Int) -> BlockReference {
-        precondition(length >= 0 && length <= bytes.count, "a reference lies within its block")
+        precondition(length >= 0 && length <= bytes.count, "a reference must lie within its block")
         return BlockReference(
             arena: arena, segment: segment, offset: offset, length: UInt64(length), block: id)
     }

@@ -94,7 +94,7 @@ public struct SlotMap<Element: SlotMapElement>: Sendable {
     }
 
     @inlinable func place(_ id: ID) -> Int {
-        precondition(contains(id), "an id is used only while its element is in the table")
+        precondition(contains(id), "the element of this id has been removed")
         return Int(slots[Int(id.slot)].place)
     }
 }
@@ -152,7 +152,7 @@ public struct StableArray<Member: Sendable>: Sendable {
     @inlinable @discardableResult
     public mutating func leave(_ seat: Seat) -> Member {
         guard let member = seats[seat] else {
-            preconditionFailure("a member leaves once")
+            preconditionFailure("a member must be removed only once")
         }
         seats[seat] = nil
         vacant.append(seat)
@@ -163,7 +163,7 @@ public struct StableArray<Member: Sendable>: Sendable {
     @inlinable public subscript(seat: Seat) -> Member {
         get {
             guard let member = seats[seat] else {
-                preconditionFailure("a seat is looked at only while it is taken")
+                preconditionFailure("a slot must be occupied to be read")
             }
             return member
         }

@@ -148,7 +148,7 @@ extension RealProcesses {
             let origin = try origin()
             let pools = "  outside: {kind: decode, trust: foreign, formats-in: [gif]}"
             try await withStack(arguments(pools), decoders: 1) { stack in
-                let said = "no worker of the pool 'outside' is connected: start one"
+                let said = "no worker of the pool 'outside' is connected: start the plug-in"
                 let health = try stack.run(["health"])
                 #expect(health.exitStatus == 0, "somebody else decides nothing: \(health)")
                 #expect(health.errorText.contains(said), "\(health)")

@@ -21,7 +21,7 @@ extension RealProcesses {
                 #expect(try await stack.counter("crashes") == 1)
                 #expect(try await stack.counter("quarantined") == 0)
                 let log = FileBytes.text(stack.logFile) ?? ""
-                #expect(log.contains("its loop stood still"))
+                #expect(log.contains("its event loop stalled"))
             }
         }
 

@@ -87,7 +87,7 @@ extension WorkGraph {
             return "the pool '\(cache.pool)' did not exist when the stack was started"
         }
         switch dispatcher.obstacle(in: pool) {
-        case .missing: return "the pool '\(cache.pool)' has no connected worker"
+        case .missing: return "no worker of the pool '\(cache.pool)' is connected"
         // A removal in progress continues.
         case .full where part.isLaterStep: break
         case .full: return "the queue of the pool '\(cache.pool)' is full"

@@ -304,7 +304,7 @@ extension FormatTraits {
             input: FormatInput(
                 memory: DecoderMemoryRows(streamed: DecoderMemory(perPixel: 8)))),
         FormatTraits(
-            format: .ico, name: "ico", title: "icons and cursors of Windows", extensions: ["ico"],
+            format: .ico, name: "ico", title: "Windows icons and cursors", extensions: ["ico"],
             mimeType: "image/vnd.microsoft.icon",
             // A TGA may begin like a cursor, except for the number of images.
             signatures: [.bytes([0, 0, 1, 0]), .bytes([0, 0, 2, 0])],
@@ -354,7 +354,7 @@ extension FormatTraits {
             signatures: [.text("<", end: "</svg>")], root: "svg",
             input: FormatInput(family: .vector, scales: .any)),
         FormatTraits(
-            format: .psd, name: "psd", title: "documents of Photoshop", extensions: ["psd"],
+            format: .psd, name: "psd", title: "Photoshop documents", extensions: ["psd"],
             mimeType: "image/vnd.adobe.photoshop", signatures: [.text("8BPS")]),
         FormatTraits(
             format: .exr, name: "exr", title: "OpenEXR images", extensions: ["exr"],
@@ -363,7 +363,7 @@ extension FormatTraits {
             format: .qoi, name: "qoi", title: "QOI images", extensions: ["qoi"],
             signatures: [.text("qoif")], storedSize: { $0.qoiSize }),
         FormatTraits(
-            format: .pam, name: "pam", title: "pixels as they are (PAM)", extensions: ["pam"],
+            format: .pam, name: "pam", title: "raw pixels (PAM)", extensions: ["pam"],
             mimeType: "image/x-portable-arbitrarymap", signatures: [.text("P7\n")],
             storedSize: { $0.pamSize }, output: FormatOutput(loss: .never)),
     ]

@@ -236,11 +236,11 @@ extension ImageError {
     /// The error for an image of a known format that is not decoded.
     package static func notDecoded(_ format: ImageFormat) -> ImageError {
         let (title, isVideo) = (format.traits.title ?? format.name, format.traits.isVideo)
-        let remedy = isVideo ? "take one of its frames as an image" : "convert it to one"
+        let remedy = isVideo ? "extract a frame and save it as" : "convert it to"
         let names = ImageFormat.decodable(.raster).map(\.name).joined(separator: ", ")
         return ImageError(
             .unsupportedFormat,
-            "this version does not decode \(title): \(remedy) of a format that it decodes: "
+            "this version does not decode \(title): \(remedy) a supported format: "
                 + names,
             details: ["format": format.name])
     }
@@ -249,22 +249,22 @@ extension ImageError {
     package static func decodedApart(_ format: ImageFormat) -> ImageError {
         ImageError(
             .unsupportedFormat,
-            "\(format.traits.title ?? format.name) are decoded by workers of the pool 'vector', "
-                + "which is off by default: an operator starts one with 'serve --vector 1'",
+            "\(format.traits.title ?? format.name) are decoded by the pool 'vector', which is "
+                + "disabled by default: enable it with 'serve --vector 1'",
             details: ["format": format.name])
     }
 
     /// The error for a requested format that is known but not encoded by the built-in workers.
     package static func notEncoded(_ format: ImageFormat) -> ImageError {
-        encodedNowhere(format, "this version does not encode \(format.name), but \(encodedNames)")
+        encodedNowhere(format, "this version does not encode \(format.name); use \(encodedNames)")
     }
 
     /// The same if plug-ins could encode it but none is permitted to.
     package static func encodedByNobody(_ format: ImageFormat) -> ImageError {
         encodedNowhere(
             format,
-            "no worker here encodes \(format.name), but \(encodedNames): an operator may add one "
-                + "that does")
+            "no worker encodes \(format.name): use \(encodedNames), or add a plug-in that "
+                + "encodes it")
     }
 
     private static var encodedNames: String {

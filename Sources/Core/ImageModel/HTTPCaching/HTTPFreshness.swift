@@ -271,7 +271,7 @@ public struct AssumedLifetime: Hashable, Sendable {
         guard [fresh, whileRevalidate, ifError].allSatisfy(Self.range.contains) else {
             throw ImageError(
                 .invalidRequest,
-                "a lifetime is assumed of 0 to \(Self.range.upperBound) seconds")
+                "an assumed lifetime must be 0 to \(Self.range.upperBound) seconds")
         }
     }
 }

@@ -109,7 +109,7 @@ package struct DecodeScale: Hashable, Sendable, Comparable {
         let numbers = 1...Int(Int32.max)
         precondition(
             numbers.contains(numerator) && numbers.contains(denominator),
-            "a scale is a fraction of positive numbers")
+            "a scale must be a fraction of positive numbers")
         var (divisor, rest) = (numerator, denominator)
         while rest != 0 { (divisor, rest) = (rest, divisor % rest) }
         self.numerator = numerator / divisor

@@ -16,14 +16,15 @@ public enum CacheTag {
     /// Throws `invalidRequest` if there are too many tags or an invalid one.
     public static func check(_ tags: [String]) throws(ImageError) {
         guard tags.count <= countMax else {
-            throw ImageError(.invalidRequest, "a request has at most \(countMax) tags")
+            throw ImageError(.invalidRequest, "a request accepts at most \(countMax) tags")
         }
         for tag in tags where !isTag(tag) { throw noTag(tag) }
     }
 
     /// The error for an invalid tag.
     public static func noTag(_ text: String) -> ImageError {
-        ImageError(.invalidRequest, "'\(text.prefix(bytesMax))' is no tag: \(expected)")
+        ImageError(
+            .invalidRequest, "'\(text.prefix(bytesMax))' is not a valid tag: expected \(expected)")
     }
 
     /// The syntax of a tag, for people.
@@ -143,12 +144,14 @@ public struct ExtendedData: Hashable, Sendable {
     public func check() throws(ImageError) {
         guard (1...Self.bytesMax).contains(bytes.count) else {
             throw ImageError(
-                .invalidRequest, "extended data has 1 to \(Self.bytesMax) bytes, not \(bytes.count)"
+                .invalidRequest,
+                "extended data must have 1 to \(Self.bytesMax) bytes, not \(bytes.count)"
             )
         }
         guard Self.isMediaType(mediaType) else {
             throw ImageError(
-                .invalidRequest, "the media type of extended data is none: say one as image/jpeg is"
+                .invalidRequest,
+                "the media type of extended data is invalid: use one such as image/jpeg"
             )
         }
     }
@@ -168,5 +171,5 @@ extension ImageError {
     /// The error for extended data in a request that stores no image.
     package static let extendedDataOfNothing = ImageError(
         .invalidRequest,
-        "extended data is of an image that is put into a cache, and of no other load")
+        "extended data requires a request that stores an image in a cache")
 }

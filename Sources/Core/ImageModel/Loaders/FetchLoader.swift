@@ -82,11 +82,11 @@ extension ImageError {
         let isKnown = kind != .http && kind?.schemes.contains(url.scheme) == true
         let advice =
             isKnown
-            ? "an operator adds a loader of kind '\(scheme)' to 'loaders' in the file of serve "
-                + "--config"
-            : "http and https are taken, and file, data and s3 where an operator adds them to "
-                + "'loaders' in the file of serve --config"
-        return ImageError(.unsupportedScheme, "no loader takes \(scheme) URLs: \(advice)")
+            ? "add a loader of kind '\(scheme)' to 'loaders' in the configuration "
+                + "(serve --config)"
+            : "use http or https; file, data and s3 require an entry in 'loaders' of the "
+                + "configuration (serve --config)"
+        return ImageError(.unsupportedScheme, "no loader accepts \(scheme) URLs: \(advice)")
     }
 }
 
@@ -104,14 +104,14 @@ public struct DataURL: Hashable, Sendable {
     public init(_ url: SourceURL) throws(ImageError) {
         let text = url.withoutUserInfo.utf8.dropFirst(url.scheme.utf8.count + 1)
         guard url.userInfo == nil, let comma = text.firstIndex(of: UInt8(ascii: ",")) else {
-            throw Self.fault("it is data:TYPE;base64,BYTES, or data:TYPE,TEXT")
+            throw Self.fault("expected data:TYPE;base64,BYTES or data:TYPE,TEXT")
         }
         guard !text.contains(UInt8(ascii: "#")) else {
-            throw Self.fault("it has no fragment; # is written %23")
+            throw Self.fault("fragments are not allowed; write # as %23")
         }
         let (type, isBase64) = Self.takingMark(String(decoding: text[..<comma], as: UTF8.self))
         guard type.utf8.count <= Self.typeBytesMax, Self.isType(type) else {
-            throw Self.fault("before the comma stands a media type such as image/png")
+            throw Self.fault("the part before the comma must be a media type such as image/png")
         }
         mediaType = type.isEmpty ? "text/plain;charset=US-ASCII" : type
         self.isBase64 = isBase64
@@ -163,11 +163,13 @@ public struct FilePath: Hashable, Sendable {
             ["", "localhost"].contains(url.authorityText.lowercased())
         else {
             throw ImageError(
-                .invalidURL, "a file URL has no host, or localhost: file:///photos/a.jpg")
+                .invalidURL,
+                "the host of a file URL must be empty or localhost, such as in file:///photos/a.jpg"
+            )
         }
         let path = try PlacePath(url.afterAuthority).text
         guard !path.hasSuffix("/"), !path.hasPrefix("/") else {
-            throw ImageError(.invalidURL, "the URL names a directory, and no file")
+            throw ImageError(.invalidURL, "the URL refers to a directory, not a file")
         }
         text = path
     }
@@ -211,34 +213,34 @@ struct PlacePath {
 
     /// Parses the part of a URL after the authority. Throws `invalidURL`.
     init(_ rest: some Collection<UInt8>) throws(ImageError) {
-        guard rest.first == UInt8(ascii: "/") else { throw Self.fault("it has no path") }
+        guard rest.first == UInt8(ascii: "/") else { throw Self.fault("the path is missing") }
         guard !rest.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) else {
-            throw Self.fault("it has no query and no fragment; ? is written %3F, and # %23")
+            throw Self.fault("queries and fragments are not allowed; write ? as %3F and # as %23")
         }
         guard let bytes = PercentCoding.decode(rest.dropFirst()) else {
-            throw Self.fault("a % is followed by two hexadecimal digits; % itself is written %25")
+            throw Self.fault("% must be followed by two hexadecimal digits; write % itself as %25")
         }
         guard !bytes.isEmpty, bytes.count <= Self.bytesMax else {
-            throw Self.fault("its path has 1 to \(Self.bytesMax) bytes")
+            throw Self.fault("the path must have 1 to \(Self.bytesMax) bytes")
         }
         let slashes = rest.count { $0 == UInt8(ascii: "/") } - 1
         guard bytes.count(where: { $0 == UInt8(ascii: "/") }) == slashes else {
-            throw Self.fault("a slash is not percent-encoded")
+            throw Self.fault("slashes must not be percent-encoded")
         }
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw Self.fault("its path has control characters")
+            throw Self.fault("the path contains control characters")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Self.fault("its path is UTF-8")
+            throw Self.fault("the path is not valid UTF-8")
         }
         let segments = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard
             !segments.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) })
-        else { throw Self.fault("its path has no . and no ..") }
+        else { throw Self.fault("the path must not contain . or .. segments") }
         self.text = text
     }
 
     private static func fault(_ reason: String) -> ImageError {
-        ImageError(.invalidURL, "the URL cannot name a file or an object: \(reason)")
+        ImageError(.invalidURL, "invalid URL of a file or object: \(reason)")
     }
 }

@@ -81,8 +81,8 @@ public struct S3Object: Hashable, Sendable {
         guard url.userInfo == nil, Self.isBucket(bucket) else {
             throw ImageError(
                 .invalidURL,
-                "an S3 URL is s3://BUCKET/KEY, a bucket 3 to 63 of small letters, digits, '.' and "
-                    + "'-', without user info and port")
+                "an S3 URL must be s3://BUCKET/KEY, without user info or port; a bucket has 3 to "
+                    + "63 lower-case letters, digits, '.' and '-'")
         }
         self.bucket = bucket
         key = try PlacePath(url.afterAuthority).text

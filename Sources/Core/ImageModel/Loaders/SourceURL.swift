@@ -42,7 +42,7 @@ public struct SourceURL: Hashable, Sendable {
         guard bytes.count <= RequestLimits.urlBytesMax else {
             throw ImageError(
                 .invalidURL,
-                "the URL has \(bytes.count) bytes, at most "
+                "the URL has \(bytes.count) bytes; at most "
                     + "\(RequestLimits.urlBytesMax) are accepted")
         }
         guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
@@ -154,7 +154,7 @@ struct HostAndPort {
         guard end > bytes.startIndex else { throw ImageError(.invalidURL, "the URL has no host") }
         guard Self.isNothingOrPort(bytes[end...]) else {
             throw ImageError(
-                .invalidURL, "behind the host of the URL stands no port from 1 to 65535")
+                .invalidURL, "the port of the URL must be between 1 and 65535")
         }
         host = String(decoding: bytes[..<end], as: UTF8.self)
     }
@@ -164,14 +164,14 @@ struct HostAndPort {
             let end = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
             guard !bytes[..<end].contains(where: isForbidden) else {
                 throw ImageError(
-                    .invalidURL, "the host of the URL has characters that no host has")
+                    .invalidURL, "the host of the URL contains invalid characters")
             }
             return end
         }
         guard let close = bytes.firstIndex(of: UInt8(ascii: "]")),
             isIPv6(bytes[..<close].dropFirst())
         else {
-            throw ImageError(.invalidURL, "the URL has no IPv6 address between brackets")
+            throw ImageError(.invalidURL, "the URL has no valid IPv6 address in brackets")
         }
         return close + 1
     }

@@ -242,13 +242,15 @@ public struct HTTPHeader: Hashable, Sendable {
     /// then be stored as the image.
     public var refusal: String? {
         let name = name.lowercased()
-        if name == "host" { return "the host is that of the URL" }
-        if name == "accept-encoding" { return "the loader says which codings it undoes" }
+        if name == "host" { return "the Host header is always taken from the URL" }
+        if name == "accept-encoding" {
+            return "the loader sets the content codings that it accepts"
+        }
         if Self.conditions.contains(name) {
-            return "the loader asks for the whole image, and under its own conditions"
+            return "the loader requests the whole image and sets its own conditions"
         }
         guard Self.framing.contains(name) || name.hasPrefix("proxy-") else { return nil }
-        return "how messages and connections end is said by the loader"
+        return "the loader controls message framing and connections"
     }
 
     /// RFC 9110 §13.1 and §14.2.

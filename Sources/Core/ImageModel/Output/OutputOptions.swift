@@ -255,24 +255,24 @@ extension OutputOptions {
     package func check() throws(ImageError) {
         if let format, !format.mayBeEncoded { throw .notEncoded(format) }
         if let quality, !(0...100).contains(quality) {
-            throw ImageError(.invalidRequest, "the quality is a number from 0 to 100")
+            throw ImageError(.invalidRequest, "the quality must be a number from 0 to 100")
         }
         if let compression, !Self.compressionRange.contains(compression) {
-            throw ImageError(.invalidRequest, "the compression is a number from 1 to 12")
+            throw ImageError(.invalidRequest, "the compression must be a number from 1 to 12")
         }
         for (setting, _) in said { try check(setting) }
     }
 
     private func check(_ setting: OutputSetting) throws(ImageError) {
         guard let value = self[setting], setting.permits(value) else {
-            throw .setting(setting, "\(setting.name) is \(setting.expected)")
+            throw .setting(setting, "\(setting.name) must be \(setting.expected)")
         }
         guard let format else { return }
         let formats = setting.row.formats
         guard formats.contains(format) else {
             throw .setting(
                 setting,
-                "\(format.name) has no setting \(setting.name): leave it out, or ask for "
+                "\(format.name) has no setting \(setting.name): leave it out, or use "
                     + formats.map(\.name).joined(separator: " or "))
         }
         if setting == .depth { try checkDepth(of: format) }
@@ -280,7 +280,7 @@ extension OutputOptions {
         guard range.contains(value) else {
             throw .setting(
                 setting,
-                "the effort of \(format.name) is a whole number from \(range.lowerBound) to "
+                "the effort of \(format.name) must be an integer from \(range.lowerBound) to "
                     + "\(range.upperBound)")
         }
     }
@@ -294,11 +294,11 @@ extension OutputOptions {
             let words = format.depths.map { "\($0)" }
             throw .setting(
                 .depth,
-                "the depth of \(format.name) is one of " + words.joined(separator: ", "))
+                "the depth of \(format.name) must be one of " + words.joined(separator: ", "))
         }
         guard depth == 8 || colors == nil else {
             throw .setting(
-                .depth, "a palette has colours of 8 bits: leave colours out, or ask for depth 8")
+                .depth, "a palette requires depth 8: leave colours out, or set depth 8")
         }
     }
 }

@@ -179,12 +179,12 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         switch row.values {
         case .flag: "nothing"
         case .number(let range, _):
-            "a whole number from \(range.lowerBound) to \(range.upperBound)"
+            "an integer from \(range.lowerBound) to \(range.upperBound)"
                 + (self == .maxBytes ? ", such as 50000 or 100K" : "")
         case .word(let words, _): "one of " + words.joined(separator: ", ")
-        case .color: "an opaque colour, #RRGGBB"
+        case .color: "an opaque color, #RRGGBB"
         case .formats(let formats):
-            "some of \(formats.map(\.name).joined(separator: ", ")), with commas between them"
+            "a comma-separated list of \(formats.map(\.name).joined(separator: ", "))"
         }
     }
 

@@ -83,7 +83,7 @@ public struct ContextSetting: Hashable, Sendable {
         self.text = text
         guard text.utf8.count <= RequestLimits.otherOptionBytesMax else {
             throw ContextSettingError(
-                "has more than \(RequestLimits.otherOptionBytesMax) bytes")
+                "exceeds \(RequestLimits.otherOptionBytesMax) bytes")
         }
         var request = ImageRequest(url: "")
         try apply(to: &request)
@@ -127,8 +127,8 @@ public struct ContextSetting: Hashable, Sendable {
             if YesOrNo.isFirstFrameOnly(text) { request.options.insert(.decodeFirstFrameOnly) }
         case .animatedImageClass: try apply(animatedClass: text, to: &request.options)
         case .setImageOperationKey:
-            throw ContextSettingError("is of views and pages: one load alone has no slot")
-        case .callbackQueue: throw ContextSettingError("is for the Swift client alone")
+            throw ContextSettingError("applies to views; a single load has no slot")
+        case .callbackQueue: throw ContextSettingError("is supported by the Swift client only")
         default: try apply(to: &request.context)
         }
     }
@@ -159,7 +159,7 @@ public struct ContextSetting: Hashable, Sendable {
             context.preset = none ? nil : text
         case .imageScaleFactor:
             guard let factor = PlainNumber.decimal(text), factor >= 1 else {
-                throw ContextSettingError("is a number from 1 up, such as 2")
+                throw ContextSettingError("must be a number of at least 1, such as 2")
             }
             context.scaleFactor = factor
         case .imageScaleDownLimitBytes:
@@ -167,15 +167,15 @@ public struct ContextSetting: Hashable, Sendable {
                 ScaleDownStep.traits.range.contains(limit)
             else {
                 throw ContextSettingError(
-                    "is a number of bytes from 1 to \(RequestLimits.scaleDownBytesMax), such as "
-                        + "4000000")
+                    "must be a number of bytes from 1 to \(RequestLimits.scaleDownBytesMax), "
+                        + "such as 4000000")
             }
             context.scaleDownLimit = limit
         case .imageDecodeToHDR: context.decodesToHDR = try YesOrNo.isYes(text)
         case .cacheKeyFilter: context.key = try baseKey()
         case .cacheSerializer:
             guard let serializer = Serializer(try name()) else {
-                throw ContextSettingError("is as-is, transcode:FORMAT[:QUALITY], or a name")
+                throw ContextSettingError("must be as-is, transcode:FORMAT[:QUALITY], or a name")
             }
             context.serializer = serializer
         default: context.others[key.rawValue] = text
@@ -189,7 +189,7 @@ public struct ContextSetting: Hashable, Sendable {
         guard text.hasPrefix(Self.textMark) else { return .filter(try name()) }
         let key = String(text.dropFirst(Self.textMark.count))
         guard BaseKey.isText(key) else {
-            throw ContextSettingError("text: is followed by a key without control characters")
+            throw ContextSettingError("text: must be followed by a key without control characters")
         }
         return .text(key)
     }
@@ -197,7 +197,7 @@ public struct ContextSetting: Hashable, Sendable {
     private func name() throws(ContextSettingError) -> String {
         guard RequestContext.isName(text) else {
             throw ContextSettingError(
-                "is a name of 1 to \(RequestLimits.nameBytesMax) bytes without spaces")
+                "must be a name of 1 to \(RequestLimits.nameBytesMax) bytes without spaces")
         }
         return text
     }
@@ -213,7 +213,7 @@ public struct ContextSetting: Hashable, Sendable {
     private func box() throws(ContextSettingError) -> PixelSize? {
         if text == "0x0" { return nil }
         guard let box = PixelSize(text) else {
-            throw ContextSettingError("'\(text)' is no WIDTHxHEIGHT in pixels, such as 512x418")
+            throw ContextSettingError("'\(text)' is not WIDTHxHEIGHT in pixels, such as 512x418")
         }
         return box
     }
@@ -291,7 +291,7 @@ enum EncodeOptionList {
                         + Word.allCases.map { "\($0.rawValue)=VALUE" }.joined(separator: ", "))
             }
             guard try word.isTaken(String(halves[1]), by: &options) else {
-                throw ContextSettingError("\(word.rawValue) is \(word.expected)")
+                throw ContextSettingError("\(word.rawValue) must be \(word.expected)")
             }
         }
         return options
@@ -340,7 +340,7 @@ enum EncodeOptionList {
         var expected: String {
             switch self {
             case .compressionQuality: "a number from 0 to 1, such as 0.8"
-            case .backgroundColor: "an opaque colour, #RRGGBB"
+            case .backgroundColor: "an opaque color, #RRGGBB"
             case .maxPixelSize: "WIDTHxHEIGHT in pixels, such as 512x418, or 0x0 for none"
             case .maxFileSize:
                 "a number of bytes from 1 to \(OutputOptions.maxBytesRange.upperBound), or 0 for "

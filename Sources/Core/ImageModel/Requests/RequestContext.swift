@@ -68,16 +68,16 @@ extension RequestContext {
         for (name, value) in others.sorted(by: { $0.key < $1.key }) { try Self.check(name, value) }
         try Self.check(name: profile, "profile")
         try Self.check(name: cache, "cache")
-        try Self.check(name: originalCache, "cache of the original")
+        try Self.check(name: originalCache, "original cache")
         try Self.check(name: loader, "loader")
         try Self.check(name: preset, "preset")
         if let scaleFactor, !(scaleFactor.isFinite && scaleFactor >= 1) {
-            throw ImageError(.invalidRequest, "the scale factor is a number from 1 up")
+            throw ImageError(.invalidRequest, "the scale factor must be at least 1")
         }
         if let scaleDownLimit, !ScaleDownStep.traits.range.contains(scaleDownLimit) {
             throw ImageError(
                 .invalidRequest,
-                "the limit of bytes is a number from 1 to \(RequestLimits.scaleDownBytesMax)")
+                "the byte limit must be a number from 1 to \(RequestLimits.scaleDownBytesMax)")
         }
         try encodeOptions?.check()
         try CacheTag.check(tags)
@@ -88,7 +88,7 @@ extension RequestContext {
         if case .transcode(let format, let quality) = serializer {
             guard format.isEncodable else { throw .notEncoded(format) }
             guard quality.map({ (0...100).contains($0) }) ?? true else {
-                throw ImageError(.invalidRequest, "the quality is a number from 0 to 100")
+                throw ImageError(.invalidRequest, "the quality must be a number from 0 to 100")
             }
         }
     }
@@ -96,12 +96,15 @@ extension RequestContext {
     /// SDWebImage's other options are known but not supported; any other name is an error.
     private static func check(_ name: String, _ value: String) throws(ImageError) {
         guard let key = ContextKey(rawValue: name) else {
-            throw ImageError(.invalidRequest, "a context option is unknown to this version")
+            throw ImageError(
+                .invalidRequest,
+                "the request has a context option that this version does not support")
         }
         if ContextKey.withoutEffect.contains(key) { return }
         if key == .imageCoder { return try check(name: value, "coder") }
         guard ContextKey.notSupported.contains(key) else {
-            throw ImageError(.invalidRequest, "a context option has a field of its own: \(name)")
+            throw ImageError(
+                .invalidRequest, "the context option \(name) has its own field; set it there")
         }
         throw ImageError.notSupported(name)
     }
@@ -111,10 +114,10 @@ extension RequestContext {
         do throws(ImageError) {
             let url = try SourceURL(text)
             guard url.userInfo == nil else {
-                throw ImageError(.invalidRequest, "it is loaded without credentials")
+                throw ImageError(.invalidRequest, "credentials are not supported")
             }
         } catch {
-            throw ImageError(.invalidRequest, "the URL of the fallback: \(error.message)")
+            throw ImageError(.invalidRequest, "fallback URL: \(error.message)")
         }
     }
 
@@ -124,7 +127,9 @@ extension RequestContext {
         guard isName(name) else {
             throw ImageError(
                 .invalidRequest,
-                "the name of a \(what) has 1 to \(RequestLimits.nameBytesMax) bytes and no spaces")
+                "the name of a \(what) must have 1 to \(RequestLimits.nameBytesMax) bytes and no "
+                    + "spaces"
+            )
         }
     }
 
@@ -144,7 +149,7 @@ extension BaseKey {
             guard Self.isText(text) else {
                 throw ImageError(
                     .invalidRequest,
-                    "a cache key has 1 to \(RequestLimits.urlBytesMax) bytes "
+                    "a cache key must have 1 to \(RequestLimits.urlBytesMax) bytes "
                         + "and no control characters")
             }
         }
@@ -243,11 +248,11 @@ public struct EncodeOptions: Hashable, Sendable {
     /// Throws the first error found.
     func check() throws(ImageError) {
         if let quality, !Self.qualities.contains(quality) {
-            throw Self.invalid("the quality is a number from 0 to 100")
+            throw Self.invalid("the quality must be a number from 0 to 100")
         }
         if let maxBytes, !OutputOptions.maxBytesRange.contains(maxBytes) {
             throw Self.invalid(
-                "the limit of bytes is a number from 1 to \(OutputOptions.maxBytesRange.upperBound)"
+                "the byte limit must be 1 to \(OutputOptions.maxBytesRange.upperBound)"
             )
         }
         try maxPixelSize?.checkAsBox(of: ContextKey.imageEncodeOptions.rawValue)

@@ -189,7 +189,8 @@ package struct PadStep: ValuedStep {
     /// The error for a gravity that would depend on the pixels.
     static func noPlace(of step: String) -> ImageError {
         ImageError(
-            .invalidRequest, "\(step): the gravity is a place: only crop-to looks at the image",
+            .invalidRequest,
+            "\(step): the gravity must be a position; only crop-to supports attention and entropy",
             details: ["step": step])
     }
 

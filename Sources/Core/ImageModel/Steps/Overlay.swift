@@ -179,11 +179,11 @@ extension Overlay {
             if words.take(word) { continue }
             if part.contains(":") { return nil }
             var other = Words()
-            if other.take(word) { return "'\(word)' says again what a word before it said" }
-            return "'\(word)' is no word of an overlay and no URL"
+            if other.take(word) { return "'\(word)' repeats a setting of an earlier word" }
+            return "'\(word)' is neither an overlay word nor a URL"
                 + SpellingSuggestion.question(word, known)
         }
-        return "there is no URL"
+        return "the URL is missing"
     }
 
     private static let known =
@@ -255,26 +255,26 @@ package struct OverlayStep: StepForm {
         guard places.contains(overlay.x), places.contains(overlay.y) else {
             throw ImageError(
                 .invalidRequest,
-                "overlay: at most \(RequestLimits.sideMax) pixels from an edge")
+                "overlay: X and Y must be at most \(RequestLimits.sideMax) pixels from an edge")
         }
         guard (0...1).contains(overlay.opacity) else {
-            throw ImageError(.invalidRequest, "overlay: the opacity is a number from 0 to 1")
+            throw ImageError(.invalidRequest, "overlay: the opacity must be a number from 0 to 1")
         }
         guard overlay.hasPlace else {
             throw ImageError(
                 .invalidRequest,
-                "overlay: the gravity is a place of the image, such as southeast or fp:0.3:0.7")
+                "overlay: the gravity must be a position, such as southeast or fp:0.3:0.7")
         }
         guard overlay.size?.isPermitted ?? true else {
             throw ImageError(
                 .invalidRequest,
-                "overlay: the size is WIDTHxHEIGHT, each from 1 to \(RequestLimits.sideMax) pixels "
-                    + "or above 0 and at most 100%")
+                "overlay: the size must be WIDTHxHEIGHT, each from 1 to \(RequestLimits.sideMax) "
+                    + "pixels, or above 0 and at most 100%")
         }
         guard let url = try? SourceURL(overlay.url), url.hasAuthority, url.userInfo == nil else {
             throw ImageError(
                 .invalidRequest,
-                "overlay: a URL without user info is expected, such as https://host/mark.png")
+                "overlay: expected a URL without user info, such as https://host/mark.png")
         }
     }
 

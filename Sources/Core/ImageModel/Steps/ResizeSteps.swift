@@ -282,7 +282,7 @@ package struct ResizeToStep: ValuedStep {
     package func checkMore(pixelsMax: Int) throws(ImageError) {
         guard mode != .letterbox else {
             throw ImageError(
-                .invalidRequest, "resize-to: letterbox is done by fit and a pad behind it",
+                .invalidRequest, "resize-to: letterbox is not supported; use fit followed by pad",
                 details: ["step": name])
         }
         guard let size = box.pixels, size.isPositive, enlarges ?? mode.enlarges,

@@ -175,7 +175,8 @@ package struct RotateStep: StepForm {
     package func check(pixelsMax: Int) throws(ImageError) {
         guard abs(rotation.radians) <= Rotation.radiansMax else {
             throw ImageError(
-                .invalidRequest, "rotate: at most \(Int(Rotation.radiansMax)) radians",
+                .invalidRequest,
+                "rotate: the angle must be at most \(Int(Rotation.radiansMax)) radians",
                 details: ["step": name])
         }
     }

@@ -48,7 +48,7 @@ extension StepValue {
     ) -> StepValue {
         StepValue(
             name, path,
-            expected: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            expected: "an integer from \(range.lowerBound) to \(range.upperBound)",
             isOptional: false, { PlainNumber.integer($0) }, { "\($0)" },
             isPermitted: range.contains)
     }
@@ -64,7 +64,7 @@ extension StepValue {
     static func extent(_ path: any WritableKeyPath<Step, RelativeSize> & Sendable) -> StepValue {
         StepValue(
             "size", path,
-            expected: "WIDTHxHEIGHT, each from 1 to \(RequestLimits.sideMax) pixels or above 0 "
+            expected: "WIDTHxHEIGHT, each from 1 to \(RequestLimits.sideMax) pixels, or above 0 "
                 + "and at most 100%",
             isOptional: false, { RelativeSize($0) }, \.description, isPermitted: \.isPermitted)
     }
@@ -72,7 +72,7 @@ extension StepValue {
     static func gravity(_ path: any WritableKeyPath<Step, Gravity> & Sendable) -> StepValue {
         StepValue(
             "gravity", path,
-            expected: "a place of the image, perhaps moved by at most "
+            expected: "a position such as north, with an optional offset of at most "
                 + "\(RequestLimits.sideMax) pixels or 100%, fp:X:Y with numbers from 0 to 1, or "
                 + "px:X:Y with numbers from 0 to \(RequestLimits.sideMax)",
             isOptional: true, { Gravity($0) }, \.description, isPermitted: \.isPermitted)
@@ -84,7 +84,7 @@ extension StepValue {
     ) -> StepValue {
         StepValue(
             "colour", path,
-            expected: isOpaque ? "an opaque colour, #RRGGBB" : "#RRGGBB or #AARRGGBB",
+            expected: isOpaque ? "an opaque color, #RRGGBB" : "#RRGGBB or #AARRGGBB",
             isOptional: isOptional, { Color($0) }, \.hexText,
             isPermitted: { !isOpaque || $0.alpha == UInt8.max })
     }
@@ -111,7 +111,7 @@ extension StepValue {
     static func ratio(_ path: any WritableKeyPath<Step, AspectRatio> & Sendable) -> StepValue {
         StepValue(
             "ratio", path,
-            expected: "WIDTH:HEIGHT, whole numbers from 1 to \(RequestLimits.sideMax)",
+            expected: "WIDTH:HEIGHT, integers from 1 to \(RequestLimits.sideMax)",
             isOptional: false, { AspectRatio($0) }, \.description, isPermitted: \.isPermitted)
     }
 
@@ -148,7 +148,7 @@ extension ValuedStep {
     package func check(pixelsMax: Int) throws(ImageError) {
         for value in Self.values where !value.isPermitted(self) {
             throw ImageError(
-                .invalidRequest, "\(name): \(value.name) is \(value.expected)",
+                .invalidRequest, "\(name): \(value.name) must be \(value.expected)",
                 details: ["step": name])
         }
         try checkMore(pixelsMax: pixelsMax)
@@ -201,8 +201,8 @@ extension StepValue {
     ) -> StepValue {
         StepValue(
             "size", path,
-            expected: "WIDTHxHEIGHT, each from 1 to \(RequestLimits.sideMax) pixels or above 0 "
-                + "and at most 10000%, or one of them 0",
+            expected: "WIDTHxHEIGHT, each from 1 to \(RequestLimits.sideMax) pixels, or above 0 "
+                + "and at most 10000%; one side may be 0",
             isOptional: false, { RelativeSize($0) }, \.description, isPermitted: \.isPermittedBox)
     }
 

@@ -293,7 +293,7 @@ extension PixelSize {
             throw ImageError(.invalidRequest, "\(step): width and height must be positive")
         }
         guard max(width, height) <= RequestLimits.sideMax else {
-            throw .tooLarge(step, limit: RequestLimits.sideMax, "pixels a side")
+            throw .tooLarge(step, limit: RequestLimits.sideMax, "pixels per side")
         }
     }
 }
@@ -356,8 +356,8 @@ extension CustomStep: NamedStep {
             throw ImageError(
                 .invalidRequest,
                 "custom: expected \(Self.syntax.expected); at most \(RequestLimits.parametersMax) "
-                    + "parameters, \(RequestLimits.nameBytesMax) bytes of each name and "
-                    + "\(RequestLimits.parameterBytesMax) of each value")
+                    + "parameters, \(RequestLimits.nameBytesMax) bytes per name and "
+                    + "\(RequestLimits.parameterBytesMax) per value")
         }
     }
 
@@ -365,7 +365,7 @@ extension CustomStep: NamedStep {
     package var notGranted: ImageError {
         ImageError(
             .stepFailed,
-            "no worker here is granted the step \(name): leave it out, or ask the operator",
+            "no worker is granted the step \(name): leave it out, or ask the operator to grant it",
             details: ["step": name])
     }
 

@@ -379,7 +379,8 @@ extension ImageError {
         details["born"] = String(caching.age.bornMilliseconds)
         details["expiresIn"] = caching.age.expiresInSeconds.map { String($0) }
         return ImageError(
-            .cacheNotModified, "the origin says that nothing changed", details: details)
+            .cacheNotModified, "the origin reports that the resource has not changed",
+            details: details)
     }
 
     /// The `Cache-Control` directives of the response.

@@ -10,7 +10,7 @@ extension PeerSetting {
             offer("IMAGOR_AUTO_AVIF", "avif"), offer("IMAGOR_AUTO_WEBP", "webp"),
             always(
                 "IMAGOR_SIGNER_TYPE", ["sha1"],
-                "signatures are HMAC-SHA1: sign with sha1, imagor's default"),
+                "only HMAC-SHA1 signatures are supported: use sha1, imagor's default"),
             seconds("IMAGOR_CACHE_HEADER_TTL", .assumeFresh),
             seconds("IMAGOR_CACHE_HEADER_SWR", .assumeStaleWhileRevalidate),
             seconds("IMAGOR_REQUEST_TIMEOUT", .timeout),
@@ -20,7 +20,7 @@ extension PeerSetting {
             count("VIPS_MAX_RESOLUTION", ["pixel-limit"], none: 0),
             PeerSetting(
                 "VIPS_MAX_ANIMATION_FRAMES",
-                .options(expected: "a whole number") { text in
+                .options(expected: "an integer") { text in
                     guard let number = text.isEmpty ? -1 : Int(text) else { return nil }
                     return number < 1 ? [] : [PeerOption(.maxAnimationFrames, "\(number)")]
                 }),
@@ -45,24 +45,24 @@ extension PeerSetting {
         + ["LOOPBACK", "LINK_LOCAL", "PRIVATE"].map { network in
             always(
                 "HTTP_LOADER_BLOCK_\(network)_NETWORKS", PeerValue.yes,
-                "private addresses are blocked: permit some with --allow-address IP:PORT, or all "
+                "private addresses are blocked: allow some with --allow-address IP:PORT, or all "
                     + "with --allow-private-networks")
         }
         + absent("HTTP_LOADER_BLOCK_NETWORKS", advice: "use --deny-address")
         + absent(
             "HTTP_LOADER_ALLOWED_SOURCE_REGEXP",
-            advice: "regular expressions are not read: use --gateway-allowed-sources with *")
+            advice: "regular expressions are not supported: use --gateway-allowed-sources with *")
         + absent(
             "HTTP_LOADER_FORWARD_CLIENT_HEADERS", off: PeerValue.no,
-            advice: "name the headers with --gateway-pass-headers")
+            advice: "list the headers in --gateway-pass-headers")
         + absent(
             "HTTP_LOADER_OVERRIDE_RESPONSE_HEADERS", "HTTP_LOADER_DISABLE", off: PeerValue.no,
-            advice: "use `sources` and `rules` of --config")
+            advice: "use `sources` and `rules` in the --config file")
         + absent(
             "HTTP_LOADER_INSECURE_SKIP_VERIFY_TRANSPORT", off: PeerValue.no,
             advice:
-                "certificates are verified: name your authority with --ca-file, or one host in a "
-                + "rule with tls-verify: no")
+                "certificates are always verified: pass your CA with --ca-file, or exempt one host "
+                + "with tls-verify: no in a rule")
         + absent(
             "HTTP_LOADER_PROXY_URLS", "HTTP_LOADER_PROXY_ALLOWED_SOURCES", advice: "use --proxy")
 
@@ -70,34 +70,35 @@ extension PeerSetting {
         [flag("VIPS_STRIP_METADATA", [PeerOption(.metadata, "none")])]
         + absent(
             "IMAGOR_SIGNER_TRUNCATE", off: ["0"],
-            advice: "signatures are complete: sign without truncating")
-        + absent("IMAGOR_BASE_PARAMS", advice: "use `presets` and a rule of --config")
+            advice: "truncated signatures are not supported: use full signatures")
+        + absent("IMAGOR_BASE_PARAMS", advice: "use `presets` and a rule in the --config file")
         + absent(
             "IMAGOR_AUTO_JPEG", "IMAGOR_CACHE_HEADER_NO_CACHE", "IMAGOR_MODIFIED_TIME_CHECK",
             "IMAGOR_DISABLE_ERROR_BODY", "IMAGOR_DISABLE_PARAMS_ENDPOINT",
             "IMAGOR_RESPONSE_RAW_ON_ERROR", "VIPS_MOZJPEG", "VIPS_UNLIMITED", "VIPS_DISABLE_BLUR",
             "VIPS_STRIP_COLOR_PROFILE", off: PeerValue.no,
-            advice: "it has no counterpart")
+            advice: "this setting has no equivalent")
         + absent(
             "VIPS_MAX_WIDTH", "VIPS_MAX_HEIGHT", off: ["0"],
             advice: "use --side-limit and --pixel-limit")
         + absent(
             "VIPS_MAX_FILTER_OPS", "VIPS_DISABLE_FILTERS", "VIPS_CACHE_*", "VIPS_MAX_CACHE_*",
             "VIPS_DETECTOR_PROBE_SIZE", off: ["-1", "0"],
-            advice: "URLs have at most 64 filters, and results are cached by --cache-dir")
+            advice: "URLs accept at most 64 filters; results are cached in --cache-dir")
         + absent(
             "FILE_LOADER_BASE_DIR", "FILE_LOADER_PATH_PREFIX",
-            advice: "use --local-root, and local:/// in URLs or in --gateway-base-url")
+            advice: "use --local-root with local:/// in URLs or in --gateway-base-url")
         + absent(
             "S3_LOADER_*", "GCLOUD_LOADER_*",
-            advice: "add a loader of kind s3 to `loaders` in the file of --config")
+            advice: "add a loader of kind s3 to `loaders` in the --config file")
         + absent(
             "FILE_RESULT_STORAGE_*", "S3_STORAGE_*", "S3_RESULT_STORAGE_*", "GCLOUD_STORAGE_*",
             "GCLOUD_RESULT_STORAGE_*", "FILE_STORAGE_*",
             advice: "originals and results are cached: use --cache-dir, --disk-limit and --max-age")
         + absent(
             "UPLOAD_LOADER_*", off: PeerValue.no,
-            advice: "--gateway-post-tokens answers an image that is sent with its result")
+            advice: "use --gateway-post-tokens, which responds to an uploaded image with the result"
+        )
 
     /// The variables in a table of the migration page, for its test.
     package static var imagorNames: [String] { imagor.map(\.name) }

@@ -8,7 +8,8 @@ extension PeerSetting {
             text("IMGPROXY_BIND", "gateway"),
             always(
                 "IMGPROXY_NETWORK", ["tcp"],
-                "IMGPROXY_BIND is an address and a port: for a Unix socket use --gateway unix:/PATH"
+                "IMGPROXY_BIND must be an address and a port; for a Unix socket use "
+                    + "--gateway unix:/PATH"
             ),
             seconds("IMGPROXY_TIMEOUT", .timeout),
             seconds("IMGPROXY_READ_REQUEST_TIMEOUT", .headTime),
@@ -23,8 +24,8 @@ extension PeerSetting {
             always(
                 "IMGPROXY_CACHE_CONTROL_PASSTHROUGH", PeerValue.yes,
                 "Cache-Control of origins is always passed on: use a rule with "
-                    + "ignore-cache-control in --config"),
-            always("IMGPROXY_USE_ETAG", PeerValue.yes, "entity tags are always sent"),
+                    + "ignore-cache-control in the --config file"),
+            always("IMGPROXY_USE_ETAG", PeerValue.yes, "ETags are always sent"),
             always(
                 "IMGPROXY_USE_LAST_MODIFIED", PeerValue.yes,
                 "Last-Modified of origins is always passed on"),
@@ -71,52 +72,53 @@ extension PeerSetting {
             text("IMGPROXY_COOKIE_BASE_URL", .passHeadersTo),
             PeerSetting(
                 "IMGPROXY_REQUEST_HEADERS_PASSTHROUGH",
-                .options(expected: "names of headers with commas between") { text in
+                .options(expected: "a comma-separated list of header names") { text in
                     text.isEmpty ? [] : [PeerOption(.passHeaders, text, isPart: true)]
                 }),
             text("IMGPROXY_CUSTOM_RESPONSE_HEADERS", .responseHeaders),
             always(
                 "IMGPROXY_CUSTOM_HEADERS_SEPARATOR", ["\\;"],
-                "headers have \\; between them"),
+                "headers are always separated by \\;"),
             text("IMGPROXY_ALLOWED_SOURCES", .allowedSources),
             always(
                 "IMGPROXY_SANITIZE_SVG", PeerValue.yes,
-                "SVG is only answered so that no script in it runs"),
+                "SVG is always served so that scripts in it cannot run"),
         ]
         + absent(
             "IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES",
             "IMGPROXY_ALLOW_LINK_LOCAL_SOURCE_ADDRESSES",
             "IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES", off: PeerValue.no,
             advice:
-                "private addresses are blocked: permit some with --allow-address IP:PORT, or all "
+                "private addresses are blocked: allow some with --allow-address IP:PORT, or all "
                 + "with --allow-private-networks")
         + absent(
             "IMGPROXY_TRUSTED_SIGNATURES", "IMGPROXY_SECRET",
-            advice: "only signatures say who may ask: sign URLs with a key of their own, a line of "
+            advice:
+                "only signatures authorize requests: sign URLs with a separate key, one line in "
                 + "--gateway-keys")
         + absent(
             "IMGPROXY_SOURCE_URL_ENCRYPTION_KEY",
-            advice: "encrypted source URLs are not read: use plain or Base64 URLs")
+            advice: "encrypted source URLs are not supported: use plain or Base64 URLs")
         + absent(
             "IMGPROXY_ALLOWED_PROCESSING_OPTIONS", "IMGPROXY_ALLOWED_INFO_OPTIONS",
-            advice: "options cannot be narrowed one by one: use --gateway-presets and "
+            advice: "options cannot be restricted individually: use --gateway-presets and "
                 + "--gateway-only-presets")
         + absent(
             "IMGPROXY_MAX_ANIMATION_FRAME_RESOLUTION", "IMGPROXY_MAX_RESULT_DIMENSION",
             "IMGPROXY_MAX_CHAINED_PIPELINES", off: ["0"],
-            advice: "limits are --pixel-limit, --side-limit and --page-limit")
+            advice: "use --pixel-limit, --side-limit and --page-limit")
         + absent(
             "IMGPROXY_IGNORE_SSL_VERIFICATION", off: PeerValue.no,
             advice:
-                "certificates are verified: name your authority with --ca-file, or one host in a "
-                + "rule with tls-verify: no")
+                "certificates are always verified: pass your CA with --ca-file, or exempt one host "
+                + "with tls-verify: no in a rule")
         + absent(
             "IMGPROXY_PNG_UNLIMITED", "IMGPROXY_SVG_UNLIMITED", "IMGPROXY_ALLOW_SECURITY_OPTIONS",
             "IMGPROXY_ALLOW_BYPASS_CACHE", off: PeerValue.no,
-            advice: "URLs cannot exceed the limits of the operator (--pixel-limit, --body-limit)")
+            advice: "URLs cannot exceed the operator's limits (--pixel-limit, --body-limit)")
         + absent(
             "IMGPROXY_COOKIE_PASSTHROUGH_ALL", off: PeerValue.no,
-            advice: "cookies go to the sources that --gateway-pass-headers-to names")
+            advice: "cookies are sent only to the sources in --gateway-pass-headers-to")
 
     private static let imgproxyOutput: [PeerSetting] =
         [
@@ -142,7 +144,7 @@ extension PeerSetting {
             text("IMGPROXY_FALLBACK_IMAGE_PATH", .fallback),
             PeerSetting(
                 "IMGPROXY_FALLBACK_IMAGE_HTTP_CODE",
-                .options(expected: "a status") { text in
+                .options(expected: "an HTTP status") { text in
                     text.isEmpty
                         ? [] : [PeerOption(.fallbackStatus, text == "0" ? "error" : text)]
                 }),
@@ -154,35 +156,35 @@ extension PeerSetting {
                 "IMGPROXY_STRIP_COLOR_PROFILE", PeerValue.yes,
                 "colors are converted to sRGB: keep profiles with scp:0 in a preset named default"),
             always(
-                "IMGPROXY_AUTO_ROTATE", PeerValue.yes, "images are always turned upright"),
+                "IMGPROXY_AUTO_ROTATE", PeerValue.yes, "images are always rotated upright"),
             always(
                 "IMGPROXY_PREFERRED_FORMATS", ["jpeg,png,gif"],
-                "without a format in the URL the source's is kept, or one of --gateway-offer"),
+                "if the URL has no format, the source format or one of --gateway-offer is used"),
         ]
         + absent(
             "IMGPROXY_ENFORCE_WEBP", "IMGPROXY_ENFORCE_AVIF", "IMGPROXY_ENFORCE_JXL",
             off: PeerValue.no,
-            advice: "a format in the URL is kept: leave it out of URLs, and use --gateway-offer")
+            advice: "the format in the URL is always used: leave it out, and use --gateway-offer")
         + absent(
             "IMGPROXY_PRESERVE_HDR", "IMGPROXY_ENFORCE_THUMBNAIL",
             "IMGPROXY_USE_LINEAR_COLORSPACE", "IMGPROXY_DISABLE_SHRINK_ON_LOAD",
             "IMGPROXY_RETURN_ATTACHMENT", "IMGPROXY_ALWAYS_RASTERIZE_SVG",
             "IMGPROXY_WATERMARK_PREPROCESS_URL", off: PeerValue.no,
-            advice: "it is not offered as a setting: say ph:1 or att:1 in a preset named default")
+            advice: "this setting is not supported: use ph:1 or att:1 in a preset named default")
         + absent(
             "IMGPROXY_FALLBACK_IMAGE_DATA",
-            advice: "write the image into a file, and name it with --gateway-fallback")
+            advice: "save the image to a file, and pass it with --gateway-fallback")
         + absent(
             "IMGPROXY_JPEG_*", "IMGPROXY_PNG_*", "IMGPROXY_WEBP_*", "IMGPROXY_AVIF_*",
             off: PeerValue.no,
             advice:
-                "of encoders only quality, progressive and effort are settings: use "
+                "the only encoder settings are quality, progressive and effort: use "
                 + "--gateway-quality, --gateway-progressive and --gateway-effort")
 
     private static let imgproxySources: [PeerSetting] =
         [
             presets,
-            always("IMGPROXY_PRESETS_SEPARATOR", [","], "write presets into a file, a line each"),
+            always("IMGPROXY_PRESETS_SEPARATOR", [","], "write presets to a file, one per line"),
             text("IMGPROXY_PRESETS_PATH", .presets),
             flag("IMGPROXY_ONLY_PRESETS", [PeerOption(.onlyPresets)]),
             text("IMGPROXY_ARGUMENTS_SEPARATOR", .argumentsSeparator),
@@ -190,29 +192,29 @@ extension PeerSetting {
             text("IMGPROXY_URL_REPLACEMENTS", .urlReplacements),
             text("IMGPROXY_LOCAL_FILESYSTEM_ROOT", "local-root"),
             always(
-                "IMGPROXY_SOURCE_URL_QUERY_SEPARATOR", ["?"], "queries begin with ?"),
+                "IMGPROXY_SOURCE_URL_QUERY_SEPARATOR", ["?"], "the query separator is always ?"),
         ]
         + absent(
             "IMGPROXY_USE_S3", "IMGPROXY_S3_*", off: PeerValue.no,
-            advice: "add a loader of kind s3 to `loaders` in the file of --config")
+            advice: "add a loader of kind s3 to `loaders` in the --config file")
         + absent(
             "IMGPROXY_USE_GCS", "IMGPROXY_GCS_*", off: PeerValue.no,
             advice:
-                "add a loader of kind s3 with the endpoint https://storage.googleapis.com and the "
-                + "pattern gs://* to `loaders` in the file of --config, with HMAC keys of Google's")
+                "add a loader of kind s3 with the endpoint https://storage.googleapis.com, the "
+                + "pattern gs://* and Google HMAC keys to `loaders` in the --config file")
         + absent(
             "IMGPROXY_USE_ABS", "IMGPROXY_ABS_*", "IMGPROXY_USE_SWIFT", "IMGPROXY_SWIFT_*",
             off: PeerValue.no,
-            advice: "name these sources by https URLs, or by a proxy that speaks S3")
+            advice: "use https URLs for these sources, or an S3-compatible proxy")
         + absent(
             "IMGPROXY_BASE64_URL_INCLUDES_FILENAME", off: PeerValue.no,
-            advice: "leave the file name out of URLs, and say it with fn:")
+            advice: "leave the file name out of URLs, and set it with fn:")
 
     /// Presets separated by commas; a preset that contains commas needs a line of its own in a
     /// file.
     private static let presets = PeerSetting(
         "IMGPROXY_PRESETS",
-        .options(expected: "NAME=OPTIONS with commas between") { text in
+        .options(expected: "a comma-separated list of NAME=OPTIONS") { text in
             text.isEmpty
                 ? [] : [PeerOption(.presetLines, text.map { $0 == "," ? "\n" : $0 }.text)]
         })
@@ -220,7 +222,7 @@ extension PeerSetting {
     private static func userAgent(_ name: String) -> PeerSetting {
         PeerSetting(
             name,
-            .options(expected: "a text without %current_version") { text in
+            .options(expected: "text without %current_version") { text in
                 text.isEmpty ? [] : text.contains("%") ? nil : [PeerOption("user-agent", text)]
             })
     }
@@ -230,41 +232,43 @@ extension PeerSetting {
             "IMGPROXY_WRITE_RESPONSE_TIMEOUT", "IMGPROXY_CLIENT_KEEP_ALIVE_TIMEOUT",
             "IMGPROXY_GRACEFUL_STOP_TIMEOUT",
             advice:
-                "it has no counterpart: use --gateway-idle-time and --gateway-timeout"
+                "this setting has no equivalent: use --gateway-idle-time and --gateway-timeout"
         )
         + absent(
             "IMGPROXY_SO_REUSEPORT", "IMGPROXY_SET_CANONICAL_HEADER",
-            "IMGPROXY_ENABLE_DEBUG_HEADERS", off: PeerValue.no, advice: "it has no counterpart")
+            "IMGPROXY_ENABLE_DEBUG_HEADERS", off: PeerValue.no,
+            advice: "this setting has no equivalent")
         + absent(
             "IMGPROXY_ETAG_BUSTER", "IMGPROXY_LAST_MODIFIED_BUSTER",
-            advice: "entity tags follow from the bytes of answers, and need no buster")
+            advice: "ETags are derived from the response bytes and need no buster")
         + absent(
             "IMGPROXY_CUSTOM_REQUEST_HEADERS", "IMGPROXY_RESPONSE_HEADERS_PASSTHROUGH",
             "IMGPROXY_SERVER_NAME",
-            advice: "use `headers` of a rule in --config for origins, and "
-                + "--gateway-response-headers for answers")
+            advice: "use `headers` of a rule in the --config file for origins, and "
+                + "--gateway-response-headers for responses")
         + absent(
-            "IMGPROXY_HEALTH_CHECK_*", advice: "the paths are /health, /live and /ready")
+            "IMGPROXY_HEALTH_CHECK_*",
+            advice: "the health check paths are /health, /live and /ready")
         + absent(
             "IMGPROXY_CACHE_*",
             advice: "results are cached: use --cache-dir, --disk-limit and --max-age")
         + absent(
             "IMGPROXY_AUTOQUALITY_*", off: ["none"],
-            advice: "quality is a number: use --gateway-quality, or mb: in URLs")
+            advice: "automatic quality is not supported: use --gateway-quality, or mb: in URLs")
         + absent(
             "IMGPROXY_NEW_RELIC_*", "IMGPROXY_DATADOG_*", "IMGPROXY_OPEN_TELEMETRY_*",
             "IMGPROXY_CLOUD_WATCH_*", "IMGPROXY_PROMETHEUS_NAMESPACE", off: PeerValue.no,
             advice:
-                "metrics are read from --gateway-metrics-listen by Prometheus or an agent of yours")
+                "metrics are pulled: point Prometheus or an agent to --gateway-metrics-listen")
         + absent(
             "IMGPROXY_SENTRY_*", "IMGPROXY_BUGSNAG_*", "IMGPROXY_HONEYBADGER_*",
             "IMGPROXY_AIRBRAKE_*", "IMGPROXY_REPORT_DOWNLOADING_ERRORS",
             "IMGPROXY_DEVELOPMENT_ERRORS_MODE", "IMGPROXY_SYSLOG_*", off: PeerValue.no,
-            advice: "errors are log lines on standard error: send them on with a collector")
+            advice: "errors are logged to standard error: forward them with a log collector")
         + absent(
             "IMGPROXY_FREE_MEMORY_INTERVAL", "IMGPROXY_MALLOC", "IMGPROXY_DOWNLOAD_BUFFER_SIZE",
             "IMGPROXY_BUFFER_POOL_CALIBRATION_THRESHOLD",
-            advice: "workers give memory back by themselves, within their cgroup")
+            advice: "workers release memory automatically, within their cgroup")
 
     /// The variables in a table of the migration page, for its test.
     package static var imgproxyNames: [String] { imgproxy.map(\.name) }

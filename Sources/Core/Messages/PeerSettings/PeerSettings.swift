@@ -67,8 +67,9 @@ public enum PeerSettings {
             if value.isEmpty { return }
             throw InvalidVariable(
                 variable: variable,
-                advice: "this server has no such setting: remove the variable, and look for what "
-                    + "takes its place in Proto/Migration")
+                advice:
+                    "this setting is not supported: remove the variable, and see Proto/Migration "
+                    + "for an equivalent")
         }
         switch row.outcome {
         case .keys:
@@ -98,7 +99,7 @@ public enum PeerSettings {
             case "IMGPROXY_SALT":
                 guard environment["IMGPROXY_KEY"]?.isEmpty == false else {
                     throw InvalidVariable(
-                        variable: variable, advice: "it needs IMGPROXY_KEY beside it: set both")
+                        variable: variable, advice: "requires IMGPROXY_KEY: set both")
                 }
             case "IMGPROXY_KEY":
                 let keys = value.split(separator: ",", omittingEmptySubsequences: false)
@@ -107,7 +108,7 @@ public enum PeerSettings {
                 guard keys.count == salts.count, !salts.contains(where: \.isEmpty) else {
                     throw InvalidVariable(
                         variable: variable,
-                        advice: "IMGPROXY_SALT needs as many salts as there are keys here")
+                        advice: "IMGPROXY_SALT must have as many salts as IMGPROXY_KEY has keys")
                 }
                 lines += zip(keys, salts).map { "\($0) \($1)" }
             default: lines.append(value)
@@ -258,7 +259,7 @@ extension PeerSetting {
     static func count(_ name: String, _ options: [String], none: Int? = nil) -> PeerSetting {
         PeerSetting(
             name,
-            .options(expected: "a whole number") { text in
+            .options(expected: "an integer") { text in
                 if text.isEmpty { return [] }
                 guard let number = PeerValue.count(text) else { return nil }
                 return number == none ? [] : options.map { PeerOption($0, "\(number)") }
@@ -273,7 +274,7 @@ extension PeerSetting {
     static func seconds(_ name: String, _ option: String, none: Int? = nil) -> PeerSetting {
         PeerSetting(
             name,
-            .options(expected: "a number of seconds, or a time such as 90s or 24h") { text in
+            .options(expected: "a number of seconds or a duration such as 90s or 24h") { text in
                 if text.isEmpty { return [] }
                 guard let number = PeerValue.seconds(text) else { return nil }
                 return number == none ? [] : [PeerOption(option, "\(number)")]
@@ -313,7 +314,7 @@ extension PeerSetting {
     static func quality(_ name: String, of format: String) -> PeerSetting {
         PeerSetting(
             name,
-            .options(expected: "a whole number from 1 to 100") { text in
+            .options(expected: "an integer from 1 to 100") { text in
                 if ["", "None"].contains(text) { return [] }
                 guard let number = PeerValue.count(text), (1...100).contains(number) else {
                     return nil
@@ -330,7 +331,7 @@ extension PeerSetting {
         PeerSetting(
             name,
             .options(
-                expected: "a whole number from \(range.lowerBound) to \(range.upperBound)"
+                expected: "an integer from \(range.lowerBound) to \(range.upperBound)"
             ) { text in
                 if ["", "None"].contains(text) { return [] }
                 guard let number = PeerValue.count(text), range.contains(number) else {

@@ -31,35 +31,36 @@ extension PeerSetting {
                 .options(expected: "False, * or an origin") { text in
                     PeerValue.no.union([""]).contains(text) ? [] : [PeerOption(.allowOrigin, text)]
                 }),
-            always("RESPECT_ORIENTATION", PeerValue.yes, "images are always turned upright"),
-            always("ENABLE_ETAGS", PeerValue.yes, "entity tags are always sent"),
+            always("RESPECT_ORIENTATION", PeerValue.yes, "images are always rotated upright"),
+            always("ENABLE_ETAGS", PeerValue.yes, "ETags are always sent"),
             always(
                 "SEND_IF_MODIFIED_LAST_MODIFIED_HEADERS", PeerValue.yes,
                 "Last-Modified of origins is always passed on"),
             flag("PRESERVE_EXIF_INFO", [PeerOption(.metadata, "all")]),
             always(
                 "HEALTHCHECK_ROUTE", ["/healthcheck", "/healthcheck/?"],
-                "the paths are /healthcheck, /health, /live and /ready"),
+                "the health check paths are /healthcheck, /health, /live and /ready"),
         ]
         + absent(
             "PRESERVE_EXIF_COPYRIGHT_INFO", off: PeerValue.yes.union(PeerValue.no),
-            advice: "the copyright is kept: --gateway-metadata none leaves it out")
+            advice: "the copyright is kept by default: --gateway-metadata none removes it")
         + absent(
             "PRESERVE_IPTC_INFO",
             "AUTO_PNG_TO_JPG", "AUTO_JPG", "AUTO_PNG", "AUTO_HEIF", "USE_GIFSICLE_ENGINE",
             "USE_BLACKLIST", "IGNORE_SMART_ERRORS", off: PeerValue.no,
-            advice: "it has no counterpart: say formats by filters:format(), and offer some by "
-                + "--gateway-offer")
+            advice:
+                "this setting has no equivalent: set formats with filters:format(), or offer some "
+                + "with --gateway-offer")
         + absent(
             "HEIF_QUALITY", "AVIF_CODEC*", "PILLOW_*", "PNG_COMPRESSION_LEVEL", "SRGB_PROFILE",
             "SVG_DPI", off: ["None", "auto", "LANCZOS", "True", "6", "150"],
             advice:
-                "of encoders only quality, progressive and effort are settings: use "
+                "the only encoder settings are quality, progressive and effort: use "
                 + "--gateway-quality, --gateway-progressive and --gateway-effort")
         + absent(
             "MAX_WIDTH", "MAX_HEIGHT", "MAX_AGE_TEMP_IMAGE", off: ["0"],
-            advice: "limits are --side-limit and --pixel-limit")
-        + absent("MIN_WIDTH", "MIN_HEIGHT", off: ["1"], advice: "there is no least size")
+            advice: "use --side-limit and --pixel-limit")
+        + absent("MIN_WIDTH", "MIN_HEIGHT", off: ["1"], advice: "a minimum size is not supported")
 
     private static let thumborLoader: [PeerSetting] =
         [
@@ -84,24 +85,24 @@ extension PeerSetting {
             text("HTTP_LOADER_CA_CERTS", "ca-file"),
             always(
                 "HTTP_LOADER_VALIDATE_CERTS", PeerValue.yes.union(["None"]),
-                "certificates are verified: name your authority with --ca-file, or one host in a "
-                    + "rule with tls-verify: no"),
+                "certificates are always verified: pass your CA with --ca-file, or exempt one host "
+                    + "with tls-verify: no in a rule"),
         ]
         + absent(
             "HTTP_LOADER_FORWARD_USER_AGENT", "HTTP_LOADER_FORWARD_ALL_HEADERS",
             "HTTP_LOADER_FORWARD_HEADERS_WHITELIST", off: PeerValue.no.union(["[]"]),
             advice:
-                "name the headers with --gateway-pass-headers, and the sources that get them with "
+                "list the headers in --gateway-pass-headers, and the sources that receive them in "
                 + "--gateway-pass-headers-to")
         + absent(
             "HTTP_LOADER_PROXY_HOST", "HTTP_LOADER_PROXY_PORT", "HTTP_LOADER_PROXY_USERNAME",
             "HTTP_LOADER_PROXY_PASSWORD", off: ["None"], advice: "use --proxy http://HOST:PORT")
         + absent(
             "HTTP_LOADER_CLIENT_KEY", "HTTP_LOADER_CLIENT_CERT", off: ["None"],
-            advice: "use `client-certificate` of a rule in --config")
+            advice: "use `client-certificate` of a rule in the --config file")
         + absent(
             "HTTP_LOADER_MAX_CLIENTS", "HTTP_LOADER_CURL_*", off: PeerValue.no,
-            advice: "transfers are limited by --fetches-per-host, --low-speed and --low-speed-time")
+            advice: "limit transfers with --fetches-per-host, --low-speed and --low-speed-time")
 
     private static let thumborAbsent: [PeerSetting] =
         absent(
@@ -115,7 +116,7 @@ extension PeerSetting {
         + absent(
             "DETECTORS", "FACE_DETECTOR_*", "GLASSES_DETECTOR_*", "PROFILE_DETECTOR_*",
             "REDIS_QUEUE_*", "SQS_QUEUE_*", off: ["[]"],
-            advice: "there are no detectors: smart looks for what draws the eye")
+            advice: "detectors are not supported: smart selects the most salient area")
         + absent(
             "ENGINE", "GIF_ENGINE", "FILTERS", "OPTIMIZERS", "JPEGTRAN_*", "FFMPEG_PATH",
             "ENGINE_THREADPOOL_SIZE", "APP_CLASS", "HANDLER_LISTS", "META_CALLBACK_NAME",
@@ -123,23 +124,25 @@ extension PeerSetting {
             off: [
                 "None", "0", "[]", "thumbor.engines.pil", "thumbor.engines.gif",
                 "libthumbor.url_signers.base64_hmac_sha1",
-            ], advice: "thumbor's plug-ins do not run here: see Examples/ForeignWorkers.md")
+            ], advice: "thumbor plug-ins are not supported: see Examples/ForeignWorkers.md")
         + absent(
             "UPLOAD_*", off: PeerValue.no,
-            advice: "uploads are not kept: --gateway-post-tokens answers an image with its result")
+            advice:
+                "uploads are not stored: --gateway-post-tokens responds to an image with the result"
+        )
         + absent(
             "METRICS", "STATSD_*", "SENTRY_*", "ERROR_*", "USE_CUSTOM_ERROR_HANDLING", "LOG_*",
             off: PeerValue.no.union(["thumbor.metrics.logger_metrics"]),
-            advice: "metrics are read from --gateway-metrics-listen, and errors from the log")
+            advice: "use --gateway-metrics-listen for metrics and the log for errors")
         + absent(
             "MAX_WAIT_SECONDS_*", "NON_BLOCKING_SOCKETS", off: PeerValue.no,
-            advice: "SIGTERM always answers those who wait")
+            advice: "SIGTERM always completes pending requests")
 
     /// Hosts separated by commas or as a Python list; no regular expressions.
     static func hosts(_ name: String) -> PeerSetting {
         PeerSetting(
             name,
-            .options(expected: "a list of host names, in which * may stand for a part") { text in
+            .options(expected: "a list of host names, in which * matches any text") { text in
                 let names = PeerList.names(text)
                 let areHosts = names.allSatisfy { name in
                     name.utf8.allSatisfy { byte in

@@ -162,7 +162,7 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         case .bytes(let least): Self.expectedBytes(atLeast: least)
         case .bytesOrNone(let least): "\(Self.expectedBytes(atLeast: least)), or \(Self.none)"
         case .number(let range):
-            "a whole number from \(range.lowerBound) to \(range.upperBound)"
+            "an integer from \(range.lowerBound) to \(range.upperBound)"
         case .age: "\(DurationText.expected), or never"
         case .word(let words): "one of \(words.joined(separator: ", "))"
         case .yesOrNo: "yes or no"

@@ -115,7 +115,7 @@ public enum DownloadSetting: String, Hashable, Sendable, CaseIterable {
         case .seconds(let range):
             "\(DurationText.expected), from \(range.lowerBound)s to \(range.upperBound)s"
         case .bytes: "a number of bytes, such as 1024 or 1K, at most 1G; 0 for none"
-        case .count(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .count(let range): "an integer from \(range.lowerBound) to \(range.upperBound)"
         case .header: "a text of up to \(Self.headerBytesMax) bytes without control characters"
         case .statuses: "a list of statuses from 200 to 599, such as 200-299,404"
         case .types: "a list of content types, such as image/*,application/octet-stream"

@@ -382,7 +382,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .flag: "a flag without a value"
         case .text(let word): word == "FILE" ? "a path" : "a text"
         case .word(let words): words.dropLast().joined(separator: ", ") + " or \(words.last ?? "")"
-        case .count(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .count(let range): "an integer from \(range.lowerBound) to \(range.upperBound)"
         case .seconds(let range):
             "\(DurationText.expected), from \(range.lowerBound)s to \(range.upperBound)s"
         case .bytes(let range):
