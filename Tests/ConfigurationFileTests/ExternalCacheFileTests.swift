@@ -30,11 +30,11 @@ import Testing
             ("{a: {pool: p, read-only: /srv}}", "only 'patience' and 'promote'"),
             ("{a: {patience: 90}}", "'patience' requires a 'pool'"),
             ("{a: {promote: disk}}", "'promote' requires a 'pool'"),
-            ("{default: {promote: none}}", "'default' is our own"),
+            ("{default: {promote: none}}", "'default' is always the built-in cache"),
             ("{a: {of: [default], promote: disk}}", "promote"),
             ("{a: {pool: p, promote: all}}", "promote: expected one of none, memory, disk"),
-            ("{default: {pool: p}}", "'default' is our own"),
-            ("{a: {pool: q}}", "there is no foreign pool of kind cache 'q'"),
+            ("{default: {pool: p}}", "'default' is always the built-in cache"),
+            ("{a: {pool: q}}", "there is no cache pool with 'trust: foreign' named 'q'"),
             ("{a: {pool: p, patience: 0}}", "patience: expected a number of milliseconds"),
         ] {
             let found = problems(pools + text)

@@ -65,12 +65,15 @@ import Testing
         ("gateway: {listen: 8080}", "expected"),
         ("gateway: {listen: ':1', quality: 0}", "not an integer from 1 to 100"),
         ("gateway: {listen: ':1', grammar: imgix}", "imgproxy, thumbor or iiif"),
-        ("gateway: {listen: ':1', grammar: thumbor, presets: /p}", "only for the grammar imgproxy"),
-        ("gateway: {listen: ':1', listeners: [{listen: ':2'}]}", "stands in each"),
+        (
+            "gateway: {listen: ':1', grammar: thumbor, presets: /p}",
+            "presets requires the grammar imgproxy"
+        ),
+        ("gateway: {listen: ':1', listeners: [{listen: ':2'}]}", "move `listen` into each"),
         ("gateway: {listeners: [{listen: ':2'}, {listen: ':2'}]}", "two listeners"),
         (
             "gateway: {listeners: [{listen: 'unix:/a'}, {listen: 'unix:/a'}]}",
-            "two listeners have unix:/a"
+            "two listeners use unix:/a"
         ),
         ("gateway: {listen: 'unix:a'}", "unix:/PATH"),
         ("gateway: {listen: ':1', qualty: 70}", "did you mean"),

@@ -63,22 +63,22 @@ import Testing
             _ = try ConfigurationFile.configuration(Array(text.utf8), path: "f")
             Issue.record("it was read")
         } catch {
-            let said = "f:2: there is no foreign pool of kind download 'photos'"
+            let said = "f:2: there is no download pool with 'trust: foreign' named 'photos'"
             #expect(error.lines.count == 1 && error.lines[0].hasPrefix(said), "\(error.lines)")
         }
     }
 
     @Test(arguments: [
-        ("a: {}", "f:1: loaders.a: 'kind' is missing: one of http, file, data, s3, pool"),
+        ("a: {}", "f:1: loaders.a: 'kind' is missing: specify one of http, file, data, s3, pool"),
         ("a: {kind: ftp}", "f:1: kind: expected one of http, file, data, s3, pool, not 'ftp'"),
         ("a: {kind: pool}", "f:1: loaders.a: 'pool' is missing"),
-        ("http: {kind: http}", "f:1: loaders: 'http' is the loader of every stack"),
-        ("none: {kind: http}", "f:1: loaders: 'none' is no name"),
+        ("http: {kind: http}", "f:1: loaders: 'http' is the built-in loader"),
+        ("none: {kind: http}", "f:1: loaders: 'none' is not a valid name"),
         ("a: {kind: file}", "f:1: loaders.a: 'root' is missing"),
         ("a: {kind: file, root: srv}", "f:1: root: expected an absolute path"),
         ("a: {kind: file, root: /srv/../etc}", "f:1: root: expected an absolute path"),
-        ("a: {kind: data, root: /srv}", "f:1: loaders.a: 'root' says nothing of a loader"),
-        ("a: {kind: http, region: eu}", "f:1: loaders.a: 'region' says nothing of a loader"),
+        ("a: {kind: data, root: /srv}", "f:1: loaders.a: 'root' does not apply to a loader"),
+        ("a: {kind: http, region: eu}", "f:1: loaders.a: 'region' does not apply to a loader"),
         ("a: {kind: s3, region: eu}", "f:1: loaders.a: 'endpoint' is missing"),
         ("a: {kind: s3, endpoint: 'https://h'}", "f:1: loaders.a: 'region' is missing"),
         ("a: {kind: s3, endpoint: 'https://h/x', region: eu}", "f:1: endpoint: expected"),
@@ -86,7 +86,7 @@ import Testing
         ("a: {kind: s3, endpoint: 'https://u:p@h', region: eu}", "f:1: endpoint: expected"),
         (
             "a: {kind: s3, endpoint: 'https://10.0.0.7', region: eu, bucket: host}",
-            "f:1: loaders.a: 'bucket: host' takes an endpoint with a name"
+            "f:1: loaders.a: 'bucket: host' requires an endpoint with a host"
         ),
         (
             "a: {kind: s3, endpoint: 'https://h', region: eu, allow-addresses: [minio:9000]}",

@@ -81,75 +81,76 @@ import Testing
     @Test(arguments: [
         (
             "a: {}",
-            "f:1: pools.a: 'kind' is missing: say what its workers do, one of download, decode, "
-                + "transform, cache"
+            "f:1: pools.a: 'kind' is missing: specify one of download, decode, transform, "
+                + "cache"
         ),
         (
             "a: {kind: cache}",
-            "f:1: pools.a: there is one cache of our own: a further pool of kind cache is foreign, "
-                + "and holds the caches that name it with 'pool'"
+            "f:1: pools.a: an additional pool of kind cache requires 'trust: foreign'; it serves "
+                + "the caches that refer to it with 'pool'"
         ),
         (
             "a: {kind: cache, trust: foreign, schemes: [x]}",
-            "f:1: pools.a: 'schemes' says nothing of a pool of kind cache"
+            "f:1: pools.a: 'schemes' does not apply to a pool of kind cache"
         ),
         (
             "Raw: {kind: decode}",
-            "f:1: pools.Raw: a pool is named by a small letter, then small letters, digits and "
-                + "'-', at most 16 in all"
+            "f:1: pools.Raw: a pool name must start with a lower-case letter, followed by "
+                + "lower-case letters, digits and '-', at most 16 characters in total"
         ),
-        ("a2345678901234567: {kind: decode}", "f:1: pools.a2345678901234567: a pool is named by"),
-        ("coordinator: {kind: decode}", "f:1: pools.coordinator: a pool is named by"),
-        ("cache: {}", "f:1: pools.cache: there is one cache, which is granted everything"),
+        ("a2345678901234567: {kind: decode}", "f:1: pools.a2345678901234567: a pool name must"),
+        ("coordinator: {kind: decode}", "f:1: pools.coordinator: a pool name must"),
+        ("cache: {}", "f:1: pools.cache: the pool 'cache' is granted everything"),
         (
             "decode: {kind: transform}",
-            "f:1: pools.decode: every stack has this pool: only its grant and limits can be "
-                + "changed; for another one choose another name"
+            "f:1: pools.decode: this pool is built in, and only its grant and limits can be "
+                + "changed: choose another name for a new pool"
         ),
         (
             "decode: {trust: foreign, formats-in: [raw]}",
-            "f:1: pools.decode: every stack has this pool"
+            "f:1: pools.decode: this pool is built in"
         ),
-        ("decode: {workers: 2}", "f:1: pools.decode: every stack has this pool"),
+        ("decode: {workers: 2}", "f:1: pools.decode: this pool is built in"),
         (
             "a: {kind: decode, steps: [x]}",
-            "f:1: pools.a: 'steps' says nothing of a pool of kind decode"
+            "f:1: pools.a: 'steps' does not apply to a pool of kind decode"
         ),
         (
             "a: {kind: decode, trust: foreign}",
-            "f:1: pools.a: 'formats-in' is missing: a foreign pool is granted what is named"
+            "f:1: pools.a: 'formats-in' is missing: a pool with trust foreign is granted only "
+                + "what is listed"
         ),
         (
             "a: {kind: transform, trust: foreign}",
-            "f:1: pools.a: 'steps' or 'formats-out' is missing: a foreign pool is granted what is "
+            "f:1: pools.a: 'steps' or 'formats-out' is missing: a pool with trust foreign is "
         ),
         (
             "a: {kind: transform, trust: foreign, steps: [my.x], formats-out: [pam]}",
-            "f:1: formats-out: there is no format 'pam': there are jpeg, png, gif, "
+            "f:1: formats-out: there is no format 'pam': expected one of jpeg, png, gif, "
         ),
         (
             "a: {kind: transform, trust: foreign, steps: [my.x, sepia]}",
-            "f:1: pools.a: 'steps' of a foreign pool are named VENDOR.STEP, in small letters, "
-                + "digits, '_' and '-': 'sepia' is not"
+            "f:1: pools.a: 'sepia' is not a valid step of a pool with trust foreign: expected "
+                + "VENDOR.STEP in lower-case letters, digits, '_' and '-'"
         ),
         (
             "a: {kind: download, trust: foreign, schemes: [s3], workers: 1}",
-            "f:1: pools.a: 'workers' is for own programs"
+            "f:1: pools.a: 'workers' requires a 'command'"
         ),
         (
             "a: {kind: download, trust: foreign, schemes: [x], command: [python3, a.py]}",
-            "f:1: pools.a: 'command' is the absolute path of a program"
+            "f:1: pools.a: 'command' must be the absolute path of a program"
         ),
         (
             "a: {kind: download, command: [/bin/a]}",
-            "f:1: pools.a: 'command' is for foreign pools"
+            "f:1: pools.a: 'command' requires 'trust: foreign'"
         ),
         (
             "a: {kind: decode, credit: 2}",
-            "f:1: pools.a: 'credit' is at most 1 for own decode workers"
+            "f:1: pools.a: 'credit' must be at most 1 for built-in decode workers"
         ),
         ("a: {kind: decode, credit: 0}", "f:1: credit: expected a number from 1 to 256, not '0'"),
-        ("a: {kind: decode, formats-in: ['a b']}", "f:1: formats-in: expected names of formats"),
+        ("a: {kind: decode, formats-in: ['a b']}", "f:1: formats-in: expected format names"),
         (
             "a: {kind: decode, format-in: [a]}",
             "f:1: pools.a has no key 'format-in', did you mean 'formats-in'?"
@@ -173,41 +174,41 @@ import Testing
     @Test(arguments: [
         (
             "a: {kind: decode, formats-in: [webpp]}",
-            "f:1: formats-in: workers of the own program have no format 'webpp', did you mean "
-                + "'webp'? There are jpeg, png, gif, tiff, webp"
+            "f:1: formats-in: built-in workers have no format 'webpp', did you mean "
+                + "'webp'? Expected one of jpeg, png, gif, tiff, webp"
         ),
         (
             "a: {kind: decode, formats-in: svg, workers: 2}",
-            "f:1: formats-in: only those of the pool 'vector' draw; other workers of the own "
-                + "program have no format 'svg': there are jpeg, png, gif, tiff, webp"
+            "f:1: formats-in: only the pool 'vector' decodes vector images; other built-in workers "
+                + "have no format 'svg': expected one of jpeg, png, gif, tiff, webp"
         ),
         (
             "a: {kind: transform, formats-out: [bmp]}",
-            "f:1: formats-out: workers of the own program have no format 'bmp': there are jpeg, "
+            "f:1: formats-out: built-in workers have no format 'bmp': expected one of jpeg, "
                 + "png, gif, tiff, webp"
         ),
         (
             "a: {kind: decode, trust: foreign, formats-in: [tifff]}",
-            "f:1: formats-in: there is no format 'tifff', did you mean 'tiff'? There are jpeg, "
+            "f:1: formats-in: there is no format 'tifff', did you mean 'tiff'? Expected "
         ),
         (
             "a: {kind: decode, formats-in: [tifff]}",
-            "f:1: formats-in: workers of the own program have no format 'tifff', did you mean "
-                + "'tiff'? There are jpeg, "
+            "f:1: formats-in: built-in workers have no format 'tifff', did you mean "
+                + "'tiff'? Expected one of jpeg, "
         ),
         (
             "a: {kind: transform, steps: [resise]}",
-            "f:1: steps: workers of the own program have no step 'resise', did you mean 'resize'? "
-                + "There are resize, crop, rotate, flip, resize-to"
+            "f:1: steps: built-in workers have no step 'resise', did you mean 'resize'? "
+                + "Expected one of resize, crop, rotate, flip, resize-to"
         ),
         (
             "a: {kind: download, schemes: [ftp]}",
-            "f:1: schemes: workers of the own program have no scheme 'ftp'"
+            "f:1: schemes: built-in workers have no scheme 'ftp'"
         ),
         (
             "a: {kind: decode, workers: 0}",
-            "f:1: workers: expected a number from 1 to 256 (a pool without workers would keep its "
-                + "requests waiting), not '0'"
+            "f:1: workers: expected a number from 1 to 256 (requests would wait forever "
+                + "in a pool without workers), not '0'"
         ),
         (
             "a: {kind: decoder}",

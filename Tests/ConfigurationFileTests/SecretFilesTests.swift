@@ -60,7 +60,7 @@ import Testing
         var (configuration, secrets) = (try configuration(), SecretFiles())
         try secrets.fill(&configuration, path: "f", after: Configuration())
         let found2 = secrets.takeNotes()
-        #expect(found2.map(\.reason) == ["others may read this secret"])
+        #expect(found2.map(\.reason) == ["the secret is readable by other users"])
         let found3 = secrets.takeNotes()
         #expect(found3.isEmpty)
     }
@@ -92,7 +92,7 @@ import Testing
         #expect(secrets.areUsed(by: configuration))
         let notes = secrets.takeNotes()
         #expect(notes.count == 1)
-        #expect(notes.first?.reason.hasSuffix("what needs it is refused") == true)
+        #expect(notes.first?.reason.hasSuffix("requests that need it are refused") == true)
         let isStill = secrets.refresh(&configuration)
         #expect(!isStill)
         let more = secrets.takeNotes()
@@ -111,7 +111,7 @@ import Testing
         try secrets.fill(&new, path: "f", after: old)
         #expect(new.secrets.isEmpty)
         let notes = secrets.takeNotes()
-        #expect(notes.first?.reason.hasSuffix("what needs it is refused") == true)
+        #expect(notes.first?.reason.hasSuffix("requests that need it are refused") == true)
         try write("one")
         let hasCome = secrets.refresh(&new)
         #expect(hasCome)
@@ -140,7 +140,7 @@ import Testing
         try FileDescriptor.open(folder.path, .directory).unlink("key")
         let loss = SecretFiles.loss(from: current, to: next)
         #expect(loss?.path == folder.file("key"))
-        #expect(loss?.reason.hasSuffix("its last value would be lost") == true)
+        #expect(loss?.reason.hasSuffix("its current value would be lost") == true)
         #expect(SecretFiles.loss(from: next, to: next) == nil, "it never had one")
         #expect(SecretFiles.loss(from: current, to: Configuration()) == nil, "no longer used")
     }
@@ -154,7 +154,7 @@ import Testing
         }
         #expect(
             error?.problems.map(\.reason) == [
-                "\(folder.file("key")): a secret is one line of text in UTF-8"
+                "\(folder.file("key")): the secret is not a single line of UTF-8 text"
             ])
     }
 
@@ -165,7 +165,7 @@ import Testing
         let error = #expect(throws: ConfigurationFileError.self) {
             try secrets.fill(&configuration, path: "f", after: Configuration())
         }
-        #expect(error?.description.contains("others than its owner may write") == true)
+        #expect(error?.description.contains("is writable by users other than its owner") == true)
     }
 
     @Test(.enabled(if: CurrentProcess.userID == 0)) func aSecretOfAnotherUserIsRefused() throws {

@@ -186,7 +186,7 @@ package enum SpellingSuggestion {
     /// Returns `, did you mean 'x'?`, or the list of known words if none is similar.
     package static func hint(_ word: String, _ known: [String]) -> String {
         if let near = nearest(word, known) { return ", did you mean '\(near)'?" }
-        return known.isEmpty ? "" : ": there are \(known.joined(separator: ", "))"
+        return known.isEmpty ? "" : ": expected one of \(known.joined(separator: ", "))"
     }
 
     /// Returns `, did you mean 'x'?`, or an empty text if no word is similar.

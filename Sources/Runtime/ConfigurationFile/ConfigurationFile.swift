@@ -107,8 +107,8 @@ struct Reading {
             case .profile: "profile"
             case .loader: "loader"
             case .coder: "pool of kind decode"
-            case .downloadPool: "foreign pool of kind download"
-            case .cachePool: "foreign pool of kind cache"
+            case .downloadPool: "download pool with 'trust: foreign' named"
+            case .cachePool: "cache pool with 'trust: foreign' named"
             }
         }
 
@@ -158,7 +158,7 @@ struct Reading {
         let count = configuration.secretFiles.count
         guard count > SecretFiles.filesMax else { return }
         problems.append(
-            .init(line: nil, "\(count) secret files, at most \(SecretFiles.filesMax) are read"))
+            .init(line: nil, "\(count) secret files exceed the limit of \(SecretFiles.filesMax)"))
     }
 }
 
@@ -286,7 +286,7 @@ extension KeyTable {
 extension ValueReader where Value == Int64 {
     /// A duration in seconds, in the notation for times.
     fileprivate static let staleTime = scalar(
-        "\(DurationText.expected), \(StaleLimits.range.upperBound) seconds at most"
+        "\(DurationText.expected), at most \(StaleLimits.range.upperBound) seconds"
     ) { text in
         DurationText.seconds(of: text).flatMap { StaleLimits.range.contains($0) ? $0 : nil }
     }
@@ -324,13 +324,13 @@ extension ValueReader where Value == URLPattern {
 
 extension ValueReader where Value == String {
     static let cacheName = scalar(
-        "a name of letters, digits, '.', '_' and '-', besides default"
+        "a name of letters, digits, '.', '_' and '-', other than default"
     ) { Configuration.isName($0) && $0 != Configuration.defaultName ? $0 : nil }
 }
 
 extension ValueReader where Value == Fallback {
     static let fallback = scalar(
-        "none, a URL or a colour, \"#RRGGBB\" or \"#AARRGGBB\"", isShown: false
+        "none, a URL or a color, \"#RRGGBB\" or \"#AARRGGBB\"", isShown: false
     ) { Fallback($0) }
 }
 

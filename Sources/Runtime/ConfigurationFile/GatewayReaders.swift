@@ -55,7 +55,7 @@ extension ValueReader where Value == String {
                     if case .scalar(let word) = item.content { word } else { nil }
                 }
                 guard words.count == items.count else {
-                    reading.object(node.line, "\(name): expected a list of texts")
+                    reading.object(node.line, "\(name): expected a list of scalars")
                     return nil
                 }
                 text = words.joined(
@@ -94,7 +94,7 @@ extension ValueReader where Value == [GatewayListenerSettings] {
         draft.line = node.line
         KeyTable.gateway.read(node, name, into: &draft, &reading)
         if draft.place != nil, draft.listeners != nil {
-            reading.object(node.line, "\(name): `listen` stands in each of `listeners`")
+            reading.object(node.line, "\(name): move `listen` into each entry of `listeners`")
         }
         let drafts = draft.listeners ?? [draft]
         if drafts.count > GatewayListenerSettings.countMax {
@@ -107,7 +107,7 @@ extension ValueReader where Value == [GatewayListenerSettings] {
             guard let settings = one.settings(besides: draft) else {
                 reading.object(
                     one.line,
-                    "\(name): `listen` is missing: name \(ListenPlace.expected), such as "
+                    "\(name): `listen` is missing: specify \(ListenPlace.expected), such as "
                         + "127.0.0.1:8080")
                 continue
             }
@@ -116,14 +116,15 @@ extension ValueReader where Value == [GatewayListenerSettings] {
             {
                 reading.object(
                     one.line,
-                    "\(name): two listeners have \(settings.place.text): use another port or path")
+                    "\(name): two listeners use \(settings.place.text): choose another port or path"
+                )
             }
             let grammar = settings.values[.grammar] ?? "imgproxy"
             for setting in GatewaySetting.allCases
             where one.values[setting] != nil && !setting.applies(to: grammar) {
                 reading.object(
                     one.line,
-                    "\(name): \(setting.rawValue) is only for the grammar "
+                    "\(name): \(setting.rawValue) requires the grammar "
                         + (setting.grammars ?? []).joined(separator: " or "))
             }
             listeners.append(settings)

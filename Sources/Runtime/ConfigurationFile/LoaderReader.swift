@@ -7,21 +7,21 @@ extension ValueReader where Value == [Loader] {
     /// Loaders by name, in the order of the file: the last loader that accepts a URL is used.
     static let loaders = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
-            reading.object(node.line, "\(name): expected names, each with its keys")
+            reading.object(node.line, "\(name): expected a map of names, each with a map of keys")
             return nil
         }
         if entries.count > Loader.countMax {
-            reading.object(node.line, "\(name): at most \(Loader.countMax) loaders")
+            reading.object(node.line, "\(name): at most \(Loader.countMax) loaders are accepted")
         }
         return entries.compactMap { entry in
             guard Configuration.isName(entry.key), entry.key != "none" else {
-                reading.object(entry.line, "\(name): '\(entry.key.prefix(64))' is no name")
+                reading.object(entry.line, "\(name): '\(entry.key.prefix(64))' is not a valid name")
                 return nil
             }
             guard entry.key != Loader.builtIn.name else {
                 reading.object(
                     entry.line,
-                    "\(name): '\(entry.key)' is the loader of every stack: choose another name")
+                    "\(name): '\(entry.key)' is the built-in loader: choose another name")
                 return nil
             }
             return LoaderReader(path: "\(name).\(entry.key)", line: entry.line)
@@ -59,7 +59,7 @@ extension KeyTable where Target == LoaderDraft {
 
 extension ValueReader where Value == String {
     fileprivate static let root = scalar(
-        "an absolute path without '.' and '..', at most \(FileRoot.bytesMax) bytes"
+        "an absolute path without '.' and '..' of at most \(FileRoot.bytesMax) bytes"
     ) { FileRoot.isPath($0) ? $0 : nil }
 
     fileprivate static let endpoint = scalar(
@@ -67,7 +67,7 @@ extension ValueReader where Value == String {
     ) { S3Place.isEndpoint($0) ? $0 : nil }
 
     fileprivate static let region = scalar(
-        "a region of small letters, digits and '-', such as eu-central-1"
+        "a region of lower-case letters, digits and '-', such as eu-central-1"
     ) { S3Place.isRegion($0) ? $0 : nil }
 
     fileprivate static let secretPath = scalar("an absolute path", isShown: false) {
@@ -116,7 +116,7 @@ private struct LoaderReader {
     private func loader(_ name: String, _ draft: LoaderDraft) throws(InvalidLoader) -> Loader {
         guard let kind = draft.kind else {
             throw InvalidLoader(
-                reason: "'kind' is missing: one of "
+                reason: "'kind' is missing: specify one of "
                     + LoaderKind.allCases.map(\.rawValue).joined(separator: ", "))
         }
         try checkKeys(of: draft, kind)
@@ -125,7 +125,7 @@ private struct LoaderReader {
         if kind == .s3, draft.patterns != nil { loader.schemes = kind.schemes }
         loader.credentialsFile = draft.credentials
         if let patterns = draft.patterns, patterns.count > Loader.patternsMax {
-            throw InvalidLoader(reason: "'match' has at most \(Loader.patternsMax) patterns")
+            throw InvalidLoader(reason: "'match' accepts at most \(Loader.patternsMax) patterns")
         }
         return loader
     }
@@ -138,13 +138,14 @@ private struct LoaderReader {
         case .data: return .data
         case .file:
             guard let root = draft.root else {
-                throw InvalidLoader(reason: "'root' is missing: the directory below which it reads")
+                throw InvalidLoader(reason: "'root' is missing: specify the directory of the files")
             }
             return .file(FileRoot(path: root))
         case .s3: return .s3(try place(draft))
         case .pool:
             guard let pool = draft.pool else {
-                throw InvalidLoader(reason: "'pool' is missing: a foreign pool of kind download")
+                throw InvalidLoader(
+                    reason: "'pool' is missing: specify a pool of kind download with trust foreign")
             }
             return .pool(pool)
         }
@@ -153,18 +154,19 @@ private struct LoaderReader {
     private func place(_ draft: LoaderDraft) throws(InvalidLoader) -> S3Place {
         guard let endpoint = draft.endpoint, let region = draft.region else {
             let key = draft.endpoint == nil ? "endpoint" : "region"
-            throw InvalidLoader(reason: "'\(key)' is missing: a loader of kind s3 has one")
+            throw InvalidLoader(reason: "'\(key)' is missing: it is required for a loader of kind s3")
         }
         let hasBucketInHost = draft.hasBucketInHost ?? false
         if hasBucketInHost, let url = try? SourceURL(endpoint),
             SocketPlace.isAddress(host: url.host)
         {
             throw InvalidLoader(
-                reason: "'bucket: host' takes an endpoint with a name, and no address")
+                reason: "'bucket: host' requires an endpoint with a host name, not an address")
         }
         let addresses = draft.addresses ?? []
         guard addresses.count <= S3Place.addressesMax else {
-            throw InvalidLoader(reason: "'allow-addresses' has at most \(S3Place.addressesMax)")
+            throw InvalidLoader(
+                reason: "'allow-addresses' accepts at most \(S3Place.addressesMax) addresses")
         }
         return S3Place(
             endpoint: endpoint, region: region, hasBucketInHost: hasBucketInHost,
@@ -182,8 +184,7 @@ private struct LoaderReader {
             ("pool", draft.pool != nil, .pool),
         ]
         for key in keys where key.isSaid && key.kind != kind {
-            throw InvalidLoader(
-                reason: "'\(key.name)' says nothing of a loader of kind \(kind.rawValue)")
+            throw InvalidLoader(reason: "'\(key.name)' does not apply to a loader of kind \(kind.rawValue)")
         }
     }
 }
@@ -223,7 +224,7 @@ extension KeyTable where Target == DownloadSettings {
 
 extension ValueReader where Value == Int {
     fileprivate static let transfers = scalar(
-        "a whole number from \(DownloadSettings.transfersRange.lowerBound) to "
+        "an integer from \(DownloadSettings.transfersRange.lowerBound) to "
             + "\(DownloadSettings.transfersRange.upperBound)"
     ) { text in
         PlainNumber.integer(text).flatMap {

@@ -54,10 +54,11 @@ extension ValueReader where Value == [String] {
         let paths = list(of: .directory).read(node, name, &reading) ?? []
         if paths.count > ReadOnlyDirectory.countMax {
             reading.object(
-                node.line, "\(name): at most \(ReadOnlyDirectory.countMax) directories")
+                node.line, "\(name): at most \(ReadOnlyDirectory.countMax) directories are accepted"
+            )
         }
         for (index, path) in paths.enumerated() where paths[..<index].contains(path) {
-            reading.object(node.line, "\(name): '\(path.prefix(64))' is named twice")
+            reading.object(node.line, "\(name): '\(path.prefix(64))' is listed twice")
         }
         return paths
     }
@@ -65,7 +66,7 @@ extension ValueReader where Value == [String] {
 
 extension ValueReader where Value == String {
     fileprivate static let directory = scalar(
-        "an absolute path without '.' and '..', at most \(FileRoot.bytesMax) bytes"
+        "an absolute path without '.' and '..' of at most \(FileRoot.bytesMax) bytes"
     ) { FileRoot.isPath($0) ? $0 : nil }
 }
 
@@ -83,12 +84,13 @@ extension ValueReader where Value == NamedCaches {
         let said = Set(caches.settings.keys).union(caches.readOnly.keys)
         if said.count > NamedCacheSettings.countMax {
             reading.object(
-                node.line, "\(name): at most \(NamedCacheSettings.countMax) have settings")
+                node.line,
+                "\(name): at most \(NamedCacheSettings.countMax) caches can have settings")
         }
         if caches.readOnly.values.reduce(0, { $0 + $1.count }) > ReadOnlyDirectory.totalMax {
             reading.object(
                 node.line,
-                "\(name): at most \(ReadOnlyDirectory.totalMax) directories are read only")
+                "\(name): at most \(ReadOnlyDirectory.totalMax) directories can be read-only")
         }
         return caches
     }
@@ -115,12 +117,12 @@ extension NamedCaches {
     ) {
         let fault: String? =
             if name == Configuration.defaultName {
-                "'default' is our own: another name may be held by others"
+                "'default' is always the built-in cache: choose another name for an external cache"
             } else if said.pool == nil {
                 "'\(said.timeout == nil ? "promote" : "patience")' requires a 'pool'"
             } else if !said.settings.isEmpty || said.readOnly != nil {
-                "a cache with a 'pool' takes only 'patience' and 'promote' beside it: the workers "
-                    + "of the pool set its limits"
+                "a cache with a 'pool' accepts only 'patience' and 'promote' in addition: the "
+                    + "workers of the pool set its limits"
             } else { nil }
         if let fault { return reading.object(line, "caches.\(name): \(fault)") }
         guard let pool = said.pool else { return }
@@ -134,7 +136,7 @@ extension NamedCaches {
     ) {
         let isDefault = name == Configuration.defaultName
         guard Configuration.isName(name) else {
-            return reading.object(line, "caches: '\(name.prefix(64))' is no name")
+            return reading.object(line, "caches: '\(name.prefix(64))' is not a valid name")
         }
         if !isDefault { names.insert(name) }
         guard !node.isEmpty else { return }
@@ -179,12 +181,12 @@ extension ValueReader where Value == [String] {
         else {
             reading.object(
                 node.line,
-                "\(name): expected a list of 1 to \(CompositeCache.countMax) caches, the highest "
-                    + "one last")
+                "\(name): expected a list of 1 to \(CompositeCache.countMax) caches, from lowest "
+                    + "to highest priority")
             return nil
         }
         for (index, cache) in names.enumerated() where names[..<index].contains(cache) {
-            reading.object(node.line, "\(name): '\(cache)' is named twice")
+            reading.object(node.line, "\(name): '\(cache)' is listed twice")
         }
         return names
     }
@@ -197,7 +199,8 @@ extension NamedCaches {
     ) {
         guard name != Configuration.defaultName else {
             return reading.object(
-                line, "caches: 'default' is one cache: another name may stand for several")
+                line,
+                "caches: 'default' is a single cache: choose another name for a composite cache")
         }
         var composite = CompositeCache()
         KeyTable.compositeCache.read(node, "caches.\(name)", into: &composite, &reading)
@@ -211,7 +214,7 @@ extension NamedCaches {
             for cache in composite.caches where composites[cache] != nil {
                 reading.object(
                     compositeLines[name] ?? 1,
-                    "caches.\(name): '\(cache)' stands for several caches itself: name those")
+                    "caches.\(name): '\(cache)' is a composite cache: list its members instead")
             }
         }
     }

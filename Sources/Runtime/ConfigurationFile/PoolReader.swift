@@ -8,7 +8,7 @@ extension ValueReader where Value == [WorkerPool] {
     /// are tried.
     static let pools = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
-            reading.object(node.line, "\(name): expected names, each with its keys")
+            reading.object(node.line, "\(name): expected a map of names, each with a map of keys")
             return nil
         }
         let pools = entries.compactMap { entry in
@@ -16,7 +16,8 @@ extension ValueReader where Value == [WorkerPool] {
             return reader.read(entry.key, entry.value, &reading)
         }
         if pools.count(where: { !$0.isBuiltIn }) > WorkerPools.furtherMax {
-            reading.object(node.line, "\(name): at most \(WorkerPools.furtherMax) pools are added")
+            reading.object(
+                node.line, "\(name): at most \(WorkerPools.furtherMax) pools can be added")
         }
         return pools
     }
@@ -39,12 +40,12 @@ extension KeyTable where Target == PoolDraft {
             "kind", .word(WorkerPool.externalKinds.map { ($0.name, $0) }),
             \.kind),
         Row("trust", .word(WorkerPool.Trust.allCases.map { ($0.name, $0) }), \.trust),
-        Row("schemes", .capabilities("schemes of URLs such as https"), \.grant.schemes),
+        Row("schemes", .capabilities("URL schemes such as https"), \.grant.schemes),
         Row("formats-in", .formats, \.grant.formatsIn),
         Row("formats-out", .formats, \.grant.formatsOut),
-        Row("steps", .capabilities("names of steps such as resize"), \.grant.steps),
+        Row("steps", .capabilities("step names such as resize"), \.grant.steps),
         Row(
-            "workers", .count(1...256, "a pool without workers would keep its requests waiting"),
+            "workers", .count(1...256, "requests would wait forever in a pool without workers"),
             \.workers),
         Row("credit", .count(1...256), \.credit),
         Row("output-mebibytes", .count(1...65_536), \.outputMebibytes),
@@ -55,13 +56,14 @@ extension KeyTable where Target == PoolDraft {
 extension ValueReader where Value == Set<String> {
     /// Canonical format names, whichever alias was written.
     fileprivate static let formats = capabilities(
-        "names of formats such as jpeg", GrantedNames.format)
+        "format names such as jpeg", GrantedNames.format)
 
     /// A list of capabilities granted to a pool; `name` maps each word to its canonical name.
     fileprivate static func capabilities(
         _ what: String, _ name: @escaping @Sendable (String) -> String = { $0 }
     ) -> ValueReader {
-        let entry = ValueReader<String>.scalar("\(what), of letters, digits, '.', '_', '+', '-'") {
+        let entry = ValueReader<String>.scalar("\(what), of letters, digits, '.', '_', '+' and '-'")
+        {
             WorkerCapabilities.isEntry($0) ? name($0) : nil
         }
         return ValueReader { node, key, reading in
@@ -70,7 +72,8 @@ extension ValueReader where Value == Set<String> {
             }
             guard all.count <= WorkerCapabilities.entriesMax else {
                 reading.object(
-                    node.line, "\(key): at most \(WorkerCapabilities.entriesMax) are named")
+                    node.line,
+                    "\(key): at most \(WorkerCapabilities.entriesMax) entries are accepted")
                 return nil
             }
             return Set(all)
@@ -128,36 +131,36 @@ private struct PoolReader {
         init(_ reason: String) { self.reason = reason }
 
         static let kindMissing = InvalidPool(
-            "'kind' is missing: say what its workers do, one of "
+            "'kind' is missing: specify one of "
                 + WorkerPool.externalKinds.map(\.name).joined(separator: ", "))
     }
 
     private func pool(_ key: String, _ draft: PoolDraft) throws(InvalidPool) -> WorkerPool {
         guard let name = PoolName(key), key != WorkerKind.coordinator.name else {
             throw InvalidPool(
-                "a pool is named by a small letter, then small letters, digits and '-', at most "
-                    + "\(PoolName.bytesMax) in all")
+                "a pool name must start with a lower-case letter, followed by lower-case letters, "
+                    + "digits and '-', at most \(PoolName.bytesMax) characters in total")
         }
         let builtIn = WorkerKind(name: key)
         if builtIn == .cache {
-            throw InvalidPool("there is one cache, which is granted everything")
+            throw InvalidPool("the pool 'cache' is granted everything and cannot be changed")
         }
         let usual = name == .vector ? WorkerPool.vector(workers: 1) : nil
         guard let kind = draft.kind ?? builtIn ?? usual?.kind else { throw .kindMissing }
         if let usual, kind != usual.kind || draft.trust == .external {
             throw InvalidPool(
-                "this name is for own decoders of what is drawn: for another pool choose another "
+                "this name is reserved for the built-in decoders of vector images: choose another "
                     + "name")
         }
         if let builtIn, builtIn != kind || draft.trust == .external || draft.workers != nil {
             throw InvalidPool(
-                "every stack has this pool: only its grant and limits can be changed; for another "
-                    + "one choose another name")
+                "this pool is built in, and only its grant and limits can be changed: choose "
+                    + "another name for a new pool")
         }
         guard WorkerPool.kinds.contains(kind) || draft.trust == .external else {
             throw InvalidPool(
-                "there is one cache of our own: a further pool of kind \(kind.name) is foreign, "
-                    + "and holds the caches that name it with 'pool'")
+                "an additional pool of kind \(kind.name) requires 'trust: foreign'; it serves the "
+                    + "caches that refer to it with 'pool'")
         }
         var pool = WorkerPool(name: name, kind: kind)
         pool.trust = draft.trust ?? .own
@@ -183,13 +186,14 @@ private struct PoolReader {
 
     private func check(_ command: [String], _ pool: WorkerPool) throws(InvalidPool) {
         guard pool.trust == .external else {
-            throw InvalidPool("'command' is for foreign pools: serve starts its own program")
+            throw InvalidPool(
+                "'command' requires 'trust: foreign': serve starts its own program for this pool")
         }
         guard command.first?.hasPrefix("/") == true, command.count <= WorkerPool.commandWordsMax
         else {
             throw InvalidPool(
-                "'command' is the absolute path of a program and its arguments, at most "
-                    + "\(WorkerPool.commandWordsMax) words: no shell reads it")
+                "'command' must be the absolute path of a program and its arguments, at most "
+                    + "\(WorkerPool.commandWordsMax) words; it is not run by a shell")
         }
     }
 
@@ -197,14 +201,15 @@ private struct PoolReader {
     private func check(external draft: PoolDraft) throws(InvalidPool) {
         guard draft.grant.steps != nil || draft.grant.formatsOut != nil else {
             throw InvalidPool(
-                "'steps' or 'formats-out' is missing: a foreign pool is granted what is named")
+                "'steps' or 'formats-out' is missing: a pool with trust foreign is granted only "
+                    + "what is listed")
         }
         guard let name = draft.grant.steps?.sorted().first(where: { !CustomStep.isName($0) }) else {
             return
         }
         throw InvalidPool(
-            "'steps' of a foreign pool are named VENDOR.STEP, in small letters, digits, '_' and "
-                + "'-': '\(name)' is not")
+            "'\(name)' is not a valid step of a pool with trust foreign: expected VENDOR.STEP in "
+                + "lower-case letters, digits, '_' and '-'")
     }
 
     /// Checks that each list applies to the pool's kind and that an external pool has the required
@@ -218,24 +223,26 @@ private struct PoolReader {
         ]
         for list in lists {
             if list.isNamed, list.kind != pool.kind {
-                throw InvalidPool("'\(list.key)' says nothing of a pool of kind \(pool.kind.name)")
+                throw InvalidPool("'\(list.key)' does not apply to a pool of kind \(pool.kind.name)")
             }
             let isNeeded = list.kind == pool.kind && pool.kind != .transform
             if !list.isNamed, isNeeded, pool.trust == .external {
                 throw InvalidPool(
-                    "'\(list.key)' is missing: a foreign pool is granted what is named")
+                    "'\(list.key)' is missing: a pool with trust foreign is granted only what is "
+                        + "listed")
             }
         }
         if pool.isExternalTransformer { try check(external: draft) }
         if pool.trust == .external, draft.workers != nil, draft.command == nil {
             throw InvalidPool(
-                "'workers' is for own programs and for those with a 'command': others of a foreign "
-                    + "pool are started apart")
+                "'workers' requires a 'command' in a pool with trust foreign; without one its "
+                    + "workers are started separately")
         }
         if let command = draft.command { try check(command, pool) }
         if let credit = draft.credit, pool.trust == .own, credit > Int(pool.kind.creditMax) {
             throw InvalidPool(
-                "'credit' is at most \(pool.kind.creditMax) for own \(pool.kind.name) workers")
+                "'credit' must be at most \(pool.kind.creditMax) for built-in \(pool.kind.name) "
+                    + "workers")
         }
     }
 }
@@ -289,12 +296,12 @@ struct GrantedNames {
         let isDrawn = pool.trust == .own && drawing?.contains(entry(name)) == true
         let whose =
             isDrawn
-            ? "only those of the pool 'vector' draw; other workers of the own program have"
-            : pool.trust == .own ? "workers of the own program have" : "there is"
-        // An alias of a format means exactly that format, so no other name is suggested.
+            ? "only the pool 'vector' decodes vector images; other built-in workers have"
+            : pool.trust == .own ? "built-in workers have" : "there is"
+        // A word for a format means this format and no other one.
         let isMeant = isOfFormats && ImageFormat(name: name) != nil
         let meant = isMeant ? nil : SpellingSuggestion.nearest(name, known)
-        let hint = meant.map { ", did you mean '\($0)'? There are " } ?? ": there are "
+        let hint = meant.map { ", did you mean '\($0)'? Expected one of " } ?? ": expected one of "
         reading.object(
             item.line,
             "\(key): \(whose) no \(what) '\(name)'\(hint)\(known.joined(separator: ", "))")

@@ -64,7 +64,8 @@ extension ValueReader where Value == Preset {
             add(item, at: node, name, to: &preset, &reading)
         }
         if preset.steps.count > RequestLimits.stepsMax {
-            reading.object(node.line, "\(name): at most \(RequestLimits.stepsMax) steps")
+            reading.object(
+                node.line, "\(name): at most \(RequestLimits.stepsMax) steps are accepted")
         }
         do throws(ImageError) {
             try preset.output.check()
@@ -84,11 +85,11 @@ extension ValueReader where Value == Preset {
             steps.append(.resize(box, mode, enlarges: item.enlarges ?? mode.enlarges))
         } else if item.mode != nil || item.enlarges != nil {
             let key = item.mode != nil ? "mode" : "enlarge"
-            reading.object(node.line, "\(name): \(key) needs a resize beside it")
+            reading.object(node.line, "\(name): \(key) requires resize")
         }
         if steps.count > 1 {
             reading.object(
-                node.line, "\(name): several steps are a list, so that they have an order")
+                node.line, "\(name): write multiple steps as a list to define their order")
         }
         preset.steps += steps
         if let box = item.thumbnail { preset.thumbnail = Thumbnail(box: box) }
@@ -169,7 +170,7 @@ extension ValueReader where Value == Serializer {
         var item = SerializerItem()
         KeyTable.serializer.read(node, name, into: &item, &reading)
         guard let format = item.format else {
-            reading.object(node.line, "\(name): a serializer says what to transcode to")
+            reading.object(node.line, "\(name): 'transcode' is missing: specify the target format")
             return nil
         }
         return .transcode(format, quality: item.quality)

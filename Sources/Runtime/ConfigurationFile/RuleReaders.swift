@@ -15,7 +15,9 @@ extension ValueReader where Value == Rule {
         var rule = Rule(anything)
         KeyTable.rule.read(node, "a rule", into: &rule, &reading)
         if case .map(let entries) = node.content, !entries.contains(where: { $0.key == "match" }) {
-            reading.object(node.line, "a rule says what it is for: match: https://…")
+            reading.object(
+                node.line,
+                "'match' is missing in a rule: specify a pattern such as match: https://…")
         }
         if rule.transfer.verifiesTLS == false { check(unverified: rule, node.line, &reading) }
         return rule
@@ -26,7 +28,7 @@ extension ValueReader where Value == Rule {
         if rule.pattern.secureHost == nil {
             reading.object(
                 line,
-                "tls-verify: name one https host in match, without *, such as https://nas.lan/*")
+                "tls-verify: 'match' must name one https host without *, such as https://nas.lan/*")
         }
         let hasSecrets = rule.headers.contains { header in
             if case .file = header.value { return true }
@@ -35,7 +37,7 @@ extension ValueReader where Value == Rule {
         if hasSecrets || rule.transfer.hasCredentials {
             reading.object(
                 line,
-                "tls-verify: no credentials are sent to a host whose certificate is not verified")
+                "tls-verify: credentials are not sent to a host whose certificate is not verified")
         }
     }
 }
@@ -63,7 +65,7 @@ extension ValueReader where Value == OptionChange {
         ValueReader { node, name, reading in
             guard let value = read(node, name, &reading) else { return nil }
             if let option = fault(value) {
-                reading.object(node.line, "\(name): this version does not have \(option)")
+                reading.object(node.line, "\(name): this version does not support \(option)")
             }
             return value
         }
@@ -85,15 +87,15 @@ extension ValueReader where Value == [ContextSetting] {
         _ key: ContextKey, _ node: YAMLNode, _ reading: inout Reading
     ) -> ContextSetting? {
         guard case .scalar(let text) = node.content else {
-            reading.object(node.line, "\(key.rawValue): expected one value")
+            reading.object(node.line, "\(key.rawValue): expected a single value")
             return nil
         }
         if ContextKey.notSupported.contains(key) {
-            reading.object(node.line, "\(key.rawValue): this version does not have it")
+            reading.object(node.line, "\(key.rawValue): not supported by this version")
             return nil
         }
         if key == .customManager {
-            reading.object(node.line, "\(key.rawValue): a rule belongs to its profile")
+            reading.object(node.line, "\(key.rawValue): a rule cannot select a profile")
             return nil
         }
         do throws(ContextSettingError) {
@@ -138,7 +140,7 @@ extension ValueReader where Value == [BlockCause: Bool] {
             guard let cause = cause(entry.key) else {
                 let hint = SpellingSuggestion.hint(entry.key, errors.keys.sorted())
                 reading.object(
-                    entry.line, "\(name): '\(entry.key)' is no status and no error\(hint)")
+                    entry.line, "\(name): '\(entry.key)' is neither a status nor an error\(hint)")
                 continue
             }
             blocks[cause] = ValueReader<Bool>.bool.read(entry.value, entry.key, &reading)
@@ -178,8 +180,8 @@ extension ValueReader where Value == [URLPattern] {
         else {
             reading.object(
                 node.line,
-                "\(name): at most \(MessageLimits.sourcesMax) patterns of "
-                    + "\(MessageLimits.sourcesBytesMax) bytes in all")
+                "\(name): at most \(MessageLimits.sourcesMax) patterns with a total of "
+                    + "\(MessageLimits.sourcesBytesMax) bytes are accepted")
             return nil
         }
         return patterns
@@ -190,16 +192,17 @@ extension ValueReader where Value == [RuleHeader] {
     /// Header names with a text, or with `{file: PATH}`.
     static let headers = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
-            reading.object(node.line, "\(name): expected names with values")
+            reading.object(node.line, "\(name): expected a map of header names and values")
             return nil
         }
         guard entries.count <= RequestLimits.headersMax else {
-            reading.object(node.line, "\(name): at most \(RequestLimits.headersMax) headers")
+            reading.object(
+                node.line, "\(name): at most \(RequestLimits.headersMax) headers are accepted")
             return nil
         }
         return entries.compactMap { entry in
             guard HTTPHeader(name: entry.key, value: "").isValid else {
-                reading.object(entry.line, "\(name): '\(entry.key)' is no name of a header")
+                reading.object(entry.line, "\(name): '\(entry.key)' is not a valid header name")
                 return nil
             }
             if let reason = HTTPHeader(name: entry.key, value: "").refusal {
@@ -216,14 +219,15 @@ extension ValueReader where Value == [RuleHeader] {
     ) -> RuleHeader.Value? {
         guard case .map = node.content else {
             return ValueReader<String>.scalar(
-                "a text of one line, or {file: PATH}", isShown: false
+                "a single line of text, or {file: PATH}", isShown: false
             ) {
                 HTTPHeader(name: "a", value: $0).isValid ? $0 : nil
             }.read(node, name, &reading).map { .text($0) }
         }
         guard HTTPHeader(name: name, value: "").isCredential else {
             reading.object(
-                node.line, "\(name): this header follows redirects to other hosts, and is no secret"
+                node.line,
+                "\(name): this header is sent along redirects to other hosts and must not be secret"
             )
             return nil
         }
@@ -279,7 +283,7 @@ extension ValueReader where Value == StatusChanges {
         guard case .map(let entries) = node.content, entries.count < TransferTerms.countMax else {
             reading.object(
                 node.line,
-                "\(name): expected fewer than \(TransferTerms.countMax) statuses, such as "
+                "\(name): expected a map of fewer than \(TransferTerms.countMax) statuses, such as "
                     + "{404: 200}")
             return nil
         }
@@ -291,7 +295,7 @@ extension ValueReader where Value == StatusChanges {
             } else if let from = PlainNumber.integer(entry.key), (200...599).contains(from) {
                 changes.some[from] = status
             } else {
-                reading.object(entry.line, "\(name): '\(entry.key.prefix(64))' is no status")
+                reading.object(entry.line, "\(name): '\(entry.key.prefix(64))' is not a status")
             }
         }
         return changes
@@ -316,16 +320,17 @@ extension ValueReader where Value == String {
         return isQuery && text.utf8.count <= 512 ? text : nil
     }
 
-    /// The name of a header that requests may set.
-    fileprivate static let headerName = scalar("the name of a header that the loader leaves to you")
-    { text in
+    /// The name of a header that requests may have.
+    fileprivate static let headerName = scalar(
+        "the name of a header that the loader does not set itself"
+    ) { text in
         let header = HTTPHeader(name: text, value: "")
         return header.isValid && header.refusal == nil && isShort(text) ? text : nil
     }
 
     /// The name of a response header that affects neither the framing nor the type of the body.
     fileprivate static let answerHeaderName = scalar(
-        "the name of a header that does not say how the body is sent"
+        "the name of a header that does not control message framing"
     ) { isOfAnswer($0) ? $0 : nil }
 
     fileprivate static func isOfAnswer(_ text: String) -> Bool {
@@ -351,7 +356,8 @@ extension ValueReader where Value == [String] {
         ValueReader { node, key, reading in
             guard let names = list(of: name).read(node, key, &reading) else { return nil }
             guard names.count <= TransferTerms.countMax else {
-                reading.object(node.line, "\(key): at most \(TransferTerms.countMax) names")
+                reading.object(
+                    node.line, "\(key): at most \(TransferTerms.countMax) names are accepted")
                 return nil
             }
             return names
@@ -364,17 +370,18 @@ extension ValueReader where Value == [HTTPHeader] {
     fileprivate static let answerHeaders = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content, entries.count <= TransferTerms.countMax else {
             reading.object(
-                node.line, "\(name): expected at most \(TransferTerms.countMax) names with values")
+                node.line,
+                "\(name): expected a map of at most \(TransferTerms.countMax) names and values")
             return nil
         }
-        let text = ValueReader<String>.scalar("a text of one line", isShown: false) {
+        let text = ValueReader<String>.scalar("a single line of text", isShown: false) {
             HTTPHeader(name: "a", value: $0).isValid
                 && $0.utf8.count <= TransferTerms.textBytesMax ? $0 : nil
         }
         return entries.compactMap { entry in
             guard ValueReader<String>.isOfAnswer(entry.key) else {
                 reading.object(
-                    entry.line, "\(name): '\(entry.key.prefix(64))' cannot be set in answers")
+                    entry.line, "\(name): '\(entry.key.prefix(64))' cannot be set in responses")
                 return nil
             }
             return text.read(entry.value, entry.key, &reading)
@@ -415,7 +422,7 @@ extension ValueReader where Value == RuleCredential {
         case (nil, nil, let file?) where draft.method == nil: return .bearer(file: file)
         default:
             reading.object(
-                node.line, "\(name): say user and password-file, or bearer-file alone")
+                node.line, "\(name): specify user and password-file, or only bearer-file")
             return nil
         }
     }
@@ -433,7 +440,7 @@ extension ValueReader where Value == ClientCertificate {
         var certificate = ClientCertificate(path: "", keyPath: "")
         KeyTable.certificate.read(node, name, into: &certificate, &reading)
         guard !certificate.path.isEmpty, !certificate.keyPath.isEmpty else {
-            reading.object(node.line, "\(name): say certificate and key, two files in PEM")
+            reading.object(node.line, "\(name): specify certificate and key, two PEM files")
             return nil
         }
         return certificate
@@ -444,7 +451,8 @@ extension ValueReader where Value == [RuleDecryptor] {
     static let decryptors = ValueReader { node, name, reading in
         guard let all = list(of: .decryptor).read(node, name, &reading) else { return nil }
         guard all.count <= Decryptor.countMax else {
-            reading.object(node.line, "\(name): at most \(Decryptor.countMax), one after another")
+            reading.object(
+                node.line, "\(name): at most \(Decryptor.countMax) decryptors can be chained")
             return nil
         }
         return all

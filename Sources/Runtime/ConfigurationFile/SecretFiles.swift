@@ -57,7 +57,7 @@ public struct SecretFiles: Sendable {
                 missing.insert(path)
                 configuration.secretErrors[path] = error.reason
                 notes.append(
-                    Note(path: path, reason: "\(error.reason): what needs it is refused"))
+                    Note(path: path, reason: "\(error.reason): requests that need it are refused"))
             }
         }
         // The previous values and their stamps stay in effect until all files are valid.
@@ -78,7 +78,7 @@ public struct SecretFiles: Sendable {
             do throws(SecretFileError) {
                 _ = try SecretFile(path).text(isProfile: next.credentialsFiles.contains(path))
             } catch {
-                return Note(path: path, reason: "\(error.reason): its last value would be lost")
+                return Note(path: path, reason: "\(error.reason): its current value would be lost")
             }
         }
         return nil
@@ -112,7 +112,10 @@ public struct SecretFiles: Sendable {
                 hasChanged = true
             } catch {
                 if unreadable.insert(path).inserted {
-                    notes.append(Note(path: path, reason: "\(error.reason): its last value stays"))
+                    notes.append(
+                        Note(
+                            path: path, reason: "\(error.reason): the previous value remains in use"
+                        ))
                 }
             }
         }
@@ -127,7 +130,7 @@ public struct SecretFiles: Sendable {
 
     private mutating func noteAccess(_ status: FileStatus, _ path: String) {
         guard status.mode & 0o007 != 0 else { return }
-        notes.append(Note(path: path, reason: "others may read this secret"))
+        notes.append(Note(path: path, reason: "the secret is readable by other users"))
     }
 }
 
@@ -158,7 +161,7 @@ struct SecretFile: ~Copyable {
             throw SecretFileError(reason: "the secret belongs to user \(status.userID)")
         }
         guard status.mode & 0o022 == 0 else {
-            throw SecretFileError(reason: "others than its owner may write the secret")
+            throw SecretFileError(reason: "the secret is writable by users other than its owner")
         }
     }
 
@@ -173,7 +176,7 @@ struct SecretFile: ~Copyable {
             S3Credentials(profileFile: text) != nil
         else {
             throw SecretFileError(
-                reason: "it has no profile [default] with aws_access_key_id and "
+                reason: "the file has no profile [default] with aws_access_key_id and "
                     + "aws_secret_access_key")
         }
         return text
@@ -187,7 +190,7 @@ struct SecretFile: ~Copyable {
         let valid = String(
             validating: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
         guard let text = valid, !text.isEmpty, HTTPHeader(name: "a", value: text).isValid else {
-            throw SecretFileError(reason: "a secret is one line of text in UTF-8")
+            throw SecretFileError(reason: "the secret is not a single line of UTF-8 text")
         }
         return text
     }
@@ -202,7 +205,7 @@ struct SecretFile: ~Copyable {
         }
         guard bytes.count <= SecretFiles.bytesMax else {
             throw SecretFileError(
-                reason: "the secret has more than \(SecretFiles.bytesMax) bytes")
+                reason: "the secret exceeds \(SecretFiles.bytesMax) bytes")
         }
         return bytes
     }
@@ -286,7 +289,7 @@ enum RegularFileError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .system(let error): "cannot be read (\(error))"
-        case .notRegular: "is no regular file"
+        case .notRegular: "is not a regular file"
         }
     }
 }

@@ -26,7 +26,7 @@ struct ValueReader<Value: Sendable>: Sendable {
             }
             guard let value = parse(text) else {
                 let shown = isShown ? ", not '\(text.prefix(64))'" : ""
-                let found = text.isEmpty ? ", not nothing" : shown
+                let found = text.isEmpty ? ", not an empty value" : shown
                 let meant =
                     SpellingSuggestion.nearest(text, words).map { ", did you mean '\($0)'?" } ?? ""
                 reading.object(node.line, "\(name): expected \(expected)\(found)\(meant)")
@@ -78,8 +78,8 @@ extension ValueReader where Value == String {
         Configuration.isName($0) ? $0 : nil
     }
 
-    /// A part of a cache key: printable ASCII without spaces, possibly empty.
-    static let keyPart = scalar("a text of ASCII without spaces", isShown: false) {
+    /// A part of a key: printable ASCII without spaces, or nothing.
+    static let keyPart = scalar("ASCII text without spaces", isShown: false) {
         $0.utf8.count <= RequestLimits.nameBytesMax
             && $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? $0 : nil
     }
@@ -108,7 +108,7 @@ extension ValueReader where Value == [String] {
         let tag = ValueReader<String>.scalar(CacheTag.expected) { CacheTag.isTag($0) ? $0 : nil }
         guard let tags = list(of: tag).read(node, name, &reading) else { return nil }
         guard tags.count <= CacheTag.countMax else {
-            reading.object(node.line, "\(name): at most \(CacheTag.countMax) tags")
+            reading.object(node.line, "\(name): at most \(CacheTag.countMax) tags are accepted")
             return nil
         }
         return tags
@@ -133,7 +133,8 @@ extension ValueReader {
     ) -> ValueReader where Value == [String: Element] {
         ValueReader { node, name, reading in
             guard case .map(let entries) = node.content else {
-                reading.object(node.line, "\(name): expected names, each with its keys")
+                reading.object(
+                    node.line, "\(name): expected a map of names, each with a map of keys")
                 return nil
             }
             var found: [String: Element] = [:]
@@ -141,7 +142,8 @@ extension ValueReader {
                 if Configuration.isName(entry.key), !reserved.contains(entry.key) {
                     found[entry.key] = element.read(entry.value, entry.key, &reading)
                 } else {
-                    reading.object(entry.line, "\(name): '\(entry.key.prefix(64))' is no name")
+                    reading.object(
+                        entry.line, "\(name): '\(entry.key.prefix(64))' is not a valid name")
                 }
             }
             return found
@@ -178,7 +180,7 @@ struct KeyTable<Target: Sendable>: Sendable {
     ) {
         guard case .map(let entries) = node.content else {
             let example = rows.first.map { ", such as '\($0.name): …'" } ?? ""
-            return reading.object(node.line, "\(what) is a map of keys\(example)")
+            return reading.object(node.line, "\(what) must be a map of keys\(example)")
         }
         for entry in entries {
             guard let row = rows.first(where: { $0.name == entry.key }) else {
