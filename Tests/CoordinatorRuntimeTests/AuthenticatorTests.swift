@@ -52,12 +52,12 @@ import Testing
             }
         }
         let advice = keeper.refusal(of: nil, at: .back(names[0]))?.message
-        #expect(advice?.contains("needs the bytes of back/raw/secret") == true)
+        #expect(advice?.contains("requires the secret in back/raw/secret") == true)
         for other in [WorkerPools(), WorkerPools([raw])] {
             let error = #expect(throws: (any Error).self) {
                 _ = try Authenticator(inherited: secrets.bytes, pools: other)
             }
-            #expect("\(String(describing: error))".contains("start serve again"))
+            #expect("\(String(describing: error))".contains("restart serve"))
         }
     }
 
@@ -84,6 +84,6 @@ import Testing
         let error = try #require(throws: (any Error).self) {
             _ = try Authenticator(inherited: Array(bytes.prefix(count)))
         }
-        #expect("\(error)".contains("have \(count) bytes, not 160"))
+        #expect("\(error)".contains("have \(count) bytes instead of 160"))
     }
 }

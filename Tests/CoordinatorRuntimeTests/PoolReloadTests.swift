@@ -21,11 +21,11 @@ import Testing
         #expect(try store.reload(at: Instant(nanoseconds: 1)) == "caches")
         for other in ["pools: {a: {kind: decode}}", "", "pools: {b: {kind: decode}}"] {
             _ = write(other + "\ncaches: [y]\n")
-            #expect(store.fault?.contains("'pools' is not what") == true)
+            #expect(store.fault?.contains("'pools' differs from what") == true)
             let error = #expect(throws: ConfigurationFileError.self) {
                 _ = try store.reload(at: Instant(nanoseconds: 1))
             }
-            #expect(error?.description.contains("start it again") == true)
+            #expect(error?.description.contains("restart the stack") == true)
             #expect(store.pools.further.map(\.name.text) == ["a"])
         }
         _ = write(one)

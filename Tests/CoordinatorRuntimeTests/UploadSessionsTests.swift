@@ -201,7 +201,7 @@ struct UploadSessionsTests {
         }
         let late = sessions.expire(at: Self.start.adding(milliseconds: silence))
         #expect(late.map(\.error.code) == [.deadlineExceeded])
-        #expect(late.first?.error.message.hasPrefix("0 of the 5 bytes that were") == true)
+        #expect(late.first?.error.message.hasPrefix("only 0 of the 5 announced bytes") == true)
     }
 
     /// However slowly its pieces come.

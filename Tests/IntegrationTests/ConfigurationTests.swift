@@ -140,7 +140,7 @@ extension RealProcesses {
                 try stack.send(.hangUp)
                 try expectSoon("a word of it", stack) {
                     let log = FileBytes.text(stack.logFile) ?? ""
-                    return log.contains("SIGHUP: there is no configuration to load anew")
+                    return log.contains("SIGHUP: no configuration to reload")
                 }
                 try workers.send(.hangUp)
                 // It has heard the signal before it hears of the end of its worker.
@@ -149,7 +149,7 @@ extension RealProcesses {
                 try workers.send(.terminate)
                 let end = try workers.end()
                 #expect(end.exitStatus == 0, "\(end)")
-                #expect(end.errorText.contains("SIGHUP: nothing is loaded anew"), "\(end)")
+                #expect(end.errorText.contains("SIGHUP: nothing to reload"), "\(end)")
             }
         }
 

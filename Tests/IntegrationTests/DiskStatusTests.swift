@@ -196,7 +196,7 @@ extension RealProcesses {
             let said = end.errorText
             #expect(said.contains("\(place.path), which leads to the cache directory"), "\(said)")
             #expect(said.contains("chmod go-w \(place.path)"), "\(said)")
-            #expect(!said.contains("the key by which users are told apart"), "\(said)")
+            #expect(!said.contains("the key for the identities of users"), "\(said)")
         }
     }
 }

@@ -103,7 +103,7 @@ extension RealProcesses {
                 #expect(end == "exit 124")
                 #expect(MonotonicClock.now() - began < 20_000_000_000)
                 let log = FileBytes.text(stack.logFile) ?? ""
-                #expect(log.contains("was killed and has not ended"))
+                #expect(log.contains("was killed but has not exited"))
                 disk.thaw()
             }
         }

@@ -16,10 +16,10 @@ extension RealProcesses {
                 "--secret-file", key, "--decode", "1", "--transform", "1",
             ]).end()
             #expect(end.exitStatus == 78, "\(end)")
-            let fault = "\(key), the key by which users are told apart, has not 32 bytes"
+            let fault = "\(key), the key for the identities of users, does not have 32 bytes"
             #expect(end.errorText.contains(fault))
-            #expect(end.errorText.contains("put it back, or remove it"), "what to do")
-            #expect(end.errorText.split(separator: "cannot go on").count == 2, "started once")
+            #expect(end.errorText.contains("restore it, or remove it"), "what to do")
+            #expect(end.errorText.split(separator: "cannot continue").count == 2, "started once")
         }
 
         /// Who waits for a stack that has ended hears of it at once, and not when the time is over.

@@ -36,7 +36,9 @@ extension RealProcesses {
                 "serve", "--only", "decode", "--decode", "1", "--runtime-dir", memory.path,
             ]).end()
             #expect(end.exitStatus == 78, "\(end)")
-            #expect(end.errorText.contains("its coordinator 2 to 3: install both of one release"))
+            #expect(
+                end.errorText.contains("its coordinator 2 to 3: install both from the same release")
+            )
             #expect(coordinator.stop() == 1, "started once")
         }
     }

@@ -78,21 +78,21 @@ import Testing
         var actions: [SupervisorAction] = []
         let now = Instant(nanoseconds: 1)
         let none =
-            #"{"cache":"1 of 1 not part of the stack","decode":"2 of 2 not part of the stack"}"#
+            #"{"cache":"1 of 1 not connected","decode":"2 of 2 not connected"}"#
         state.handle(.start, at: now, into: &actions)
         #expect(state.healthLine() == none + "\n")
         state.handle(.welcomed(slot: 0, life(1)), at: now, into: &actions)
         state.handle(.welcomed(slot: 2, life(2)), at: now, into: &actions)
         #expect(
-            state.healthLine() == #"{"cache":"ok","decode":"1 of 2 not part of the stack"}"# + "\n")
+            state.healthLine() == #"{"cache":"ok","decode":"1 of 2 not connected"}"# + "\n")
         state.handle(.welcomed(slot: 1, life(3)), at: now, into: &actions)
         #expect(state.healthLine() == #"{"cache":"ok","decode":"ok"}"# + "\n")
         #expect(
             state.healthLine(withoutSession: [2])
-                == #"{"cache":"1 of 1 not part of the stack","decode":"ok"}"# + "\n")
+                == #"{"cache":"1 of 1 not connected","decode":"ok"}"# + "\n")
         state.handle(.ended(slot: 1, .exited(0)), at: now, into: &actions)
         #expect(
-            state.healthLine() == #"{"cache":"ok","decode":"1 of 2 not part of the stack"}"# + "\n")
+            state.healthLine() == #"{"cache":"ok","decode":"1 of 2 not connected"}"# + "\n")
         state.handle(.stopRequested, at: now, into: &actions)
         #expect(state.healthLine() == #"{"cache":"shutting down","decode":"shutting down"}"# + "\n")
     }

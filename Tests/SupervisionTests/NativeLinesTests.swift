@@ -27,7 +27,7 @@ import Testing
         #expect(lines.take(flood, at: 0).count == Int(NativeLines.burst))
         #expect(lines.take(Self.line, at: NativeLines.nanosecondsPerLine - 1).isEmpty)
         let later = lines.take(Self.line, at: NativeLines.nanosecondsPerLine)
-        #expect(later == ["(\(1_001 - NativeLines.burst) lines were dropped)", "text"])
+        #expect(later == ["(\(1_001 - NativeLines.burst) lines dropped)", "text"])
     }
 
     @Test func anHourOfTextHasSoManyLines() {

@@ -226,7 +226,7 @@ import Testing
         #expect(script.does(.begun(slot: 0, life(1))) == [])
         script.passes(milliseconds: 100 * SupervisorState.startMilliseconds)
         #expect(script.does(.tick) == [])
-        #expect(script.state.healthLine().contains("1 of 1 not part of the stack"))
+        #expect(script.state.healthLine().contains("1 of 1 not connected"))
         #expect(script.does(.welcomed(slot: 0, life(1))) == [.announceReady])
     }
 

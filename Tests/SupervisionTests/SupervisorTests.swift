@@ -91,7 +91,7 @@ import Testing
         }
         #expect(lines.first == "to output" && lines.dropFirst().first == "to error\u{1B}[31m")
         #expect(lines.contains(String(repeating: "x", count: NativeLines.lineBytesMax)))
-        #expect(lines.contains { $0.hasSuffix("lines were dropped)") })
+        #expect(lines.contains { $0.hasSuffix("lines dropped)") })
         #expect(lines.count <= Int(NativeLines.burst) + 10)
         supervisor.requestStop()
         #expect(await supervisor.end() == .drained)

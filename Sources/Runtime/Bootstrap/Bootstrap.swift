@@ -76,7 +76,7 @@ public struct Bootstrap: ~Copyable {
     /// Logs a message that explains why a program ends.
     public static func complain(_ program: String, _ error: String) {
         Log(program: program, descriptor: Self.logDescriptor(CommandLine.arguments))
-            .error("cannot go on", ["error": .string(error)])
+            .error("cannot continue", ["error": .string(error)])
     }
 
     /// The descriptor of the log, as far as the arguments can be parsed: standard error, unless the
@@ -89,7 +89,7 @@ public struct Bootstrap: ~Copyable {
     private static func followParent(_ arguments: ProgramArguments) throws {
         guard let text = arguments.value("parent-pid"), let parent = Int32(text) else { return }
         guard try ParentDeath.arm(.kill, expected: parent) else {
-            throw ConfigurationError("the supervisor has gone")
+            throw ConfigurationError("the supervisor has exited")
         }
     }
 }

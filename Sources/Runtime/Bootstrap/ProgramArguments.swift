@@ -63,8 +63,8 @@ public enum ProgramArgumentsError: Error, Hashable, Sendable, CustomStringConver
     public var description: String {
         switch self {
         case .unknown(let argument): "unknown argument '\(argument)'"
-        case .missingValue(let name): "--\(name) needs a value"
-        case .notANumber(let name, let text): "--\(name) needs a number, not '\(text)'"
+        case .missingValue(let name): "--\(name) requires a value"
+        case .notANumber(let name, let text): "--\(name) requires a number, not '\(text)'"
         }
     }
 }

@@ -219,7 +219,7 @@ extension Coordinator {
                 guard
                     let bytes = try results.copy(
                         slice.delivery.reference, at: slice.offset, count: slice.count)
-                else { throw ImageError(.stale, "the result was evicted while it was read") }
+                else { throw ImageError(.stale, "the result was evicted while it was being read") }
                 let chunk = Chunk(
                     token: slice.delivery.reply.token, offset: slice.offset,
                     total: slice.delivery.reference.length, bytes: bytes)
@@ -251,8 +251,8 @@ extension Coordinator {
         of client: ClientID, at now: Instant, where isMeant: (LoadRequest) -> Bool
     ) {
         for delivery in deliveries.cancel(of: client, where: isMeant) {
-            let error = ImageError(.cancelled, "cancelled while the result was sent")
-            // The final reply of a load that continues is sent elsewhere.
+            let error = ImageError(.cancelled, "cancelled while the result was being sent")
+            // The end of a load that goes on is told by who goes on with it.
             guard delivery.reply.isTerminal || delivery.followUp != nil else {
                 letGo(of: delivery, for: client, at: now)
                 continue
@@ -260,7 +260,7 @@ extension Coordinator {
             finish(delivery, with: .failure(error), for: client, at: now)
         }
         for load in uploads.cancel(of: client, where: isMeant) {
-            let error = ImageError(.cancelled, "cancelled before all bytes had come")
+            let error = ImageError(.cancelled, "cancelled before all bytes had arrived")
             refuse(load, error, for: client, at: now)
         }
     }
@@ -272,7 +272,8 @@ extension Coordinator {
             let due = since.adding(milliseconds: Self.chunkStallMilliseconds)
             guard due <= now else { return timers.arm(.endStalledDeliveries, by: due) }
             counters.stalledPeers += 1
-            bootstrap.log.warning("a client takes no pieces", ["session": LogValue(client.value)])
+            bootstrap.log.warning(
+                "client does not accept chunks", ["session": LogValue(client.value)])
             end(client.value, at: now)
         }
     }

@@ -87,8 +87,8 @@ struct ConfigurationStore {
     /// only created when the stack starts.
     private func poolError(in new: Configuration) -> String? {
         guard new.pools != configuration.pools else { return nil }
-        return "'pools' is not what the stack was started with: start it again, or leave it as it "
-            + "was"
+        return "'pools' differs from what the stack was started with: restart the stack, or revert "
+            + "the change"
     }
 
     /// The worker pools.
@@ -277,7 +277,7 @@ extension Coordinator {
         guard image.context.key == nil else {
             throw ImageError(
                 .invalidRequest,
-                "an image that comes along has no key of its own; operators put bytes under one")
+                "an uploaded image cannot have its own key; operators can store bytes under a key")
         }
     }
 
@@ -285,7 +285,7 @@ extension Coordinator {
     /// that starts in it may be a late request (`renewLateResolution`) without any incoming load.
     mutating func lookAtSecrets(at now: Instant) {
         if configuration.refreshSecrets(at: now) {
-            bootstrap.log.info("a secret file has changed")
+            bootstrap.log.info("secret file changed")
             forgetNames()
         }
         logNotes()
@@ -297,10 +297,10 @@ extension Coordinator {
     mutating func mayBeReplaced(at now: Instant, by operator: UInt64) -> Bool {
         guard let fault = configuration.fault else { return true }
         bootstrap.log.error(
-            "this coordinator stays: the next one could not load all of the configuration",
+            "coordinator not replaced: its successor could not load the whole configuration",
             ["reason": .string(fault)])
         let error = ImageError(
-            .invalidRequest, "the configuration has a fault: \(fault.prefix(Self.faultMax))")
+            .invalidRequest, "the configuration has an error: \(fault.prefix(Self.faultMax))")
         send(.toClient(.refused(error, nil)), to: `operator`, at: now)
         return false
     }
@@ -314,7 +314,7 @@ extension Coordinator {
     mutating func reload(at now: Instant) {
         guard let path = configuration.path else {
             return bootstrap.log.warning(
-                "SIGHUP: there is no configuration to load anew: see --config")
+                "SIGHUP: no configuration to reload (see --config)")
         }
         do throws(ConfigurationFileError) {
             let (settings, downloads) = (configuration.cacheSettings, configuration.downloads)
@@ -329,8 +329,8 @@ extension Coordinator {
             warnOfUnverifiedHosts()
         } catch {
             bootstrap.log.error(
-                "the configuration is not loaded, the one before it holds until this coordinator "
-                    + "ends",
+                "configuration not loaded; the previous one remains in use until this coordinator "
+                    + "exits",
                 ["reason": .string("\(error)")])
         }
     }
@@ -377,7 +377,7 @@ extension Coordinator {
     mutating func logNotes() {
         for note in configuration.takeNotes() {
             bootstrap.log.warning(
-                "a secret file", ["file": .string(note.path), "reason": .string(note.reason)])
+                "secret file problem", ["file": .string(note.path), "reason": .string(note.reason)])
         }
     }
 }

@@ -111,7 +111,7 @@ public struct Coordinator: ~Copyable {
             incarnation: bootstrap.incarnation, totalBytesMax: Self.arenaBytesMax)
         self.arena = arena
         if let fault = vouchers.fault {
-            bootstrap.log.warning("no vouchers are issued", ["reason": .string(fault)])
+            bootstrap.log.warning("vouchers disabled", ["reason": .string(fault)])
         }
         uploads = UploadSessions(space: arena, bytesMax: Self.uploadBytesInAllMax)
         uploadBytesMax = options.limits.workGraph.bodyBytesMax
@@ -147,7 +147,7 @@ public struct Coordinator: ~Copyable {
         let least = ConnectionLimits.descriptorsMin(listeners)
         guard count < least else { return }
         log.warning(
-            "many connections at once could end this process: raise the limit of descriptors",
+            "too few file descriptors for all connections: raise the limit (RLIMIT_NOFILE)",
             [
                 "has": LogValue(count), "needs": LogValue(least),
             ])

@@ -304,6 +304,6 @@ extension Coordinator {
     /// Logs the number of suppressed lines, as soon as the rate limit allows it or at the end.
     func logDropped(_ count: UInt64) {
         guard count > 0 else { return }
-        bootstrap.log.warning("lines of requests were left out", ["count": LogValue(count)])
+        bootstrap.log.warning("request log lines dropped", ["count": LogValue(count)])
     }
 }

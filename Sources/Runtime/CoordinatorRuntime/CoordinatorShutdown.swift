@@ -216,7 +216,7 @@ extension Coordinator {
         switch note {
         case .begun: bootstrap.log.info("draining")
         case .requestsLeft:
-            bootstrap.log.warning("what was admitted takes too long: the next coordinator does it")
+            bootstrap.log.warning("admitted requests took too long: left to the next coordinator")
         case .workersLeft:
             let left = peers.all.compactMap { peer in
                 if case .worker(let pool, let hello) = peer.role {
@@ -226,7 +226,7 @@ extension Coordinator {
                 }
             }
             bootstrap.log.warning(
-                "workers did not end", ["left": .string(left.joined(separator: ", "))])
+                "workers did not exit", ["left": .string(left.joined(separator: ", "))])
         }
     }
 }

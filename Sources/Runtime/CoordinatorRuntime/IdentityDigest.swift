@@ -195,22 +195,22 @@ struct IdentityKeyError: Error, Hashable, CustomStringConvertible {
     let path: String
     let fault: Problem
 
-    var description: String { "\(path), the key by which users are told apart, \(reason)" }
+    var description: String { "\(path), the key for the identities of users, \(reason)" }
 
     private var reason: String {
         switch fault {
         case .length:
-            "has not \(KeyedDigest.keyLength) bytes: put it back, or remove it, and a new one is "
-                + "made; what is cached for users is then loaded anew"
+            "does not have \(KeyedDigest.keyLength) bytes: restore it, or remove it to create a "
+                + "new one; entries cached for users are then loaded again"
         case .unreadable(let errno):
-            "cannot be read (\(errno)): user \(CurrentProcess.userID) has to be permitted to, or "
-                + "another file named (IMAGEBUS_SECRET_FILE)"
+            "cannot be read (\(errno)): grant user \(CurrentProcess.userID) read permission, or "
+                + "specify another file (IMAGEBUS_SECRET_FILE)"
         case .deadLink:
-            "is a link to nothing: put the file there, or remove the link, and a new one is made"
+            "is a dangling link: restore the file, or remove the link to create a new one"
         case .notMade(let errno):
-            "cannot be made (\(errno)): its directory has to be there, and user "
-                + "\(CurrentProcess.userID) to be permitted to make \(path)"
-                + "\(IdentityKeyFile.draftSuffix) and to rename it, or another file named "
+            "cannot be created (\(errno)): create its directory and let user "
+                + "\(CurrentProcess.userID) create and rename \(path)"
+                + "\(IdentityKeyFile.draftSuffix), or specify another file "
                 + "(IMAGEBUS_SECRET_FILE)"
         }
     }

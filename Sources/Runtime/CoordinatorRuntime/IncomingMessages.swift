@@ -89,7 +89,7 @@ extension Coordinator {
     private mutating func logMalformed(_ error: WireError, _ gateway: Gateway, at now: Instant) {
         counters.malformedMessages += 1
         logRefused(
-            "a message was refused",
+            "message refused",
             ["listener": .string(gateway.listener.name), "error": .string("\(error)")], at: now)
     }
 
@@ -97,7 +97,7 @@ extension Coordinator {
         guard case .write(let leftOut) = refusalLines.take(at: now.nanoseconds) else { return }
         if leftOut > 0 {
             bootstrap.log.warning(
-                "lines of refused messages were left out", ["count": LogValue(leftOut)])
+                "log lines of refused messages dropped", ["count": LogValue(leftOut)])
         }
         bootstrap.log.warning(sentence, fields)
     }
@@ -217,7 +217,7 @@ extension Coordinator {
         let isThere = pools.workers.contains { pools[$0].name == pool && pools[$0].kind == kind }
         if let pool, !isThere {
             let error = ImageError(
-                .invalidRequest, "there is no pool '\(pool)' of \(kind.name) workers")
+                .invalidRequest, "no pool '\(pool)' of \(kind.name) workers exists")
             return send(.toClient(.refused(error, nil)), to: `operator`, at: now)
         }
         if kind == .coordinator, !mayBeReplaced(at: now, by: `operator`) { return }
@@ -289,7 +289,7 @@ extension Coordinator {
             peers[id]?.cacheStatus = status
         case .goodbye(let reason):
             bootstrap.log.info(
-                "a worker says goodbye",
+                "worker is leaving",
                 ["listener": .string(gateway.listener.name), "reason": .string("\(reason)")])
             peers[id]?.isLeaving = true
             handle(.workerDraining(worker), at: now)
@@ -328,7 +328,7 @@ extension Coordinator {
         let excess = hello.capabilities.excess(over: pool.grant)
         guard !excess.isEmpty else { return }
         logRefused(
-            "a worker could do more than its pool is granted",
+            "worker supports more than its pool is granted",
             [
                 "pool": .string("\(pool.name)"), "pid": LogValue(UInt64(hello.pid)),
                 "notGranted": .string(excess.joined(separator: ", ")),
@@ -346,7 +346,7 @@ extension Coordinator {
             return true
         }
         logRefused(
-            "a hello without the secret of its listener was refused",
+            "hello without the secret of its listener refused",
             ["listener": .string(gateway.listener.name)], at: now)
         notifyRefusal(error, sender, gateway)
         return false
@@ -362,7 +362,8 @@ extension Coordinator {
         drainMonitor(gateway, at: now)
         guard let connection = gateway.connection else {
             bootstrap.log.debug(
-                "a hello came too late", ["listener": .string(gateway.listener.name)])
+                "hello arrived after its connection closed",
+                ["listener": .string(gateway.listener.name)])
             return nil
         }
         // Descriptor numbers are reused immediately, and a connection has only one session.
@@ -393,8 +394,8 @@ extension Coordinator {
             return true
         case .refuse:
             logRefused(
-                "a worker was not welcomed: another one has its incarnation, or there are too "
-                    + "many of other PID namespaces",
+                "worker refused: another one has the same incarnation, or too many workers of "
+                    + "other PID namespaces are connected",
                 ["listener": .string(listener.name), "pid": LogValue(UInt64(hello.pid))], at: now)
             return false
         }
@@ -409,9 +410,10 @@ extension Coordinator {
             switch refusal {
             case .processIsFull(let count):
                 ImageError.busy(
-                    "this process has \(count) connections, as many as one may have; share one")
+                    "this process has reached the limit of \(count) connections; share a connection"
+                )
             case .listenerIsFull(let count):
-                ImageError.busy("there are \(count) connections, as many as there may be")
+                ImageError.busy("the listener has reached the limit of \(count) connections")
             }
         notifyRefusal(error, sender, gateway)
     }
@@ -456,7 +458,7 @@ extension Coordinator {
         let reader = ControlReader(directory: bootstrap.paths.controlDirectory(pool.name))
         guard let crash = reader.crashRecord(of: hello.incarnation) else { return nil }
         bootstrap.log.warning(
-            "a worker crashed or hung",
+            "worker crashed or hung",
             [
                 "kind": .string(pool.kind.name), "pool": .string("\(pool.name)"),
                 "pid": LogValue(UInt64(hello.pid)),
@@ -470,7 +472,7 @@ extension Coordinator {
     mutating func expel(_ id: UInt64, _ error: ImageError, at now: Instant) {
         counters.expelledWorkers += 1
         bootstrap.log.error(
-            "a worker broke the protocol", ["error": .string("\(error)"), "session": LogValue(id)])
+            "worker violated the protocol", ["error": .string("\(error)"), "session": LogValue(id)])
         send(.toWorker(.refused(error)), to: id, at: now)
         guard id != WorkerID.coordinator.value else { return joinAsProducer(at: now) }
         end(id, at: now)

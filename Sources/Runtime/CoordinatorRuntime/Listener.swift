@@ -97,8 +97,8 @@ struct Authenticator {
         if let secrets { try Self.check(secrets, have: pools) }
         guard let bytes, secrets == nil else { return }
         throw ConfigurationError(
-            "the secrets of the listeners have \(bytes.count) bytes, not "
-                + "\(ListenerSecrets.byteCount): start serve and the coordinator of one release")
+            "the listener secrets have \(bytes.count) bytes instead of "
+                + "\(ListenerSecrets.byteCount): use serve and coordinator of the same release")
     }
 
     /// Checks that the supervisor that created the secrets knew the same pools.
@@ -108,8 +108,8 @@ struct Authenticator {
         let known = Set(pools.workers.map { pools[$0].name })
         guard known != Set(secrets.workers.keys) else { return }
         throw ConfigurationError(
-            "the pools in the configuration are not those with which serve was started: start "
-                + "serve again")
+            "the pools in the configuration differ from those with which serve was started: "
+                + "restart serve")
     }
 
     /// Returns nil if the peer may connect.
@@ -134,13 +134,14 @@ struct Authenticator {
     private func advice(_ listener: Listener) -> String {
         switch listener {
         case .front, .web, .admin:
-            "a hello at admin/ needs the bytes of admin/secret: connect as the user of the stack"
+            "a hello at admin/ requires the secret in admin/secret: connect as the user of the "
+                + "stack"
         case .back(let pool) where isExternal(pool):
-            "a hello at back/\(pool)/ needs the bytes of back/\(pool)/secret: run the worker as "
-                + "the user of the stack"
+            "a hello at back/\(pool)/ requires the secret in back/\(pool)/secret: run the "
+                + "worker as the user of the stack"
         case .back(let pool):
-            "this stack starts its \(pool) workers itself: start the coordinator with "
-                + "'serve --only coordinator' to add workers of your own"
+            "this stack starts its own \(pool) workers: to add workers, start the coordinator "
+                + "with 'serve --only coordinator'"
         }
     }
 }
@@ -168,9 +169,9 @@ enum RestrictedFront {
         guard permitted.removes else {
             throw ImageError(
                 .invalidRequest,
-                "at web/ nothing may be removed from the caches: permit it under "
-                    + "profiles.web.front (removals), or give a gateway of this stack "
-                    + "operator-tokens and operator-listen")
+                "removals from the caches are not permitted at web/: permit them under "
+                    + "profiles.web.front (removals), or configure operator-tokens and "
+                    + "operator-listen for a gateway")
         }
         let selection = command.selection
         let isNamed = [selection.url, selection.prefix, selection.tag].count { $0 != nil } == 1
@@ -179,8 +180,8 @@ enum RestrictedFront {
         guard isNamed, !hasMore else {
             throw ImageError(
                 .invalidRequest,
-                "at web/ a removal names a URL, a prefix or a tag, and neither a cache, a tier nor "
-                    + "an age: connect at admin/ for others")
+                "a removal at web/ must specify a URL, a prefix or a tag, but no cache, tier or "
+                    + "age: connect at admin/ for other removals")
         }
     }
 
@@ -192,12 +193,12 @@ enum RestrictedFront {
             .contains { $0 != nil }
         try refuse(
             load.uploadBytes > UInt64(clamping: permitted.uploadBytesMax),
-            "more than \(permitted.uploadBytesMax) bytes of its own (upload-bytes)")
-        // Probes upload a small image.
+            "an upload of more than \(permitted.uploadBytesMax) bytes (upload-bytes)")
+        // Probes bring a small image along.
         try refuse(
             load.logContext.isProbe && !(1...probeBytesMax).contains(load.uploadBytes),
-            "to be in no log, as probes are")
-        try refuse(load.detach, "to go on without whoever asked")
+            "being excluded from logs like a probe")
+        try refuse(load.detach, "continuing after the client disconnects")
         let headers = load.image.headers.filter {
             !permitted.headers.contains($0.name.lowercased())
         }
@@ -206,15 +207,15 @@ enum RestrictedFront {
         try refuse(
             !permitted.refreshes && load.uploadBytes == 0
                 && !load.image.options.isDisjoint(with: asking),
-            "the origin to be asked about what is fresh, or has failed (refresh)")
+            "revalidating fresh or failed URLs (refresh)")
         let tags = context.tags.filter { tag in
             !(permitted.tagPrefix.map { tag.hasPrefix($0) } ?? false)
         }
         try refuse(!tags.isEmpty, "these tags (tag-prefix)")
-        try refuse(isNamed, "a profile, caches or a loader by name")
-        try refuse(context.key != nil, "a key of its own")
-        try refuse(context.serializer != nil, "what is kept beside entries")
-        try refuse(context.fallback != nil, "a fallback of its own")
+        try refuse(isNamed, "a named profile, cache or loader")
+        try refuse(context.key != nil, "a custom key")
+        try refuse(context.serializer != nil, "a serializer")
+        try refuse(context.fallback != nil, "a custom fallback")
     }
 
     /// The maximum size of a probe's image, in bytes.
@@ -224,7 +225,7 @@ enum RestrictedFront {
         guard isAsked else { return }
         throw ImageError(
             .invalidRequest,
-            "at web/ no load may ask for \(what): permit it under profiles.web.front, or connect "
-                + "at front/")
+            "loads at web/ may not request \(what): permit it under profiles.web.front, or "
+                + "connect at front/")
     }
 }

@@ -65,7 +65,7 @@ extension Coordinator {
         }
         // An answer that can't be parsed again is a defect of this program.
         guard let token = TokenedBody(answers.body(at: index))?.token else { return }
-        let error = ImageError(.internalError, "a message of the coordinator cannot travel")
+        let error = ImageError(.internalError, "a message of the coordinator cannot be sent")
         let failure = Reply(token: token, outcome: .failure(error))
         keep(.toClient(.reply(failure)), for: id, at: now)
     }

@@ -129,7 +129,7 @@ extension Coordinator {
         }
         guard peers[id]?.outbox.append(message) != false else {
             counters.stalledPeers += 1
-            bootstrap.log.warning("a peer does not read", ["session": LogValue(id)])
+            bootstrap.log.warning("peer does not read its messages", ["session": LogValue(id)])
             return end(id, at: now)
         }
     }
@@ -184,7 +184,7 @@ extension Coordinator {
             let encoded = try encode(message)
             return try gateway.send(encoded, from: encoder, to: peer.routing)
         } catch {
-            bootstrap.log.error("a message cannot travel", ["error": .string("\(error)")])
+            bootstrap.log.error("message cannot be encoded", ["error": .string("\(error)")])
             return substitute(for: message, to: peer, through: gateway)
         }
     }
@@ -192,7 +192,7 @@ extension Coordinator {
     private mutating func substitute(
         for message: Outbox.Message, to peer: Peer, through gateway: Gateway
     ) -> SendOutcome {
-        let error = ImageError(.internalError, "a message of the coordinator cannot travel")
+        let error = ImageError(.internalError, "a message of the coordinator cannot be sent")
         switch message {
         case .toClient(.reply(let reply)):
             let failure = ServerMessage.reply(Reply(token: reply.token, outcome: .failure(error)))

@@ -53,11 +53,11 @@ struct UploadSessions {
         if let old { giveUp(old, of: client) }
         let bytesMax = min(bytesMax, bytes.mostOfOne)
         guard load.image.url.isEmpty else {
-            throw ImageError(.invalidRequest, "bytes come along, so there is no URL to be named")
+            throw ImageError(.invalidRequest, "uploads must not specify a URL")
         }
         guard load.uploadBytes <= bytesMax else {
             throw ImageError(
-                .limitExceeded, "at most \(bytesMax) bytes may come along",
+                .limitExceeded, "uploads accept at most \(bytesMax) bytes",
                 details: ["limit": "\(bytesMax)"])
         }
         guard lines[client]?.uploads.count ?? 0 < Self.perClientMax,
@@ -69,7 +69,7 @@ struct UploadSessions {
             lines[client, default: Line()].uploads[load.token] = upload
             expect(upload.deadline)
         } catch {
-            throw ImageError(.internalError, "no digest can be made: \(error)")
+            throw ImageError(.internalError, "the digest cannot be computed: \(error)")
         }
     }
 
@@ -82,7 +82,7 @@ struct UploadSessions {
             (lines[client]?.untold ?? 0) + UInt64(chunk.bytes.count)
         guard let upload = lines[client]?.uploads[chunk.token] else { return nil }
         guard upload.follows(chunk) else {
-            throw ImageError(.protocolViolation, "a piece does not follow the one before it")
+            throw ImageError(.protocolViolation, "a chunk does not follow the previous one")
         }
         do throws(ImageError) {
             try makeRoom(for: chunk, in: upload, of: client)
@@ -185,7 +185,7 @@ struct UploadSessions {
         if lines.isEmpty { nextDeadline = nil }
     }
 
-    private static let busy = ImageError.busy("there is no room for the bytes that came along")
+    private static let busy = ImageError.busy("there is no space for the uploaded bytes")
 }
 
 extension UploadSessions {
@@ -206,9 +206,9 @@ extension UploadSessions {
         var error: ImageError {
             ImageError(
                 .deadlineExceeded,
-                "\(received) of the \(load.uploadBytes) bytes that were announced came: the next "
-                    + "ones have to within \(UploadSessions.silenceMilliseconds / 1_000) s, and "
-                    + "all within the timeout")
+                "only \(received) of the \(load.uploadBytes) announced bytes arrived: the next "
+                    + "chunk must follow within \(UploadSessions.silenceMilliseconds / 1_000) s, and "
+                    + "the whole upload must finish within the timeout")
         }
     }
 

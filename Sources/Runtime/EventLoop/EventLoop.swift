@@ -29,7 +29,7 @@ public struct EventLoop: ~Copyable {
 
     /// Creates a loop for at most `sourcesMax` sources (1...`EventLoop.sourcesMax`).
     public init(sourcesMax: Int) {
-        precondition((1...Self.sourcesMax).contains(sourcesMax), "a loop has 1 to 63 sources")
+        precondition((1...Self.sourcesMax).contains(sourcesMax), "a loop must have 1 to 63 sources")
         polls = PollSet(capacity: sourcesMax + 1)
         guard let timer = try? TimerDescriptor() else { return }
         alarm = LoopAlarm(index: polls.add(descriptor: timer.descriptor.number), timer)

@@ -33,7 +33,7 @@ public struct TimerQueue<Element: Sendable>: Sendable {
     /// before anything that needs a timer is accepted.
     @discardableResult
     public mutating func schedule(_ element: Element, at due: Instant) -> TimerID {
-        precondition(heap.count < timersMax, "more timers than were admitted")
+        precondition(heap.count < timersMax, "more timers than admitted")
         let id = heap.insert(at: due)
         if Int(id.slot) == elements.count {
             elements.append(element)

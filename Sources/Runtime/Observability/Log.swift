@@ -73,7 +73,7 @@ public struct Log: Sendable {
         let count = lost.take()
         if count > 0 {
             put(
-                max(.warning, self.level), "lines were lost: nobody read them",
+                max(.warning, self.level), "log lines lost: the reader is too slow",
                 [("count", LogValue(count))])
             // Writing that line may have filled the pipe.
             guard FileDescriptor.hasRoom(descriptor) else { return lost.add() }

@@ -14,7 +14,7 @@ public enum Sandbox {
     /// continues.
     public static func enter(_ profile: SandboxProfile, log: Log) -> SandboxLayers {
         if CurrentProcess.hasSanitizer {
-            log.warning("there is no sandbox: a sanitizer opens files and traces at the end")
+            log.warning("sandbox disabled: a sanitizer opens files and traces at exit")
             return []
         }
         var entered: SandboxLayers = []
@@ -24,7 +24,7 @@ public enum Sandbox {
                 entered.insert(layer)
             } catch {
                 log.warning(
-                    "a layer of the sandbox is missing",
+                    "sandbox layer unavailable",
                     [
                         "layer": .string(layer.names.joined(separator: ",")),
                         "error": .string("\(error)"),
@@ -114,7 +114,7 @@ public enum Sandbox {
             let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
             try rules.allow(access, below: FileDescriptor.openDirectory(parent))
             log.warning(
-                "a directory is not there yet: the one that holds it is open to the worker",
+                "directory does not exist yet: the worker can access its parent",
                 ["missing": .string(path), "open": .string(parent)])
         }
     }

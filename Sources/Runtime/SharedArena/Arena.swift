@@ -38,7 +38,7 @@ public final class Arena: SharingSpace {
         let block = state.withLock { $0.reserve(max(1, bytes)) }
         guard let block else {
             throw ImageError(
-                .arenaFull, "no room for \(bytes) bytes of payload; retry, or raise the limit")
+                .arenaFull, "no space for \(bytes) bytes of payload; retry, or raise the limit")
         }
         return block
     }

@@ -49,7 +49,7 @@ public struct BlockCopier: Sendable {
         _ reference: BlockReference, into target: UnsafeMutableRawBufferPointer
     ) throws(ImageError) {
         let count = Int(reference.length)
-        precondition(count <= target.count, "the target holds the payload")
+        precondition(count <= target.count, "the target must be large enough for the payload")
         let file = try SegmentOpening.open(reference, in: directories)
         let payload = UnsafeMutableRawBufferPointer(rebasing: target[..<count])
         let read: Int
@@ -110,7 +110,7 @@ public final class ResultReader {
     ) throws(ImageError) -> [UInt8]? {
         precondition(
             offset <= reference.length && UInt64(count) <= reference.length - offset,
-            "a part lies within its payload")
+            "a part must lie within its payload")
         var copied: [UInt8] = []
         let isCurrent = try segment(of: reference).read(reference) { source in
             copied = [UInt8](source[Int(offset)..<(Int(offset) + count)])
@@ -176,7 +176,7 @@ final class SegmentMappings {
     /// Returns the payload, which is preceded by its 64-byte header. Valid until the next call.
     func bytes(of reference: BlockReference) throws(ImageError) -> UnsafeRawBufferPointer {
         guard let bytes = try segment(of: reference).bytes(of: reference) else {
-            throw ImageError(.stale, "a reference leaves its segment")
+            throw ImageError(.stale, "a reference exceeds its segment")
         }
         return bytes
     }
@@ -312,12 +312,13 @@ enum SegmentOpening {
             return file
         } catch .notPermitted {
             throw ImageError(
-                .internalError, "\(path) lets others than its owner write: take that away")
+                .internalError,
+                "\(path) is writable by users other than its owner: remove that permission")
         } catch .noSuchFile {
             throw ImageError(.stale, "segment \(name.fileName) is gone")
         } catch .invalidArgument {
             throw ImageError(
-                .stale, "segment \(name.fileName) is not what the reference says")
+                .stale, "segment \(name.fileName) does not match the reference")
         } catch {
             throw ImageError(.internalError, "segment \(name.fileName) cannot be read: \(error)")
         }

@@ -162,10 +162,10 @@ public enum RuntimePathsError: Error, Hashable, Sendable, CustomStringConvertibl
         switch self {
         case .notAbsolute(let path): "the runtime directory '\(path)' is not an absolute path"
         case .notAnEndpoint(let text):
-            "'\(text)' is no endpoint: name it as ipc:///DIRECTORY/front/front.sock"
+            "'\(text)' is not a valid endpoint: expected ipc:///DIRECTORY/front/front.sock"
         case .unreadable(let path, let errno): "\(path) cannot be trusted or read (\(errno))"
         case .malformed(let path):
-            "\(path) holds no absolute path: remove it, the next serve writes it anew"
+            "\(path) does not contain an absolute path: remove it; the next serve recreates it"
         }
     }
 }
@@ -309,18 +309,18 @@ public enum UntrustedDirectoryError: Error, Hashable, Sendable, CustomStringConv
 
     /// The error and the remedy, in one sentence.
     public var description: String {
-        "\(reason): nothing was sent there; remove it, or name the stack that is meant with "
+        "\(reason): nothing was sent there; remove it, or specify the intended stack with "
             + "--endpoint or --runtime-dir (IMAGEBUS_ENDPOINT, IMAGEBUS_RUNTIME_DIR)"
     }
 
     private var reason: String {
         switch self {
         case .wrongOwner(let path, let owner, let user):
-            "\(path) belongs to user \(owner), neither to user \(user) nor to root"
+            "\(path) belongs to user \(owner) instead of user \(user) or root"
         case .writable(let path, let mode):
-            "\(path) has mode 0\(String(mode, radix: 8)), so that other users may change it"
+            "\(path) has mode 0\(String(mode, radix: 8)), which allows other users to change it"
         case .notDirectory(let path): "\(path) is not a directory (links are not followed)"
-        case .system(let path, let errno): "\(path) cannot be looked at (\(errno))"
+        case .system(let path, let errno): "\(path) cannot be inspected (\(errno))"
         }
     }
 }

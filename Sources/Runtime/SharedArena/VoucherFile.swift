@@ -17,7 +17,9 @@ public struct VoucherFile: ~Copyable {
     ///
     /// Throws ENOSPC if the file system is full.
     public init(in directory: String, epoch: Epoch, words: Int) throws(Errno) {
-        precondition((1...VoucherLayout.wordsMax).contains(words), "words within their limit")
+        precondition(
+            (1...VoucherLayout.wordsMax).contains(words),
+            "the number of words must be within its limit")
         let name = VoucherLayout.fileName(epoch)
         let count = VoucherLayout.byteCount(words: words)
         let folder = try FileDescriptor.openDirectory(directory)
@@ -56,7 +58,7 @@ public struct VoucherFile: ~Copyable {
 
     /// Sets word `index` to `number`.
     public borrowing func set(_ index: UInt64, to number: UInt64) {
-        precondition(index < words, "there is such a word")
+        precondition(index < words, "the word must exist")
         store(number, at: VoucherLayout.headerBytes + 8 * Int(index))
     }
 

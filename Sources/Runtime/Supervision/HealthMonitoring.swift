@@ -326,6 +326,6 @@ extension SupervisorState {
 
     private func complaint(_ missing: Int, of count: Int) -> String? {
         guard phase == .running else { return "shutting down" }
-        return missing > 0 ? "\(missing) of \(count) not part of the stack" : nil
+        return missing > 0 ? "\(missing) of \(count) not connected" : nil
     }
 }

@@ -273,7 +273,7 @@ public enum RuntimeDirectoryError: Error, Hashable, Sendable, CustomStringConver
         switch self {
         case .notAbsolute(let path): "the runtime directory '\(path)' is not an absolute path"
         case .pathTooLong(let path, let bytes):
-            "the socket path \(path) has \(bytes) bytes, the kernel takes "
+            "the socket path \(path) has \(bytes) bytes; the kernel accepts at most "
                 + "\(RuntimeDirectory.socketPathBytesMax): choose a runtime directory that is "
                 + "\(bytes - RuntimeDirectory.socketPathBytesMax) bytes shorter"
         case .notDirectory(let path):
@@ -283,17 +283,17 @@ public enum RuntimeDirectoryError: Error, Hashable, Sendable, CustomStringConver
             "\(path) belongs to user \(owner), not to user \(expected): change its owner, or "
                 + "choose another runtime directory"
         case .wrongMode(let path, let mode):
-            "\(path) has mode 0\(String(mode, radix: 8)), which lets others in: "
-                + "take their permission away, such as with chmod 700"
+            "\(path) has mode 0\(String(mode, radix: 8)), which gives other users access: "
+                + "remove it, such as with chmod 700"
         case .locked(let path, let holder):
-            "another serve\(holder.map { " (process \($0))" } ?? "") holds \(path): stop it, or "
+            "another serve\(holder.map { " (process \($0))" } ?? "") is using \(path): stop it, or "
                 + "choose another runtime directory"
         case .noSharedMemory(let path):
-            "\(path) is not on tmpfs, and neither is it: mount tmpfs at one of them"
+            "neither \(path) is on tmpfs: mount tmpfs at one of them"
         case .awaitsCoordinator(let path):
-            "\(path) is not there yet: the supervisor of the coordinator makes it"
+            "\(path) does not exist yet: the supervisor of the coordinator creates it"
         case .system(let path, let errno):
-            "\(path) cannot be used (\(errno)): name another one with --runtime-dir"
+            "\(path) cannot be used (\(errno)): choose another one with --runtime-dir"
         }
     }
 }

@@ -86,7 +86,7 @@ enum SharedMemoryRoot {
         guard
             (try? FileDescriptor.openDirectory(sharedMemory).fileSystemStatus())?.isTemporary
                 == true
-        else { throw .noSharedMemory("\(root.path) (and \(sharedMemory))") }
+        else { throw .noSharedMemory("\(root.path) nor \(sharedMemory)") }
         let mine = try VerifiedDirectory.at(
             path: "\(sharedMemory)/imagebus-\(CurrentProcess.userID)", .own)
         let segments = try mine.directory(name(of: root))

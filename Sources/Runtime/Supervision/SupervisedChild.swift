@@ -237,6 +237,6 @@ struct NativeLines: Sendable {
 
     private mutating func takeDropped() -> String {
         defer { dropped = 0 }
-        return "(\(dropped) lines were dropped)"
+        return "(\(dropped) lines dropped)"
     }
 }

@@ -352,32 +352,32 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .started(let kind, let pid): "\(kind.name) \(pid) started"
-        case .begun(let kind, let pid): "\(kind.name) \(pid) looks for its coordinator"
+        case .begun(let kind, let pid): "\(kind.name) \(pid) is connecting to its coordinator"
         case .welcomed(let kind, let pid): "\(kind.name) \(pid) ready"
         case .ended(let kind, let pid, let status, _): "\(kind.name) \(pid) ended: \(status)"
         case .endedBeforeReady(let pool, let program, let pid, let status):
-            "pool \(pool): \(program) (process \(pid)) ended before it was ready: \(status)"
+            "pool \(pool): \(program) (process \(pid)) exited before it was ready: \(status)"
         case .cannotStart(let kind, let program, let errno):
             "\(kind.name): \(program) cannot be started (\(errno)): "
-                + "IMAGEBUS_PROGRAMS names the directory of the programs"
+                + "set IMAGEBUS_PROGRAMS to the directory of the programs"
         case .hangs(let kind, let pid, let stall):
-            "\(kind.name) \(pid) does not answer: killed" + Self.excuse(stall)
+            "\(kind.name) \(pid) does not respond: killed" + Self.excuse(stall)
         case .startsTooLong(let kind, let pid, let milliseconds, let moved):
             "\(kind.name) \(pid) did not start within \(milliseconds) ms"
-                + (moved > 0 ? " and \(moved) ms in which it may have had no processor" : "")
+                + (moved > 0 ? " and \(moved) ms in which it may have had no CPU time" : "")
                 + ": killed"
         case .wrote(let kind, let pid, let line): "\(kind.name) \(pid) wrote: \(line)"
         case .unkilled(let kind, let pid):
-            "\(kind.name) \(pid) was killed and has not ended: it waits for a disk that does not "
-                + "answer, and ends with that wait"
+            "\(kind.name) \(pid) was killed but has not exited: it is waiting for an unresponsive "
+                + "disk and exits when that wait ends"
         case .backingOff(let kind, let milliseconds):
-            "\(kind.name) failed repeatedly, next start in \(milliseconds) ms"
+            "\(kind.name) failed repeatedly; next start in \(milliseconds) ms"
         case .refused(let kind, let code):
-            "\(kind.name) cannot run with these settings (exit \(code)), see its message above"
+            "\(kind.name) cannot run with these settings (exit \(code)); see its message above"
         case .ready: "all processes are ready"
         case .draining: "draining"
         case .nothingToReload:
-            "SIGHUP: nothing is loaded anew, neither a coordinator nor a gateway is served"
+            "SIGHUP: nothing to reload; neither a coordinator nor a gateway is running"
         case .removedSegments(let kind, let count):
             "removed \(count) segments of a dead \(kind.name) process"
         }
@@ -385,7 +385,7 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
 
     private static func excuse(_ stall: Stall) -> String {
         let waited = stall.waitedMilliseconds
-        return waited > 0 ? " (meanwhile it waited \(waited) ms for a processor)" : ""
+        return waited > 0 ? " (meanwhile it waited \(waited) ms for CPU time)" : ""
     }
 }
 

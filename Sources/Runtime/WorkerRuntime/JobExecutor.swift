@@ -103,7 +103,7 @@ public final class WorkerReporter: Sendable {
     /// capacity.
     public func finish(_ outcome: JobOutcome) {
         let isPosted = mailbox.post(.outcome(outcome))
-        precondition(isPosted, "outcomes are bounded by credit")
+        precondition(isPosted, "the number of outcomes must not exceed the credit")
     }
 
     /// Sends a notice and returns whether it was queued. Notices are dropped if the queue is full,
@@ -180,7 +180,7 @@ public final class SingleJobExecutor: JobExecutor {
         let flag = CancellationFlag()
         current = (job.id, flag)
         let isPosted = assignments.post(Assignment(job: job, flag: flag))
-        precondition(isPosted, "a worker holds no more jobs than its credit")
+        precondition(isPosted, "the number of jobs must not exceed the credit")
     }
 
     /// See `JobExecutor`.
@@ -248,6 +248,6 @@ public final class SingleJobExecutor: JobExecutor {
 extension ImageError {
     /// Returns the error for a job that another kind of worker executes.
     public static func notOurs(_ work: JobWork) -> ImageError {
-        ImageError(.protocolViolation, "this worker does no \(work.kind.name) job")
+        ImageError(.protocolViolation, "this worker does not support \(work.kind.name) jobs")
     }
 }

@@ -124,7 +124,7 @@ extension WorkerLoop {
     /// instead.
     mutating func exitIfOrphaned() throws {
         guard executor.hasTooManyAbandonedJobs else { return }
-        bootstrap.log.warning("too much of what was cancelled goes on", [:])
+        bootstrap.log.warning("too many cancelled jobs are still running", [:])
         try perform(session.gaveUpOnNativeCode())
     }
 
@@ -180,16 +180,16 @@ extension WorkerLoop {
             cancel(job)
             expectEnd(of: job, at: now)
         case .grace(let job):
-            bootstrap.log.warning("a job did not heed its cancel", ["job": LogValue(job.value)])
+            bootstrap.log.warning("job ignored its cancellation", ["job": LogValue(job.value)])
             blame()
             try perform(session.gaveUpOnNativeCode())
         case .farewell:
             guard awaitsRelease else { return }
-            bootstrap.log.warning("blocks were not released before the end", [:])
+            bootstrap.log.warning("blocks not released before exit", [:])
             awaitsRelease = false
             executor.flush()
         case .departure:
-            bootstrap.log.warning("ends with what it holds: others do it", [:])
+            bootstrap.log.warning("exiting with unfinished jobs; other workers take them over", [:])
             try perform(session.tookTooLong())
         case .retry: isRetrying = false
         case .tick:
@@ -276,7 +276,7 @@ struct JobLog {
         if log.level > .debug {
             guard case .write(let leftOut) = budget.take(at: now.nanoseconds) else { return }
             if leftOut > 0 {
-                log.warning("lines of jobs were left out", ["count": LogValue(leftOut)])
+                log.warning("job log lines dropped", ["count": LogValue(leftOut)])
             }
         }
         log.write(entry.level, "job", fields: Self.fields(entry.job, outcome))

@@ -100,7 +100,7 @@ public struct WorkerLoop: ~Copyable {
                 in: bootstrap.paths.controlDirectory(pool), incarnation: bootstrap.incarnation)
         } catch {
             bootstrap.log.warning(
-                "there is no control segment: a crash leaves no record",
+                "no control segment: crashes will not be recorded",
                 ["error": .string("\(error)")])
             return nil
         }
@@ -162,10 +162,10 @@ public struct WorkerLoop: ~Copyable {
             } catch .versionRefused(let lowest, let highest) {
                 // Reconnecting would be futile: until it is replaced, it would never get a job.
                 throw ConfigurationError(
-                    "this worker speaks version \(FrameHeader.currentVersion) of the protocol, its "
-                        + "coordinator \(lowest) to \(highest): install both of one release")
+                    "this worker uses protocol version \(FrameHeader.currentVersion), its "
+                        + "coordinator \(lowest) to \(highest): install both from the same release")
             } catch {
-                bootstrap.log.error("a message was not understood", ["error": "\(error)"])
+                bootstrap.log.error("message not understood", ["error": "\(error)"])
                 continue
             }
             if case .refused(let error) = received, session.isWelcome { wasExpelled(error) }
@@ -176,7 +176,7 @@ public struct WorkerLoop: ~Copyable {
     /// Logs why the worker was rejected, for the author of an external worker.
     private mutating func wasExpelled(_ error: ImageError) {
         isExpelled = true
-        bootstrap.log.error("the coordinator ended the session", ["error": "\(error)"])
+        bootstrap.log.error("session ended by the coordinator", ["error": "\(error)"])
     }
 
     private static func decode(
@@ -285,7 +285,7 @@ extension WorkerLoop {
         case .flush: flush()
         case .end(let reason): end(reason)
         case .giveUp(let error):
-            throw ConfigurationError("this worker is not let in: \(error.message)")
+            throw ConfigurationError("the coordinator refused this worker: \(error.message)")
         }
     }
 
@@ -408,7 +408,7 @@ extension WorkerLoop {
         outbox.removeFirst(sent)
         guard !outbox.isEmpty else { return }
         guard outbox.count <= Self.outboxMax else {
-            bootstrap.log.error("the coordinator does not read", [:])
+            bootstrap.log.error("coordinator does not read its messages", [:])
             exitStatus = ProgramExit.startAgain
             return
         }
@@ -423,13 +423,13 @@ extension WorkerLoop {
         do throws(WireError) {
             encoded = try encoder.encode(message)
         } catch {
-            bootstrap.log.error("a message cannot travel", ["error": "\(error)"])
+            bootstrap.log.error("message cannot be encoded", ["error": "\(error)"])
             guard case .outcome(let outcome) = message, !outcome.result.isFailure else {
                 return true
             }
             outstandingBlocks.remove(outcome.result.references.map(\.block))
             discard(outcome)
-            let failure = ImageError(.internalError, "an outcome cannot travel: \(error)")
+            let failure = ImageError(.internalError, "the outcome cannot be encoded: \(error)")
             return try transmit(
                 .outcome(
                     JobOutcome(

@@ -188,12 +188,12 @@ extension WorkerParts {
             _ = try FileDescriptor.openDirectory(directory)
         } catch {
             throw ConfigurationError(
-                "there is no \(directory) (\(error)): the stack does not run, or its configuration "
-                    + "names no foreign pool '\(place.pool)'")
+                "cannot open \(directory) (\(error)): the stack is not running, or its "
+                    + "configuration has no pool '\(place.pool)' with 'trust: foreign'")
         }
         let removed = try OrphanSegments.removeOrphans(in: directory)
         if removed > 0 {
-            log.info("removed segments of processes that ended", ["count": LogValue(removed)])
+            log.info("removed segments of exited processes", ["count": LogValue(removed)])
         }
         return try Arena(
             directory: directory, name: .stage, incarnation: incarnation,
@@ -235,8 +235,8 @@ public struct WorkerPlace: Hashable, Sendable {
     private static func name(_ text: String) throws(ConfigurationError) -> PoolName {
         guard let name = PoolName(text) else {
             throw ConfigurationError(
-                "'\(text)' is no name of a pool: a small letter, then small letters, digits and "
-                    + "'-', at most \(PoolName.bytesMax) in all")
+                "'\(text)' is not a valid pool name: expected a lower-case letter, then lower-case "
+                    + "letters, digits and '-', at most \(PoolName.bytesMax) characters in total")
         }
         return name
     }

@@ -88,8 +88,8 @@ extension RealProcesses {
             try await withStack(decoders: 1) { stack in
                 let end = try stack.run(["serve", "--only", "decode", "--decode", "1"])
                 #expect(end.exitStatus == 78, "\(end)")
-                #expect(end.errorText.contains("this worker is not let in: "))
-                #expect(end.errorText.contains("this stack starts its decode workers itself"))
+                #expect(end.errorText.contains("the coordinator refused this worker: "))
+                #expect(end.errorText.contains("this stack starts its own decode workers"))
                 #expect(end.errorText.contains("serve --only coordinator"), "what to do")
             }
         }
@@ -99,7 +99,7 @@ extension RealProcesses {
                 try FileDescriptor.openDirectory("\(stack.runtimeDirectory)/admin").unlink("secret")
                 let end = try stack.run(["status"])
                 #expect(end.exitStatus != 0, "\(end)")
-                #expect(end.errorText.contains("needs the bytes of admin/secret"), "\(end)")
+                #expect(end.errorText.contains("requires the secret in admin/secret"), "\(end)")
                 #expect(try stack.run(["health"]).exitStatus != 0)
             }
         }

@@ -201,7 +201,7 @@ extension RealProcesses {
                 try await stack.awaitWorker(restarts: 1)
                 let said = FileBytes.text(stack.logFile) ?? ""
                 #expect(
-                    said.contains("a job did not heed its cancel")
+                    said.contains("job ignored its cancellation")
                         || said.contains("a worker did not respond to the cancellation of a job"))
                 #expect(try pixels(url, stack).samples == [UInt8](repeating: 1, count: 9))
                 try await stack.awaitIdle()
@@ -242,7 +242,7 @@ extension RealProcesses {
                 let words = ["--runtime-dir", stack.runtimeDirectory, "--pool", "mine"]
                 let end = try CommandLineRun(program: Programs.path(.qoiCoder), words).end()
                 #expect(end.exitStatus == 70, "\(end)")
-                #expect(end.errorText.contains("the coordinator ended the session"), "\(end)")
+                #expect(end.errorText.contains("session ended by the coordinator"), "\(end)")
                 #expect(end.errorText.contains("exr"), "\(end)")
             }
         }
@@ -329,7 +329,7 @@ extension RealProcesses {
                 program: program, ["--runtime-dir", folder.path, "--pool", "qoi"]
             ).end()
             #expect(nowhere.exitStatus == 78, "\(nowhere)")
-            #expect(nowhere.errorText.contains("names no foreign pool 'qoi'"), "\(nowhere)")
+            #expect(nowhere.errorText.contains("has no pool 'qoi'"), "\(nowhere)")
         }
     }
 }

@@ -8,10 +8,10 @@ extension RealProcesses {
     @Suite struct LonelyWorkerTests {
         @Test func oneThatIsKilledLeavesNothing() throws {
             let serve = try LoggedServe(["--only", "decode", "--decode", "1"])
-            let first = try serve.processID(in: serve.line("looks for its coordinator"))
+            let first = try serve.processID(in: serve.line("is connecting to its coordinator"))
             #expect(serve.pages.count == 1)
             try Signal.kill.send(to: first)
-            let second = try serve.processID(in: serve.line("looks for its coordinator"))
+            let second = try serve.processID(in: serve.line("is connecting to its coordinator"))
             #expect(second != first)
             _ = try serve.line("removed 1 segments of a dead decode process")
             #expect(serve.pages.count == 1, "that of the second one")
@@ -20,9 +20,9 @@ extension RealProcesses {
         /// As long as five looks of `serve`.
         @Test(.enabled(if: Effort.isLong)) func oneThatHaltsIsKilledAndReplaced() throws {
             let serve = try LoggedServe(["--only", "decode", "--decode", "1"])
-            let first = try serve.processID(in: serve.line("looks for its coordinator"))
+            let first = try serve.processID(in: serve.line("is connecting to its coordinator"))
             try Signal.stop.send(to: first)
-            _ = try serve.line("decode \(first) does not answer: killed")
+            _ = try serve.line("decode \(first) does not respond: killed")
             _ = try serve.line("removed 1 segments of a dead decode process")
             #expect(serve.pages.count == 1)
         }

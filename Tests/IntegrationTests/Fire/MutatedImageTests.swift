@@ -101,7 +101,7 @@ extension RealProcesses {
                 Swift.print("  \(format): \(end.sorted { $0.key < $1.key })")
             }
             let restarts = report.processes.map { Int($0.restarts) }.reduce(0, +)
-            let crashed = try lines("a worker crashed or hung", stack)
+            let crashed = try lines("worker crashed or hung", stack)
             let words = "\(recycled) had done their share, \(crashed) crashed"
             Swift.print("  restarts: \(restarts), \(words)")
             #expect(crashed >= 2 * all["\(ErrorCode.poisoned)", default: 0])

@@ -40,7 +40,7 @@ extension RealProcesses {
                 #expect(restarts.map(\.kind) == [kind])
                 #expect(restarts.map(\.restarts) == [1])
                 let log = FileBytes.text(stack.logFile) ?? ""
-                #expect(log.contains("\(kind.name) \(hung.processID) does not answer: killed"))
+                #expect(log.contains("\(kind.name) \(hung.processID) does not respond: killed"))
                 #expect(!log.contains("failed repeatedly"))
             }
         }

@@ -157,7 +157,9 @@ public struct TokenedBody: ~Copyable, ~Escapable {
     public static func write(
         _ token: Token, _ rest: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer
     ) {
-        precondition(target.count == restOffset + rest.count, "a body is its token and its rest")
+        precondition(
+            target.count == restOffset + rest.count, "a body must consist of its token and the rest"
+        )
         target[0] = tagAndLength[0]
         target[1] = tagAndLength[1]
         target.storeBytes(of: token.value.high.bigEndian, toByteOffset: 2, as: UInt64.self)

@@ -28,7 +28,7 @@ public struct MessageEncoder: ~Copyable {
 
     /// Writes the message that was encoded last. `bytes` must have exactly its `byteCount`.
     public borrowing func pack(into bytes: UnsafeMutableRawBufferPointer) {
-        precondition(bytes.count == byteCount, "the body is packed into a frame of its size")
+        precondition(bytes.count == byteCount, "the frame must have the size of the body")
         guard byteCount > 0 else { return }
         protobuf_c_message_pack(prepared, bytes.bindMemory(to: UInt8.self).baseAddress)
     }

@@ -92,17 +92,17 @@ extension WireError: CustomStringConvertible {
     /// The error in one sentence.
     public var description: String {
         switch self {
-        case .notOurs: "the first frame is not one of this protocol"
+        case .notOurs: "the first frame is not an Imagebus frame"
         case .unsupportedVersion(let version):
-            "the peer speaks version \(version), this side \(FrameHeader.currentVersion)"
+            "the peer uses protocol version \(version), this side \(FrameHeader.currentVersion)"
         case .versionRefused(let lowest, let highest):
-            "the peer speaks versions \(lowest) to \(highest), this side "
+            "the peer supports protocol versions \(lowest) to \(highest), this side uses "
                 + "\(FrameHeader.currentVersion)"
-        case .unknownKind(let kind): "there is no message kind \(kind)"
-        case .unexpectedKind(let kind): "a message of kind \(kind) does not travel this way"
-        case .tooLarge(let limit): "the message has more than \(limit) bytes"
-        case .malformed: "the body is no message of its kind"
-        case .quotaExceeded: "the message takes too much memory"
+        case .unknownKind(let kind): "unknown message kind \(kind)"
+        case .unexpectedKind(let kind): "a message of kind \(kind) is not accepted here"
+        case .tooLarge(let limit): "the message exceeds \(limit) bytes"
+        case .malformed: "the body is not a valid message of its kind"
+        case .quotaExceeded: "the message requires too much memory"
         case .field(let fault, _): fault.description
         }
     }
@@ -113,13 +113,13 @@ extension FieldError: CustomStringConvertible {
     public var description: String {
         switch problem {
         case .missing: "\(field) is missing"
-        case .notText: "\(field) is not UTF-8 without NUL"
+        case .notText: "\(field) is not valid UTF-8 or contains NUL"
         case .tooLong(let limit): "\(field) has more than \(limit) bytes"
         case .tooMany(let limit): "\(field) has more than \(limit) elements"
         case .outOfRange: "\(field) is out of range"
         case .unknownValue: "\(field) has an unknown value"
         case .notAnIdentifier: "\(field) does not have \(Identifier128.byteCount) bytes"
-        case .duplicate: "\(field) has the same name twice"
+        case .duplicate: "\(field) contains a duplicate name"
         }
     }
 }
