@@ -75,7 +75,7 @@ import Testing
         }
         #expect(cache.results.read(try #require(report.delivered)) == sample(3 << 20))
         #expect(report.tiers == .none)
-        #expect(report.skipped == "removed meanwhile")
+        #expect(report.skipped == "removed in the meantime")
         #expect(try cache.query("a") == .miss)
     }
 
@@ -92,7 +92,7 @@ import Testing
         }
         let other = CacheTypes.all.subtracting(tier)
         #expect(report.tiers == other)
-        #expect(report.skipped == "\(tier.name): removed meanwhile")
+        #expect(report.skipped == "\(tier.name): removed in the meantime")
         #expect(try cache.tiers(of: "a") == other)
         #expect(try cache.get("a", other)?.bytes == bytes)
     }
@@ -122,7 +122,7 @@ import Testing
             Issue.record("both are answered")
             return
         }
-        #expect(report.skipped == "disk: removed meanwhile")
+        #expect(report.skipped == "disk: removed in the meantime")
         #expect(report.tiers == .none)
         #expect(other.tiers == .disk)
         #expect(try cache.query("b") == .miss)

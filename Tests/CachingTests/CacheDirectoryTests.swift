@@ -46,9 +46,9 @@ import Testing
         let error = #expect(throws: DiskError.self) { _ = try CacheDirectory(path: path) }
         #expect(error?.kind == .unsafe)
         #expect(
-            error?.text == "the cache directory \(path) has mode 0\(String(mode, radix: 8)), so "
-                + "that others can put files there: take their permission away (chmod 700), or "
-                + "choose another --cache-dir")
+            error?.text == "the cache directory \(path) has mode 0\(String(mode, radix: 8)), "
+                + "which allows other users to create files there: remove that permission (chmod "
+                + "700), or choose another --cache-dir")
         #expect(try fixture.names() == [], "nothing was written there")
     }
 
@@ -95,9 +95,8 @@ import Testing
             #expect(error?.kind == .unsafe)
             #expect(
                 error?.text == "\(open), which leads to the cache directory \(path), has mode "
-                    + "0\(String(mode, radix: 8)), so that others can put another one in its "
-                    + "place: take their permission away (chmod go-w \(open)), or choose another "
-                    + "--cache-dir")
+                    + "0\(String(mode, radix: 8)), which allows other users to replace it: remove "
+                    + "that permission (chmod go-w \(open)), or choose another --cache-dir")
         }
         #expect(try FileDescriptor.openDirectory(open).entries() == ["own"], "nothing was made")
         // Where nobody can remove what is not his, as in /tmp, it does not matter who may write.
@@ -129,8 +128,8 @@ import Testing
         #expect(lchown(link, 4_242, 0) == 0)
         #expect(
             refusal(link + "/cache")?.text == "\(link), which leads to the cache directory "
-                + "\(link)/cache, belongs to user 4242, neither to user 0 nor to root, so that "
-                + "user can put another one in its place: choose another --cache-dir")
+                + "\(link)/cache, belongs to user 4242 instead of user 0 or root, so that "
+                + "user can replace it: choose another --cache-dir")
         try FileDescriptor.openDirectory(place).setOwner(userID: 4_242, groupID: 0)
         #expect(refusal(place + "/cache")?.text.hasPrefix("\(place), which leads to") == true)
     }

@@ -162,7 +162,7 @@ import Testing
         let cache = try StageFixture(disk.path, policy: CachePolicy(memoryBytesMax: 10_000))
         let report = try cache.put("k", sample(20_000))
         #expect(report.tiers == .disk)
-        #expect(report.skipped == "memory: 20000 bytes are over its limit")
+        #expect(report.skipped == "memory: 20000 bytes exceed its limit")
     }
 
     @Test func aPayloadThatIsGoneFailsTheJobAndLeaksNothing() throws {
@@ -337,7 +337,7 @@ import Testing
         let cache = try StageFixture(nil)
         let report = try cache.put("k", sample(500))
         #expect(report.tiers == .memory)
-        #expect(report.skipped == "disk: there is none")
+        #expect(report.skipped == "disk: not configured")
         #expect(try cache.query("x") == .miss)
         #expect(try cache.command { cache.stage.clear(.all, command: $0, now: cache.now) })
         #expect(try cache.query("k") == .miss)

@@ -44,7 +44,7 @@ import Testing
         let path = fixture.path
         let error = #expect(throws: DiskError.self) { _ = try CacheDirectory(path: path) }
         #expect(error?.kind == .inUse)
-        #expect(error?.text == "another process uses the cache directory \(path)")
+        #expect(error?.text == "another process is using the cache directory \(path)")
         #expect(first.path == path)
     }
 
@@ -190,7 +190,7 @@ import Testing
         tier.put("a", sample(40_000))
         let big = sample(100_000)
         let result = big.withUnsafeBytes { tier.write("b", $0, jpegFacts, at(0)) }
-        #expect(result == .skipped("disk: 100000 bytes are over the limit of the whole tier"))
+        #expect(result == .skipped("disk: 100000 bytes exceed the limit of the whole tier"))
         #expect(tier.get("a") != nil)
         #expect(tier.health == .healthy)
     }

@@ -15,7 +15,7 @@ import Testing
         let cache = try fixture(disk.path)
         let report = try cache.put("a", sample(30_000), waits: false)
         #expect(report.tiers == .memory)
-        #expect(report.skipped == "disk: it is asked for the first time")
+        #expect(report.skipped == "disk: first use")
         try cache.drain()
         #expect(cache.stage.statistics.disk?.usage?.entries == 0)
         #expect(try cache.query("a", .disk) == .miss)

@@ -142,7 +142,7 @@ import Testing
         let large = sample(500_000).withUnsafeBytes {
             tier.write(key("hot", 1), $0, jpegFacts, at(0))
         }
-        #expect(large == .skipped("disk: 500000 bytes are over the limit of their cache"))
+        #expect(large == .skipped("disk: 500000 bytes exceed the limit of the cache"))
     }
 
     @Test func theLimitOfAllStaysAboveThem() throws {
@@ -248,7 +248,7 @@ import Testing
         #expect(cache.stage.statistics.memoryEntries == 3)
         let large = try cache.put(key("hot", 9), sample(2 << 20), delivers: true)
         #expect(large.tiers == .disk)
-        #expect(large.skipped == "memory: 2097152 bytes are over its limit")
+        #expect(large.skipped == "memory: 2097152 bytes exceed its limit")
         #expect(try cache.get(key("hot", 9))?.1 == .disk)
         #expect(try cache.get(key("hot", 9))?.1 == .disk, "nor is it promoted")
     }

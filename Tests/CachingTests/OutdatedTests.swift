@@ -39,7 +39,7 @@ import Testing
         #expect(try report(of: skipping, cache)?.tiers == CacheTypes.none)
         let replaced = try report(of: waiting, cache)
         #expect(replaced?.tiers == CacheTypes.none)
-        #expect(replaced?.skipped == "disk: removed meanwhile")
+        #expect(replaced?.skipped == "disk: removed in the meantime")
         #expect(try report(of: other, cache)?.tiers == .disk)
         #expect(try cache.query("k") == .miss)
     }
@@ -74,7 +74,7 @@ import Testing
             let cache = try holdingOld(disk.path, policy)
             let report = try cache.put("k", new)
             #expect(report.tiers == .memory)
-            #expect(report.skipped?.hasSuffix("over the limit of the whole tier") == true)
+            #expect(report.skipped?.hasSuffix("exceed the limit of the whole tier") == true)
             #expect(try cache.query("k", .disk) == .miss)
             #expect(try cache.get("k")?.bytes == new)
         }

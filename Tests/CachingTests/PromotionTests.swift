@@ -66,7 +66,7 @@ import Testing
         let stored = cache.begin(cache.storing("k", newer, tier, waits: false))
         let report = try report(
             try cache.run(promoting("k", sample(5_000, seed: 2), .all, in: cache)))
-        #expect(report.tiers == .none && report.skipped == "a newer value is there")
+        #expect(report.tiers == .none && report.skipped == "a newer value exists")
         #expect(cache.results.read(try #require(report.delivered)) == sample(5_000, seed: 2))
         try cache.wait { cache.outcome(stored) }
         #expect(try cache.tiers(of: "k") == tier)

@@ -32,7 +32,7 @@ import Testing
         let fixture = try StageFixture(disk ? own.path : nil, policy: policy)
         fixture.note(fixture.stage.adopt(policy, readOnly: directories, now: fixture.now))
         try fixture.wait {
-            fixture.stage.statistics.directories.allSatisfy { !$0.reason.contains("looked at") }
+            fixture.stage.statistics.directories.allSatisfy { !$0.reason.contains("not checked") }
                 ? true : nil
         }
         return fixture
@@ -87,7 +87,7 @@ import Testing
         let late = MonotonicClock.now() + StallDetector.limit
         cache.note(cache.stage.tick(now: cache.now, uptime: late))
         #expect(cache.outcome(first) == .miss)
-        #expect(reason(cache).contains("does not answer"))
+        #expect(reason(cache).contains("does not respond"))
         #expect(try cache.get(long) == nil)
         gate.open()
         try cache.wait {
@@ -209,7 +209,7 @@ import Testing
     @Test func whatIsMissingIsSaidAndUsedOnceItComes() throws {
         let place = own.scratch.path + "/later"
         let cache = try stage(["": [place]])
-        #expect(reason(cache).contains("no such directory: make it, or mount it there"))
+        #expect(reason(cache).contains("the directory does not exist: create or mount it"))
         #expect(try cache.get(long) == nil, "the cache does without it")
         #expect(rename(other.path, place) == 0)
         cache.note(cache.stage.tick(now: cache.now))
@@ -217,7 +217,7 @@ import Testing
         #expect(try cache.get(long)?.bytes == sample(30_000))
         #expect(rename(place, other.path) == 0)
         cache.note(cache.stage.tick(now: cache.now))
-        try cache.wait { reason(cache).contains("no such directory") ? true : nil }
+        try cache.wait { reason(cache).contains("does not exist") ? true : nil }
         #expect(try cache.get(short) == nil)
     }
 
@@ -321,7 +321,7 @@ import Testing
             try FileDescriptor.open(index, [.writeOnly, .create]).writeAll(sample(9_000))
         }
         let cache = try stage()
-        #expect(reason(cache).contains("copy it anew"), "\(reason(cache))")
+        #expect(reason(cache).contains("copy it again"), "\(reason(cache))")
         #expect(try cache.get(long) == nil)
     }
 

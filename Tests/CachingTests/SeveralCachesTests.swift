@@ -148,7 +148,7 @@ import Testing
             return
         }
         #expect(report.tiers == .all)
-        #expect(report.skipped == "disk: it is switched off; memory: it is switched off")
+        #expect(report.skipped == "disk: disabled; memory: disabled")
         #expect(try cache.tiers(of: low) == CacheTypes.none)
     }
 

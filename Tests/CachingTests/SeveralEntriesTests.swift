@@ -115,7 +115,7 @@ import Testing
             Issue.record("answered")
             return
         }
-        #expect(report.tiers == .none && report.skipped == "disk: removed meanwhile")
+        #expect(report.tiers == .none && report.skipped == "disk: removed in the meantime")
         #expect(try page(cache, .count).disk.entries == 0)
     }
 

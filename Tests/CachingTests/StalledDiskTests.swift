@@ -67,7 +67,7 @@ import Testing
             Issue.record("a store that waited for the disk is not answered")
             return
         }
-        #expect(report.tiers == .none && report.skipped?.contains("does not answer") == true)
+        #expect(report.tiers == .none && report.skipped?.contains("not responding") == true)
         guard case .failed? = fixture.outcome(removed) else {
             Issue.record("a removal that was not made is not said to have failed")
             return
@@ -92,7 +92,7 @@ import Testing
         _ = try hang(fixture, at: "a")
         tick(fixture)
         let report = try fixture.put("b", Self.other)
-        #expect(report.tiers == .none && report.skipped?.contains("does not answer") == true)
+        #expect(report.tiers == .none && report.skipped?.contains("not responding") == true)
         #expect(fixture.stage.statistics.diskSkipped == 1)
         try recover(fixture)
         #expect(try fixture.get("b") == nil)

@@ -247,9 +247,9 @@ import Testing
     @Test func thereAreLimits() {
         let many = (0...WorkerPools.furtherMax).map { "p\($0): {kind: decode}" }
         #expect(
-            problems(many.joined(separator: ", ")) == ["f:1: pools: at most 16 pools are added"])
+            problems(many.joined(separator: ", ")) == ["f:1: pools: at most 16 pools can be added"])
         let formats = (0...WorkerCapabilities.entriesMax).map { "f\($0)" }
         let long = "a: {kind: decode, formats-in: [\(formats.joined(separator: ", "))]}"
-        #expect(problems(long) == ["f:1: formats-in: at most 64 are named"])
+        #expect(problems(long) == ["f:1: formats-in: at most 64 entries are accepted"])
     }
 }

@@ -111,7 +111,7 @@ extension Conformance {
             #expect(answer["pages"]?.integer == 1)
             let none = try stack.get([url, "--frame", "1"])
             #expect(none.exitStatus == 65, "\(none)")
-            #expect(none.errorText.contains("no frame 1: the image has 1, counted from 0"))
+            #expect(none.errorText.contains("frame 1 does not exist: the image has 1, numbered"))
         }
 
         @Test(arguments: ["half.apng", "half-over-clean.apng", "half-replaced.webp"])

@@ -145,7 +145,7 @@ extension Conformance {
             #expect(refused.exitStatus == 64)
             #expect(
                 refused.errorText.contains(
-                    "png has no setting embed-thumbnail: leave it out, or ask for jpeg"),
+                    "png has no setting embed-thumbnail: leave it out, or use jpeg"),
                 "\(refused)")
         }
 

@@ -122,7 +122,7 @@ import Testing
         #expect(large?.details["permitted"] == "\(16 << 20)")
         // No setting makes it more.
         #expect(large?.details["setting"] == nil)
-        #expect(large?.message.contains("no more than 16777216 are drawn") == true)
+        #expect(large?.message.contains("at most 16777216 are rendered") == true)
         let narrow = failure(
             Drawings.svgQuarters(), Self.need(20, 20, .fit), limits: ImageLimits(pixelsMax: 100),
             by: .vector)

@@ -51,6 +51,6 @@ import Testing
         let text: [UInt8] = [0xFF, 0xFE] + "<svg/>".utf8.flatMap { [$0, 0] }
         let error = failure(text)
         #expect(error?.code == .badImageData)
-        #expect(error?.message.contains("no image of a known format") == true)
+        #expect(error?.message.contains("not an image in a known format") == true)
     }
 }

@@ -83,7 +83,7 @@ import Vips
         let error = failure(wide, .header, limits: boundless)
         // No setting makes it more.
         #expect(error?.details["setting"] == nil)
-        #expect(error?.message.contains("no more than 65535 are decoded") == true)
+        #expect(error?.message.contains("at most 65535 are decoded") == true)
         #expect(error?.details["permitted"] == "65535")
     }
 

@@ -33,8 +33,8 @@ import Testing
         let failure = try #require(await bench.failure())
         #expect(failure.code == .invalidDownloadOperation)
         #expect(failure.details == ["proxy": "127.0.0.1:\(proxy.port)", "proxyStatus": "403"])
-        #expect(failure.message.contains("the proxy 127.0.0.1:\(proxy.port) answered 403"))
-        #expect(failure.message.contains("has to permit this host and port"))
+        #expect(failure.message.contains("the proxy 127.0.0.1:\(proxy.port) responded with 403"))
+        #expect(failure.message.contains("permit this host and port in the proxy"))
         #expect(!failure.retryable && !failure.code.rule.cachesFailures)
         #expect(origin.totalRequestCount == 0 && bench.space.liveCount == 0)
     }

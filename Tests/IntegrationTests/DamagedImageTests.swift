@@ -14,7 +14,7 @@ extension RealProcesses {
                 #expect(try stack.get([url]).exitStatus == 0, "its bytes, as they are")
                 let steps = try stack.get([url, "--resize", "50x50"])
                 #expect(steps.exitStatus == 65, "\(steps)")
-                #expect(steps.errorText.contains("damaged or incomplete behind its header"))
+                #expect(steps.errorText.contains("damaged or incomplete after its header"))
                 #expect(steps.errorText.contains("part=pixels"))
                 let again = try stack.get([url, "--resize", "60x60"])
                 #expect(again.exitStatus == 66, "\(again)")

@@ -178,7 +178,7 @@ extension RealProcesses {
             let end = try CommandLineRun(["serve", "--decode", "1"] + places).end()
             #expect(end.exitStatus == 78, "\(end)")
             let said = end.errorText
-            #expect(said.contains("so that others can put files there"), "\(said)")
+            #expect(said.contains("which allows other users to create files there"), "\(said)")
             #expect(said.contains("chmod 700"), "\(said)")
         }
 

@@ -88,7 +88,7 @@ extension RealProcesses {
                 }
                 #expect(report.caches[0].indexesSetAside == 1)
                 #expect(report.caches[0].disk == .healthy && report.caches[0].entriesLost == 0)
-                let reason = "the index has version \(version), not 5"
+                let reason = "the index has version \(version) instead of 5"
                 #expect(report.caches[0].indexReason.contains(reason), "\(report.caches)")
                 try await expectBothOnTheDisk(stack.client())
             }

@@ -127,7 +127,9 @@ extension RealProcesses {
             try await withStack(["--allow-private-networks", "--config", file]) { stack in
                 let end = try stack.get([origin.url("/a.png")])
                 #expect(end.exitStatus == 66, "\(end)")
-                #expect(end.errorText.contains("needs \(key) for this URL, and the secret "))
+                #expect(
+                    end.errorText.contains("requires the file \(key) for this URL, but the secret ")
+                )
                 #expect(end.errorText.contains("ENOENT"))
                 #expect(origin.requests("/a.png").isEmpty)
             }

@@ -50,7 +50,7 @@ extension RealProcesses {
                     for asked in [["--format", "bmp"], []] {
                         let refused = try get(source, asked, to: "b.bmp")
                         #expect(refused.exitStatus == 65, "\(refused)")
-                        #expect(refused.errorText.contains("no worker here encodes bmp, but jpeg"))
+                        #expect(refused.errorText.contains("no worker encodes bmp: use jpeg"))
                     }
                     for name in ["b.bmp", "b.mp4"] {
                         #expect(FileBytes.read(folder.file(name)) == nil)

@@ -123,7 +123,7 @@ extension RealProcesses {
                 let missing = try await stack.awaitStatus("the missing directory") {
                     directory($0)?.reason.isEmpty == false
                 }
-                #expect(directory(missing)?.reason.contains("make it, or mount it") == true)
+                #expect(directory(missing)?.reason.contains("create or mount it") == true)
                 #expect(directory(missing)?.path == bundled)
                 try expectSaid(stack, "degraded", up: 0)
                 #expect(try answer(0, fromCache, stack)["status"]?.text == "miss")

@@ -205,7 +205,7 @@ struct BackPressureTests {
         #expect((stack.image(token) != nil) == isMade)
         if case .failure(let error) = stack.replies[token]?.last?.outcome {
             #expect(error.code == .limitExceeded && error.details["limit"] == "25000000")
-            #expect(error.message.hasSuffix("so ask for fewer, or for loss"))
+            #expect(error.message.hasSuffix("reduce the size, or use lossy compression"))
         }
         #expect(stack.isAtRest, "\(stack)")
     }

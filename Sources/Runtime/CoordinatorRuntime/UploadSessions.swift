@@ -207,8 +207,8 @@ extension UploadSessions {
             ImageError(
                 .deadlineExceeded,
                 "only \(received) of the \(load.uploadBytes) announced bytes arrived: the next "
-                    + "chunk must follow within \(UploadSessions.silenceMilliseconds / 1_000) s, and "
-                    + "the whole upload must finish within the timeout")
+                    + "chunk must follow within \(UploadSessions.silenceMilliseconds / 1_000) s, "
+                    + "and the whole upload must finish within the timeout")
         }
     }
 

@@ -356,7 +356,7 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
         case .welcomed(let kind, let pid): "\(kind.name) \(pid) ready"
         case .ended(let kind, let pid, let status, _): "\(kind.name) \(pid) ended: \(status)"
         case .endedBeforeReady(let pool, let program, let pid, let status):
-            "pool \(pool): \(program) (process \(pid)) exited before it was ready: \(status)"
+            "pool \(pool): \(program) (process \(pid)) ended before it was ready: \(status)"
         case .cannotStart(let kind, let program, let errno):
             "\(kind.name): \(program) cannot be started (\(errno)): "
                 + "set IMAGEBUS_PROGRAMS to the directory of the programs"

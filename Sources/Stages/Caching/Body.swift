@@ -231,16 +231,17 @@ extension CacheStage {
     }
 
     static func noRoom(_ length: Int) -> ImageError {
-        ImageError(.arenaFull, "no room for a result of \(length) bytes; retry, or raise the limit")
+        ImageError(
+            .arenaFull, "no space for a result of \(length) bytes; retry, or raise the limit")
     }
 
     private static func tooLarge(_ length: Int) -> ImageError {
         ImageError(
             .limitExceeded,
-            "a result of \(length) bytes is larger than the memory tier: raise --memory-limit")
+            "a result of \(length) bytes does not fit in the memory tier: raise --memory-limit")
     }
 
-    static let tooMuchWaits = ImageError(.busy, "too many requests wait in the cache; retry")
+    static let tooMuchWaits = ImageError(.busy, "too many requests are queued in the cache; retry")
 }
 
 extension CacheStage {
@@ -293,7 +294,7 @@ extension CacheStage {
     }
 
     private static let otherImage = ImageError(
-        .badImageData, "the bytes are not the image that their maker said")
+        .badImageData, "the bytes are not the image that the transformer reported")
 }
 
 extension StoreWork {
@@ -331,7 +332,7 @@ enum CopySource: Sendable {
         switch self {
         case .payload(let reference, let source):
             guard reference.length == UInt64(target.length) else {
-                throw ImageError(.internalError, "a copy needs room of its own length")
+                throw ImageError(.internalError, "the destination of a copy must have its length")
             }
             try source.copy(reference, into: target.target)
         case .body(let body): target.target.copyMemory(from: body.bytes)

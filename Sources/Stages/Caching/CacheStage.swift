@@ -245,7 +245,7 @@ extension CacheStage {
         case .entry(let work): attendSeveral(id, to: work, now)
         case .fetch, .decode, .transform, .paint:
             let error = ImageError(
-                .protocolViolation, "the cache does no \(job.work.kind.name) job")
+                .protocolViolation, "the cache does not support \(job.work.kind.name) jobs")
             answer(id, .failed(error))
         }
         return settle(now)

@@ -42,7 +42,8 @@ extension CacheStage {
         default:
             // The removal is retried; until then the entry isn't answered from the disk.
             if work.action == .remove { outdate(work.key) }
-            let error = ImageError(.internalError, "the disk cannot remove it now; try again later")
+            let error = ImageError(
+                .internalError, "the disk tier cannot remove the entry now; try again later")
             answer(job, .failed(error))
         }
     }
@@ -173,7 +174,8 @@ extension CacheStage {
     }
 
     static let diskFails = ImageError(
-        .internalError, "the disk cannot do it now; see imagebus cache stats, and try again later")
+        .internalError,
+        "the disk tier is unavailable; see imagebus cache stats, and try again later")
 
     // MARK: - Removal
 
@@ -363,7 +365,7 @@ extension CacheStage {
         }
     }
 
-    static let removed = "disk: removed meanwhile"
+    static let removed = "disk: removed in the meantime"
 
     private func carryOut(_ work: DiskWork, _ command: CacheCommandID, _ now: UnixTime) {
         if disk == nil {
@@ -405,9 +407,9 @@ extension StorePlan {
         guard (toMemory, toDisk) != (wasForMemory, wasForDisk) else { return }
         if !toMemory && !toDisk {
             key = nil
-            skipped.append("removed meanwhile")
+            skipped.append("removed in the meantime")
         } else {
-            skipped.append(toMemory ? CacheStage.removed : "memory: removed meanwhile")
+            skipped.append(toMemory ? CacheStage.removed : "memory: removed in the meantime")
         }
     }
 }

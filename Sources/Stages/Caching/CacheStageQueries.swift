@@ -191,6 +191,6 @@ extension StorePlan {
     /// Keeps the body nowhere; it is only delivered, if at all.
     fileprivate mutating func keepNothing() {
         (key, toMemory, toDisk, isWithheld) = (nil, false, false, false)
-        skipped.append("a newer value is there")
+        skipped.append("a newer value exists")
     }
 }

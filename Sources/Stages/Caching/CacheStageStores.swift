@@ -66,11 +66,11 @@ extension CacheStage {
         withhold(work, &plan)
         if plan.toMemory, !policy(of: work.key).usesMemory {
             plan.toMemory = false
-            plan.skipped.append("memory: it is switched off")
+            plan.skipped.append("memory: disabled")
         }
         if plan.toMemory, !fitsMemory(plan.key, length, work.metadata) {
             plan.toMemory = false
-            plan.skipped.append("memory: \(length) bytes are over its limit")
+            plan.skipped.append("memory: \(length) bytes exceed its limit")
         }
         plan.isResult = work.delivers || plan.toMemory
         return plan
@@ -159,14 +159,14 @@ extension CacheStage {
     /// the new value isn't kept there.
     private func skipDisk(_ key: String, _ plan: inout StorePlan, _ now: UnixTime) {
         plan.toDisk = false
-        plan.skipped.append("disk: the write-behind is full")
+        plan.skipped.append("disk: the write-behind queue is full")
         removeOutdated(key, now)
         if !plan.toMemory { apply(memory.remove(key: key)) }
     }
 
     private func whyNoDisk(_ key: String?) -> String {
-        guard disk != nil else { return "disk: there is none" }
-        guard isDiskAway, policy(of: key).usesDisk else { return "disk: it is switched off" }
+        guard disk != nil else { return "disk: not configured" }
+        guard isDiskAway, policy(of: key).usesDisk else { return "disk: disabled" }
         counts.diskSkipped += 1
         return Self.diskStalled
     }

@@ -222,7 +222,7 @@ extension CacheStage {
         guard !isKnown, !work.waitsForDisk else { return }
         plan.toDisk = false
         plan.isWithheld = true
-        plan.skipped.append("disk: it is asked for the first time")
+        plan.skipped.append("disk: first use")
     }
 
     /// Records that a key was requested and found on the disk.

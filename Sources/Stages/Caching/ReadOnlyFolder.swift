@@ -181,11 +181,11 @@ final class ReadOnlyFolder {
 
     private static func reason(_ error: Errno) -> String {
         switch error {
-        case .noSuchFile: "there is no such directory: make it, or mount it there"
-        case .notDirectory: "it is no directory: put a cache directory there"
+        case .noSuchFile: "the directory does not exist: create or mount it"
+        case .notDirectory: "the path is not a directory: put a cache directory there"
         case .accessDenied, .notPermitted:
-            "user \(CurrentProcess.userID) may not look into it: give the cache's user the right"
-        default: "it cannot be opened: \(error)"
+            "permission denied for user \(CurrentProcess.userID): grant the cache's user access"
+        default: "the directory cannot be opened: \(error)"
         }
     }
 
@@ -202,8 +202,7 @@ final class ReadOnlyFolder {
             throw UnusableFolder(reason: error == .noSuchFile ? Self.noIndex : Self.reason(error))
         }
         guard index.type == .regular else {
-            throw UnusableFolder(
-                reason: "its \(DiskTier.indexName) is no regular file: copy it anew")
+            throw UnusableFolder(reason: "its \(DiskTier.indexName) is not a regular file: copy it again")
         }
         // A stack that has shut down leaves it empty.
         let log = DiskTier.indexName + "-wal"
@@ -214,12 +213,12 @@ final class ReadOnlyFolder {
     }
 
     private static let noIndex =
-        "it has no \(DiskTier.indexName): copy a whole cache directory there, of a stack that has "
-        + "ended"
+        "the directory has no \(DiskTier.indexName): copy the whole cache directory of a stopped "
+        + "stack there"
 
     private static func inUse(_ name: String) -> String {
-        "it has \(name), so it is in use, or was when it was copied: end the stack that uses it, "
-            + "then copy it"
+        "the directory has \(name), so it is in use or was when it was copied: stop the stack "
+            + "that uses it, then copy it"
     }
 
     private func open(_ root: consuming FileDescriptor, _ mark: Mark) throws(UnusableFolder) {
@@ -232,7 +231,7 @@ final class ReadOnlyFolder {
     }
 
     private static func unreadable(_ error: SQLiteError) -> String {
-        "its \(DiskTier.indexName) cannot be read (\(error)): copy it anew"
+        "its \(DiskTier.indexName) cannot be read (\(error)): copy it again"
     }
 
     // MARK: - Reading
@@ -480,10 +479,10 @@ extension CacheStage {
     /// Why none of the directories can be read.
     private var whyNoDirectories: String? {
         guard readOnly != nil else {
-            return "no thread can be started for it: give the cache more processes"
+            return "no thread can be started: raise the process limit of the cache"
         }
         guard readOnlyStall.isStalled else { return nil }
-        return "a read-only directory does not answer: check its file system"
+        return "a read-only directory does not respond: check its file system"
     }
 
     /// The directories, by cache in search order.
@@ -492,7 +491,7 @@ extension CacheStage {
             paths.map { path in
                 let state = readOnlyStates[path]
                 let reason =
-                    whyNoDirectories ?? state.map { $0.reason ?? "" } ?? "it was not looked at yet"
+                    whyNoDirectories ?? state.map { $0.reason ?? "" } ?? "not checked yet"
                 return CacheStatistics.Directory(
                     cache: name, path: path, reason: reason, hits: readOnlyHits[path] ?? 0,
                     damaged: state?.damaged ?? 0)

@@ -95,7 +95,7 @@ extension CacheStage {
     var diskStatus: DiskStatus? {
         guard let since = diskStalledSince else { return counts.disk.map(withStalls) }
         var status = withStalls(counts.disk ?? .unknown)
-        let text = "an operation does not end: check the disk under --cache-dir"
+        let text = "an operation does not complete: check the disk of --cache-dir"
         status.health = .degraded(DiskError(.stalled, text), retryAt: since)
         status.degradedSince = status.degradedSince ?? since
         return status
@@ -152,7 +152,7 @@ extension CacheStage {
         if ask(.clear, .clearing, now) { outdated = [] }
     }
 
-    static let diskStalled = "disk: it does not answer"
+    static let diskStalled = "disk: not responding"
 
     // MARK: - Read-only directories
 

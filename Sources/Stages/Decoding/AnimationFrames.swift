@@ -38,8 +38,8 @@ struct AllFrames {
         guard missing != nil || !lacksFrames else {
             throw ImageError(
                 .badImageData,
-                "\(found.map.frames.count) frames are there, and others are missing: "
-                    + "ask for one of these by its number")
+                "only \(found.map.frames.count) frames are present: request one of them by its "
+                    + "number")
         }
         guard found.map.frames.count > 1 else { return nil }
         try limits.check(composedPixels: found.map.pixelCount)
@@ -256,7 +256,7 @@ struct FrameReader {
     ) throws(ImageError) -> [UInt8] {
         let source = try SourceImage(bytes, by: decoder)
         guard source.storedSize == size else {
-            throw ImageError(.badImageData, "a frame has another size than its file says")
+            throw ImageError(.badImageData, "the size of a frame differs from the one in the file")
         }
         try limits.check(source, at: .whole)
         let pending = try source.pixels(at: .whole, cancellation: cancellation)
@@ -445,11 +445,11 @@ extension ImageError {
         guard source.decoder.format.traits.input?.pages == .frames || source.pages == 1 else {
             return ImageError(
                 .notSupported,
-                "of a file in \(name) this version decodes the first image alone: ask for frame 0, "
+                "this version decodes only the first image of a \(name) file: request frame 0, "
                     + "or send the frames as GIF, APNG, WebP or AVIF")
         }
         return ImageError(
             .stepFailed,
-            "there is no frame \(index): the image has \(source.pages), counted from 0")
+            "frame \(index) does not exist: the image has \(source.pages), numbered from 0")
     }
 }

@@ -6,11 +6,11 @@ import Zimg
 
 extension ImageError {
     static var notAnImage: ImageError {
-        ImageError(.badImageData, "these bytes are no image of a known format")
+        ImageError(.badImageData, "the data is not an image in a known format")
     }
 
     static var cancelled: ImageError {
-        ImageError(.cancelled, "cancelled while the image was decoded")
+        ImageError(.cancelled, "cancelled while the image was being decoded")
     }
 
     /// The error for an unknown format.
@@ -18,23 +18,23 @@ extension ImageError {
         guard bytes.starts(with: [0x1F, 0x8B]) else { return .notAnImage }
         return ImageError(
             .unsupportedFormat,
-            "these bytes are packed with gzip, as an .svgz is, and images are not unpacked: send "
-                + "them with 'Content-Encoding: gzip', or unpacked",
+            "the data is compressed with gzip, like an .svgz file, which is not supported: send "
+                + "it with 'Content-Encoding: gzip', or uncompressed",
             details: ["format": "gzip"])
     }
 
     /// The error for an image that was declared to be a drawing.
     static func notDrawn(_ format: ImageFormat) -> ImageError {
         ImageError(
-            .badImageData, "the bytes are \(format.name), and were said to be another format")
+            .badImageData, "the image is \(format.name), but was declared as another format")
     }
 
     /// The error for an HEVC sequence without an image besides its frames.
     static func framesAlone(_ format: ImageFormat) -> ImageError {
         ImageError(
             .unsupportedFormat,
-            "this file in \(format.name) has frames and no primary image beside them, and frames "
-                + "of HEVC are not decoded: send it with a primary image, or as an AVIF sequence",
+            "this \(format.name) file has HEVC frames, which are not decoded, and no primary "
+                + "image: send it with a primary image, or as an AVIF sequence",
             details: ["format": format.name])
     }
 
@@ -47,8 +47,8 @@ extension ImageError {
         guard code == .badImageData else { return self }
         var error = self
         error.message =
-            "the image is damaged or incomplete behind its header; without steps, format and "
-            + "quality its bytes come as they are"
+            "the image is damaged or incomplete after its header; request it without steps, "
+            + "format and quality to get its bytes unchanged"
         error.damagesPixelsOnly = true
         return error
     }
@@ -66,7 +66,7 @@ extension ImageError {
         case .tooLarge:
             self.init(
                 .limitExceeded,
-                "the image is larger than its decoder makes any: ask for fewer pixels",
+                "the image exceeds the limits of its decoder: request fewer pixels",
                 details: ["limit": "decoder", "reason": Self.reason(error)])
         case .killed, .refused:
             self = .cancelled
@@ -88,7 +88,7 @@ extension ImageError {
                 details: details)
         case .cancelled, .refused: self = .cancelled
         case .outOfMemory:
-            self = .over("pixelBytesMax", "decoding the image takes too much memory")
+            self = .over("pixelBytesMax", "decoding the image requires too much memory")
         case .internal:
             self.init(.internalError, "the image could not be decoded", details: details)
         }
@@ -99,7 +99,7 @@ extension ImageError {
         switch error.kind {
         case .cancelled: self = .cancelled
         case .outOfMemory:
-            self = .over("pixelBytesMax", "decoding the image takes too much memory")
+            self = .over("pixelBytesMax", "decoding the image requires too much memory")
         case .unsupported, .internal:
             self.init(
                 .internalError, "the image could not be decoded", details: Self.details(error))

@@ -33,7 +33,7 @@ extension ImageLimits {
         let format = source.decoder.format
         try check(
             max(size.width, size.height), within: \.sideMax, "sideMax", .side,
-            "pixels on a side", format)
+            "pixels per side", format)
         try check(source.pages, within: \.pagesMax, "pagesMax", .pages, "pages", format)
         try check(
             source.metadataBytes, within: \.metadataBytesMax, "metadataBytesMax", .metadata,
@@ -51,15 +51,15 @@ extension ImageLimits {
         guard bytes <= pixelBytesMax else {
             throw .over(
                 "pixelBytesMax",
-                "the pixels of the image (\(source.storedSize)) are \(bytes) bytes, and "
+                "the pixels of the image (\(source.storedSize)) need \(bytes) bytes, but only "
                     + "\(pixelBytesMax) are permitted")
         }
         let kept = source.decoder.keptBytes(of: source, at: scale)
         guard kept <= max(pixelBytesMax, Self.product(pixelsMax, Self.keptBytesPerPixel)) else {
             throw .over(
                 "pixelBytesMax",
-                "to make the image (\(source.storedSize)) smaller, \(kept) bytes of the whole of "
-                    + "it are kept, which is more than for any image within pixel-limit")
+                "reducing the image (\(source.storedSize)) needs \(kept) bytes of memory, more "
+                    + "than any image within pixel-limit")
         }
         try checkMemory(source, at: scale)
     }
@@ -78,9 +78,9 @@ extension ImageLimits {
         let how = source.coding.coding.wording.map { ", \($0)" } ?? ""
         var error = ImageError.over(
             "decoderMemory",
-            "decoding this \(format.name) (\(source.storedSize)\(how)) takes \(bytes >> 20) MiB of "
-                + "memory, and a decoder may use \(most >> 20) MiB: use a smaller source, or one "
-                + "that is decoded row by row, such as a baseline JPEG")
+            "decoding this \(format.name) (\(source.storedSize)\(how)) needs \(bytes >> 20) MiB of "
+                + "memory, but a decoder may use only \(most >> 20) MiB: use a smaller source, or "
+                + "one that is decoded row by row, such as a baseline JPEG")
         error.details["value"] = "\(bytes)"
         error.details["permitted"] = "\(most)"
         throw error
@@ -95,15 +95,15 @@ extension ImageLimits {
         guard frames <= most else {
             throw .over(
                 "framesMax",
-                "the animation has \(frames) frames, and no more than \(most) are decoded "
-                    + "together: ask for one of them by its number")
+                "the animation has \(frames) frames, but at most \(most) are decoded "
+                    + "together: request one of them by its number")
         }
         let bytes = Self.product(size.area, 4 * frames)
         guard bytes <= pixelBytesMax else {
-            let remedy = frames == 1 ? "" : ": ask for a smaller size, or for one frame"
+            let remedy = frames == 1 ? "" : ": request a smaller size or a single frame"
             throw .over(
                 "pixelBytesMax",
-                "the pixels of \(frames) frames (\(size)) are \(bytes) bytes, and "
+                "the pixels of \(frames) frames (\(size)) need \(bytes) bytes, but only "
                     + "\(pixelBytesMax) are permitted\(remedy)")
         }
     }
@@ -121,8 +121,9 @@ extension ImageLimits {
         guard pixels <= Self.framePixelsMax else {
             throw .over(
                 "framePixelsMax",
-                "the frames to decode have \(pixels) pixels in all, and \(Self.framePixelsMax) "
-                    + "are decoded together: ask for one frame, nearer to the beginning")
+                "the frames to decode have a total of \(pixels) pixels, but at most "
+                    + "\(Self.framePixelsMax) are decoded together: request a single, earlier frame"
+            )
         }
     }
 
@@ -136,9 +137,9 @@ extension ImageLimits {
         guard all <= Self.sharedBytesMax else {
             throw .over(
                 "sharedBytesMax",
-                "each of \(frames) frames needs the \(bytes) bytes of profile and palette that "
-                    + "they share, \(all) in all, and \(Self.sharedBytesMax) are decoded "
-                    + "together: ask for one of the frames by its number, or send the file "
+                "each of \(frames) frames needs the shared profile and palette of \(bytes) "
+                    + "bytes, a total of \(all), but at most \(Self.sharedBytesMax) are decoded "
+                    + "together: request one of the frames by its number, or send the file "
                     + "without its profile")
         }
     }
@@ -148,7 +149,7 @@ extension ImageLimits {
         guard let area = size.area, area <= pixelsMax else {
             throw .over(
                 "pixelsMax",
-                "each frame is coded with more pixels (\(size)) than the \(pixelsMax) permitted")
+                "each frame is coded with \(size) pixels, more than the \(pixelsMax) permitted")
         }
     }
 
@@ -164,10 +165,10 @@ extension ImageLimits {
         let family = format.traits.input?.family ?? .raster
         // Decoders can't exceed that limit, regardless of configuration.
         let isLast = limit >= ImageLimits.of(family)[keyPath: path]
-        let last = "no more than \(limit) are \(family == .vector ? "drawn" : "decoded")"
+        let last = "at most \(limit) are \(family == .vector ? "rendered" : "decoded")"
         var error = ImageError.over(
             name,
-            "the image has \(value) \(unit), and "
+            "the image has \(value) \(unit), but "
                 + (isLast ? last : "\(setting.rawValue) permits \(limit)"))
         error.details["value"] = "\(value)"
         error.details["permitted"] = "\(limit)"
@@ -210,8 +211,8 @@ enum InflatedBytes {
         guard InflateLimit.isExceeded else { return }
         throw .over(
             "inflatedBytesMax",
-            "the compressed parts of the file have more bytes than its pixels need and "
-                + "metadata-limit permits: save the image again without them")
+            "the compressed parts of the file exceed the size of its pixels and metadata-limit: "
+                + "save the image again without them")
     }
 
     /// Returns the size of all rows with their filter bytes; for an interlaced image at least that

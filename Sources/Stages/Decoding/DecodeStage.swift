@@ -34,10 +34,10 @@ public struct DecodeStage: Sendable {
             library = try VipsLibrary(
                 concurrency: concurrency, loaders: decoders.loaders, onWarning: onWarning)
         } catch {
-            throw ImageError(.internalError, "libvips does not start: \(error.text)")
+            throw ImageError(.internalError, "libvips cannot be initialized: \(error.text)")
         }
         for decoder in decoders.all where !decoder.prepare() {
-            onWarning?("decode", "this machine lacks something that \(decoder.format.name) needs")
+            onWarning?("decode", "this machine lacks a dependency of \(decoder.format.name)")
         }
     }
 

@@ -206,7 +206,7 @@ extension DecoderMemoryRows.Coding {
         switch self {
         case .streamed: nil
         case .whole: "decoded as a whole"
-        case .layered: "of several layers"
+        case .layered: "with several layers"
         }
     }
 }

@@ -77,7 +77,7 @@ struct BodyDecoder: ~Copyable {
         let waiting = pending
         let input = waiting.span.bytes.extracting(used..<end)
         guard let step = try inflater?.step(input, into: room) else {
-            preconditionFailure("a stream is entered before it is decoded")
+            preconditionFailure("a stream must be opened before it is decoded")
         }
         used += step.consumed
         holdsMore = step.produced == room.count && !step.isEnd
@@ -89,7 +89,7 @@ struct BodyDecoder: ~Copyable {
     private mutating func enterStream() throws(ZlibError) {
         switch place {
         case .inside: return
-        case .behind: throw .corrupt("bytes follow the end")
+        case .behind: throw .corrupt("data after the end of the stream")
         case .between:
             if inflater == nil { inflater = try Inflater(format) } else { inflater?.reset() }
             place = .inside
@@ -212,7 +212,7 @@ final class Base64Body: BodyCipher {
             let byte = input.unsafeLoad(fromByteOffset: index, as: UInt8.self)
             if byte == UInt8(ascii: "=") { isPadded = true }
             guard let digit = Self.digit(byte) else { continue }
-            guard !isPadded else { throw .undecryptable("base64 follows its padding") }
+            guard !isPadded else { throw .undecryptable("Base64 data continues after its padding") }
             (bits, digits) = (bits << 6 | digit, digits + 1)
             if digits == 4 { written += flush(into: room, at: written) }
         }
@@ -224,7 +224,7 @@ final class Base64Body: BodyCipher {
     private func flushRest(
         into room: UnsafeMutableRawBufferPointer, at place: Int
     ) throws(DownloadFailure) -> Int {
-        guard digits != 1 else { throw .undecryptable("its base64 ends within a byte") }
+        guard digits != 1 else { throw .undecryptable("Base64 data ends within a byte") }
         bits <<= UInt32(6 * (4 - digits))
         return flush(into: room, at: place)
     }
@@ -262,7 +262,7 @@ final class GCMBody: BodyCipher {
     init(_ body: RawSpan, key: [UInt8]) throws(DownloadFailure) {
         let frame = GCMDecryption.nonceBytes + GCMDecryption.tagBytes
         guard body.byteCount >= frame else {
-            throw .undecryptable("it is shorter than a nonce and a tag")
+            throw .undecryptable("it is shorter than nonce and tag")
         }
         let nonce = body.extracting(first: GCMDecryption.nonceBytes).withUnsafeBytes { Array($0) }
         tag = body.extracting(last: GCMDecryption.tagBytes).withUnsafeBytes { Array($0) }
@@ -295,9 +295,9 @@ final class GCMBody: BodyCipher {
 extension DownloadFailure {
     fileprivate static func undecrypted(_ error: OpenSSLError) -> DownloadFailure {
         switch error {
-        case .tag: .undecryptable("its tag is not that of its bytes under the key of the rule")
-        case .length: .undecryptable("key, nonce or tag have another length")
-        case .failed: .refused(ImageError(.busy, "no memory to decrypt the body"))
+        case .tag: .undecryptable("authentication failed with the key of the rule")
+        case .length: .undecryptable("key, nonce or tag has the wrong length")
+        case .failed: .refused(ImageError(.busy, "not enough memory to decrypt the body"))
         }
     }
 }
@@ -315,11 +315,11 @@ final class GzipBody: BodyCipher {
         do throws(ZlibError) {
             produced = try decoder.decode(into: room)
         } catch {
-            throw .undecryptable("it is not gzip")
+            throw .undecryptable("invalid gzip data")
         }
         let isEnd = isLast && taken == input.byteCount && !decoder.isBehind
         guard !isEnd || decoder.isComplete else {
-            throw .undecryptable("it ends before its gzip does")
+            throw .undecryptable("truncated gzip data")
         }
         return CipherStep(consumed: taken, produced: produced, isEnd: isEnd)
     }

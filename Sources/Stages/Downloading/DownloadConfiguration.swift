@@ -77,10 +77,10 @@ extension DownloadConfiguration {
     /// isn't an IP address with a port, and for a denied one that isn't an address range.
     func policy() throws(ImageError) -> TransferPolicy {
         let allowed = try Self.parsed(
-            allowedAddresses, "no address with a port, such as 10.0.0.7:8080 or [fd00::7]:80",
+            allowedAddresses, "not an address with a port, such as 10.0.0.7:8080 or [fd00::7]:80",
             SocketAddress.init)
         let denied = try Self.parsed(
-            deniedAddresses, "no address and no range of them, such as 203.0.113.0/24",
+            deniedAddresses, "not an address or an address range, such as 203.0.113.0/24",
             AddressRange.init)
         return TransferPolicy(
             addressGuard: AddressGuard(
@@ -134,7 +134,7 @@ enum CertificatesFile {
         guard bytes.firstRange(of: mark) != nil else {
             throw ImageError(
                 .invalidRequest,
-                "--ca-file \(path) has no certificate in PEM, which begins with "
+                "--ca-file \(path) contains no PEM certificate, which begins with "
                     + String(decoding: mark, as: UTF8.self))
         }
     }

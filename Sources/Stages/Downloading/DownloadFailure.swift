@@ -72,21 +72,21 @@ extension DownloadFailure {
         case .addressForbidden:
             ImageError(
                 .addressForbidden,
-                "policy forbids the address of this host, or of a redirect; a stack may reach it "
-                    + "whose imagebus serve (with --only: that of download) was started with "
-                    + "--allow-address IP:PORT or --allow-private-networks, and where no "
-                    + "--deny-address has it; get --private takes the same options")
+                "the address of this host, or of a redirect, is blocked by policy: start imagebus "
+                    + "serve (with --only: the download process) with --allow-address IP:PORT or "
+                    + "--allow-private-networks, and check --deny-address; get --private accepts "
+                    + "the same options")
         case .sourceForbidden:
             ImageError(
                 .sourceForbidden,
-                "a redirect leads to a URL that the sources of the configuration do not have: "
-                    + "an operator adds them to 'sources' in the file of serve --config")
+                "a redirect leads to a URL that the configuration does not allow as a source: "
+                    + "add it to 'sources' in the configuration (serve --config)")
         case .tooManyRedirects(let limit):
             ImageError(.tooManyRedirects, "more than \(limit) redirects")
         case .bodyTooLarge(let limit):
             ImageError(
                 .limitExceeded,
-                "the body has more than the \(limit) bytes that "
+                "the body exceeds the \(limit) bytes that "
                     + "\(LimitSetting.body.rawValue) permits",
                 details: [
                     "limit": String(limit), "permitted": String(limit),
@@ -97,40 +97,40 @@ extension DownloadFailure {
         case .contentType(let type):
             ImageError(
                 .invalidDownloadContentType,
-                "the origin sent '\(type.prefix(64))', which is none of the content types of serve "
-                    + "--\(DownloadSetting.acceptType.rawValue)",
+                "the origin sent the content type '\(type.prefix(64))', which is not accepted by "
+                    + "serve --\(DownloadSetting.acceptType.rawValue)",
                 details: ["contentType": String(type.prefix(64))])
         case .notModified(let caching): .notModified(caching)
         case .contentCodings(let names):
             ImageError(
                 .protocolBroken,
-                "the body is in the content coding '\(names.prefix(64))', though none was asked "
-                    + "for; one of gzip and deflate is undone, and no other")
+                "the body has the content coding '\(names.prefix(64))', although none was "
+                    + "requested; only a single gzip or deflate coding is supported")
         case .decompression(.corrupt(let text)):
-            ImageError(.badEncoding, "the body is not in its content coding: \(text)")
-        case .decompression(.outOfMemory): ImageError(.busy, "no memory to decode the body")
-        case .codingCutOff: ImageError(.shortBody, "the body ends before its content coding does")
+            ImageError(.badEncoding, "the body does not match its content coding: \(text)")
+        case .decompression(.outOfMemory): ImageError(.busy, "not enough memory to decode the body")
+        case .codingCutOff: ImageError(.shortBody, "the compressed body is truncated")
         case .headCutOff:
-            ImageError(.connectionBroken, "the answer ends before its head does")
+            ImageError(.connectionBroken, "the response ends within its header")
         case .undecryptable(let text):
             ImageError(.badImageData, "the body cannot be decrypted: \(text)")
         case .missingHeader(let name):
             ImageError(
                 .invalidDownloadOperation,
-                "a rule of the configuration requires the header '\(name.prefix(64))', which "
-                    + "the request has not")
+                "a configuration rule requires the header '\(name.prefix(64))', which the request "
+                    + "does not have")
         case .otherPart:
             ImageError(
-                .shortBody, "the body broke off, and the origin did not send the rest of it")
+                .shortBody, "the body was interrupted, and the origin did not send the rest")
         case .emptyBody: .emptyBody
-        case .badLocation(let text): ImageError(.protocolBroken, "the last location: \(text)")
+        case .badLocation(let text): ImageError(.protocolBroken, "invalid Location header: \(text)")
         case .scheme(let scheme):
-            ImageError(.unsupportedScheme, "no loader takes '\(scheme):'; http and https are taken")
+            ImageError(.unsupportedScheme, "no loader accepts '\(scheme):'; use http or https")
         case .schemeOfRedirect(let scheme):
             ImageError(
                 .unsupportedScheme,
-                "a redirect leads to '\(scheme.prefix(32)):'; redirects are followed to http and "
-                    + "https alone, whatever loaders there are")
+                "a redirect leads to '\(scheme.prefix(32)):'; redirects are followed only to http "
+                    + "and https, whatever loaders are configured")
         case .header(let name):
             ImageError(.invalidRequest, "the header '\(name.prefix(64))' cannot be sent")
         case .refused(let error): error
@@ -138,8 +138,8 @@ extension DownloadFailure {
         case .deadline: ImageError(.deadlineExceeded, "the deadline passed during the download")
         case .tooManyLookups:
             ImageError(
-                .busy, "too many names are being looked up that name servers do not answer for")
-        case .tooMany(let limit): ImageError(.busy, "this worker has \(limit) downloads already")
+                .busy, "too many DNS lookups are waiting for name servers")
+        case .tooMany(let limit): ImageError(.busy, "this worker already has \(limit) downloads")
         case .shuttingDown: ImageError(.shuttingDown, "the download worker is shutting down")
         case .defect(let text): ImageError(.internalError, text)
         }
@@ -152,10 +152,10 @@ extension DownloadFailure {
         if let retryAfter, head.status == 429 || head.status == 503 {
             details["retryAfter"] = String(UInt32(clamping: retryAfter))
         }
-        let meaning = [206: ": a part of the body", 304: ": nothing changed"][head.status]
-        let unasked = meaning.map { "\($0), which it was not asked for" } ?? ""
+        let meaning = [206: ": partial content", 304: ": not modified"][head.status]
+        let unasked = meaning.map { "\($0), which was not requested" } ?? ""
         return ImageError(
-            .invalidDownloadStatusCode, "the origin answered \(head.status)\(unasked)",
+            .invalidDownloadStatusCode, "the origin responded with \(head.status)\(unasked)",
             details: details)
     }
 
@@ -190,11 +190,12 @@ extension DownloadFailure {
 
     private static func advice(_ error: CurlError) -> String {
         if error.isPeerUnverified {
-            return "; serve --ca-file FILE, or get --private --ca-file FILE, names authorities to "
-                + "trust"
+            return
+                "; pass trusted authorities with serve --ca-file FILE or get --private --ca-file "
+                + "FILE"
         }
         guard error.code == .ownFileFailed else { return "" }
-        return "; the download process reads this file, in a container its own: put it right there"
+        return "; correct the file as seen by the download process, in a container its own"
     }
 
     /// Truncation may split a character, whose replacement takes three bytes.
@@ -209,18 +210,18 @@ extension DownloadFailure {
         let mayPass = status == 429 || status >= 500
         return ImageError(
             mayPass ? .connectionFailed : .invalidDownloadOperation,
-            "the proxy \(place) answered \(status) by itself, and the origin was not asked: "
+            "the proxy \(place) responded with \(status) itself, without contacting the origin: "
                 + advice(status, mayPass: mayPass),
             details: ["proxy": place, "proxyStatus": String(status)])
     }
 
     private static func advice(_ status: Int, mayPass: Bool) -> String {
-        if mayPass { return "it does not reach the origin now" }
+        if mayPass { return "it cannot reach the origin now" }
         if status == 407 {
-            return "it asks for a name and a password, which stand in its URL: "
+            return "it requires a name and a password in its URL: "
                 + "http://NAME:PASSWORD@HOST:PORT"
         }
-        return "it has to permit this host and port, or serve has to be given another --proxy"
+        return "permit this host and port in the proxy, or start serve with another --proxy"
     }
 
     /// Returns host and port without a preceding password.

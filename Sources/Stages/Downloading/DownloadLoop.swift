@@ -65,8 +65,8 @@ final class DownloadLoop {
                 heartbeat.waits()
                 try transfers.wait(milliseconds: isBehind ? 0 : millisecondsToDeadline())
             } catch {
-                // A failed multi handle is unusable; only a new process can recover.
-                fatalError("the set of transfers is broken: \(error)")
+                // A multi handle that fails is not usable again; a fresh process is.
+                fatalError("the curl multi handle failed: \(error)")
             }
         }
     }

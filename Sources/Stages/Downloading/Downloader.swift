@@ -42,7 +42,7 @@ public final class Downloader: Sendable {
                 space: space, onProgress: onProgress,
                 onOutcome: onOutcome)
         } catch {
-            throw ImageError(.internalError, "libcurl does not start: \(error)")
+            throw ImageError(.internalError, "libcurl cannot be initialized: \(error)")
         }
         self.inbox = inbox
         self.onOutcome = onOutcome
@@ -52,7 +52,7 @@ public final class Downloader: Sendable {
             let started = try Linux.Thread(name: "download") { loop.run() }
             thread = Mutex(started)
         } catch {
-            throw ImageError(.internalError, "no thread for transfers: \(error)")
+            throw ImageError(.internalError, "cannot start the transfer thread: \(error)")
         }
     }
 
@@ -144,7 +144,7 @@ final class DownloadInbox: Sendable {
             if state.batch.isStopping { return DownloadFailure.shuttingDown.imageError }
             if state.live.count >= jobsMax { return DownloadFailure.tooMany(jobsMax).imageError }
             guard state.live.insert(job.id).inserted else {
-                return DownloadFailure.defect("job \(job.id.value) runs already").imageError
+                return DownloadFailure.defect("job \(job.id.value) is already running").imageError
             }
             state.batch.admissions.append(Admission(job: job, deadline: deadline))
             return nil

@@ -92,7 +92,7 @@ struct FetchAdmission {
     mutating func follow(_ reference: String) throws(DownloadFailure) {
         guard s3 == nil else { throw S3Request.redirected }
         guard let next = Location.resolve(reference, against: url) else {
-            throw .badLocation("it is no URL")
+            throw .badLocation("not a valid URL")
         }
         let (old, new): (SourceURL, SourceURL)
         do throws(ImageError) {
@@ -165,7 +165,7 @@ struct S3Request {
         try work.loader.check(source)
         guard S3Place.isEndpoint(place.endpoint), S3Place.isRegion(place.region),
             place.credentials?.isValid ?? true
-        else { throw ImageError(.invalidRequest, "the loader has no endpoint of S3") }
+        else { throw ImageError(.invalidRequest, "the loader has no S3 endpoint") }
         url = place.url(of: try S3Object(source))
         name = source.withoutUserInfo
         headers = Self.headers(place.credentials)
@@ -195,8 +195,8 @@ struct S3Request {
     static let redirected = DownloadFailure.refused(
         ImageError(
             .invalidDownloadResponse,
-            "the S3 server leads to another URL, which no loader of S3 follows: put right "
-                + "endpoint, region or bucket of the loader in the file of serve --config"))
+            "the S3 server redirects to another URL, which S3 loaders do not follow: correct "
+                + "endpoint, region or bucket of the loader in the configuration (serve --config)"))
 }
 
 /// Limits name lookups while many are in progress.

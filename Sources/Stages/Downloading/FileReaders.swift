@@ -79,7 +79,7 @@ final class FileReaders: Sendable {
         do throws(Errno) {
             try start()
         } catch {
-            throw .refused(ImageError(.busy, "no thread to read files: \(error)"))
+            throw .refused(ImageError(.busy, "cannot start the file reader thread: \(error)"))
         }
         shared.put(task)
     }
@@ -315,19 +315,19 @@ enum FileFailure {
         case .root(let error):
             ImageError(
                 .invalidDownloadOperation,
-                "the download process cannot open the root of this loader (\(error.name)): it has "
-                    + "to be there, and a directory; in a container it has to be mounted")
-        case .missing: Self.status(404, "there is no such file below the root of the loader")
-        case .denied: Self.status(403, "the download process may not read this file")
+                "the download process cannot open the root of this loader (\(error.name)): it must "
+                    + "be an existing directory; mount it into a container")
+        case .missing: Self.status(404, "the file does not exist below the root of the loader")
+        case .denied: Self.status(403, "the download process has no permission to read this file")
         case .outside:
             ImageError(
-                .addressForbidden, "a link leads out of the root of the loader, or in a circle")
-        case .notRegular: ImageError(.invalidDownloadResponse, "this is no regular file")
-        case .changed: ImageError(.shortBody, "the file was written while it was read")
+                .addressForbidden, "a link points outside the root of the loader, or forms a loop")
+        case .notRegular: ImageError(.invalidDownloadResponse, "the path is not a regular file")
+        case .changed: ImageError(.shortBody, "the file was modified while it was being read")
         case .noOpenBeneath:
             ImageError(
                 .invalidDownloadOperation,
-                "this kernel has no openat2 (Linux 5.6), without which no file is read")
+                "this kernel lacks openat2 (Linux 5.6), which is required to read files")
         case .system(let error):
             ImageError(.invalidDownloadOperation, "the file cannot be read: \(error)")
         }

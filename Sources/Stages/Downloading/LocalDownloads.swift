@@ -63,7 +63,7 @@ enum LocalPlace: Sendable {
             switch work.loader {
             case .http, .s3: return nil
             case .pool:
-                throw ImageError(.unsupportedScheme, "workers of somebody else's do this job")
+                throw ImageError(.unsupportedScheme, "this job requires a plug-in worker")
             case .file(let root):
                 try work.loader.check(url)
                 self = .file(try FilePath(url), root)
@@ -174,7 +174,7 @@ extension DownloadLoop {
             local.readers = readers
             return readers
         } catch {
-            throw .refused(ImageError(.busy, "no descriptor to read files: \(error)"))
+            throw .refused(ImageError(.busy, "cannot create a descriptor to read files: \(error)"))
         }
     }
 

@@ -31,15 +31,15 @@ struct PixelSource {
         size = info.size
         self.bytes = bytes
         guard let count = layout.byteCount, count <= bytes.count, size.isPositive, layout.isActive
-        else { throw ImageError(.internalError, "the pixels do not fit their layout") }
-        // The limits apply to the decoded size; the source's size only determines its position.
+        else { throw ImageError(.internalError, "the pixels do not match their layout") }
+        // What counts is what was decoded. The size of the source says where it lies.
         let isWithin = layout.planes.allSatisfy { plane in
             max(plane.size.width, plane.size.height) <= limits.sideMax
                 && plane.size.area.map { $0 <= limits.pixelsMax } ?? false
         }
         guard isWithin, max(size.width, size.height) <= Int(Int32.max), size.area != nil,
             count <= limits.pixelBytesMax
-        else { throw .over("pixelsMax", "open", "\(what) of \(size) is over the limit") }
+        else { throw .over("pixelsMax", "open", "\(what) of \(size) exceeds the limit") }
     }
 
     private init(_ layout: PixelLayout, _ size: PixelSize, _ bytes: UnsafeRawBufferPointer) {
@@ -49,7 +49,7 @@ struct PixelSource {
     /// Returns one of the frames as an image.
     func frame(_ index: Int) throws(ImageError) -> PixelSource {
         guard let range = layout.bytes(ofFrame: index), range.upperBound <= bytes.count else {
-            throw ImageError(.internalError, "the frames do not fit their layout")
+            throw ImageError(.internalError, "the frames do not match their layout")
         }
         return PixelSource(
             layout.still, size, UnsafeRawBufferPointer(rebasing: bytes[range]))

@@ -31,7 +31,7 @@ final class Plane {
         owner = nil
         count = memory.count
         guard let address = memory.baseAddress else {
-            preconditionFailure("an allocation of at least a byte has an address")
+            preconditionFailure("an allocation of at least one byte must have an address")
         }
         base = UnsafeRawPointer(address)
     }
@@ -42,7 +42,9 @@ final class Plane {
         _ samples: UnsafeRawBufferPointer, _ size: PixelSize, stride: Int, depth: Int = 1,
         owner: AnyObject? = nil
     ) {
-        guard let address = samples.baseAddress else { preconditionFailure("a plane has samples") }
+        guard let address = samples.baseAddress else {
+            preconditionFailure("a plane must have samples")
+        }
         (base, count, self.size, self.stride) = (address, samples.count, size, stride)
         (self.depth, self.owner, memory) = (depth, owner, nil)
     }
@@ -60,7 +62,7 @@ final class Plane {
     /// The plane's own memory, for writing rows.
     var mutableBase: UnsafeMutableRawPointer {
         guard let address = memory?.baseAddress else {
-            preconditionFailure("only a plane's own memory is written")
+            preconditionFailure("only memory owned by the plane can be written")
         }
         return address
     }

@@ -307,7 +307,7 @@ struct StepFrames {
         guard let area = size.area, area <= most / times.count else {
             throw .over(
                 "pixelBytesMax", "encode",
-                "\(times.count) frames of \(size) are over the limit: ask for a smaller size")
+                "\(times.count) frames of \(size) exceed the limit: request a smaller size")
         }
     }
 
@@ -329,8 +329,8 @@ struct StepFrames {
         guard frame.size == size else {
             throw ImageError.step(
                 "encode",
-                "frame \(index) became \(frame.size) and the first one \(size), and frames have "
-                    + "one size: leave out trim, or ask for one frame by its number")
+                "frame \(index) became \(frame.size), but the first one \(size): frames must have "
+                    + "the same size; leave out trim, or request one frame by its number")
         }
         let colored = try frame.image.colored()
         let image = try colored.header.hasAlpha ? colored : colored.withAlpha()

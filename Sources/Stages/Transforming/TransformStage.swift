@@ -31,7 +31,7 @@ public struct TransformStage: Sendable {
                 concurrency: concurrency, loaders: FormatEncoders.loaders,
                 savers: FormatEncoders.savers, onWarning: onWarning)
         } catch {
-            throw ImageError(.internalError, "libvips does not start: \(error.text)")
+            throw ImageError(.internalError, "libvips cannot be initialized: \(error.text)")
         }
     }
 
@@ -143,7 +143,7 @@ struct TransformJob {
     func render(_ pixels: UnsafeRawBufferPointer) throws(ImageError) -> RenderedImage {
         let source = try PixelSource(work, pixels)
         guard !work.layout.samples.isDeep, work.layout.animation == nil else {
-            throw ImageError(.internalError, "only one frame of 8 bits is rendered")
+            throw ImageError(.internalError, "only a single 8-bit frame can be rendered")
         }
         let steps = try Pipeline(work.steps).steps
         let current = try run(steps, on: stepImage(source))
@@ -215,7 +215,7 @@ struct TransformJob {
         let areUsual = work.overlays.allSatisfy { $0.layout.samples == .usual }
         let isTaken = !work.layout.samples.isDeep || work.steps.allSatisfy(\.form.takesDepth)
         guard areUsual, isTaken else {
-            throw ImageError(.internalError, "the samples are deeper than the steps take")
+            throw ImageError(.internalError, "the bit depth exceeds what the steps support")
         }
     }
 
@@ -278,12 +278,12 @@ public struct RenderedImage: Sendable {
 
 extension ImageError {
     static var cancelled: ImageError {
-        ImageError(.cancelled, "cancelled while the image was transformed")
+        ImageError(.cancelled, "cancelled while the image was being transformed")
     }
 
     /// A placeholder; the actual error is in the writer.
     static var noRoom: ImageError {
-        ImageError(.internalError, "there is no room for what goes beside the pixels")
+        ImageError(.internalError, "there is no space for the embedded metadata")
     }
 
     static func step(_ step: String, _ message: String) -> ImageError {

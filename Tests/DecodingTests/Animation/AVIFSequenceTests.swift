@@ -87,7 +87,7 @@ import Testing
         let file = try AnimatedFile(made: "two.avif")
         let error = failure(file.bytes, frame: 2)
         #expect(error?.code == .stepFailed)
-        #expect(error?.message == "there is no frame 2: the image has 2, counted from 0")
+        #expect(error?.message == "frame 2 does not exist: the image has 2, numbered from 0")
     }
 
     /// libavif reads no file that ends early, as it usually is asked.

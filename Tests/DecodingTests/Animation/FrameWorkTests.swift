@@ -49,7 +49,7 @@ import Testing
         let file = try AnimatedFile(made: "kept.gif")
         let error = #expect(throws: ImageError.self) { try frame(14, of: file.bytes) }
         #expect(error?.code == .stepFailed)
-        #expect(error?.message == "there is no frame 14: the image has 14, counted from 0")
+        #expect(error?.message == "frame 14 does not exist: the image has 14, numbered from 0")
         #expect(throws: Never.self) { try frame(13, of: file.bytes) }
     }
 

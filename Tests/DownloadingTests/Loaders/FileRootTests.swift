@@ -22,7 +22,7 @@ import Testing
         let failure = try await outcome(of: url, root).failure
         #expect(failure?.code == .addressForbidden, "\(url)", sourceLocation: sourceLocation)
         #expect(
-            failure?.message.contains("out of the root") == true, sourceLocation: sourceLocation)
+            failure?.message.contains("outside the root") == true, sourceLocation: sourceLocation)
     }
 
     /// Absolute ones do so even where they name a file of the root.

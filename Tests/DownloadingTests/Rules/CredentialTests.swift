@@ -89,7 +89,8 @@ import Testing
         let failure = try #require(missing?.failure)
         #expect(failure.code == .invalidDownloadOperation)
         #expect(!failure.code.rule.cachesFailures, "the URL is asked again once the file is there")
-        #expect(failure.message.contains("/none.pem") && failure.message.contains("put it right"))
+        #expect(
+            failure.message.contains("/none.pem") && failure.message.contains("correct the file"))
     }
 
     /// One connection is not used for whoever comes next.

@@ -79,7 +79,8 @@ extension RealProcesses {
                 "--ca-file", file,
             ]).end()
             #expect(end.exitStatus == 78, "\(end)")
-            #expect(end.errorText.contains("--ca-file \(file) has no certificate"), "\(end)")
+            #expect(
+                end.errorText.contains("--ca-file \(file) contains no PEM certificate"), "\(end)")
         }
     }
 }

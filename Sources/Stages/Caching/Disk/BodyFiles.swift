@@ -215,7 +215,7 @@ struct BodyFiles: Sendable {
         } catch .fileExists {
             return
         } catch {
-            throw DiskError(error, "cannot make \(name)")
+            throw DiskError(error, "cannot create \(name)")
         }
     }
 

@@ -61,7 +61,7 @@ public final class CacheDirectory: Sendable {
     }
 
     private static func taken(_ path: String) -> DiskError {
-        DiskError(.inUse, "another process uses the cache directory \(path)")
+        DiskError(.inUse, "another process is using the cache directory \(path)")
     }
 }
 
@@ -81,8 +81,8 @@ extension DiskError {
             "the cache directory \(path) belongs to user \(owner), not to user "
                 + "\(CurrentProcess.userID): change its owner, or choose another --cache-dir"
         case .wrongMode(let mode):
-            "the cache directory \(path) has mode 0\(String(mode, radix: 8)), so that others "
-                + "can put files there: take their permission away (chmod 700), or choose "
+            "the cache directory \(path) has mode 0\(String(mode, radix: 8)), which allows other "
+                + "users to create files there: remove that permission (chmod 700), or choose "
                 + "another --cache-dir"
         }
     }
@@ -95,12 +95,13 @@ extension DiskError {
         case .notDirectory: return "\(way) is not a directory: choose another --cache-dir"
         case .wrongOwner(let owner):
             let own = CurrentProcess.userID
-            return "\(way) belongs to user \(owner), neither to user \(own) nor to root, so that "
-                + "user can put another one in its place: choose another --cache-dir"
+            return "\(way) belongs to user \(owner) instead of user \(own) or root, so that "
+                + "user can replace it: choose another --cache-dir"
         case .wrongMode(let mode):
-            return "\(way) has mode 0\(String(mode, radix: 8)), so that others can put another "
-                + "one in its place: take their permission away (chmod go-w \(place)), or choose "
-                + "another --cache-dir"
+            return
+                "\(way) has mode 0\(String(mode, radix: 8)), which allows other users to replace "
+                + "it: remove that permission (chmod go-w \(place)), or choose another "
+                + "--cache-dir"
         }
     }
 }

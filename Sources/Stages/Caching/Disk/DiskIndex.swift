@@ -127,7 +127,7 @@ final class DiskIndex {
             try selectLargest.first { $0.int64(0) } ?? 0
         }
         guard (0...IndexRow.foundNumberMax).contains(largest) else {
-            throw DiskError(.badIndex, "an entry has the number \(largest)")
+            throw DiskError(.badIndex, "index row has the invalid number \(largest)")
         }
         return largest
     }
@@ -137,7 +137,7 @@ final class DiskIndex {
         if let usage = try account() { return usage }
         try recount()
         guard let usage = try account() else {
-            throw DiskError(.badIndex, "the index does not know how much it holds")
+            throw DiskError(.badIndex, "the totals in the index are invalid")
         }
         return usage
     }
@@ -166,7 +166,7 @@ final class DiskIndex {
                 return areSound
             }
         }
-        guard areSound else { throw DiskError(.badIndex, "an entry takes what none can take") }
+        guard areSound else { throw DiskError(.badIndex, "index row has an impossible size") }
         return victims
     }
 

@@ -113,7 +113,8 @@ extension DiskIndex {
             }
         case let old where upgrades[old] != nil: try upgrade(connection, from: old)
         default:
-            throw DiskError(.badIndex, "the index has version \(version), not \(schemaVersion)")
+            throw DiskError(
+                .badIndex, "the index has version \(version) instead of \(schemaVersion)")
         }
         try onIndex { () throws(SQLiteError) in
             let log = logBytesMax(policy)
@@ -250,7 +251,7 @@ extension DiskIndex {
         if let usage = try account(of: cache) { return usage }
         try recountCaches()
         guard let usage = try account(of: cache) else {
-            throw DiskError(.badIndex, "the index does not know how much a cache holds")
+            throw DiskError(.badIndex, "the totals of a cache in the index are invalid")
         }
         return usage
     }
@@ -294,7 +295,7 @@ extension DiskIndex {
                 return areSound
             }
         }
-        guard areSound else { throw DiskError(.badIndex, "an entry takes what none can take") }
+        guard areSound else { throw DiskError(.badIndex, "index row has an impossible size") }
         return victims
     }
 }

@@ -131,7 +131,7 @@ extension DiskTier {
         guard let own = limited(key), own.policy.bytesMax > 0, charge > own.policy.bytesMax else {
             return nil
         }
-        return "disk: \(length) bytes are over the limit of their cache"
+        return "disk: \(length) bytes exceed the limit of the cache"
     }
 
     /// Returns whether one more entry fits into its cache's limits.
@@ -198,7 +198,7 @@ extension DiskTier {
             of: cache, by: own.expireType, upTo: UnixTime(milliseconds: .max), count: Chores.batch)
         guard !oldest.isEmpty else {
             throw DiskError(
-                .badIndex, "the index counts \(usage.entries) entries of a cache that are not there"
+                .badIndex, "the index counts \(usage.entries) entries of a cache that do not exist"
             )
         }
         let victims = oldest.prefix { victim in

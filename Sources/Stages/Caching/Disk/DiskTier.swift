@@ -265,7 +265,7 @@ extension DiskTier {
 
     private func rename(_ name: String, to newName: String) throws(DiskError) {
         do { try directory.root.rename(name, to: newName) } catch .noSuchFile { return } catch {
-            throw DiskError(error, "cannot set \(name) aside")
+            throw DiskError(error, "cannot quarantine \(name)")
         }
     }
 

@@ -179,7 +179,7 @@ extension DiskTier {
             key: write.key, bodyLength: write.body.count, checksum: XXH3.hash64(write.body),
             created: old?.created ?? write.stored, stored: write.stored, metadata: write.metadata)
         guard let head = header.encoded() else {
-            return group.results.append(.skipped("disk: metadata over its limit"))
+            return group.results.append(.skipped("disk: metadata exceeds its limit"))
         }
         let charge = Self.charge(
             key: write.key, bodyLength: write.body.count, headerLength: head.count,
@@ -213,7 +213,7 @@ extension DiskTier {
     /// Returns why a body can never be stored; `nil` if it can.
     private func refusal(of charge: Int, _ write: DiskWrite) -> String? {
         guard policy.bytesMax == 0 || charge <= policy.bytesMax else {
-            return "disk: \(write.body.count) bytes are over the limit of the whole tier"
+            return "disk: \(write.body.count) bytes exceed the limit of the whole tier"
         }
         return refusal(of: charge, write.key, length: write.body.count)
     }

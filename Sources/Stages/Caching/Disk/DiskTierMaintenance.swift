@@ -173,8 +173,8 @@ extension DiskTier {
         guard !oldest.isEmpty else {
             throw DiskError(
                 .badIndex,
-                "the index counts \(usage.entries) entries of \(usage.bytes) bytes that are not "
-                    + "there")
+                "the index counts \(usage.entries) entries of \(usage.bytes) bytes that do not "
+                    + "exist")
         }
         let victims = oldest.prefix { victim in
             defer {

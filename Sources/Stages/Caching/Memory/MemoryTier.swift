@@ -102,7 +102,7 @@ public struct MemoryTier: Sendable {
 
     /// Inserts an entry, replacing one with the same key. The caller must have made room.
     public mutating func insert(_ entry: MemoryEntry) -> Departures {
-        precondition(slotOfBlock[entry.block] == nil, "block ids are never reused")
+        precondition(slotOfBlock[entry.block] == nil, "block IDs must not be reused")
         let gone = entry.key.map { remove(key: $0) } ?? Departures()
         let slot = place(entry)
         slotOfBlock[entry.block] = slot
@@ -209,7 +209,7 @@ public struct MemoryTier: Sendable {
 
     /// Returns the entry of a used slot.
     func item(at slot: Int) -> (block: UInt64, item: EvictionItem) {
-        guard let entry = held[slot] else { preconditionFailure("a slot with a seat is in use") }
+        guard let entry = held[slot] else { preconditionFailure("an indexed slot must be in use") }
         return (entry.block.value, Self.item(entry))
     }
 

@@ -54,7 +54,7 @@ struct EnclosedParts {
         guard block.count <= JPEGSegments.exifBytesMax else {
             throw .over(
                 OutputSetting.embedThumbnail.name, "encode",
-                "the EXIF that is kept leaves no room for a thumbnail: leave out "
+                "the kept EXIF data leaves no space for a thumbnail: leave out "
                     + "embed-thumbnail, or keep less metadata")
         }
         parts.exif = block
@@ -73,7 +73,7 @@ struct EnclosedParts {
     }
 
     private static var unfit: ImageError {
-        ImageError(.internalError, "what lies beside the pixels is not what it is said to be")
+        ImageError(.internalError, "the embedded metadata does not match its declared type")
     }
 }
 

@@ -17,7 +17,8 @@ struct Encoder {
         form = try FormatEncoders.encoder(of: work.resultFormat(hasAlpha: hasAlpha))
         let samples = work.layout.samples
         guard samples.hdr == nil || form.format.holdsHDR else {
-            throw ImageError(.internalError, "\(form.format.name) has no high dynamic range")
+            throw ImageError(
+                .internalError, "\(form.format.name) does not support high dynamic range")
         }
         order = EncodingSpecification(
             options: work.output, isPhotograph: work.sourceInfo.format.traits.isPhotographic,
@@ -176,13 +177,13 @@ struct Encoder {
         let (name, limits) = (form.format.name, form.format.traits.output)
         let (sideMax, pixelsMax) = (limits?.sideMax ?? 0, limits?.pixelsMax ?? 0)
         guard max(size.width, size.height) <= sideMax else {
-            throw .over("sideMax", "encode", "\(name) has at most \(sideMax) pixels on a side")
+            throw .over("sideMax", "encode", "\(name) supports at most \(sideMax) pixels per side")
         }
         guard let area = size.area, area <= pixelsMax else {
             throw .over(
                 "pixelsMax", "encode",
-                "\(size) is too large for \(name), which is encoded up "
-                    + "to \(pixelsMax) pixels")
+                "\(size) is too large for \(name): at most "
+                    + "\(pixelsMax) pixels are encoded")
         }
     }
 
@@ -248,7 +249,7 @@ struct EncodingAttempts<Space: OutputSpace> {
         let best = try best(atMost: limit, after: first, writer, &count)
         writer.restart()
         guard best.bytes.withUnsafeBytes({ writer.append($0) }) else {
-            throw ImageError(.internalError, "what had room before has none")
+            throw ImageError(.internalError, "reserved space must remain available")
         }
         return Outcome(hasAlpha: best.hasAlpha, count: count, quality: best.quality)
     }

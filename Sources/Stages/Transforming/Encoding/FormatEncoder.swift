@@ -49,14 +49,14 @@ extension FormatEncoder {
     func encode(
         _ lane: PlanarLane, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws {
-        throw ImageError(.internalError, "\(format.name) is not made of planes")
+        throw ImageError(.internalError, "\(format.name) cannot be encoded from planes")
     }
 
     func encode(
         _ frames: StepFrames, _ order: EncodingSpecification,
         to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        throw ImageError(.internalError, "\(format.name) holds no frames")
+        throw ImageError(.internalError, "\(format.name) does not support frames")
     }
 }
 
@@ -161,7 +161,8 @@ struct GIFFormatEncoder: FormatEncoder {
         guard rows <= VipsImage.sideMax else {
             throw ImageError.over(
                 "sideMax", "encode",
-                "\(frames.count) frames of \(frames.size) are too many rows for gif: ask for fewer")
+                "\(frames.count) frames of \(frames.size) have too many rows for gif: request fewer"
+            )
         }
         let stack = InterleavedPixels(
             size: PixelSize(width: frames.size.width, height: rows), bands: StepFrames.bands)

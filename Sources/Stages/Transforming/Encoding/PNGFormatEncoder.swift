@@ -140,7 +140,7 @@ struct PNGWriter {
                 let count = compressor.compress(
                     UnsafeRawBufferPointer(filtered),
                     into: UnsafeMutableRawBufferPointer(rebasing: target.prefix(bound)))
-            else { throw ImageError(.internalError, "libdeflate has no room in its own bound") }
+            else { throw ImageError(.internalError, "libdeflate exceeded its own bound") }
             return count
         }
         chunks.chunk("IEND", [])
@@ -224,7 +224,7 @@ extension PNGFormatEncoder {
         guard order.options.colors == nil, !order.options.isProgressive else {
             throw ImageError.step(
                 "encode",
-                "an animated png has neither a palette nor passes: leave out colours and "
+                "an animated png supports neither a palette nor interlacing: leave out colours and "
                     + "progressive")
         }
         var png = AnimatedPNGWriter(
@@ -295,7 +295,7 @@ private struct AnimatedPNGWriter<Space: OutputSpace> {
                     rebasing: target[number.count..<number.count + bound])
                 guard
                     let count = compressor.compress(UnsafeRawBufferPointer(filtered), into: room)
-                else { throw ImageError(.internalError, "libdeflate has no room in its own bound") }
+                else { throw ImageError(.internalError, "libdeflate exceeded its own bound") }
                 return number.count + count
             }
         }
@@ -391,7 +391,7 @@ enum PNGEmbeddedMetadata {
                 compressor.compress($0, into: UnsafeMutableRawBufferPointer(target))
             }
             guard let made else {
-                throw ImageError(.internalError, "libdeflate has no room in its own bound")
+                throw ImageError(.internalError, "libdeflate exceeded its own bound")
             }
             count = made
         }

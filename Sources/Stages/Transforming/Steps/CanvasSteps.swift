@@ -10,7 +10,7 @@ struct Extend: ImageStep {
 
     func size(after source: PixelSize) throws(ImageError) -> PixelSize {
         guard let size = margins.size(around: source) else {
-            throw .step(name, "the margins are beyond their limits")
+            throw .step(name, "the margins exceed their limits")
         }
         return size
     }
@@ -163,7 +163,7 @@ struct Rotate: ImageStep {
 
     func size(after source: PixelSize) throws(ImageError) -> PixelSize {
         guard let size = rotation.size(of: source) else {
-            throw .step(name, "the angle is no number that can be turned by")
+            throw .step(name, "the rotation angle must be finite")
         }
         return size
     }

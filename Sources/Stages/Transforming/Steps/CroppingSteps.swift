@@ -10,7 +10,7 @@ struct Crop: ImageStep {
 
     func size(after source: PixelSize) throws(ImageError) -> PixelSize {
         guard let part = rect.intersection(with: source) else {
-            throw .step(name, "nothing of the image of \(source) lies in the rectangle")
+            throw .step(name, "the rectangle lies outside the image of \(source)")
         }
         return part.size
     }

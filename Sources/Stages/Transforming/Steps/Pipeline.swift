@@ -11,7 +11,7 @@ struct Pipeline {
     /// `overlays` are the overlay images of its steps, in order; throws if their number is wrong.
     init(_ steps: [TransformStep], overlays: [PixelSource] = []) throws(ImageError) {
         guard steps.count(where: { $0.overlay != nil }) == overlays.count else {
-            throw ImageError(.internalError, "a job has other overlays than its steps")
+            throw ImageError(.internalError, "the overlays of the job do not match its steps")
         }
         var sources = overlays.makeIterator()
         var pipeline: [any ImageStep] = []
@@ -48,7 +48,7 @@ struct Pipeline {
     private static func steps(_ step: TransformStep) throws(ImageError) -> [any ImageStep] {
         if case .custom(let custom) = step { throw custom.notGranted }
         guard let known = step.form as? any PixelStep else {
-            throw .step(step.name, "this version has no pixels for it")
+            throw .step(step.name, "this version does not implement the step")
         }
         return known.imageSteps
     }
@@ -116,12 +116,14 @@ extension ImageLimits {
         _ size: PixelSize, step: String, bytesPerBand: Int = 1
     ) throws(ImageError) {
         guard size.width <= sideMax, size.height <= sideMax else {
-            throw .over("sideMax", step, "\(size) after \(step), a side may have \(sideMax) pixels")
+            throw .over(
+                "sideMax", step,
+                "\(size) after \(step) exceeds the limit of \(sideMax) pixels per side")
         }
         guard let area = size.area, area <= pixelsMax,
             area <= pixelBytesMax / (4 * bytesPerBand)
         else {
-            throw .over("pixelsMax", step, "\(size) after \(step) is over the limit")
+            throw .over("pixelsMax", step, "\(size) after \(step) exceeds the limit")
         }
     }
 }

@@ -13,8 +13,8 @@ struct Round: ImageStep {
         guard let size = step.size(after: source) else {
             throw .step(
                 name,
-                "a border of \(step.border) pixels leaves nothing of an image of \(source): "
-                    + "it is less than half of the shorter side")
+                "a border of \(step.border) pixels covers an image of \(source): it must be less "
+                    + "than half of the shorter side")
         }
         return size
     }

@@ -96,7 +96,7 @@ struct ResizeTo: ImageStep {
 
     func size(after source: PixelSize) throws(ImageError) -> PixelSize {
         guard let geometry = step.geometry(of: source) else {
-            throw .step(name, "a box of \(step.box) has no pixels, or too many")
+            throw .step(name, "a box of \(step.box) has no or too many pixels")
         }
         let isKnown = step.part(geometry.output, of: geometry.scaled, source: source) != nil
         return isKnown ? geometry.output : geometry.scaled
