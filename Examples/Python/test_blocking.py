@@ -143,7 +143,7 @@ class BlockingTests(ExampleTests):
                     said.append(str(error))
 
             client.load(self.serve(png(64, 48, 17)), progress=note)
-        self.assertIn("a callback may not wait for its own client", said)
+        self.assertIn("a callback must not wait for its own client", said)
 
     def test_an_interrupt_cancels_its_load(self) -> None:
         url, picture = self.serve_slowly(png(320, 200, 18))

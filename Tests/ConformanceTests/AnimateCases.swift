@@ -120,7 +120,7 @@ extension Conformance {
             #expect(size?["name"]?.text == "stepFailed")
             #expect(size?["details"]?["frame"]?.text == "1")
             #expect(
-                size?["message"]?.text?.contains("it is 40x30, and the first one is 37x29") == true)
+                size?["message"]?.text?.contains("it is 40x30, but the first one is 37x29") == true)
             let fill = ["--resize", "37x29", "--mode", "fill", "--enlarge"]
             #expect(try failure(folder.file("other.png"), fill)?["name"] == nil)
             let missing = try failure(origin.url("/none.png"))

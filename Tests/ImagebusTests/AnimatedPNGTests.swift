@@ -98,7 +98,7 @@ import Testing
         } throws: { error in
             let error = error as? ImageError
             return error?.code == .stepFailed
-                && error?.message.contains("it is 24x17, and the first one is 23x17") == true
+                && error?.message.contains("it is 24x17, but the first one is 23x17") == true
                 && error?.message.contains("--resize 23x17") == true
         }
     }

@@ -81,7 +81,7 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
         #expect(send(&pending).map(\.urls.count) == [2])
         let counts = PrefetchCounts(total: 4, finished: 4, skipped: 2)
         let failures = urls.suffix(2).map { url in
-            let fault = url.isEmpty ? "is empty" : "has more than 8192 bytes"
+            let fault = url.isEmpty ? "is empty" : "exceeds 8192 bytes"
             return PrefetchFailure(url: url, error: ImageError(.invalidURL, "the URL \(fault)"))
         }
         #expect(failures.last?.url.utf8.count == 1_024)

@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func whatIsNotItsOwnIsForTheNextOne() {
-        #expect(throws: ImageError(.unsupportedFormat, "this coder does not know the image")) {
+        #expect(throws: ImageError(.unsupportedFormat, "this coder does not recognize the image")) {
             try perform(Scripted(isKnown: false))
         }
     }
@@ -131,12 +131,12 @@ import Testing
         (Failure(domain: "D", code: 3, "so"), .foreignFailure, "so"),
         (
             Failure(domain: "", code: 3, "so"), .internalError,
-            "a foreign worker failed (Failure); its log says more"
+            "a plug-in worker failed (Failure); see its log"
         ),
-        (CancellationError(), .cancelled, "nobody wants it any more"),
+        (CancellationError(), .cancelled, "the result is no longer wanted"),
         (
             Errno.noDevice, .internalError,
-            "a foreign worker failed (Errno); its log says more"
+            "a plug-in worker failed (Errno); see its log"
         ),
     ])
     func anErrorOfTheAuthorIsTold(

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func aSizeThatIsNoneIsTheFault() {
-        #expect(throws: AuthorError.invalid("its header makes no sense")) {
+        #expect(throws: AuthorError.invalid("invalid header")) {
             try plan(0, 4, .rgb).byteCount(within: limits)
         }
     }

@@ -87,7 +87,7 @@ import Testing
             try perform(work([step("test.invert", ["bad": "x"])]))
         }
         #expect(error?.code == .stepFailed && error?.details == ["step": "test.invert"])
-        #expect(error?.message == "the step test.invert cannot be done: x is no number")
+        #expect(error?.message == "the step test.invert failed: x is no number")
         #expect(bench.arena.usage.blocks == 0)
     }
 

@@ -80,7 +80,7 @@ extension RealProcesses {
                     + ["--endpoint", socket]
             ).end()
             #expect(end.exitStatus == 69, "\(end)")
-            let sentence = "nobody serves \(socket): start a stack there"
+            let sentence = "no coordinator serves \(socket): start a stack there"
             #expect(end.errorText.contains(sentence), "\(end)")
         }
 

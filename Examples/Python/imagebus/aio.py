@@ -151,7 +151,7 @@ class Client(Session):
         Raises `LimitExceeded` or `Busy` where there are too many, and `ValueError` for a URL of
         more than 8,192 bytes."""
         if not 1 <= concurrency <= 64:
-            raise ValueError(f"1 to 64 are loaded at a time, not {concurrency}")
+            raise ValueError(f"concurrency must be 1 to 64, not {concurrency}")
         self._check_open()
         image = request_for(steps, format, quality, False, headers, options)
         image.timeout_milliseconds = max(1, math.ceil(1000 * timeout))
@@ -202,5 +202,5 @@ class Operator(Client):
     async def _command(self, command: pb.CacheCommand) -> pb.CacheReport:
         self._check_open()
         if not self._has_session:
-            raise ImagebusError(pb.ERROR_CODE_UNAVAILABLE, "there is no session at this moment")
+            raise ImagebusError(pb.ERROR_CODE_UNAVAILABLE, "the client has no session now")
         return await self._commands.run(command)

@@ -54,7 +54,7 @@ class Client:
     def __enter__(self) -> Client:
         """Raises `Unavailable` where nobody welcomes this client within `patience` seconds."""
         if self._thread is not None:
-            raise ValueError("a client is opened once")
+            raise ValueError("a client can be opened only once")
         ready: Future[Live] = Future()
         self._thread = threading.Thread(
             target=self._run, args=(ready,), name="imagebus", daemon=True
@@ -206,7 +206,7 @@ class Client:
 
     def _wait(self, work: Callable[[aio.Client], Coroutine[Any, Any, Result]]) -> Result:
         if threading.current_thread() is self._thread:
-            raise ValueError("a callback may not wait for its own client")
+            raise ValueError("a callback must not wait for its own client")
         with self._giving:
             loop, client, _ = self._opened()
             future = asyncio.run_coroutine_threadsafe(work(client), loop)

@@ -50,7 +50,7 @@ class Image:
         """The samples of an image of format "pam", which is asked for by `format="pam"`, where
         they lie. Raises `ValueError` for other formats, and after `release()`."""
         if self.format != "pam":
-            raise ValueError(f'pixels are those of format "pam", and this is {self.format!r}')
+            raise ValueError(f'pixels require format "pam", not {self.format!r}')
         return pixels_of(self)
 
     def pillow(self) -> PIL.Image.Image:
@@ -62,7 +62,7 @@ class Image:
         import PIL.Image
 
         if not self.data:
-            raise ValueError("there are no bytes: facts alone were asked for, or it was released")
+            raise ValueError("no image data: only facts were requested, or the image was released")
         if self.format == "pam":
             pixels = self.pixels
             return PIL.Image.frombytes(pixels.mode, pixels.size, pixels.data)

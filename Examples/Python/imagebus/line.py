@@ -119,14 +119,15 @@ class Line:
     def _message_of(self, frames: list[bytes]) -> Message:
         header = frames[0]
         if len(frames) != 2 or len(header) != 8 or header[:4] != MAGIC:
-            raise ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, "this is no message of Imagebus")
+            raise ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, "not an Imagebus message")
         version, kind = header[4:6]
         if kind == 0:
-            sentence = f"the coordinator speaks versions {list(frames[1][:2])}"
+            sentence = f"the coordinator supports protocol versions {list(frames[1][:2])}"
             raise ImagebusError(pb.ERROR_CODE_VERSION_MISMATCH, sentence)
         if version != VERSION:
             self._send_frames(0, bytes((VERSION, VERSION)))
-            raise ImagebusError(pb.ERROR_CODE_VERSION_MISMATCH, f"a message of version {version}")
+            sentence = f"unsupported protocol version {version}"
+            raise ImagebusError(pb.ERROR_CODE_VERSION_MISMATCH, sentence)
         if kind not in self._received:
-            raise ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, f"a message of kind {kind}")
+            raise ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, f"unexpected message kind {kind}")
         return self._received[kind].FromString(frames[1])

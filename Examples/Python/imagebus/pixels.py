@@ -61,9 +61,9 @@ def pixels_of(owner: Owner) -> Pixels:
     is_whole = head.startswith(b"P7\n") and head.endswith(b"\nENDHDR\n")
     is_sized = 1 <= width <= SIDE_MAX and 1 <= height <= SIDE_MAX
     if not is_whole or not is_sized or mode is None or numbers.get(b"MAXVAL") != 255:
-        raise ValueError("this does not begin as pixels do that are as they are")
+        raise ValueError("invalid PAM header")
     if len(view) != HEADER + width * height * len(mode):
-        raise ValueError(f"{len(view)} bytes are not {width}x{height} pixels of {mode}")
+        raise ValueError(f"{len(view)} bytes do not match {width}x{height} pixels of {mode}")
     return Pixels(view[HEADER:], width, height, mode, owner)
 
 

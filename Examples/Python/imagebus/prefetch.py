@@ -144,7 +144,7 @@ def parts_of(urls: Iterable[str]) -> list[list[str]]:
     for url in urls:
         size = len(url.encode())
         if size > URL_MAX:
-            raise ValueError(f"a URL of {size} bytes; {URL_MAX} are permitted")
+            raise ValueError(f"a URL has {size} bytes; at most {URL_MAX} are permitted")
         if not parts or len(parts[-1]) == PART_MAX or size > room:
             parts.append([])
             room = PART_BYTES_MAX

@@ -64,7 +64,7 @@ def open_segment(folder: Path, name: str) -> int:
     try:
         owner = os.fstat(directory)
         if owner.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise PermissionError(f"others than its owner may write in {folder}")
+            raise PermissionError(f"{folder} is writable by users other than its owner")
         try:
             file = os.open(name, flags | os.O_NONBLOCK, dir_fd=directory)
         except FileNotFoundError:
@@ -74,5 +74,5 @@ def open_segment(folder: Path, name: str) -> int:
     facts = os.fstat(file)
     if not stat.S_ISREG(facts.st_mode) or facts.st_uid != owner.st_uid:
         os.close(file)
-        raise PermissionError(f"{folder / name} is no segment")
+        raise PermissionError(f"{folder / name} is not a segment")
     return file

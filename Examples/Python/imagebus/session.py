@@ -53,7 +53,7 @@ class Session:
         patience: float = 5,
     ) -> None:
         if delivery not in ("auto", "mapped", "pieces"):
-            raise ValueError(f"delivery is auto, mapped or pieces, not {delivery!r}")
+            raise ValueError(f"delivery must be auto, mapped or pieces, not {delivery!r}")
         self._runtime_dir = default_runtime_dir() if runtime_dir is None else Path(runtime_dir)
         self._delivery = delivery
         self._patience = patience
@@ -94,7 +94,7 @@ class Session:
                 raise self._broken
         except TimeoutError:
             await self.__aexit__()
-            sentence = f"nobody answers at {self._runtime_dir}"
+            sentence = f"no coordinator responds at {self._runtime_dir}"
             raise ImagebusError(pb.ERROR_CODE_UNAVAILABLE, sentence) from None
         except BaseException:
             await self.__aexit__()
@@ -141,7 +141,7 @@ class Session:
         load.wants_progress = progress is not None
         load.traceparent = traceparent
         if load.token in self._requests:
-            raise ImagebusError(pb.ERROR_CODE_TOKEN_IN_USE, "this token names another load")
+            raise ImagebusError(pb.ERROR_CODE_TOKEN_IN_USE, "another load is using this token")
         is_asked_for = upload or traceparent or early is not None
         key = b"" if is_asked_for else image.SerializeToString(deterministic=True)
         if key and (again := self._answers.find(key, load.token)) is not None:
@@ -178,7 +178,8 @@ class Session:
             if request.done.done():
                 continue
             if request.upload and self._piece_window == 0:
-                error = ImagebusError(pb.ERROR_CODE_VERSION_MISMATCH, "no uploads are taken here")
+                sentence = "this coordinator does not accept uploads"
+                error = ImagebusError(pb.ERROR_CODE_VERSION_MISMATCH, sentence)
                 self._loop.call_soon(self._fail, request, error)
                 continue
             self._say_time_left(request)
@@ -266,7 +267,7 @@ class Session:
         self._has_session = False
         self._answers.end()
         self._batches.end()
-        ended = "the session ended before the answer"
+        ended = "the session ended before the response"
         self._commands.fail_all(ImagebusError(pb.ERROR_CODE_UNAVAILABLE, ended))
 
     def _greet(self) -> None:
@@ -333,7 +334,7 @@ class Session:
         elif not refused.token:
             self._commands.fail_all(error_from(refused.error))
         elif not self._batches.on_refused(refused):
-            log.warning("a message was refused: %s", error_from(refused.error))
+            log.warning("message refused: %s", error_from(refused.error))
 
     def _on_taken(self, taken: pb.Taken) -> None:
         self._bytes_out -= taken.bytes
@@ -349,7 +350,7 @@ class Session:
                 request.body += piece.data
             else:
                 self.cancel(piece.token)
-                sentence = f"a piece at {piece.offset} after {len(request.body)} bytes"
+                sentence = f"a chunk at {piece.offset} does not follow {len(request.body)} bytes"
                 self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, sentence))
         self._bytes_in += len(piece.data)  # of whatever load: the window is for all
         if end >= piece.total or 2 * self._bytes_in >= self._piece_window:
@@ -374,7 +375,7 @@ class Session:
         elif case == "not_modified":
             self._on_unmodified(request)
         else:
-            sentence = f"an outcome that was not asked for: {case}"
+            sentence = f"unexpected outcome: {case}"
             self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, sentence))
 
     def _on_early(self, request: Request, reply: pb.Reply) -> None:
@@ -446,7 +447,7 @@ class Session:
     def _bytes_of(self, request: Request, delivered: pb.DeliveredImage) -> bytes | memoryview:
         if delivered.HasField("piece_bytes"):
             if len(request.body) != delivered.piece_bytes:
-                raise ValueError(f"{len(request.body)} of {delivered.piece_bytes} bytes came")
+                raise ValueError(f"{len(request.body)} of {delivered.piece_bytes} bytes arrived")
             return bytes(request.body)
         if not delivered.HasField("reference"):
             return b""

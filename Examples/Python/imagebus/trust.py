@@ -38,16 +38,16 @@ def check_owners(runtime_dir: Path) -> None:
         if reason := _fault(status, owners, may_be_sticky):
             raise ImagebusError(
                 pb.ERROR_CODE_ADDRESS_FORBIDDEN,
-                f"{place} {reason}: nothing was sent there; remove it, or name the stack that is "
-                "meant with --runtime-dir or IMAGEBUS_RUNTIME_DIR",
+                f"{place} {reason}: nothing was sent there; remove it, or specify the intended "
+                "stack with --runtime-dir or IMAGEBUS_RUNTIME_DIR",
             )
 
 
 def _fault(status: os.stat_result, owners: set[int] | None, may_be_sticky: bool) -> str | None:
     if owners is not None and status.st_uid not in owners:
-        return f"belongs to user {status.st_uid}, neither to user {os.getuid()} nor to root"
+        return f"belongs to user {status.st_uid} instead of user {os.getuid()} or root"
     if not stat.S_ISDIR(status.st_mode):
         return "is not a directory (links are not followed)"
     if status.st_mode & 0o022 and not (may_be_sticky and status.st_mode & stat.S_ISVTX):
-        return f"has mode {stat.S_IMODE(status.st_mode):04o}, so that other users may change it"
+        return f"has mode {stat.S_IMODE(status.st_mode):04o}, which allows other users to change it"
     return None

@@ -27,20 +27,20 @@ class VoucherFile:
         """Raises `OSError`, `ValueError` or `StaleError` where there is no such file, or none of
         that coordinator and that many words."""
         if not 1 <= words <= WORDS_MAX or len(epoch) != 16 or sys.byteorder != "little":
-            raise ValueError(f"{words} vouchers of {epoch.hex()}")
+            raise ValueError(f"invalid number of vouchers or epoch: {words}, {epoch.hex()}")
         size = HEADER + 8 * words
         file = open_segment(folder, f"vouchers.{epoch.hex()}")
         try:
             # A file that ends earlier would end this process with SIGBUS, not with an exception.
             if os.fstat(file).st_size != size:
-                raise ValueError(f"the vouchers have not {size} bytes")
+                raise ValueError(f"the voucher file does not have {size} bytes")
             self._mapping = mmap.mmap(file, size, access=mmap.ACCESS_READ)
         finally:
             os.close(file)
         head = MAGIC + words.to_bytes(8, "little") + epoch
         if self._mapping[: len(head)] != head:
             self._mapping.close()
-            raise ValueError("these are no vouchers, or those of another coordinator")
+            raise ValueError("not a voucher file, or one of another coordinator")
         # An item in native form is copied as eight bytes at once, which x86 and ARM load whole
         # from an aligned address. (`struct` with "<" goes byte by byte, and may see half of each
         # of two numbers.)

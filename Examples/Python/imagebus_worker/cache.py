@@ -99,7 +99,7 @@ class Cache:
                 return self._store(job.store, report, inputs), None
             case "entry":
                 return self._entry(job.entry, report), None
-        sentence = "this worker is a cache, and nothing else"
+        sentence = "this worker only handles cache jobs"
         raise ImagebusError(pb.ERROR_CODE_INVALID_REQUEST, sentence)
 
     def refer(self, outcome: pb.Outcome, reference: pb.Reference) -> None:
@@ -120,7 +120,7 @@ class Cache:
             report.check()  # what was removed meanwhile stays away
             is_kept = self.put(store.key, pack(store.metadata, body), expires)
         if is_kept is False:
-            stored = pb.StoreReport(skipped="the cache does not keep it")
+            stored = pb.StoreReport(skipped="the cache did not store the entry")
             return pb.Outcome(stored=stored)
         return pb.Outcome(stored=pb.StoreReport(tiers=DISK))
 
@@ -140,7 +140,7 @@ class Cache:
         if entry.action == pb.ENTRY_ACTION_REMOVE_SELECTED:
             with self._turns.of_all(report.check):
                 return pb.Outcome(entries=remove_selected(self, entry, report.check))
-        sentence = "this cache looks for entries and removes them, and nothing else"
+        sentence = "this cache supports only lookups and removals"
         raise ImagebusError(pb.ERROR_CODE_NOT_SUPPORTED, sentence)
 
     def _records(self, key: str) -> tuple[Record | None, Record | None]:

@@ -19,7 +19,7 @@ BANDS = {
 }
 
 FRAMES_MAX = 16_384  # of one animation in one piece
-MISMATCH = "the coder made more or fewer pixels than its header says"
+MISMATCH = "the number of pixels from the coder does not match its header"
 
 
 @dataclass
@@ -88,12 +88,12 @@ class Coder:
         self, job: pb.Job, report: Report, inputs: Inputs
     ) -> tuple[pb.Outcome, memoryview | None]:
         if job.WhichOneof("work") != "decode":
-            sentence = "this worker decodes, and nothing else"
+            sentence = "this worker only decodes"
             raise ImagebusError(pb.ERROR_CODE_INVALID_REQUEST, sentence)
         decode = job.decode
         data = inputs.view(decode.source)
         if not self.recognises(data):
-            sentence = "this coder does not know the image"
+            sentence = "this coder does not recognize the image"
             raise ImagebusError(pb.ERROR_CODE_UNSUPPORTED_FORMAT, sentence)
         try:
             header = self.header(data)
@@ -154,7 +154,7 @@ def frames_of(decode: pb.Decode, header: Header) -> range:
     if decode.all_frames:
         return range(header.frames)
     if decode.frame >= header.frames:
-        raise ImagebusError(pb.ERROR_CODE_STEP_FAILED, "the image has no such frame")
+        raise ImagebusError(pb.ERROR_CODE_STEP_FAILED, "the frame does not exist")
     return range(decode.frame, decode.frame + 1)
 
 
@@ -191,7 +191,7 @@ def layout_of(header: Header, frames: int) -> pb.PixelLayout:
 def check(header: Header, decode: pb.Decode) -> None:
     """Before any pixel is made."""
     if header.bands not in BANDS or header.width < 1 or header.height < 1:
-        raise ValueError("its header makes no sense")
+        raise ValueError("invalid header")
     limits, area = decode.limits, header.width * header.height
     made = header.frames if decode.all_frames else 1
     for name, value, most in (
@@ -202,5 +202,5 @@ def check(header: Header, decode: pb.Decode) -> None:
         ("frames", made, FRAMES_MAX),
     ):
         if value > most:
-            sentence = f"the image has {name} of {value}, at most {most} are decoded"
+            sentence = f"the image exceeds the limit for {name}: {value}, at most {most}"
             raise ImagebusError(pb.ERROR_CODE_LIMIT_EXCEEDED, sentence, {"limit": name})

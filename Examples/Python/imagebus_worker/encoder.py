@@ -44,7 +44,7 @@ class Encoder:
         work = job.transform
         number = pb.ImageFormat.Value(f"IMAGE_FORMAT_{self.format.upper()}")
         if job.WhichOneof("work") != "transform" or work.steps or work.output.format != number:
-            sentence = f"this worker encodes {self.format}, and does nothing else"
+            sentence = f"this worker only encodes {self.format}"
             raise ImagebusError(pb.ERROR_CODE_INVALID_REQUEST, sentence)
         pixels = pixels_of(work, inputs)
         quality = work.output.quality if work.output.HasField("quality") else None
@@ -55,10 +55,10 @@ class Encoder:
             details = {"format": self.format}
             raise ImagebusError(pb.ERROR_CODE_UNSUPPORTED_FORMAT, sentence, details) from failure
         if not made:
-            raise RuntimeError("the encoder made no bytes")
+            raise RuntimeError("the encoder produced no bytes")
         if len(made) > report.bytes_max:
-            sentence = f"the image has {len(made)} bytes as {self.format}, at most "
-            sentence += f"{report.bytes_max} are taken"
+            sentence = f"the image has {len(made)} bytes as {self.format}; at most "
+            sentence += f"{report.bytes_max} are accepted"
             raise ImagebusError(pb.ERROR_CODE_LIMIT_EXCEEDED, sentence, {"limit": "bytes"})
         info = pb.ImageInfo(
             format=number,

@@ -20,9 +20,9 @@ class Failure(Exception):
 
     def __init__(self, domain: str, code: int, message: str, blocks: bool = False) -> None:
         if not domain or len(domain.encode()) > DOMAIN_MAX or "\0" in domain:
-            raise ValueError(f"a domain has 1 to {DOMAIN_MAX} bytes and no zero")
+            raise ValueError(f"a domain must have 1 to {DOMAIN_MAX} bytes and no NUL")
         if code not in CODE_RANGE:
-            raise ValueError("a code has 64 bits")
+            raise ValueError("a code must fit in 64 bits")
         super().__init__(message)
         self.domain, self.code, self.message, self.blocks = domain, code, message, blocks
 
@@ -45,11 +45,11 @@ def error_of(failure: BaseException) -> pb.Error:
     if isinstance(failure, StaleError):
         return pb.Error(code=pb.ERROR_CODE_STALE, message=cut(str(failure)))
     if isinstance(failure, Cancelled):
-        return pb.Error(code=pb.ERROR_CODE_CANCELLED, message="nobody wants it any more")
+        return pb.Error(code=pb.ERROR_CODE_CANCELLED, message="the result is no longer wanted")
     if isinstance(failure, OSError) and failure.errno in (errno.ENOSPC, errno.EDQUOT):
         return pb.Error(code=pb.ERROR_CODE_ARENA_FULL, message="no space for the bytes")
-    log.error("the work failed", exc_info=failure)
-    sentence = f"a foreign worker failed ({type(failure).__name__}); its log says more"
+    log.error("plug-in failed", exc_info=failure)
+    sentence = f"a plug-in worker failed ({type(failure).__name__}); see its log"
     return pb.Error(code=pb.ERROR_CODE_INTERNAL_ERROR, message=sentence)
 
 

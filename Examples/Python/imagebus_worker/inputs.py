@@ -41,7 +41,7 @@ class Inputs:
         with self._opened(reference) as (file, _):
             data = os.pread(file, reference.length, reference.offset)
         if len(data) != reference.length:
-            raise StaleError(f"block {reference.block} is not there as a whole")
+            raise StaleError(f"block {reference.block} is incomplete")
         return data
 
     @contextmanager

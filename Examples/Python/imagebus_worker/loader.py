@@ -55,7 +55,7 @@ class Loader:
         self, job: pb.Job, report: Report, inputs: Inputs
     ) -> tuple[pb.Outcome, memoryview | None]:
         if job.WhichOneof("work") != "fetch":
-            sentence = "this worker loads, and nothing else"
+            sentence = "this worker only loads"
             raise ImagebusError(pb.ERROR_CODE_INVALID_REQUEST, sentence)
         fetch = job.fetch
         headers = [(header.name, header.value) for header in fetch.headers]
@@ -65,17 +65,18 @@ class Loader:
         if len(data) > fetch.body_bytes_max:
             raise ImagebusError(
                 pb.ERROR_CODE_LIMIT_EXCEEDED,
-                f"the loader has {len(data)} bytes, at most {fetch.body_bytes_max} are taken",
+                f"the loader returned {len(data)} bytes; at most "
+                f"{fetch.body_bytes_max} are accepted",
             )
         if len(data) == 0:
-            raise ImagebusError(pb.ERROR_CODE_BAD_IMAGE_DATA, "the loader has no bytes")
+            raise ImagebusError(pb.ERROR_CODE_BAD_IMAGE_DATA, "the loader returned no bytes")
         now = time.time_ns() // 1_000_000
         if loaded.etag is not None and loaded.etag == fetch.validators.etag:
             details = {"born": str(now)}
             if loaded.cache_control is not None:
                 details["cacheControl"] = cut(loaded.cache_control, ORIGIN_TEXT_MAX)
             raise ImagebusError(
-                pb.ERROR_CODE_CACHE_NOT_MODIFIED, "nothing has changed", details
+                pb.ERROR_CODE_CACHE_NOT_MODIFIED, "the resource has not changed", details
             )
         body = pb.FetchedBody(http_status=200, effective_url=fetch.url)
         for name in ("content_type", "etag", "last_modified", "cache_control"):

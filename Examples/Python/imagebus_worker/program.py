@@ -26,7 +26,7 @@ def run(extension: Extension, arguments: list[str] | None = None) -> None:
     parser.add_argument("--pool", default=os.environ.get(POOL))
     options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
     if options.runtime_dir is None or options.pool is None:
-        parser.error("--runtime-dir and --pool say for which stack it works")
+        parser.error("--runtime-dir and --pool are required")
     logging.basicConfig(format="%(name)s: %(message)s", level=logging.INFO)
     status = asyncio.run(_work(extension, Path(options.runtime_dir), options.pool))
     # A thread that heeds no cancel does not keep the process.

@@ -44,7 +44,7 @@ def _remove_without_steps(
     keys = cache.keys()
     if keys is None:
         if not means_all(selection):
-            sentence = "this cache removes one key or all of them"
+            sentence = "this cache supports only the removal of single keys or of all keys"
             raise ImagebusError(pb.ERROR_CODE_NOT_SUPPORTED, sentence)
         cache.clear()
         return page

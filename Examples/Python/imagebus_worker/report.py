@@ -53,7 +53,7 @@ class Report:
         """How far it is, in whatever unit; 0 expected: not known. Raises `Cancelled`."""
         self.check()
         if not 0 <= received <= COUNT_MAX or not 0 <= expected <= COUNT_MAX:
-            raise ValueError("progress is two numbers of 64 bits")
+            raise ValueError("progress must be two 64-bit numbers")
         now = time.monotonic()
         if now - self._told >= PAUSE or received == expected:
             self._told = now

@@ -100,7 +100,7 @@ class Worker:
     async def work(self) -> int:
         """Until it is drained, terminated or refused; the status of the process."""
         if swept := self._segments.sweep():
-            log.info("removed %d segments of processes that have ended", swept)
+            log.info("removed %d segments of exited processes", swept)
         self._line = Line(
             self._back / "back.sock", self._greet, self._end_session, self._receive, self._misread,
             received=RECEIVED, frame_max=FRAME_MAX,
@@ -155,10 +155,10 @@ class Worker:
         if isinstance(message, pb.WorkerWelcome):
             self._end_session()
             self._has_session = True
-            log.info("welcomed at %s", self._back)
+            log.info("connected at %s", self._back)
             self._on_welcome()
         elif isinstance(message, pb.Refused):
-            log.error("the coordinator refuses this worker: %s", message.error.message)
+            log.error("the coordinator refused this worker: %s", message.error.message)
             forbidden = message.error.code == pb.ERROR_CODE_ADDRESS_FORBIDDEN
             self._end(REFUSED if forbidden else BROKEN)
         elif not self._has_session:
@@ -203,7 +203,7 @@ class Worker:
         if job.id in self._held:
             return
         if self._is_leaving or len(self._held) >= self._extension.credit:
-            error = ImagebusError(pb.ERROR_CODE_SHUTTING_DOWN, "this worker takes no more")
+            error = ImagebusError(pb.ERROR_CODE_SHUTTING_DOWN, "this worker accepts no more jobs")
             return self._answer(job, pb.Outcome(failed=error_of(error)), time.monotonic())
         seconds = job.milliseconds_left / 1000
         held = Held(
@@ -269,14 +269,14 @@ class Worker:
         self._forget(held)
         self._answer(held.job, pb.Outcome(failed=error_of(error)), held.began)
         if self._forsaken > FORSAKEN_MAX:
-            log.error("%d loads heed no cancel: this process ends", self._forsaken)
+            log.error("%d loads ignored their cancellation: exiting", self._forsaken)
             self._line.send(pb.Goodbye(reason=pb.GOODBYE_REASON_CANCELLED_HARD), GOODBYE)
             self._end(BROKEN)
         self._look_whether_done()
 
     def _end_hard(self, held: Held) -> None:
         if self._held.get(held.job.id) is held:
-            log.error("the work heeds no cancel: this process ends")
+            log.error("the job ignored its cancellation: exiting")
             self._line.send(pb.Goodbye(reason=pb.GOODBYE_REASON_CANCELLED_HARD), GOODBYE)
             self._end(BROKEN)
 

@@ -54,20 +54,20 @@ class Transformer:
         work = job.transform
         steps = [step.named for step in work.steps if step.WhichOneof("step") == "named"]
         if job.WhichOneof("work") != "transform" or len(steps) != 1 or len(work.steps) != 1:
-            sentence = "this worker does one step of its own, and nothing else"
+            sentence = "this worker only performs a single custom step"
             raise ImagebusError(pb.ERROR_CODE_INVALID_REQUEST, sentence)
         (step,), pixels = steps, pixels_of(work, inputs)
         parameters = {parameter.name: parameter.value for parameter in step.parameters}
         try:
             made = self.transform(step.name, parameters, pixels, report)
         except ValueError as failure:
-            sentence = f"the step {step.name} cannot be done: {failure}"
+            sentence = f"the step {step.name} failed: {failure}"
             details = {"step": step.name}
             raise ImagebusError(pb.ERROR_CODE_STEP_FAILED, sentence, details) from failure
         samples = memoryview(made).cast("B")
         bands, rest = divmod(len(samples), pixels.width * pixels.height)
         if rest != 0 or bands not in MODES:
-            raise RuntimeError("the step made more or fewer pixels than it was given")
+            raise RuntimeError("the step changed the number of pixels")
         info = pb.ImageInfo(
             format=pb.IMAGE_FORMAT_PAM,
             width=pixels.width,
@@ -87,7 +87,7 @@ def pixels_of(work: pb.Transform, inputs: Inputs) -> Pixels:
     """Those that a job names. What they are it says as well: nobody has read the header."""
     planes = work.layout.planes
     if len(planes) != 1 or work.layout.orientation > 1:
-        sentence = "a step of its own is given pixels as they are shown"
+        sentence = "plug-ins require upright pixels in a single plane"
         raise ImagebusError(pb.ERROR_CODE_INVALID_REQUEST, sentence)
     plane, data = planes[0], inputs.view(work.source)
     mode = MODES[plane.bands]

@@ -48,7 +48,7 @@ public final class ImagebusClient: Sendable {
             self.ended = ended
             _ = try Thread(name: "imagebus-client") { Self.run(loopOwnership, executor, ended) }
         } catch {
-            throw ImageError(.unavailable, "the client cannot start: \(error)")
+            throw ImageError(.unavailable, "the client cannot be started: \(error)")
         }
     }
 
@@ -201,7 +201,7 @@ public final class ImagebusClient: Sendable {
             if !commands.post(.ask(inquiry)) { inquiry.answer(.failure(commands.refusal)) }
         }
         guard let value = answer(try result.get()) else {
-            preconditionFailure("an inquiry takes only what answers it")
+            preconditionFailure("an inquiry must accept only its own answers")
         }
         return value
     }

@@ -219,7 +219,7 @@ public final class LoadTask: Sendable {
             throw ImageError(.internalError, "this thread cannot wait: \(error)")
         }
         guard let result = state.withLock({ $0.result }) else {
-            throw ImageError(.internalError, "the load was waited for and has no result")
+            throw ImageError(.internalError, "the load has ended without a result")
         }
         return try result.get()
     }

@@ -131,7 +131,7 @@ extension ImagebusClient {
     }
 
     private static let nonsense = ImageError(
-        .protocolViolation, "the coordinator answered something else than it was asked")
+        .protocolViolation, "the coordinator sent an answer to a different question")
 }
 
 /// A question to the coordinator, answered once.
@@ -170,7 +170,7 @@ final class Inquiry: Sendable {
 extension ImageError {
     static var clientClosed: ImageError { ImageError(.cancelled, "the client was closed") }
     static var nobodyAnswers: ImageError {
-        ImageError(.unavailable, "nobody answers at the endpoint; start imagebus serve")
+        ImageError(.unavailable, "no coordinator responds at the endpoint; start imagebus serve")
     }
 }
 

@@ -21,7 +21,7 @@ extension ImagebusClient {
         guard (1...RequestLimits.prefetchConcurrencyMax).contains(concurrency) else {
             let most = RequestLimits.prefetchConcurrencyMax
             task.finish(
-                .failure(ImageError(.invalidRequest, "1 to \(most) URLs are loaded at a time")))
+                .failure(ImageError(.invalidRequest, "the concurrency must be 1 to \(most)")))
             return task
         }
         let order = PrefetchCommand(
@@ -258,7 +258,7 @@ struct PendingPrefetches {
     private static func unsendable(_ urls: [String]) -> [PrefetchFailure] {
         urls.lazy.filter { !isSendable($0) }.prefix(PrefetchFailure.countMax).map { url in
             let fault =
-                url.isEmpty ? "is empty" : "has more than \(RequestLimits.urlBytesMax) bytes"
+                url.isEmpty ? "is empty" : "exceeds \(RequestLimits.urlBytesMax) bytes"
             return PrefetchFailure(url: url, error: ImageError(.invalidURL, "the URL \(fault)"))
         }
     }
@@ -376,7 +376,10 @@ struct PendingPrefetches {
     mutating func expire(at now: Instant) -> [Action] {
         guard !isWelcome else { return [] }
         return entries.filter { $0.value.unservedUntil <= now }.keys.map {
-            end($0, ImageError(.unavailable, "nobody serves the endpoint; start imagebus serve"))
+            end(
+                $0,
+                ImageError(.unavailable, "no coordinator serves the endpoint; start imagebus serve")
+            )
         }
     }
 

@@ -54,12 +54,12 @@ struct SlotMachine<Placeholder: Sendable> {
         guard makeRoom(for: load.key) else {
             let error = ImageError(
                 .limitExceeded,
-                "a slot has at most \(Self.keysMax) keys and \(Self.loadsMax) loads")
+                "a slot accepts at most \(Self.keysMax) keys and \(Self.loadsMax) loads")
             return (id, [.tell(id, answer(.failure(error), isAsynchronous: false))])
         }
         var (actions, stops): ([Action], [Action]) = ([], [])
         if !load.options.contains(.avoidAutoCancelImage) {
-            (actions, stops) = cut(load.key, because: "a newer load took its slot")
+            (actions, stops) = cut(load.key, because: "replaced by a newer load in its slot")
         }
         var place = places[load.key] ?? Place()
         let wasIndicating = place.isIndicating
@@ -76,7 +76,7 @@ struct SlotMachine<Placeholder: Sendable> {
             actions.append(.show(load.key, .placeholder(load.placeholder)))
         }
         guard !load.url.isEmpty else {
-            let error = ImageError(.invalidURL, "there is no URL")
+            let error = ImageError(.invalidURL, "the URL is missing")
             actions += finish(id, .failure(error), isAsynchronous: false)
             return (id, actions + stops)
         }
@@ -97,7 +97,7 @@ struct SlotMachine<Placeholder: Sendable> {
                 return .show(key, .placeholder(load.placeholder))
             }
         }
-        let (told, stops) = cut(key, because: "it was cancelled")
+        let (told, stops) = cut(key, because: "cancelled by the caller")
         var shown: [Action] = []
         if places[key]?.isIndicating == true {
             places[key]?.isIndicating = false

@@ -38,7 +38,7 @@ public struct ImageTransforms: Sendable {
         do {
             library = try VipsLibrary(loaders: PixelDecoder.loaders)
         } catch {
-            throw ImageError(.internalError, "libvips does not start: \(error.text)")
+            throw ImageError(.internalError, "libvips cannot be initialized: \(error.text)")
         }
     }
 
@@ -68,7 +68,7 @@ public struct ImageTransforms: Sendable {
         for step in steps {
             try step.form.check(pixelsMax: limits.pixelsMax)
             if case .overlay = step {
-                throw ImageError(.invalidRequest, "an overlay takes a stack that loads it")
+                throw ImageError(.invalidRequest, "overlays require a stack to load them")
             }
         }
         return try render(steps, of: image, .upright)
@@ -158,7 +158,8 @@ public struct PixelImage: Sendable, Hashable {
             area <= Int.max / bands, samples.count == area * bands
         else {
             throw ImageError(
-                .invalidRequest, "\(samples.count) samples are no \(size) of \(bands) bands")
+                .invalidRequest, "\(samples.count) samples do not match \(size) with \(bands) bands"
+            )
         }
         self.init(size: size, bands: bands, samples: samples, format: nil)
     }

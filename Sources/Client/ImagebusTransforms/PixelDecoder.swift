@@ -17,7 +17,7 @@ struct PixelDecoder {
         let format = ImageFormat(file: bytes.span)
         guard let loader = Self.loader(of: format) else {
             throw ImageError(
-                .unsupportedFormat, "\(format.name) is not decoded in this process",
+                .unsupportedFormat, "\(format.name) is not supported in this process",
                 details: ["format": format.name])
         }
         let source = HeldBytes(bytes)
@@ -62,7 +62,7 @@ struct PixelDecoder {
         else {
             throw VipsError(
                 kind: .tooLarge, operation: "load",
-                text: "an image of \(header.width) × \(header.height) is over the limits")
+                text: "an image of \(header.width) × \(header.height) exceeds the limits")
         }
     }
 

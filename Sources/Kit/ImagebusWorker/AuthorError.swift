@@ -43,23 +43,23 @@ enum AuthorError: Error, Hashable {
         case .invalid(let sentence): return invalid(sentence)
         case .error(let error): return error
         case .unforeseen(let text, let type):
-            log.error("the work failed", ["type": .string(type), "error": .string(text)])
+            log.error("plug-in failed", ["type": .string(type), "error": .string(text)])
             return ImageError(
-                .internalError, "a foreign worker failed (\(type)); its log says more")
+                .internalError, "a plug-in worker failed (\(type)); see its log")
         }
     }
 }
 
 extension ImageError {
     /// The error of canceled work.
-    static var nobodyWaits: ImageError { ImageError(.cancelled, "nobody wants it any more") }
+    static var nobodyWaits: ImageError { ImageError(.cancelled, "the result is no longer wanted") }
     /// The error of a job that exceeded its deadline.
     static var tookTooLong: ImageError {
         ImageError(.deadlineExceeded, "the worker took too long")
     }
     /// The error for a job that this kind of plug-in does not handle.
     static func does(_ what: String) -> ImageError {
-        ImageError(.invalidRequest, "this worker \(what), and nothing else")
+        ImageError(.invalidRequest, "this worker only \(what)")
     }
 }
 

@@ -84,7 +84,7 @@ extension Cache {
 
     /// Throws `notSupported`.
     public func clear() throws {
-        throw ImageError(.notSupported, "this cache removes one key at a time")
+        throw ImageError(.notSupported, "this cache supports only the removal of single keys")
     }
 
     /// Returns `nil`: the keys can't be listed.

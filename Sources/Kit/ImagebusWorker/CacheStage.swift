@@ -35,7 +35,7 @@ struct CacheStage<Author: Cache>: Sendable {
             case .query(let query): return try find(query, output)
             case .store(let store): return .stored(try keep(store, turn, report))
             case .entry(let entry): return try attend(entry, turn, report)
-            default: throw ImageError.does("is a cache")
+            default: throw ImageError.does("handles cache jobs")
             }
         } catch {
             throw AuthorError(error).imageError(log) { ImageError(.internalError, $0) }
@@ -59,7 +59,7 @@ struct CacheStage<Author: Cache>: Sendable {
         _ store: StoreWork, _ turn: CacheTurns.Turn?, _ report: LoadReport
     ) throws -> StoreReport {
         guard let key = store.key else {
-            throw ImageError(.invalidRequest, "this worker keeps what has a key")
+            throw ImageError(.invalidRequest, "a store requires a key")
         }
         let data = try CacheRecord.packed(
             store.metadata, stored: now, bodyByteCount: Int(store.source.length)
@@ -72,7 +72,7 @@ struct CacheStage<Author: Cache>: Sendable {
         try report.check()
         guard try cache.put(key, data, expires: expires) else {
             return StoreReport(
-                delivered: nil, tiers: [], skipped: "the cache does not keep it")
+                delivered: nil, tiers: [], skipped: "the cache did not store the entry")
         }
         return StoreReport(delivered: nil, tiers: .disk)
     }
@@ -99,7 +99,7 @@ struct CacheStage<Author: Cache>: Sendable {
         default:
             throw ImageError(
                 .notSupported,
-                "this cache looks for entries and removes them, and nothing else")
+                "this cache supports only lookups and removals")
         }
     }
 
@@ -311,7 +311,9 @@ struct SelectedRemoval<Author: Cache> {
         var page = EntryPage()
         guard let keys = try cache.keys() else {
             guard work.selection.meansWholeCaches else {
-                throw ImageError(.notSupported, "this cache removes one key or all of them")
+                throw ImageError(
+                    .notSupported,
+                    "this cache supports only the removal of single keys or of all keys")
             }
             try cache.clear()
             return page

@@ -71,7 +71,7 @@ extension Coder {
         _ number: Int, of data: Span<UInt8>, _ header: PixelForm,
         into pixels: inout MutableSpan<UInt8>, _ cancellation: Cancellation
     ) throws {
-        throw ImageError(.notSupported, "this coder makes no frames")
+        throw ImageError(.notSupported, "this coder does not support frames")
     }
 
     /// Returns false: there is nothing to show yet.
@@ -93,7 +93,7 @@ struct CoderStage<Author: Coder> {
     ) throws(ImageError) -> DecodedImage {
         let data = input.bindMemory(to: UInt8.self).span
         guard coder.recognizes(data) else {
-            throw ImageError(.unsupportedFormat, "this coder does not know the image")
+            throw ImageError(.unsupportedFormat, "this coder does not recognize the image")
         }
         do {
             return try decode(work, data, output, cancellation)
@@ -213,7 +213,7 @@ struct FramePlan {
     /// limits of its job or its header is invalid.
     func byteCount(within limits: ImageLimits) throws(AuthorError) -> Int {
         guard form.byteCount != nil, let area = form.size.area else {
-            throw .invalid("its header makes no sense")
+            throw .invalid("invalid header")
         }
         let count = Self.product(Self.product(area, made.bands.rawValue), madeCount)
         let values = [
@@ -227,7 +227,7 @@ struct FramePlan {
             throw .error(
                 ImageError(
                     .limitExceeded,
-                    "the image has \(name) of \(value), at most \(most) are decoded",
+                    "the image exceeds the limit for \(name): \(value), at most \(most)",
                     details: ["limit": name]))
         }
         return count
@@ -237,7 +237,7 @@ struct FramePlan {
     func numbers(from first: Int) throws(AuthorError) -> Range<Int> {
         guard madeCount == 1 else { return 0..<frames }
         guard (0..<frames).contains(first) else {
-            throw .error(ImageError(.stepFailed, "the image has no such frame"))
+            throw .error(ImageError(.stepFailed, "the frame does not exist"))
         }
         return first..<first + 1
     }
@@ -312,13 +312,13 @@ struct EncoderStage<Author: Encoder> {
             }
         }
         guard !file.isEmpty else {
-            throw ImageError(.internalError, "the encoder made no bytes")
+            throw ImageError(.internalError, "the encoder produced no bytes")
         }
         guard file.count <= work.limits.pixelBytesMax else {
             throw ImageError(
                 .limitExceeded,
-                "the image has \(file.count) bytes as \(encoder.format.name), at most "
-                    + "\(work.limits.pixelBytesMax) are taken",
+                "the image has \(file.count) bytes as \(encoder.format.name); at most "
+                    + "\(work.limits.pixelBytesMax) are accepted",
                 details: ["limit": "bytes"])
         }
         let block = try output.reserve(file.count)

@@ -32,13 +32,13 @@ public func run(_ coder: some Coder, arguments: [String]? = nil) -> Never {
 public func run(_ transformer: some Transformer, arguments: [String]? = nil) -> Never {
     let steps = transformer.steps.sorted()
     return runOneByOne(
-        .transform, "transformer", does: "does \(steps.joined(separator: ", "))",
+        .transform, "transformer", does: "performs \(steps.joined(separator: ", "))",
         WorkerCapabilities(formatsOut: [ImageFormat.pam.name], steps: Set(steps)), arguments
     ) { log in
         let stage = TransformerStage(transformer: transformer, log: log)
         return { (work, reader, arena, cancellation) throws(ImageError) in
             guard case .transform(let transform) = work else {
-                throw .does("does one step of its own")
+                throw .does("performs a single custom step")
             }
             return .transformed(
                 try stage.perform(
@@ -117,7 +117,7 @@ private func runOneByOne(
 
 /// Runs a cache until the process is asked to stop, and then exits. See `run` for a coder.
 public func run(_ cache: some Cache, arguments: [String]? = nil) -> Never {
-    ExtensionProgram.run(.cache, does: "holds named caches", arguments) { parts in
+    ExtensionProgram.run(.cache, does: "stores named caches", arguments) { parts in
         let arena = try parts.externalArena()
         let copier = BlockCopier(directories: parts.directories)
         let stage = CacheStage(cache: cache, log: parts.log) {
@@ -238,15 +238,15 @@ enum ExtensionOptions {
     /// Returns the output of `--help`.
     static func help(_ program: String, does what: String) -> String {
         """
-        \(program): \(what), as a worker of a foreign pool of Imagebus.
+        \(program): \(what), as a plug-in worker of Imagebus.
 
-          --runtime-dir PATH   of the stack for which it works (IMAGEBUS_RUNTIME_DIR)
-          --pool NAME          of the configuration (IMAGEBUS_POOL)
-          --arena-limit BYTES  of shared memory at most; 1 GiB where nothing is said
+          --runtime-dir PATH   runtime directory of the stack (IMAGEBUS_RUNTIME_DIR)
+          --pool NAME          pool in the configuration (IMAGEBUS_POOL)
+          --arena-limit BYTES  maximum bytes of shared memory (1 GiB)
           --log-level LEVEL    debug, info, warning or error
           --log-format FORM    text or json
 
-        Where `imagebus serve` starts it, by a command of the pool, it needs no arguments.
+        No arguments are needed if `imagebus serve` starts it with the command of the pool.
 
         """
     }

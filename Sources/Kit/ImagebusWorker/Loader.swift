@@ -165,10 +165,10 @@ struct LoaderStage<Author: Loader>: Sendable {
         guard UInt64(count) <= work.bodyBytesMax else {
             throw ImageError(
                 .limitExceeded,
-                "the loader has \(count) bytes, at most \(work.bodyBytesMax) are taken",
+                "the loader returned \(count) bytes; at most \(work.bodyBytesMax) are accepted",
                 details: ["limit": "bytes"])
         }
-        guard count > 0 else { throw ImageError(.badImageData, "the loader has no bytes") }
+        guard count > 0 else { throw ImageError(.badImageData, "the loader returned no bytes") }
         let age = ResponseAge(bornMilliseconds: WallClock.nanoseconds() / 1_000_000)
         if let etag = loaded.etag, etag == work.validators?.etag {
             throw .notModified(OriginCaching(CacheControl(loaded.cacheControl), age))

@@ -62,7 +62,7 @@ struct ShownPixels {
         guard let form = PixelForm(layout), let end = layout.pixelByteCount, end <= input.count
         else {
             throw ImageError(
-                .invalidRequest, "work of others is given pixels as they are shown")
+                .invalidRequest, "plug-ins require upright pixels in a single plane")
         }
         self.form = form
         samples = UnsafeRawBufferPointer(rebasing: input[layout.planes[0].offset..<end])

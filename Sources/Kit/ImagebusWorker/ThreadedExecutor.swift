@@ -94,7 +94,7 @@ final class ThreadedExecutor: JobExecutor {
                 reporter.attend()
             }
         } catch {
-            end(job.id, .failed(ImageError(.internalError, "no thread can be started: \(error)")))
+            end(job.id, .failed(ImageError(.internalError, "cannot start a thread: \(error)")))
         }
     }
 

@@ -47,7 +47,7 @@ struct TransformerStage<Author: Transformer> {
         cancellation: Cancellation
     ) throws(ImageError) -> EncodedImage {
         guard work.steps.count == 1, case .custom(let step) = work.steps[0] else {
-            throw .does("does one step of its own")
+            throw .does("performs a single custom step")
         }
         let pixels = try ShownPixels(work.layout, in: input)
         do {
@@ -56,7 +56,7 @@ struct TransformerStage<Author: Transformer> {
         } catch {
             throw AuthorError(error).imageError(log) { sentence in
                 ImageError(
-                    .stepFailed, "the step \(step.name) cannot be done: \(sentence)",
+                    .stepFailed, "the step \(step.name) failed: \(sentence)",
                     details: ["step": step.name])
             }
         }
@@ -69,7 +69,7 @@ struct TransformerStage<Author: Transformer> {
         var made = image
         made.bands = try transformer.bands(after: step, of: image)
         let header = PixelMapHeader(size: made.size, bands: made.bands.rawValue)
-        guard let count = header.sampleCount else { throw InvalidInput("there are too many") }
+        guard let count = header.sampleCount else { throw InvalidInput("too many pixels") }
         let length = PixelMapHeader.byteCount + count
         let block = try output.reserve(length)
         do {

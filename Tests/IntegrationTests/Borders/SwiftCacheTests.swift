@@ -311,7 +311,7 @@ extension RealProcesses {
                 // This one has no keys to look through.
                 let some = try stack.run(["cache", "remove", "--url", url, "--cache", "theirs"])
                 #expect(some.exitStatus != 0, "\(some)")
-                #expect(some.errorText.contains("one key or all"), "\(some)")
+                #expect(some.errorText.contains("single keys or of all keys"), "\(some)")
                 #expect(try await stack.awaitIdle().worker()?.restarts == 0)
             }
         }

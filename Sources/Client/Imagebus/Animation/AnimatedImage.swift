@@ -82,7 +82,8 @@ public final class AnimatedImage: Sendable {
     public func frame(_ index: Int) async throws(ImageError) -> AnimationFrame {
         guard durations.indices.contains(index) else {
             throw ImageError(
-                .stepFailed, "no frame \(index): the image has \(count), counted from 0")
+                .stepFailed,
+                "frame \(index) does not exist: the image has \(count), numbered from 0")
         }
         if let frame = preloaded(index) { return frame }
         let seat = begin(index)
@@ -203,8 +204,8 @@ extension AnimatedImage {
     private static func tooLarge(_ bytesMax: Int) -> ImageError {
         ImageError(
             .limitExceeded,
-            "the frames take more than \(bytesMax) bytes together: play them, which holds some of "
-                + "them, take them encoded or smaller, or preload within a larger budget",
+            "the frames exceed a total of \(bytesMax) bytes: play them, which holds only some of "
+                + "them, request them encoded or smaller, or raise the preload budget",
             details: ["limit": "\(bytesMax)"])
     }
 }
@@ -228,7 +229,7 @@ public struct FramePixels: Hashable, Sendable {
 
     /// Creates pixels from bytes whose count must match the size.
     public init(size: PixelSize, rgba: [UInt8]) {
-        precondition(rgba.count == 4 * size.width * size.height, "four bytes a pixel")
+        precondition(rgba.count == 4 * size.width * size.height, "each pixel must have four bytes")
         (self.size, self.rgba) = (size, rgba)
     }
 }
@@ -294,8 +295,8 @@ extension ImageError {
     static var noFrameCached: ImageError {
         ImageError(
             .invalidRequest,
-            "no cache has the image, and fromCacheOnly lets nobody else be asked: load it before, "
-                + "or leave that option out")
+            "no cache has the image, and fromCacheOnly prevents loading it: load it before, or "
+                + "leave that option out")
     }
 }
 

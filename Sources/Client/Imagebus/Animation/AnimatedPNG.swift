@@ -60,32 +60,33 @@ extension ImagebusClient {
         if whole.output.format == nil, whole.output.accepted.isEmpty { whole.output.format = .gif }
         guard whole.url.isEmpty else {
             throw ImageError(
-                .invalidRequest, "an animation that is made of parts has no URL of its own")
+                .invalidRequest, "an animation made of parts must not specify a URL")
         }
         guard whole.animates else {
             throw ImageError(
-                .invalidRequest, "no animation can be written so: its format is gif, png or webp")
+                .invalidRequest, "the format cannot store an animation: use gif, png or webp")
         }
         return whole
     }
 
     private static func check(_ parts: [AnimationPart], _ loops: Int) throws(ImageError) {
         guard !parts.isEmpty else {
-            throw ImageError(.invalidRequest, "an animation has one frame at least")
+            throw ImageError(.invalidRequest, "an animation must have at least one frame")
         }
         guard parts.count <= AnimationProperties.framesMax else {
             throw ImageError(
-                .limitExceeded, "an animation has at most \(AnimationProperties.framesMax) frames",
+                .limitExceeded,
+                "an animation must have at most \(AnimationProperties.framesMax) frames",
                 details: ["limit": "\(AnimationProperties.framesMax)"])
         }
         guard animationLoops.contains(loops) else {
             throw ImageError(
                 .invalidRequest,
-                "an animation is shown 1 to \(animationLoops.upperBound) times, or 0: without end")
+                "the number of loops must be 1 to \(animationLoops.upperBound), or 0 for endless")
         }
         let wrong = parts.firstIndex { !AnimationPart.durations.contains($0.duration) }
         if let wrong {
-            throw ImageError(.invalidRequest, "a frame is shown for 1 ms to an hour")
+            throw ImageError(.invalidRequest, "the duration of a frame must be 1 ms to 1 hour")
                 .ofPart(wrong, of: parts.count)
         }
     }
@@ -192,7 +193,7 @@ extension ImageError {
     func ofPart(_ index: Int, of count: Int) -> ImageError {
         guard code != .cancelled else { return self }
         return ImageError(
-            code, "frame \(index) of \(count), counted from 0: \(message)",
+            code, "frame \(index) of \(count), numbered from 0: \(message)",
             details: details.merging(["frame": "\(index)"]) { detail, _ in detail })
     }
 }
@@ -338,16 +339,16 @@ struct AnimatedPNG {
     private var full: ImageError {
         ImageError(
             .limitExceeded,
-            "all frames together have more than \(bytesMax) bytes without loss, which is what the "
-                + "stack takes at once: give fewer of them, or make them smaller with a resize",
+            "the frames exceed a total of \(bytesMax) bytes in lossless form, the limit of one "
+                + "upload: use fewer frames, or make them smaller with a resize",
             details: ["limit": "\(bytesMax)"])
     }
 
     private static func otherSize(_ size: PixelSize, _ first: PixelSize) -> ImageError {
         ImageError(
             .stepFailed,
-            "it is \(size), and the first one is \(first): give all frames one size, such as with "
-                + "--resize \(first) --mode fill")
+            "it is \(size), but the first one is \(first): make all frames the same size, such as "
+                + "with --resize \(first) --mode fill")
     }
 }
 

@@ -40,7 +40,7 @@ enum PNGPixels {
         ) throws(ImageError) {
             let start = PNGPixels.signatureBytes + 8
             guard file.count >= start + 13, file[1] == UInt8(ascii: "P"), file[0] == 0x89 else {
-                throw PNGPixels.broken("it is no PNG")
+                throw PNGPixels.broken("not a PNG")
             }
             size = PixelSize(
                 width: PNGPixels.number(file, start), height: PNGPixels.number(file, start + 4))
@@ -48,13 +48,13 @@ enum PNGPixels {
             guard let channels, file[start + 8] == 8, file[start + 12] == 0 else {
                 throw ImageError(
                     .unsupportedFormat,
-                    "a frame came as a PNG with a palette, other depths than 8 bits or several "
-                        + "passes: leave out what asks for these, or take frames encoded")
+                    "a frame arrived as a PNG with a palette, a depth other than 8 bits or "
+                        + "interlacing: leave out the options for these, or request encoded frames")
             }
             self.channels = channels
             guard size.isPositive, let area = size.area, area <= PNGPixels.bytesMax / 4 else {
                 throw ImageError(
-                    .limitExceeded, "a frame of \(size) has too many pixels to be held",
+                    .limitExceeded, "a frame of \(size) has too many pixels to be stored",
                     details: ["limit": "\(PNGPixels.bytesMax)"])
             }
         }
@@ -141,7 +141,7 @@ struct PNGRows {
                 return true
             }
         }
-        guard isKnown else { throw PNGPixels.broken("a filter is unknown") }
+        guard isKnown else { throw PNGPixels.broken("unknown filter") }
         return pixels
     }
 
@@ -247,7 +247,7 @@ package struct IndexedPixels: Hashable, Sendable {
     package init(png file: UnsafeRawBufferPointer) throws(ImageError) {
         let header = try PNGPixels.Header(indexed: file)
         var rows = try PNGPixels.inflate(PNGPixels.data(of: file), header)
-        guard PNGRows(1).undo(&rows, header) else { throw PNGPixels.broken("a filter is unknown") }
+        guard PNGRows(1).undo(&rows, header) else { throw PNGPixels.broken("unknown filter") }
         let width = header.size.width
         var indexes: [UInt8] = []
         indexes.reserveCapacity(width * header.size.height)
@@ -256,7 +256,7 @@ package struct IndexedPixels: Hashable, Sendable {
         }
         let palette = Self.palette(of: file)
         guard Int(indexes.max() ?? 0) < palette.count else {
-            throw PNGPixels.broken("a colour is missing")
+            throw PNGPixels.broken("missing color")
         }
         self.init(size: header.size, palette: palette, indexes: indexes)
     }

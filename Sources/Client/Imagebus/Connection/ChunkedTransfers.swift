@@ -98,9 +98,9 @@ extension ImagebusClient {
 
     private static func refusal(of request: ImageRequest, _ bytes: [UInt8]) -> ImageError? {
         if !request.url.isEmpty {
-            return ImageError(.invalidRequest, "an image that is uploaded has no URL")
+            return ImageError(.invalidRequest, "uploads must not specify a URL")
         }
-        if bytes.isEmpty { return ImageError(.invalidRequest, "an image without bytes") }
+        if bytes.isEmpty { return ImageError(.invalidRequest, "the uploaded image is empty") }
         return nil
     }
 }
@@ -343,7 +343,7 @@ extension ClientConnection {
 
 extension ImageError {
     fileprivate static var takesNoBytes: ImageError {
-        ImageError(.versionMismatch, "this coordinator takes no images without a URL")
+        ImageError(.versionMismatch, "this coordinator does not accept uploads")
     }
 }
 
@@ -431,7 +431,7 @@ struct ChunkAssembly {
             guard chunk.total <= UInt64(bytesMax) else {
                 throw ImageError(
                     .limitExceeded,
-                    "an image of \(chunk.total) bytes is larger than this client takes",
+                    "an image of \(chunk.total) bytes exceeds the limit of this client",
                     details: ["limit": "\(bytesMax)"])
             }
             bytes.removeAll(keepingCapacity: true)
@@ -442,7 +442,7 @@ struct ChunkAssembly {
         else {
             throw ImageError(
                 .protocolViolation,
-                "a piece at \(chunk.offset) of \(chunk.total) does not follow "
+                "a chunk at \(chunk.offset) of \(chunk.total) does not follow "
                     + "\(bytes.count) of \(total) bytes")
         }
         grow(by: chunk.bytes.count)
@@ -454,7 +454,7 @@ struct ChunkAssembly {
     func finished(count: UInt64) throws(ImageError) -> [UInt8] {
         guard UInt64(bytes.count) == count else {
             throw ImageError(
-                .protocolViolation, "\(bytes.count) bytes came in pieces, the reply says \(count)")
+                .protocolViolation, "\(bytes.count) bytes arrived in chunks instead of \(count)")
         }
         return bytes
     }

@@ -200,7 +200,7 @@ extension ImageError {
     static func lineEnded(_ error: (any Error)?) -> ImageError {
         guard let error else { return .clientClosed }
         if let error = error as? ImageError { return error }
-        return ImageError(.internalError, "the client cannot go on: \(error)")
+        return ImageError(.internalError, "the client cannot continue: \(error)")
     }
 }
 

@@ -156,7 +156,7 @@ final class CommandQueue: Sendable {
 
     /// Why a command was not accepted.
     var refusal: ImageError {
-        ended.withLock { $0 } ?? ImageError(.busy, "too much is pending in this process")
+        ended.withLock { $0 } ?? ImageError(.busy, "too many commands are pending in this process")
     }
 
     /// Refuses all queued and future commands because the connection has ended.

@@ -33,12 +33,12 @@ extension ClientConnection {
         } catch .noSuchFile, .connectionRefused, .notDirectory {
             throw ImageError(
                 .unavailable,
-                "nobody serves \(endpoint): start a stack there with imagebus serve --runtime-dir, "
-                    + "or name another one")
+                "no coordinator serves \(endpoint): start a stack there with imagebus serve "
+                    + "--runtime-dir, or specify another one")
         } catch .accessDenied {
             throw ImageError(
                 .unavailable,
-                "\(endpoint) may not be used by this user: who is in its group may")
+                "permission denied for \(endpoint): join the group of the socket")
         } catch {}
     }
 
@@ -107,8 +107,8 @@ extension ClientConnection {
         } catch .versionRefused(let lowest, let highest) {
             throw ImageError(
                 .versionMismatch,
-                "this client speaks version \(FrameHeader.currentVersion) of the protocol, the "
-                    + "coordinator \(lowest) to \(highest): install both of one release")
+                "this client uses protocol version \(FrameHeader.currentVersion), the coordinator "
+                    + "\(lowest) to \(highest): install both from the same release")
         } catch {
             return nil
         }

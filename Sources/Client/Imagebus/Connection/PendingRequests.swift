@@ -129,7 +129,8 @@ struct PendingRequests {
         guard let leader = shares.leader(of: token) else { return cancel(token) }
         guard entries[leader]?.isCancelled == false else { return [] }
         if shares.count(of: leader) == 1 { return cancel(leader) }
-        return left(token, ImageError(.cancelled, "cancelled; others wait for the same"))
+        return left(
+            token, ImageError(.cancelled, "cancelled; other callers still wait for the load"))
     }
 
     /// Cancels a load for all that share it.
@@ -175,7 +176,7 @@ struct PendingRequests {
         if !entries.isEmpty { expect(unserved) }
         var actions: Actions = []
         for load in sent where load.isCancelled {
-            let error = ImageError(.cancelled, "cancelled; the connection ended meanwhile")
+            let error = ImageError(.cancelled, "cancelled; the connection was lost in the meantime")
             actions += endAll(load.token, error)
         }
         sentCount = 0
@@ -346,7 +347,7 @@ struct PendingRequests {
     }
 
     private static let nobodyServes = ImageError(
-        .unavailable, "nobody serves the endpoint; start imagebus serve")
+        .unavailable, "no coordinator serves the endpoint; start imagebus serve")
     private static let graceMilliseconds = 500
     /// The interval between two passes over all loads for overdue ones. Thousands of loads may each
     /// have a different deadline.
