@@ -288,7 +288,7 @@ import Testing
         ("- a", "f:1: the file must be a map of keys, such as 'sources: …'"),
         ("source: x", "f:1: the file has no key 'source', did you mean 'sources'?"),
         ("\nqqq: x", "f:2: the file has no key 'qqq': expected one of sources, caches, "),
-        ("a: 1\na: 2", "f:2: 'a' is here twice, first in line 1"),
+        ("a: 1\na: 2", "f:2: duplicate key 'a', first in line 1"),
         (
             "sources: [h]",
             "f:1: sources: expected a pattern such as https://*.example.com/*"

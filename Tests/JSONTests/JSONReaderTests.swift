@@ -27,9 +27,9 @@ import Testing
 
     @Test(arguments: [
         ("", "end of file"), ("{", "end of file"), ("{\"a\":\"b\"} x", "end of file expected"),
-        ("[\"a\"]", "this is no object"), ("\"a\"", "'[' or '{' expected"),
-        ("{\"a\":1}", "'a' is no text"), ("{\"a\":{\"b\":\"c\"}}", "'a' is no text"),
-        ("{\"a\":null}", "'a' is no text"),
+        ("[\"a\"]", "the top-level value is not an object"), ("\"a\"", "'[' or '{' expected"),
+        ("{\"a\":1}", "'a' is not a string"), ("{\"a\":{\"b\":\"c\"}}", "'a' is not a string"),
+        ("{\"a\":null}", "'a' is not a string"),
         ("{\"a\":\"b\",\"a\":\"c\"}", "duplicate object key"),
         ("{'a':'b'}", "expected near"), ("{\"a\":\"\t\"}", "control character"),
         ("{\"a\":\"\\u0000\"}", "\\u0000 is not allowed"),

@@ -15,20 +15,20 @@ import Testing
 
     @Test func aNumberThatJSONDoesNotHaveIsNamedWithItsPlace() {
         #expect(
-            error(["a": [1, Double.nan]]) == "a.1 is nan, which JSON does not have")
-        #expect(error(-Double.infinity) == "the value is -inf, which JSON does not have")
+            error(["a": [1, Double.nan]]) == "a.1 is nan, which JSON cannot represent")
+        #expect(error(-Double.infinity) == "the value is -inf, which JSON cannot represent")
     }
 
     @Test func anIntegerBeyond64BitsIsNamed() {
         let large = UInt64(Int64.max) + 1
         #expect(
             error(["count": large])
-                == "count is 9223372036854775808, more than an integer of 64 bits holds")
+                == "count is 9223372036854775808, which does not fit in a 64-bit integer")
     }
 
     @Test func aShortFloatIsRefused() {
         #expect(
-            error([Float(0.1)]) == "0 is a Float, which is not written: make it a Double")
+            error([Float(0.1)]) == "0 is a Float, which is not supported: convert it to Double")
     }
 
     @Test func aNestedContainerIsRefused() {
@@ -47,7 +47,7 @@ import Testing
                 try [2].encode(to: items.superEncoder())
             }
         }
-        let refusal = "is a nested container, which is not written: encode a value"
+        let refusal = "is a nested container, which is not supported: encode a value"
         #expect(error(Nested()) == "outer \(refusal)")
         #expect(error(Items()) == "1 \(refusal)")
     }
@@ -69,9 +69,9 @@ import Testing
         struct Nothing: Encodable {
             func encode(to encoder: any Encoder) {}
         }
-        #expect(error(TwoKinds()) == "the value asks for containers of two kinds")
-        #expect(error(TwoValues()) == "the value writes two values")
-        #expect(error(["a": Nothing()]) == "a writes nothing")
+        #expect(error(TwoKinds()) == "the value requests containers of two kinds")
+        #expect(error(TwoValues()) == "the value encodes two values")
+        #expect(error(["a": Nothing()]) == "a encodes no value")
     }
 
     @Test func anArrayKnowsItsCount() throws {

@@ -44,14 +44,14 @@ import YAML
     }
 
     @Test(arguments: [
-        ("a: 1\nb: 2\na: 3\n", 3, "'a' is here twice, first in line 1"),
-        ("a: &x 1\nb: *x\n", 2, "aliases are not read here"),
-        ("a: 1\n---\nb: 2\n", 2, "a second one"),
+        ("a: 1\nb: 2\na: 3\n", 3, "duplicate key 'a', first in line 1"),
+        ("a: &x 1\nb: *x\n", 2, "aliases are not supported"),
+        ("a: 1\n---\nb: 2\n", 2, "a single document"),
         ("a: !!int 1\n", 1, "tags"),
         ("a: 1\n\tb: 2\n", 2, ""),
         ("a: [1, 2\n", 2, ""),
         ("a: \"x\n", 2, ""),
-        ("? [a]\n: b\n", 1, "a key is a plain text"),
+        ("? [a]\n: b\n", 1, "a key must be a scalar"),
         ("a: \u{1}\n", 1, "control characters"),
     ])
     func whatIsNotReadIsSaidWithItsLine(text: String, line: Int, reason: String) throws {

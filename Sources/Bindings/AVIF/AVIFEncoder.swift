@@ -23,7 +23,7 @@ public enum AVIFEncoder {
                 let size = encoding.size(ofPlane: index)
                 return sources[index].holds(rowBytes: size.width, height: size.height)
             }
-        guard areFit else { throw AVIFError(kind: .internal, text: "planes do not fit") }
+        guard areFit else { throw AVIFError(kind: .internal, text: "planes have the wrong size") }
         let bases = sources.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
         let strides = sources.map { CInt(clamping: $0.stride) }
         try run(sink, isCancelled) { callbacks, code in
@@ -48,7 +48,7 @@ public enum AVIFEncoder {
                 rowBytes: encoding.width * bands * (encoding.depth > 8 ? 2 : 1),
                 height: encoding.height)
         guard isFit, let base = source.memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        else { throw AVIFError(kind: .internal, text: "pixels do not fit") }
+        else { throw AVIFError(kind: .internal, text: "pixels have the wrong size") }
         let stride = CInt(clamping: source.stride)
         var hasAlpha: CInt = 0
         try run(sink, isCancelled) { callbacks, code in

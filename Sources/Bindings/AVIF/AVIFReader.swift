@@ -128,7 +128,7 @@ public struct AVIFReader: ~Copyable {
         guard (0..<picture.planeCount).contains(index), picture.depth == 8, stride >= size.width,
             target.count >= stride * (size.height - 1) + size.width,
             let base = target.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        else { throw AVIFError(kind: .internal, text: "the plane does not fit") }
+        else { throw AVIFError(kind: .internal, text: "the plane has the wrong size") }
         cavif_copy_plane(pointer, CInt(index), base, stride)
     }
 }

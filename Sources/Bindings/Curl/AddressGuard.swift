@@ -355,7 +355,7 @@ struct SpecialRange: Hashable, Sendable {
     /// `text` is a literal in this module: an invalid range is a programming error.
     init(_ text: String, _ scope: AddressScope) {
         guard let range = AddressRange(text) else {
-            preconditionFailure("'\(text)' is no range of addresses")
+            preconditionFailure("'\(text)' is not an address range")
         }
         (self.range, self.scope) = (range, scope)
     }

@@ -90,7 +90,8 @@ public final class Transfer {
     private func set(_ request: TransferRequest) throws(CurlError) {
         guard let lines = request.headerLines, !request.url.utf8.contains(0) else {
             throw CurlError(
-                CURLE_BAD_FUNCTION_ARGUMENT, text: "a header or the URL holds a control character")
+                CURLE_BAD_FUNCTION_ARGUMENT,
+                text: "a header or the URL contains a control character")
         }
         try easy.set(.url, request.url)
         try easy.setHeaders(lines)
@@ -192,23 +193,25 @@ public final class Transfer {
         let osError = Int32(truncatingIfNeeded: easy.long(CURLINFO_OS_ERRNO))
         switch context.violation {
         case .bodyTooLarge:
-            return CurlError(CURLE_FILESIZE_EXCEEDED, text: "the body is over its limit")
+            return CurlError(CURLE_FILESIZE_EXCEEDED, text: "the body exceeds its limit")
         case .headTooLarge:
-            return CurlError(CURLE_WEIRD_SERVER_REPLY, text: "the head is over its limit")
+            return CurlError(
+                CURLE_WEIRD_SERVER_REPLY, text: "the response header exceeds its limit")
         case .transferCoding:
             return CurlError(
-                CURLE_WEIRD_SERVER_REPLY, text: "the transfer coding is not chunked alone")
+                CURLE_WEIRD_SERVER_REPLY,
+                text: "unsupported transfer coding: only chunked is accepted")
         case .addressRefused:
             return CurlError(
-                CURLE_COULDNT_CONNECT, text: "the connection leads to an address that is refused")
+                CURLE_COULDNT_CONNECT, text: "the address of the connection is blocked")
         // If libcurl cannot start a thread for a lookup, it reports that the name does not exist.
         case nil
         where code == CURLE_COULDNT_RESOLVE_HOST && easy.errorText.contains("() thread failed"):
             return CurlError(CURLE_OUT_OF_MEMORY, text: easy.errorText)
         case nil where code == CURLE_OUT_OF_MEMORY && isInsideHead:
             return CurlError(
-                CURLE_WEIRD_SERVER_REPLY, text: "a line of the head is over its limit")
-        // libcurl reports an unreadable status line as an unsupported protocol.
+                CURLE_WEIRD_SERVER_REPLY, text: "a line of the response header exceeds its limit")
+        // libcurl gives a status line that it cannot read the code of an unknown scheme.
         case nil where code == CURLE_UNSUPPORTED_PROTOCOL && effectiveURL.hasPrefix("http"):
             return CurlError(CURLE_WEIRD_SERVER_REPLY, text: easy.errorText)
         case nil:

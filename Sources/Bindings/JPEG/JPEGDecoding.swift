@@ -187,7 +187,7 @@ public struct JPEGPlaneDecoder: ~Copyable {
         _ bytes: UnsafeRawBufferPointer, reduction: Int = 1, limits: JPEGLimits = .standard
     ) throws(JPEGError) {
         guard [1, 2, 4, 8].contains(reduction) else {
-            throw JPEGError(kind: .internal, text: "reduction by \(reduction)")
+            throw JPEGError(kind: .internal, text: "unsupported reduction by \(reduction)")
         }
         let handle = try JPEGHandle(bytes, limits: limits)
         var failure = cjpeg_failure()
@@ -223,7 +223,7 @@ public struct JPEGPlaneDecoder: ~Copyable {
         into targets: [JPEGPlaneTarget], isCancelled: () -> Bool
     ) throws(JPEGError) {
         guard targets.count == planes.count, zip(planes, targets).allSatisfy({ $0.fits($1) })
-        else { throw JPEGError(kind: .internal, text: "targets do not fit the planes") }
+        else { throw JPEGError(kind: .internal, text: "targets do not match the planes") }
         let bases = targets.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
         let strides = targets.map(\.stride)
         let pointer = handle.pointer
@@ -261,7 +261,7 @@ public struct JPEGRowDecoder: ~Copyable {
         limits: JPEGLimits = .standard
     ) throws(JPEGError) {
         guard [1, 2, 4, 8].contains(reduction) else {
-            throw JPEGError(kind: .internal, text: "reduction by \(reduction)")
+            throw JPEGError(kind: .internal, text: "unsupported reduction by \(reduction)")
         }
         let handle = try JPEGHandle(bytes, limits: limits, isBeginning: true)
         var (failure, size) = (cjpeg_failure(), cjpeg_size())
@@ -284,7 +284,7 @@ public struct JPEGRowDecoder: ~Copyable {
     ) throws(JPEGError) -> JPEGArrival {
         guard (1...width).contains(columns), (1...height).contains(rows),
             memory.count == columns * rows * bands
-        else { throw JPEGError(kind: .internal, text: "the memory does not fit the rows") }
+        else { throw JPEGError(kind: .internal, text: "the memory does not match the rows") }
         let (pointer, base) = (handle.pointer, memory.baseAddress)
         var (failure, arrival) = (cjpeg_failure(), CJPEG_NOT_ARRIVED)
         let status = JPEGCancellation.withContext(isCancelled) { context in

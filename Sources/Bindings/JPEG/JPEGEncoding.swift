@@ -106,7 +106,7 @@ public enum JPEGPlaneEncoder {
         _ sources: [JPEGPlaneSource], _ encoding: JPEGEncoding
     ) throws(JPEGError) {
         guard encoding.width > 0, encoding.height > 0, (1...100).contains(encoding.quality) else {
-            throw JPEGError(kind: .internal, text: "no such encoding")
+            throw JPEGError(kind: .internal, text: "unsupported encoding")
         }
         let areFit =
             sources.count == encoding.planeCount
@@ -114,7 +114,7 @@ public enum JPEGPlaneEncoder {
                 let size = encoding.size(ofPlane: index)
                 return sources[index].holds(width: size.width, height: size.height)
             }
-        guard areFit else { throw JPEGError(kind: .internal, text: "sources do not fit") }
+        guard areFit else { throw JPEGError(kind: .internal, text: "sources have the wrong size") }
     }
 }
 

@@ -48,7 +48,7 @@ final class ValueEncoder: Encoder {
     /// encoder.
     static func refusingNested(at path: [any CodingKey]) -> ValueEncoder {
         let refusal = JSONError(
-            "is a nested container, which is not written: encode a value", at: path)
+            "is a nested container, which is not supported: encode a value", at: path)
         return ValueEncoder(at: path, refusing: refusal)
     }
 
@@ -59,7 +59,7 @@ final class ValueEncoder: Encoder {
         if let handle = try plain(value, at: path) { return handle }
         let encoder = ValueEncoder(at: path)
         try value.encode(to: encoder)
-        guard let node = encoder.node else { throw JSONError("writes nothing", at: path) }
+        guard let node = encoder.node else { throw JSONError("encodes no value", at: path) }
         return try node.handle.shared()
     }
 
@@ -78,7 +78,7 @@ final class ValueEncoder: Encoder {
     /// Sets the value itself, without a container.
     func put(_ handle: consuming JSONHandle) throws(JSONError) {
         if let refusal { throw refusal }
-        guard node == nil else { throw JSONError("writes two values", at: codingPath) }
+        guard node == nil else { throw JSONError("encodes two values", at: codingPath) }
         node = JSONNode(handle)
     }
 
@@ -91,7 +91,7 @@ final class ValueEncoder: Encoder {
                 return made
             }
             guard node.handle.collection == collection else {
-                throw JSONError("asks for containers of two kinds", at: codingPath)
+                throw JSONError("requests containers of two kinds", at: codingPath)
             }
             return node
         }
@@ -119,7 +119,7 @@ extension ValueEncoder {
         case let number as any FixedWidthInteger: return try integer(number, at: path)
         case is any BinaryFloatingPoint:
             throw JSONError(
-                "is a \(type(of: value)), which is not written: make it a Double", at: path)
+                "is a \(type(of: value)), which is not supported: convert it to Double", at: path)
         default: return nil
         }
     }
@@ -128,7 +128,7 @@ extension ValueEncoder {
         _ number: Double, at path: [any CodingKey]
     ) throws(JSONError) -> JSONHandle {
         guard number.isFinite else {
-            throw JSONError("is \(number), which JSON does not have", at: path)
+            throw JSONError("is \(number), which JSON cannot represent", at: path)
         }
         return try JSONHandle(number)
     }
@@ -137,7 +137,7 @@ extension ValueEncoder {
         _ number: some FixedWidthInteger, at path: [any CodingKey]
     ) throws(JSONError) -> JSONHandle {
         guard let number = Int64(exactly: number) else {
-            throw JSONError("is \(number), more than an integer of 64 bits holds", at: path)
+            throw JSONError("is \(number), which does not fit in a 64-bit integer", at: path)
         }
         return try JSONHandle(number)
     }
@@ -231,11 +231,11 @@ public enum JSONReader {
     /// names, for U+0000 in a string, and if `JSONLimits` are exceeded.
     public static func texts(_ bytes: [UInt8]) throws(JSONError) -> [String: String] {
         guard bytes.count <= JSONLimits.bytesMax else {
-            throw JSONError("the text has more than \(JSONLimits.bytesMax) bytes")
+            throw JSONError("the text exceeds \(JSONLimits.bytesMax) bytes")
         }
         let object = try parse(bytes)
         guard object.collection == .object else {
-            throw JSONError("this is no object")
+            throw JSONError("the top-level value is not an object")
         }
         return try texts(of: object)
     }
@@ -263,7 +263,7 @@ public enum JSONReader {
             let name = text(json_object_iter_key(member), json_object_iter_key_len(member))
             let value = json_object_iter_value(member)
             guard let characters = json_string_value(value) else {
-                throw JSONError("'\(name)' is no text")
+                throw JSONError("'\(name)' is not a string")
             }
             texts[name] = text(characters, json_string_length(value))
             place = json_object_iter_next(object.value, member)
@@ -282,7 +282,7 @@ struct JSONHandle: ~Copyable {
 
     /// Takes ownership of a reference; jansson returns none if it's out of memory.
     init(owning value: UnsafeMutablePointer<json_t>?) throws(JSONError) {
-        guard let value else { throw JSONError("there is no memory for a value") }
+        guard let value else { throw JSONError("not enough memory for a value") }
         self.value = value
     }
 
@@ -318,7 +318,7 @@ struct JSONHandle: ~Copyable {
 
     /// Creates a number. JSON has no infinity and no NaN.
     init(_ number: Double) throws(JSONError) {
-        guard number.isFinite else { throw JSONError("\(number) is no number in JSON") }
+        guard number.isFinite else { throw JSONError("\(number) is not a number in JSON") }
         try self.init(owning: json_real(number))
     }
 
@@ -341,13 +341,13 @@ struct JSONHandle: ~Copyable {
     func set(_ name: String, _ member: borrowing JSONHandle) throws(JSONError) {
         let member = member.value
         let status = name.withCString { json_object_setn(value, $0, name.utf8.count, member) }
-        guard status == 0 else { throw JSONError("there is no memory for a member") }
+        guard status == 0 else { throw JSONError("not enough memory for a member") }
     }
 
     /// Appends an item to an array.
     func append(_ item: borrowing JSONHandle) throws(JSONError) {
         guard json_array_append(value, item.value) == 0 else {
-            throw JSONError("there is no memory for an item")
+            throw JSONError("not enough memory for an item")
         }
     }
 }
@@ -365,7 +365,7 @@ extension JSONHandle {
                     return 0
                 }, spelling, Int(JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY))
         }
-        guard status == 0 else { throw JSONError("there is no memory for the text") }
+        guard status == 0 else { throw JSONError("not enough memory for the text") }
         return String(decoding: spelling.bytes, as: UTF8.self)
     }
 }

@@ -47,7 +47,7 @@ public enum OptionScanner {
     public static func scan(
         _ arguments: [String], for options: [ScannedOption]
     ) throws(Failure) -> [Item] {
-        precondition(options.count <= 192, "the table in options.c has 192 places")
+        precondition(options.count <= 192, "the table in options.c is limited to 192 entries")
         let result = gate.withLock { _ in
             Result { () throws(Failure) in try scanAlone(arguments, options) }
         }

@@ -296,22 +296,23 @@ struct HeadError: Error, Hashable {
 
 extension HeadError {
     static let target = HeadError(
-        status: 400, sentence: "the target has characters that are no visible ones of ASCII")
-    static let method = HeadError(status: 400, sentence: "the method is no token")
+        status: 400, sentence: "the request target contains characters other than visible ASCII")
+    static let method = HeadError(status: 400, sentence: "the method is not a valid token")
     static let lines = HeadError(
         status: 400,
-        sentence: "the head is not made of lines that end with CR LF, or has a zero byte in it")
-    static let name = HeadError(status: 400, sentence: "the name of a field is no token")
+        sentence: "the header section has a line that does not end with CR LF, or a NUL byte")
+    static let name = HeadError(status: 400, sentence: "a field name is not a valid token")
     static let value = HeadError(
-        status: 400, sentence: "the value of a field has control characters")
-    static let host = HeadError(status: 400, sentence: "one field Host says one host")
+        status: 400, sentence: "a field value contains control characters")
+    static let host = HeadError(
+        status: 400, sentence: "exactly one Host field with one host is required")
     static let framing = HeadError(
-        status: 400, sentence: "the fields contradict each other about where the body ends")
+        status: 400, sentence: "conflicting fields for the body length")
     static let coding = HeadError(
-        status: 501, sentence: "no transfer coding but chunked is understood")
+        status: 501, sentence: "the only supported transfer coding is chunked")
     static let bodyTooLarge = HeadError(status: 413, sentence: "the body is too large")
     static let expectation = HeadError(
-        status: 417, sentence: "nothing but 100-continue before a body can be expected")
+        status: 417, sentence: "the only supported expectation is 100-continue with a body")
 }
 
 /// The answer, as bytes, to a head that libmicrohttpd has read and refuses: there is no exchange

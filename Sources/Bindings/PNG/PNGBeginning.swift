@@ -32,7 +32,7 @@ public struct PNGBeginning {
         isCancelled: () -> Bool
     ) throws(PNGError) -> (rows: Int, isWhole: Bool) {
         guard width > 0, height > 0, pixels.count == width * height * bands * bytesPerBand else {
-            throw PNGError(kind: .internal, text: "the memory does not fit the image")
+            throw PNGError(kind: .internal, text: "the memory does not match the image")
         }
         let form = cpng_form(
             width: CInt(clamping: width), height: CInt(clamping: height), bands: CInt(bands),

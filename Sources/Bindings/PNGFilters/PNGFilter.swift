@@ -23,7 +23,7 @@ public enum PNGFilter: Sendable {
         precondition(
             count >= 0 && columns > 0 && step > 0 && stride >= columns
                 && rows.count >= (count == 0 ? 0 : (count - 1) * stride + columns)
-                && filtered.count >= count * (columns + 1), "rows lie within their memory")
+                && filtered.count >= count * (columns + 1), "rows must lie within their memory")
         guard count > 0, let source = rows.baseAddress, let target = filtered.baseAddress else {
             return
         }

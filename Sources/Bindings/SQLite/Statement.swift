@@ -24,7 +24,7 @@ public struct Statement: ~Copyable {
         guard code == SQLITE_OK else { throw SQLiteError(code, of: database) }
         guard let prepared, isSingle else {
             sqlite3_finalize(prepared)
-            throw SQLiteError(code: .error, message: "not exactly one statement: \(sql)")
+            throw SQLiteError(code: .error, message: "expected exactly one statement: \(sql)")
         }
         handle = prepared
     }

@@ -108,7 +108,7 @@ public final class BLAKE2bDigest {
     ///
     /// - Throws: `.unavailable`
     public init(byteCount: Int = 32) throws(SodiumError) {
-        precondition((16...64).contains(byteCount), "BLAKE2b has no such digest")
+        precondition((16...64).contains(byteCount), "BLAKE2b does not support this digest")
         guard isReady else { throw .unavailable }
         self.byteCount = byteCount
         // The state requires a stricter alignment than Swift's default.

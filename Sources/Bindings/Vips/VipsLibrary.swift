@@ -39,7 +39,8 @@ public struct VipsLibrary: Sendable {
         concurrency: Int = 1, loaders: [VipsLoader] = [.jpeg, .png, .webp, .gif],
         savers: [VipsSaver] = [], onWarning: WarningHandler? = nil
     ) throws(VipsError) {
-        precondition((1...1024).contains(concurrency), "concurrency is a number of threads")
+        precondition(
+            (1...1024).contains(concurrency), "concurrency must be a positive number of threads")
         if let onWarning { Self.warningHandler.withLock { $0 = onWarning } }
         try Self.started.get()
         try VipsLoader.permit(loaders)
@@ -62,7 +63,7 @@ public struct VipsLibrary: Sendable {
                 result = .failure(error)
             }
         }
-        guard let result else { preconditionFailure("the closure of a lock runs once") }
+        guard let result else { preconditionFailure("the closure of a lock must run once") }
         return try result.get()
     }
 
@@ -237,7 +238,7 @@ extension VipsError {
     /// Returns the error for a loader or saver that this libvips has neither built in nor in a
     /// module.
     static func lacking(_ what: String, _ name: String, module: String?) -> VipsError {
-        let place = module.map { ", and no module vips-\($0) that can be loaded" } ?? ""
+        let place = module.map { " and no loadable module vips-\($0)" } ?? ""
         return VipsError(
             kind: .internal, operation: name, text: "this libvips has no \(what) \(name)\(place)")
     }

@@ -23,7 +23,7 @@ public enum WebPEncoder {
                 let size = encoding.size(ofPlane: index)
                 return sources[index].holds(rowBytes: size.width, height: size.height)
             }
-        guard areFit else { throw WebPError(kind: .internal, text: "planes do not fit") }
+        guard areFit else { throw WebPError(kind: .internal, text: "planes have the wrong size") }
         let bases = sources.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
         let strides = sources.map { CInt(clamping: $0.stride) }
         try run(sink, isCancelled) { callbacks, code in
@@ -43,7 +43,7 @@ public enum WebPEncoder {
             encoding.isPossible && (3...4).contains(bands)
             && source.holds(rowBytes: encoding.width * bands, height: encoding.height)
         guard isFit, let base = source.memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        else { throw WebPError(kind: .internal, text: "pixels do not fit") }
+        else { throw WebPError(kind: .internal, text: "pixels have the wrong size") }
         let stride = CInt(clamping: source.stride)
         try run(sink, isCancelled) { callbacks, code in
             cwebp_encode_pixels(encoding.shim, base, stride, CInt(bands), callbacks, &code)
@@ -153,13 +153,13 @@ public final class WebPAnimation {
     /// - Throws: `tooLarge`, `outOfMemory`, `internal` if an option is invalid.
     public init(_ encoding: WebPEncoding, plays: Int) throws(WebPError) {
         guard encoding.isPossible, (0...65_535).contains(plays) else {
-            throw WebPError(kind: .internal, text: "an animation has impossible options")
+            throw WebPError(kind: .internal, text: "invalid options for an animation")
         }
         guard encoding.width <= Self.sideMax, encoding.height <= Self.sideMax else {
-            throw WebPError(kind: .tooLarge, text: "a side is too long")
+            throw WebPError(kind: .tooLarge, text: "a side exceeds the limit")
         }
         guard let made = cwebp_animation_new(encoding.shim, CInt(plays)) else {
-            throw WebPError(kind: .outOfMemory, text: "no animation begins")
+            throw WebPError(kind: .outOfMemory, text: "cannot start an animation")
         }
         (animation, self.encoding) = (made, encoding)
     }
@@ -178,7 +178,7 @@ public final class WebPAnimation {
     ) throws(WebPError) {
         guard pixels.count == 4 * encoding.width * encoding.height,
             let base = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        else { throw WebPError(kind: .internal, text: "pixels do not fit") }
+        else { throw WebPError(kind: .internal, text: "pixels have the wrong size") }
         var code: CInt = 0
         let status = WebPCallbacks.withContext({ _ in true }, isCancelled) { context in
             cwebp_animation_add(
@@ -299,7 +299,7 @@ public struct WebPBeginning {
         var header = cwebp_header()
         let status = cwebp_read_header(Self.shim(bytes), &header)
         guard status != CWEBP_TOO_LARGE else {
-            throw WebPError(kind: .tooLarge, text: "too many chunks in front of the pixels")
+            throw WebPError(kind: .tooLarge, text: "too many chunks before the pixels")
         }
         guard status == CWEBP_FINE else { throw WebPError(status, code: 0) }
         (width, height) = (Int(header.width), Int(header.height))
@@ -325,7 +325,7 @@ public struct WebPBeginning {
     ) throws(WebPError) -> Int {
         guard (1...self.width).contains(width), (1...self.height).contains(height),
             pixels.count == width * height * bands
-        else { throw WebPError(kind: .internal, text: "the memory does not fit the image") }
+        else { throw WebPError(kind: .internal, text: "the memory does not match the image") }
         guard !isAnimated else { throw WebPError(kind: .corrupt, text: "an animation") }
         let base = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let shim = Self.shim(bytes)

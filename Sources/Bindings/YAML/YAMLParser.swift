@@ -9,7 +9,7 @@ public enum YAMLParser {
     public static func parse(_ bytes: [UInt8]) throws(YAMLError) -> YAMLNode? {
         guard bytes.count <= YAMLLimits.bytesMax else {
             throw YAMLError(
-                line: 1, column: 1, "the file has more than \(YAMLLimits.bytesMax) bytes")
+                line: 1, column: 1, "the file exceeds \(YAMLLimits.bytesMax) bytes")
         }
         return try withoutTypes {
             try bytes.withUnsafeBufferPointer { buffer in
@@ -38,7 +38,7 @@ public enum YAMLParser {
             switch event.kind {
             case .end: return root
             case .document where root != nil:
-                throw event.error("one document is read, this is a second one")
+                throw event.error("only a single document is supported")
             case .document: root = try node(events.next(), &events, depth: 0)
             default: continue
             }
@@ -48,19 +48,20 @@ public enum YAMLParser {
     private static func node(
         _ event: Event, _ events: inout EventReader, depth: Int
     ) throws(YAMLError) -> YAMLNode {
-        if event.isTagged { throw event.error("tags are not read here") }
+        if event.isTagged { throw event.error("tags are not supported") }
         let isDeep = depth >= YAMLLimits.depthMax
         switch event.kind {
         case .scalar: return event.node(.scalar(event.text))
         case .list, .map:
             if isDeep {
-                throw event.error("lists and maps are nested more than \(YAMLLimits.depthMax) deep")
+                throw event.error(
+                    "lists and maps are nested deeper than \(YAMLLimits.depthMax) levels")
             }
             return event.kind == .list
                 ? try list(event, &events, depth: depth + 1)
                 : try map(event, &events, depth: depth + 1)
-        case .alias: throw event.error("aliases are not read here: write the value out")
-        case .end, .close, .document, .other: throw event.error("there is no value here")
+        case .alias: throw event.error("aliases are not supported: repeat the value")
+        case .end, .close, .document, .other: throw event.error("the value is missing")
         }
     }
 
@@ -83,12 +84,12 @@ public enum YAMLParser {
         while true {
             let key = try events.next()
             if key.kind == .close { return start.node(.map(entries)) }
-            if key.kind == .alias { throw key.error("aliases are not read here") }
+            if key.kind == .alias { throw key.error("aliases are not supported") }
             guard key.kind == .scalar, !key.isTagged else {
-                throw key.error("a key is a plain text")
+                throw key.error("a key must be a scalar")
             }
             if let line = known[key.text] {
-                throw key.error("'\(key.text)' is here twice, first in line \(line)")
+                throw key.error("duplicate key '\(key.text)', first in line \(line)")
             }
             known[key.text] = key.line
             let value = try node(events.next(), &events, depth: depth)
@@ -173,7 +174,7 @@ struct EventReader: ~Copyable {
         parser = .allocate(capacity: 1)
         guard yaml_parser_initialize(parser) == 1 else {
             parser.deallocate()
-            throw YAMLError(line: 1, column: 1, "there is no memory for a parser")
+            throw YAMLError(line: 1, column: 1, "not enough memory for a parser")
         }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, bytes.baseAddress, bytes.count)
@@ -213,7 +214,7 @@ struct EventReader: ~Copyable {
     /// The parser's error. Encoding errors only have a byte offset.
     private var failure: YAMLError {
         let problem = parser.pointee
-        let reason = problem.problem.map { String(cString: $0) } ?? "this is no YAML"
+        let reason = problem.problem.map { String(cString: $0) } ?? "invalid YAML"
         let context = problem.context.map { " \(String(cString: $0))" } ?? ""
         return YAMLError(
             line: Int(problem.problem_mark.line) + 1, column: Int(problem.problem_mark.column) + 1,

@@ -53,7 +53,7 @@ public struct PollSet: ~Copyable {
     /// Returns its index, which is stable until it's removed. Precondition: the set isn't full.
     @discardableResult
     public mutating func add(descriptor number: Int32) -> Int {
-        precondition(number >= 0, "a descriptor is not negative")
+        precondition(number >= 0, "a descriptor must not be negative")
         return place(PollEntry(.descriptor(number)))
     }
 
@@ -78,7 +78,7 @@ public struct PollSet: ~Copyable {
     /// Throws `terminated` after a shutdown of the context, and `notSocket` for a closed socket. A
     /// closed descriptor counts as readable: reading it fails.
     public mutating func wait(milliseconds: Int?) throws(ZMQError) -> PollOutcome {
-        precondition(highWater > 0, "a wait for nothing would never end")
+        precondition(highWater > 0, "a wait without entries would never end")
         var left = milliseconds.map { max($0, 0) }
         let start = left.map { _ in Self.milliseconds() }
         while true {
@@ -176,11 +176,11 @@ public struct PollSet: ~Copyable {
 
     private func check(_ index: Int) {
         checkBounds(index)
-        precondition(!entries[index].isVacant, "no such entry in the poll set")
+        precondition(!entries[index].isVacant, "the poll set has no such entry")
     }
 
     private func checkBounds(_ index: Int) {
-        precondition(index >= 0 && index < capacity, "no such entry in the poll set")
+        precondition(index >= 0 && index < capacity, "the poll set has no such entry")
     }
 }
 

@@ -109,7 +109,7 @@ public struct MessageReader: ~Copyable {
     /// Creates a reader with `framesMax` slots plus one for discarded frames. A ROUTER's routing ID
     /// takes one slot.
     public init(framesMax: Int) {
-        precondition(framesMax > 0, "a message has at least one frame")
+        precondition(framesMax > 0, "a message must have at least one frame")
         self.framesMax = framesMax
         slots = .allocate(capacity: framesMax + 1)
         for index in 0...framesMax { zmq_msg_init(slots + index) }
@@ -178,7 +178,7 @@ public struct MessageReader: ~Copyable {
 
     @usableFromInline
     func raw(at index: Int) -> UnsafeRawBufferPointer {
-        precondition(index >= 0 && index < count, "no such frame in this message")
+        precondition(index >= 0 && index < count, "the message has no such frame")
         let slot = slots + index
         return UnsafeRawBufferPointer(start: zmq_msg_data(slot), count: zmq_msg_size(slot))
     }

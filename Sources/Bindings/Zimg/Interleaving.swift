@@ -135,7 +135,7 @@ private struct Rows {
     ) throws(ZimgError) {
         guard permitted.contains(bands), isFit(pixels, stride, width * bands * bytes),
             planes.allSatisfy({ isFit($0.memory, $0.stride, width * depth) })
-        else { throw ZimgError(kind: .internal, text: "planes do not fit the pixels") }
+        else { throw ZimgError(kind: .internal, text: "planes do not match the pixels") }
     }
 
     private func isFit(_ memory: UnsafeRawBufferPointer, _ stride: Int, _ rowBytes: Int) -> Bool {

@@ -252,13 +252,13 @@ public struct ZimgGraph: ~Copyable {
     public init(
         _ conversion: ZimgConversion, codePath: ZimgCodePath = .automatic
     ) throws(ZimgError) {
-        precondition(codePath.isAvailable, "this processor has no such instructions")
+        precondition(codePath.isAvailable, "this processor does not support these instructions")
         guard conversion.target.region == nil else {
-            throw ZimgError(kind: .unsupported, text: "a region of the target")
+            throw ZimgError(kind: .unsupported, text: "regions of the target are not supported")
         }
         if let region = conversion.source.region, !region.isFinite {
-            // zimg interprets NaN as "everything".
-            throw ZimgError(kind: .unsupported, text: "a region without a place or size")
+            // zimg takes NaN for "all of it".
+            throw ZimgError(kind: .unsupported, text: "the region has no finite position or size")
         }
         var failure = czimg_failure()
         guard
@@ -340,7 +340,7 @@ public struct ZimgGraph: ~Copyable {
                     height: size.height)
             }
         guard areFit else {
-            throw ZimgError(kind: .internal, text: "planes do not fit the graph")
+            throw ZimgError(kind: .internal, text: "planes do not match the graph")
         }
     }
 }
@@ -383,7 +383,7 @@ public final class ZimgGraphCache {
     public init(
         capacity: Int = 16, scratchBytesMax: Int = 32 << 20, codePath: ZimgCodePath = .automatic
     ) {
-        precondition(capacity > 0, "a cache holds at least the graph in use")
+        precondition(capacity > 0, "a cache must hold at least the graph in use")
         self.codePath = codePath
         self.capacity = capacity
         self.scratchBytesMax = scratchBytesMax

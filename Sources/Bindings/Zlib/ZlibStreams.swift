@@ -77,7 +77,7 @@ public struct Inflater: ~Copyable {
         // Z_BUF_ERROR: no progress was possible, which isn't an error.
         case Z_OK, Z_STREAM_END, Z_BUF_ERROR: return
         case Z_MEM_ERROR: throw .outOfMemory
-        case Z_NEED_DICT: throw .corrupt("a dictionary is asked for")
+        case Z_NEED_DICT: throw .corrupt("a dictionary is required")
         default: throw .corrupt(stream.pointee.msg.map { String(cString: $0) } ?? "code \(code)")
         }
     }
