@@ -27,7 +27,7 @@ public enum Gravity: Hashable, Sendable {
     /// The syntax of a gravity, for help and errors.
     static let expected =
         words.map(\.name).joined(separator: ", ")
-        + ", fp:X:Y, px:X:Y or a place moved inwards such as north:0:5%"
+        + ", fp:X:Y, px:X:Y or a position with an offset such as north:0:5%"
 
     /// Parses a word, `fp:X:Y`, `px:X:Y`, or a word with an offset such as `north:0:5%`; returns
     /// `nil` for anything else.

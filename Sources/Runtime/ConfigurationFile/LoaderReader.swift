@@ -145,7 +145,7 @@ private struct LoaderReader {
         case .pool:
             guard let pool = draft.pool else {
                 throw InvalidLoader(
-                    reason: "'pool' is missing: specify a pool of kind download with trust foreign")
+                    reason: "'pool' is missing: specify a download pool with 'trust: foreign'")
             }
             return .pool(pool)
         }

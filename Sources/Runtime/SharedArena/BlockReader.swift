@@ -295,7 +295,7 @@ enum SegmentOpening {
         _ reference: BlockReference, in directories: SegmentDirectories
     ) throws(ImageError) -> FileDescriptor {
         guard let producer = reference.producer else {
-            throw ImageError(.internalError, "a reference names no producer")
+            throw ImageError(.internalError, "a reference has no producer")
         }
         let name = SegmentName(incarnation: producer.incarnation, number: reference.segment)
         let path = directories.path(of: reference.arena, producer: producer.pool)

@@ -15,7 +15,8 @@ struct MiniaturePixels {
 
     /// `samples` has four elements per pixel.
     init(size: PixelSize, samples: [UInt8]) {
-        precondition(samples.count == size.width * size.height * 4, "four samples a pixel")
+        precondition(
+            samples.count == size.width * size.height * 4, "each pixel must have four samples")
         (self.size, self.samples) = (size, samples)
     }
 

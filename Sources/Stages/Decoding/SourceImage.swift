@@ -268,7 +268,7 @@ struct PendingPixels {
     ) throws(ImageError) -> DecodedImage.Frame {
         let layout = layout
         guard let count = layout.byteCount else {
-            throw ImageError(.internalError, "the decoder made an image of no size")
+            throw ImageError(.internalError, "the decoder produced an empty image")
         }
         let block = try output.reserve(count + kept.byteCount)
         do throws(ImageError) {
@@ -394,7 +394,7 @@ struct ColorConversion {
         case .real, .other:
             throw VipsError(
                 kind: .unsupported, operation: "decode",
-                text: "samples with a sign, a fraction or more than 16 bits")
+                text: "signed, floating-point or more than 16-bit samples")
         }
     }
 }

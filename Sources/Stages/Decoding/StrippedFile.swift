@@ -25,7 +25,7 @@ struct StrippedFile {
 
     /// Appends these bytes of the source. Precondition: they lie within it.
     mutating func keep(_ range: Range<Int>) {
-        precondition(range.upperBound <= source.count, "kept bytes lie within the source")
+        precondition(range.upperBound <= source.count, "kept bytes must lie within the source")
         guard !range.isEmpty else { return }
         length += range.count
         if case .source(let last)? = parts.last, last.upperBound == range.lowerBound {

@@ -120,7 +120,7 @@ extension AVIFPicture {
         get throws(VipsError) {
             guard isCropped else { return whole }
             guard let part else {
-                throw VipsError(kind: .corrupt, operation: "avif", text: "an impossible clap")
+                throw VipsError(kind: .corrupt, operation: "avif", text: "invalid clap property")
             }
             return part
         }
@@ -217,7 +217,7 @@ final class AVIFFrames: Sendable {
         try withReader(file) { reader throws(AVIFError) in
             try reader.decode(index, in: file) { cancellation.isCancelled }
             guard reader.picture.isLike(header.picture) else {
-                throw AVIFError(kind: .corrupt, text: "a frame is other than its header says")
+                throw AVIFError(kind: .corrupt, text: "a frame differs from its header")
             }
             let picture = header.picture
             let pixels = ZeroedBytes(
@@ -372,7 +372,7 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
             do {
                 try reader.copy(plane: index, to: part.memory, stride: part.stride)
             } catch {
-                throw ImageError(.internalError, "the planes of the image could not be taken")
+                throw ImageError(.internalError, "the planes of the image could not be read")
             }
         }
     }

@@ -35,7 +35,7 @@ struct BMPDecoder: FormatDecoder {
 
     private static func bitmap(of bytes: UnsafeRawBufferPointer) throws(VipsError) -> BitmapHeader {
         guard let bitmap = HeaderBytes(Span(_unsafeBytes: bytes)).bitmap else {
-            throw VipsError(kind: .corrupt, operation: "bmp", text: "a header that is none")
+            throw VipsError(kind: .corrupt, operation: "bmp", text: "invalid header")
         }
         guard bitmap.coding != .unknown else { throw .unknownCoding }
         return bitmap
@@ -47,7 +47,7 @@ extension VipsError {
     static var unknownCoding: VipsError {
         VipsError(
             kind: .unsupported, operation: "bitmap",
-            text: "an unknown depth, or a compression that is for printers")
+            text: "unknown depth or printer compression")
     }
 }
 
@@ -113,7 +113,7 @@ struct ICODecoder: FormatDecoder {
 
     private static func largest(of bytes: UnsafeRawBufferPointer) throws(VipsError) -> IconImage {
         guard let icon = HeaderBytes(Span(_unsafeBytes: bytes)).largestIcon else {
-            throw VipsError(kind: .corrupt, operation: "ico", text: "no image that can be read")
+            throw VipsError(kind: .corrupt, operation: "ico", text: "no readable image")
         }
         return icon
     }

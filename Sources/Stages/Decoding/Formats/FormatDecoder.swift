@@ -159,7 +159,7 @@ struct TIFFDecoder: LoaderDecoder {
         case .whole, .other:
             throw VipsError(
                 kind: .unsupported, operation: "tiff",
-                text: "YCbCr without JPEG, in other samples than three of 8 bits for each pixel")
+                text: "YCbCr without JPEG and with samples other than three of 8 bits per pixel")
         }
     }
 }

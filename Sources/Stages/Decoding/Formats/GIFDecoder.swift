@@ -98,7 +98,7 @@ private struct FirstGIFFrame {
     /// - Throws: `corrupt` if no image has begun.
     init(_ bytes: UnsafeRawBufferPointer) throws(VipsError) {
         guard let (descriptor, start) = Self.image(of: bytes) else {
-            throw VipsError(kind: .corrupt, operation: "gif", text: "no frame begins yet")
+            throw VipsError(kind: .corrupt, operation: "gif", text: "no frame has started yet")
         }
         let numbers = [1, 3, 5, 7].map { place in
             Int(bytes[descriptor + place]) | Int(bytes[descriptor + place + 1]) << 8

@@ -26,7 +26,8 @@ extension VipsImage {
     /// their declared sizes.
     static func checkedPNG(_ bytes: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
         guard HeaderBytes(Span(_unsafeBytes: bytes)).pngChunkBeyondEnd == nil else {
-            throw VipsError(kind: .corrupt, operation: "png", text: "a chunk beyond the end")
+            throw VipsError(
+                kind: .corrupt, operation: "png", text: "a chunk extends beyond the end")
         }
         InflatedBytes.permit(bytes)
         return try .png(bytes)

@@ -27,7 +27,7 @@ struct PartialImage {
         _ limits: ImageLimits, _ cancellation: CancellationFlag
     ) throws(ImageError) {
         guard work.isPossible else {
-            throw ImageError(.internalError, "of a partial image there are no further facts")
+            throw ImageError(.internalError, "partial images have no further properties")
         }
         (self.work, self.limits, self.cancellation) = (work, limits, cancellation)
         self.decoder = decoder

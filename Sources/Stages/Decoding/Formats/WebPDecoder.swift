@@ -105,7 +105,7 @@ struct PartialWebP: FormatDecoder {
             }
             offset = body.upperBound + count % 2
         }
-        throw VipsError(kind: .corrupt, operation: "webp", text: "the profile is not there yet")
+        throw VipsError(kind: .corrupt, operation: "webp", text: "the profile has not arrived yet")
     }
 }
 
