@@ -211,7 +211,7 @@ public final class Transfer {
         case nil where code == CURLE_OUT_OF_MEMORY && isInsideHead:
             return CurlError(
                 CURLE_WEIRD_SERVER_REPLY, text: "a line of the response header exceeds its limit")
-        // libcurl gives a status line that it cannot read the code of an unknown scheme.
+        // libcurl reports an unreadable status line as an unsupported protocol.
         case nil where code == CURLE_UNSUPPORTED_PROTOCOL && effectiveURL.hasPrefix("http"):
             return CurlError(CURLE_WEIRD_SERVER_REPLY, text: easy.errorText)
         case nil:

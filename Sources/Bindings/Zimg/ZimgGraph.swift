@@ -257,7 +257,7 @@ public struct ZimgGraph: ~Copyable {
             throw ZimgError(kind: .unsupported, text: "regions of the target are not supported")
         }
         if let region = conversion.source.region, !region.isFinite {
-            // zimg takes NaN for "all of it".
+            // zimg interprets NaN as "everything".
             throw ZimgError(kind: .unsupported, text: "the region has no finite position or size")
         }
         var failure = czimg_failure()

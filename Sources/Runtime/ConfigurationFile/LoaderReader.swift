@@ -154,7 +154,8 @@ private struct LoaderReader {
     private func place(_ draft: LoaderDraft) throws(InvalidLoader) -> S3Place {
         guard let endpoint = draft.endpoint, let region = draft.region else {
             let key = draft.endpoint == nil ? "endpoint" : "region"
-            throw InvalidLoader(reason: "'\(key)' is missing: it is required for a loader of kind s3")
+            throw InvalidLoader(
+                reason: "'\(key)' is missing: it is required for a loader of kind s3")
         }
         let hasBucketInHost = draft.hasBucketInHost ?? false
         if hasBucketInHost, let url = try? SourceURL(endpoint),
@@ -184,7 +185,8 @@ private struct LoaderReader {
             ("pool", draft.pool != nil, .pool),
         ]
         for key in keys where key.isSaid && key.kind != kind {
-            throw InvalidLoader(reason: "'\(key.name)' does not apply to a loader of kind \(kind.rawValue)")
+            throw InvalidLoader(
+                reason: "'\(key.name)' does not apply to a loader of kind \(kind.rawValue)")
         }
     }
 }

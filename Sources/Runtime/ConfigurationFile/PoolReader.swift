@@ -223,7 +223,8 @@ private struct PoolReader {
         ]
         for list in lists {
             if list.isNamed, list.kind != pool.kind {
-                throw InvalidPool("'\(list.key)' does not apply to a pool of kind \(pool.kind.name)")
+                throw InvalidPool(
+                    "'\(list.key)' does not apply to a pool of kind \(pool.kind.name)")
             }
             let isNeeded = list.kind == pool.kind && pool.kind != .transform
             if !list.isNamed, isNeeded, pool.trust == .external {

@@ -320,7 +320,7 @@ extension ValueReader where Value == String {
         return isQuery && text.utf8.count <= 512 ? text : nil
     }
 
-    /// The name of a header that requests may have.
+    /// The name of a header that requests may set.
     fileprivate static let headerName = scalar(
         "the name of a header that the loader does not set itself"
     ) { text in

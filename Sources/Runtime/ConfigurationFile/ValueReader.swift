@@ -78,7 +78,7 @@ extension ValueReader where Value == String {
         Configuration.isName($0) ? $0 : nil
     }
 
-    /// A part of a key: printable ASCII without spaces, or nothing.
+    /// A part of a cache key: printable ASCII without spaces, possibly empty.
     static let keyPart = scalar("ASCII text without spaces", isShown: false) {
         $0.utf8.count <= RequestLimits.nameBytesMax
             && $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? $0 : nil

@@ -252,7 +252,7 @@ extension Coordinator {
     ) {
         for delivery in deliveries.cancel(of: client, where: isMeant) {
             let error = ImageError(.cancelled, "cancelled while the result was being sent")
-            // The end of a load that goes on is told by who goes on with it.
+            // The final reply of a load that continues is sent elsewhere.
             guard delivery.reply.isTerminal || delivery.followUp != nil else {
                 letGo(of: delivery, for: client, at: now)
                 continue

@@ -194,7 +194,7 @@ enum RestrictedFront {
         try refuse(
             load.uploadBytes > UInt64(clamping: permitted.uploadBytesMax),
             "an upload of more than \(permitted.uploadBytesMax) bytes (upload-bytes)")
-        // Probes bring a small image along.
+        // Probes upload a small image.
         try refuse(
             load.logContext.isProbe && !(1...probeBytesMax).contains(load.uploadBytes),
             "being excluded from logs like a probe")

@@ -202,7 +202,8 @@ final class ReadOnlyFolder {
             throw UnusableFolder(reason: error == .noSuchFile ? Self.noIndex : Self.reason(error))
         }
         guard index.type == .regular else {
-            throw UnusableFolder(reason: "its \(DiskTier.indexName) is not a regular file: copy it again")
+            throw UnusableFolder(
+                reason: "its \(DiskTier.indexName) is not a regular file: copy it again")
         }
         // A stack that has shut down leaves it empty.
         let log = DiskTier.indexName + "-wal"

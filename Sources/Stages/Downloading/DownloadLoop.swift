@@ -65,7 +65,7 @@ final class DownloadLoop {
                 heartbeat.waits()
                 try transfers.wait(milliseconds: isBehind ? 0 : millisecondsToDeadline())
             } catch {
-                // A multi handle that fails is not usable again; a fresh process is.
+                // A failed multi handle is unusable; only a new process can recover.
                 fatalError("the curl multi handle failed: \(error)")
             }
         }

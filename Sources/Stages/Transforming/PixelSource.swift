@@ -32,7 +32,7 @@ struct PixelSource {
         self.bytes = bytes
         guard let count = layout.byteCount, count <= bytes.count, size.isPositive, layout.isActive
         else { throw ImageError(.internalError, "the pixels do not match their layout") }
-        // What counts is what was decoded. The size of the source says where it lies.
+        // The limits apply to the decoded size; the source's size only determines its position.
         let isWithin = layout.planes.allSatisfy { plane in
             max(plane.size.width, plane.size.height) <= limits.sideMax
                 && plane.size.area.map { $0 <= limits.pixelsMax } ?? false
