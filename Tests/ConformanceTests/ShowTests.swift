@@ -13,7 +13,7 @@ extension Conformance {
         private static let sixels = "\u{1B}[6;20;10t\u{1B}[?62;4;22c"
 
         /// Runs it behind a terminal of 40 by 12 cells, which answers so, and types `keys` when
-        /// something was drawn. What the terminal got; throws where the status is not 0.
+        /// something was drawn. What the terminal got; throws if the status is not 0.
         private func show(
             _ name: String, terminal: String = "xterm", answer: String = plain, keys: String = "",
             _ more: [String] = []

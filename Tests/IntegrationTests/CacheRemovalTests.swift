@@ -131,7 +131,7 @@ extension RealProcesses {
             }
         }
 
-        /// What the file sets takes the place of the options, and is loaded anew.
+        /// What the file sets takes the place of the options, and is loaded again.
         @Test func settingsOfTheFileHoldAtOnce() async throws {
             photo.origin.route("/*", .bytes(photo.new, contentType: "image/jpeg"))
             let folder = TestKit.TemporaryDirectory()

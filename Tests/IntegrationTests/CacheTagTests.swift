@@ -78,7 +78,7 @@ extension RealProcesses {
             }
         }
 
-        /// The origin has sent the head when the removal comes: what follows is asked for anew.
+        /// The origin has sent the head when the removal comes: what follows is asked for again.
         @Test func aTransferOfSomethingTaggedBeginsAnew() async throws {
             let new = try Images.quadrants(width: 160, height: 120).jpeg(quality: 85)
             let gate = Gate()

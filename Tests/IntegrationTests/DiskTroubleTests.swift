@@ -116,7 +116,7 @@ extension RealProcesses {
                 #expect(text.contains("disk cache: its index was upgraded from version 4\n"))
                 let json = try stack.run(["status", "--json"]).json()["cacheStores"]?.array?.first
                 #expect(json?["disk"]?["indexUpgradedFrom"]?.integer == 4)
-                // An entry of before has a digest as it is read, and tags where it is stored anew.
+                // An entry of before has a digest as it is read, and tags where it is stored again.
                 let hit = try await load(0, stack.client(), options: .fromCacheOnly)
                 let hash = try Tool.run(["openssl", "dgst", "-sha256", "-binary"], input: bytes[0])
                 #expect(hit.digest?.bytes == hash)

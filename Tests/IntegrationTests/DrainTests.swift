@@ -62,7 +62,7 @@ extension RealProcesses {
             var loads = Array(repeating: Set<Phase>(), count: DrainTests.clients)
         }
 
-        /// Loads until one that began after the drain has ended; throws where one did not end well.
+        /// Loads until one that began after the drain has ended; throws if one did not end well.
         private func load(
             by client: ImagebusClient, _ number: Int, _ progress: Monitor<Progress>
         ) async throws {

@@ -92,7 +92,7 @@ extension RealProcesses {
             }
         }
 
-        /// A 304 renews the image, and neither decodes nor encodes it anew (RFC 9111 §4.3.4).
+        /// A 304 renews the image, and neither decodes nor encodes it again (RFC 9111 §4.3.4).
         @Test func whatIsStaleIsConfirmedBeforeItIsDelivered() async throws {
             photo.answer(photo.old, "max-age=60", age: 100)
             try await withStack { stack in

@@ -1,7 +1,7 @@
 public import TestKit
 
 extension ChangingImage {
-    /// Of 320 by 240 pixels: waves that become four colors.
+    /// Two images of 320 × 240 pixels: waves, then four colors.
     public init() throws {
         self.init(
             old: try Images.waves(width: 320, height: 240).jpeg(quality: 85),

@@ -1,6 +1,6 @@
 import Vips
 
-/// Images that the tests make for themselves.
+/// Images that the tests create.
 public enum Images {
     /// Near pure red.
     public static let red: [UInt8] = [254, 0, 0]
@@ -20,7 +20,8 @@ public enum Images {
         return Pixels(width: width, height: height, bands: 3, samples: samples)
     }
 
-    /// The same four colors in a lossless WebP; few of its many pixels are ever in memory here.
+    /// The same four colors as a lossless WebP, written without ever having all of its pixels in
+    /// memory.
     public static func largeWebP(side: Int) throws -> [UInt8] {
         let colors = red + green + blue + yellow
         return try VipsLibrary().exclusively { () throws(VipsError) -> [UInt8] in
@@ -43,7 +44,7 @@ public enum Images {
         (0..<width).flatMap { $0 < left ? first : second }
     }
 
-    /// Seeded noise: what an encoder cannot make small.
+    /// Seeded noise, which encoders can't compress well.
     public static func noise(width: Int, height: Int, seed: UInt64 = 1) -> Pixels {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
         let samples = (0..<(width * height * 3)).map { _ in
@@ -55,7 +56,7 @@ public enum Images {
         return Pixels(width: width, height: height, bands: 3, samples: samples)
     }
 
-    /// Soft waves: like a photograph, each pixel differs a little from its neighbour.
+    /// Smooth waves: as in a photograph, each pixel differs a little from its neighbors.
     public static func waves(width: Int, height: Int) -> Pixels {
         let samples = [UInt8](unsafeUninitializedCapacity: width * height * 3) { buffer, count in
             for y in 0..<height {
@@ -71,21 +72,21 @@ public enum Images {
         return Pixels(width: width, height: height, bands: 3, samples: samples)
     }
 
-    /// A triangle between 0 and 120.
+    /// A triangle wave between 0 and 120.
     private static func wave(_ position: Int, _ period: Int) -> UInt8 {
         let phase = position % period
         let half = period / 2
         return UInt8(truncatingIfNeeded: (phase < half ? phase : period - phase) * 120 / half)
     }
 
-    /// A GIF of two by two pixels: red, green, blue, yellow. Codes of 3 bits, as LZW begins
+    /// A GIF of 2 × 2 pixels: red, green, blue, yellow. Codes of 3 bits, the initial LZW code size
     /// (GIF89a, appendix F).
     public static let tinyGIF: [UInt8] = gif(frames: [[0, 1, 2, 3]])
 
     /// The same with a second frame: yellow, blue, green, red.
     public static let animatedGIF: [UInt8] = gif(frames: [[0, 1, 2, 3], [3, 2, 1, 0]])
 
-    /// Each frame is four indexes into the palette.
+    /// A GIF; each frame is four indexes into the palette.
     private static func gif(frames: [[Int]]) -> [UInt8] {
         let head: [UInt8] = Array("GIF89a".utf8) + [2, 0, 2, 0, 0x91, 0, 0]
         let images = frames.flatMap { frame -> [UInt8] in
@@ -94,7 +95,7 @@ public enum Images {
         return head + red + green + blue + yellow + images + [0x3B]
     }
 
-    /// Codes packed from the low bits on: 3 bits each, 4 once the decoder's table has 8 entries.
+    /// Codes packed from the low bits: 3 bits each, 4 once the decoder's table has 8 entries.
     private static func codes(_ values: [Int]) -> [UInt8] {
         var bits = 0
         var filled = 0
@@ -107,7 +108,7 @@ public enum Images {
 }
 
 extension [UInt8] {
-    /// This JPEG with an EXIF block that holds nothing but the orientation (EXIF 2.3 §4.6.4).
+    /// This JPEG with an EXIF block that contains only the orientation (EXIF 2.3 §4.6.4).
     public func withEXIF(orientation: Int) -> [UInt8] {
         let directory: [UInt8] =
             [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0, 1, 0]
@@ -119,7 +120,7 @@ extension [UInt8] {
     }
 }
 
-/// Whether two colors differ by no more than lossy coding may.
+/// Whether two colors differ by no more than lossy coding explains.
 public func isClose(_ color: [UInt8], _ expected: [UInt8], by tolerance: Int = 16) -> Bool {
     color.count >= 3
         && zip(color.prefix(3), expected).allSatisfy { abs(Int($0) - Int($1)) <= tolerance }

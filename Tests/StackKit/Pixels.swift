@@ -1,34 +1,34 @@
 import Vips
 
-/// An image as samples of 8 bits, bands interleaved.
+/// An image as 8-bit samples, with interleaved bands.
 public struct Pixels: Hashable, Sendable {
-    /// Columns.
+    /// The number of columns.
     public let width: Int
-    /// Rows.
+    /// The number of rows.
     public let height: Int
-    /// Samples of one pixel.
+    /// The number of samples per pixel.
     public let bands: Int
-    /// Row by row.
+    /// The samples, row by row.
     public let samples: [UInt8]
 
-    /// Takes them as they are.
+    /// An image with these samples.
     public init(width: Int, height: Int, bands: Int, samples: [UInt8]) {
         (self.width, self.height) = (width, height)
         (self.bands, self.samples) = (bands, samples)
     }
 
-    /// Red, green, blue and, where there is one, alpha.
+    /// The samples of a pixel: red, green, blue and, if present, alpha.
     public func at(_ x: Int, _ y: Int) -> [UInt8] {
         let start = (y * width + x) * bands
         return Array(samples[start..<(start + bands)])
     }
 
-    /// `512x418`
+    /// The size as text, such as `512x418`.
     public var size: String { "\(width)x\(height)" }
 }
 
 extension Pixels {
-    /// Decodes a file; the first bytes say its format.
+    /// Decodes a file, whose first bytes determine the format.
     public init(decoding file: [UInt8]) throws {
         let library = try VipsLibrary(loaders: [.jpeg, .png, .webp, .gif, .tiff, .heif, .jxl])
         self = try library.exclusively { () throws(VipsError) -> Pixels in
@@ -67,17 +67,17 @@ extension Pixels {
         }
     }
 
-    /// As a JPEG.
+    /// The image encoded as JPEG.
     public func jpeg(quality: Int, progressive: Bool = false) throws -> [UInt8] {
         try encoded(.jpeg(quality: quality, progressive: progressive))
     }
 
-    /// As a PNG.
+    /// The image encoded as PNG.
     public func png(interlaced: Bool = false) throws -> [UInt8] {
         try encoded(.png(compression: 1, interlaced: interlaced))
     }
 
-    /// As a WebP.
+    /// The image encoded as WebP.
     public func webp(quality: Int) throws -> [UInt8] { try encoded(.webp(quality: quality)) }
 
     private func encoded(_ encoding: VipsEncoding) throws -> [UInt8] {
@@ -95,7 +95,7 @@ extension Pixels {
     }
 }
 
-/// libvips reads later than it is told to: the bytes must not move meanwhile.
+/// libvips reads the bytes after the call, so they must stay at the same address meanwhile.
 func withStableBytes<Result>(
     of bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(VipsError) -> Result
 ) throws(VipsError) -> Result {

@@ -3,24 +3,24 @@ public import Messages
 public import TestKit
 
 extension StatusReport {
-    /// A counter; nil where the coordinator has none of that name.
+    /// A counter of the coordinator; nil if there is none of that name.
     public func counter(_ name: String) -> Int? {
         counters.first { $0.name == name }.map { Int($0.value) }
     }
 
-    /// Nobody waits for anything, and every block was released.
+    /// Whether there are no requests and no jobs, and every block has been released.
     public var isIdle: Bool {
         ["liveRequests", "liveJobs", "liveBlocks"].allSatisfy { counter($0) == 0 }
     }
 
-    /// How often processes were started again.
+    /// The number of process restarts.
     public var restarts: Int { processes.reduce(0) { $0 + Int($1.restarts) } }
 
-    /// How many processes ended since they had not heeded a cancel within the grace
-    /// (SEMANTICS §8.3), as happens on a busy machine. Each counts once its successor is there.
+    /// The number of processes that ended because they didn't obey a cancel within the grace period
+    /// (SEMANTICS §8.3), which happens on a busy machine. Each counts once its successor runs.
     public var hardCancels: Int { cancellations.reduce(0) { $0 + Int($1.hard) } }
 
-    /// What the stack holds and its processes, in one line.
+    /// The resources that the stack holds and its processes, in one line.
     public var outline: String {
         let held = counters.filter {
             $0.value > 0 && ($0.name.hasPrefix("live") || $0.name.hasPrefix("queued"))
@@ -33,25 +33,26 @@ extension StatusReport {
 }
 
 extension StackHarness {
-    /// Waits until nothing is left to be done.
+    /// Waits until the stack is idle.
     @discardableResult
     public func awaitIdle(timeout: Duration = defaultTimeout) async throws -> StatusReport {
         try await awaitStatus("an idle stack", timeout: timeout) { $0.isIdle }
     }
 
-    /// The same with so many processes: the heirs of those that ended are there too.
+    /// The same with a given number of processes, so that the successors of ended processes are
+    /// there as well.
     public func awaitIdle(processes: Int) async throws -> StatusReport {
         try await awaitStatus("an idle stack of \(processes) processes") {
             $0.isIdle && $0.processes.count == processes
         }
     }
 
-    /// What the stack holds at the moment, for messages.
+    /// The resources that the stack holds, for messages.
     public func summary() async throws -> String {
         try await awaitStatus("a status") { _ in true }.outline
     }
 
-    /// A process below `serve` by its number in the status.
+    /// A child process of `serve`, by its process id in the status.
     public func child(_ process: StatusReport.ProcessStatus) throws -> ObservedProcess {
         guard let child = children.first(where: { $0.processID == Int32(process.pid) }) else {
             throw StackFailure("\(process.kind.name) \(process.pid) is no child", log: logFile)
@@ -61,8 +62,8 @@ extension StackHarness {
 }
 
 extension ProcessMetrics {
-    /// The figures once the descriptors have not changed for 200 ms: connections that a test gave
-    /// up end a moment later, which /proc tells nobody.
+    /// The measurements once the number of descriptors hasn't changed for 200 ms: connections that
+    /// a test has closed end a moment later, and /proc has no event for that.
     public static func settled(_ process: Int32) async throws -> ProcessMetrics {
         let deadline = ContinuousClock.now.advanced(by: .seconds(5))
         var metrics = try ProcessMetrics(of: process)
@@ -78,15 +79,15 @@ extension ProcessMetrics {
 }
 
 extension StackHarness {
-    /// Where clients connect.
+    /// The socket of clients.
     public var frontSocket: String { "\(runtimeDirectory)/front/front.sock" }
-    /// Of front ends that speak for strangers.
+    /// The socket of front ends that act for untrusted clients.
     public var webSocket: String { "\(runtimeDirectory)/web/web.sock" }
 
-    /// Where operators connect.
+    /// The socket of operators.
     public var adminSocket: String { "\(runtimeDirectory)/admin/admin.sock" }
 
-    /// Where workers of a kind connect.
+    /// The socket of a kind of worker.
     public func backSocket(_ kind: WorkerKind) -> String {
         "\(runtimeDirectory)/back/\(kind.name)/back.sock"
     }

@@ -4,15 +4,15 @@ public import Messages
 public import TestKit
 
 extension StackHarness {
-    /// What workers of a kind show at their listener, as whoever is the user of `serve`, and no
-    /// sandboxed worker, finds it in `/proc`; nil where no listener asks.
+    /// The secret that workers of a kind present at their listener, read from `/proc` as the user
+    /// of `serve` can, and no sandboxed worker can; nil if no listener requires one.
     public func listenerSecret(_ kind: WorkerKind) throws -> ListenerSecret? {
         guard let path = Self.secretPaths(of: processID, kind.name).first else { return nil }
         let bytes = try FileDescriptor.open(path).sealedBytes(bytesMax: ListenerSecrets.byteCount)
         return ListenerSecret(bytes)
     }
 
-    /// Open descriptors of secrets in a process; those of one kind where it is named.
+    /// The open descriptors of secrets in a process, limited to one kind if `kind` is given.
     public static func secretPaths(of process: Int32, _ kind: String = "") -> [String] {
         let folder = "/proc/\(process)/fd"
         return DirectoryEntries.names(folder).map { "\(folder)/\($0)" }.filter {

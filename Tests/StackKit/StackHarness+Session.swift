@@ -3,7 +3,7 @@ public import Imagebus
 public import Messages
 public import TestKit
 
-/// Runs `body` with a stack that is ready, ends it in order, and throws where something is left.
+/// Runs `body` with a ready stack, shuts the stack down, and throws if it leaves anything behind.
 public func withStack<Result>(
     _ arguments: [String] = ["--allow-private-networks"], decoders: Int = 2,
     environment: [String: String] = [:], launcher: [String] = [], mount: PrivateMount? = nil,
@@ -21,8 +21,8 @@ public func withStack<Result>(
 }
 
 extension StackHarness {
-    /// A client of this stack; it ends with its last reference. Without `sharesLoads` each of its
-    /// loads is a message.
+    /// A client of this stack; it is closed when its last reference is released. Without
+    /// `sharesLoads` each of its loads is a message.
     public func client(
         asOperator: Bool = false, sharesLoads: Bool = true, repeatsAnswers: Bool = true
     ) throws -> ImagebusClient {
@@ -34,7 +34,7 @@ extension StackHarness {
         return try ImagebusClient(configuration)
     }
 
-    /// Runs `imagebus get` with this stack to its end.
+    /// Runs `imagebus get` with this stack to completion.
     public func get(
         _ arguments: [String], input: [UInt8]? = nil, timeout: Duration = defaultTimeout
     ) throws -> CommandLineEnd {
@@ -47,13 +47,13 @@ extension StackHarness {
             ["get"] + arguments + ["--runtime-dir", runtimeDirectory], input: input)
     }
 
-    /// Runs another command with this stack to its end.
+    /// Runs another command with this stack to completion.
     public func run(_ arguments: [String]) throws -> CommandLineEnd {
         try CommandLineRun(arguments + ["--runtime-dir", runtimeDirectory]).end()
     }
 
-    /// Asks for the status, with pauses, until it is as wanted, and returns it. Throws a
-    /// `StackFailure` of one line, which names `what`, if `timeout` passes or `serve` ends before.
+    /// Polls the status until it meets the condition, and returns it. Throws a `StackFailure` of
+    /// one line with `what` if `timeout` expires or `serve` ends first.
     public func awaitStatus(
         _ what: String, timeout: Duration = defaultTimeout,
         until condition: (StatusReport) throws -> Bool
@@ -84,7 +84,7 @@ extension StackHarness {
         }
     }
 
-    /// Closes the client once `serve` has ended, so that its question fails at once.
+    /// Closes the client once `serve` has ended, so that its pending status request fails at once.
     private func watchServe(closing client: ImagebusClient) -> Task<Void, any Error> {
         let serve = processID
         return Task { [weak client] in
@@ -117,7 +117,7 @@ extension ImageRequest {
 }
 
 extension LoadTask {
-    /// With what it failed; nil where it did not.
+    /// The code of the error that the load fails with; nil if it succeeds.
     public var errorCode: ErrorCode? {
         get async {
             do throws(ImageError) {

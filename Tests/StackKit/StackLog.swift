@@ -2,10 +2,10 @@ import TestKit
 
 /// The log of the stack of the running test.
 public enum StackLog {
-    /// Where it lies; nil where no stack runs.
+    /// The path of the log; nil if no stack is running.
     @TaskLocal public static var path: String?
 
-    /// Prints its end: a failed expectation says little without what the processes said.
+    /// Prints the end of the log, since a failed expectation is hard to explain without it.
     public static func show() {
         if let path { print(LogTail.text(path)) }
     }

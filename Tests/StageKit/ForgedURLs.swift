@@ -1,11 +1,11 @@
 public import ImageModel
 
-/// Spellings that are to lead where nobody may go, for each kind of loader.
+/// URLs of each kind of loader that try to reach forbidden targets.
 public enum ForgedURLs {
-    /// A spelling, and the error that it ends with.
+    /// A URL, and the error that it must fail with.
     public typealias Row = (url: String, code: ErrorCode)
 
-    /// `PORT` is that of a server on this machine, which would answer.
+    /// `PORT` is the port of a server on this machine, which would answer.
     public static let http: [Row] =
         [
             // Loopback, in the spellings of inet_aton(3) and of IPv6.
@@ -18,7 +18,7 @@ public enum ForgedURLs {
             "[2606:4700::5efe:127.0.0.1]",
             "127.0.0.2", "0x7f.0x0.0x0.0x1", "0177.0.0x0.1", "127.0.0.0x1", "2130706434",
             "0x7F000002", "017700000002", "[0:0:0:0:0:0:127.0.0.1]", "[::0001]",
-            // Private networks, links, and what clouds keep there.
+            // Private networks, link-local addresses and cloud metadata services.
             "10.0.0.1", "10.1", "0xa000001", "172.16.0.1", "172.31.255.255", "192.168.1.1",
             "192.168.257", "3232235777", "169.254.169.254", "0xa9fea9fe", "2852039166",
             "0251.0376.0251.0376", "169.254.43518", "169.254.170.2", "100.64.0.1",
@@ -28,14 +28,14 @@ public enum ForgedURLs {
             "10.255.255.255", "172.16.1", "0xac100001", "192.168.255.255", "100.127.255.255",
             "[::ffff:10.0.0.1]", "[::ffff:192.168.1.1]", "[::10.0.0.1]", "[64:ff9b::10.0.0.1]",
             "[2002:a00:1::]", "[fdff:ffff::1]", "[febf::1]", "[fe80::a9fe:a9fe]",
-            // No hosts at all.
+            // Addresses that aren't hosts.
             "192.0.0.192", "198.18.0.1", "224.0.0.1", "239.255.255.250", "240.0.0.1",
             "255.255.255.255", "198.19.255.255", "[ff05::2]", "192.0.2.1", "198.51.100.1",
             "203.0.113.1", "192.88.99.1",
             "[ff02::1]", "[2001:db8::1]", "[100::1]", "[4000::1]", "[2001::1]",
         ].map { ("http://\($0):PORT/metadata", .addressForbidden) }
         + [
-            // What stands before and behind the host.
+            // Text before and after the host.
             ("HTTP://127.0.0.1:PORT/", .addressForbidden),
             ("http://public.example@127.0.0.1:PORT/", .addressForbidden),
             ("http://public.example:80@localhost:PORT/", .addressForbidden),
@@ -54,7 +54,7 @@ public enum ForgedURLs {
             ("http://127.0.0.1%00.public.example:PORT/", .invalidURL),
             ("http:///127.0.0.1:PORT/", .invalidURL), ("http:/127.0.0.1:PORT/", .invalidURL),
             ("http:127.0.0.1:PORT/", .invalidURL), ("://127.0.0.1:PORT/", .invalidURL),
-            // What no loader of HTTP takes.
+            // Schemes that no HTTP loader accepts.
             ("ftp://127.0.0.1:PORT/", .unsupportedScheme),
             ("gopher://127.0.0.1:PORT/_GET", .unsupportedScheme),
             ("dict://127.0.0.1:PORT/", .unsupportedScheme),
@@ -72,13 +72,13 @@ public enum ForgedURLs {
             ("s3://photos/a", .unsupportedScheme),
         ]
 
-    /// What some resolvers and locales read as an address, and others as no host at all.
+    /// Hosts that some resolvers and locales parse as an address and others don't accept as a host.
     public static let unreadable = [
         "http://127.0.0.1.:PORT/", "http://localhost.:PORT/", "http://①②⑦.⓪.⓪.①:PORT/",
         "http://127。0。0。1:PORT/", "http://127.0.0.1:PORT\\@public.example/",
     ]
 
-    /// Below the root of a `FolderOfFiles`.
+    /// Relative to the root of a `FolderOfFiles`.
     public static let file: [Row] = [
         ("file:///../secret", .invalidURL), ("file:///folder/../../secret", .invalidURL),
         ("file:///folder/..", .invalidURL), ("file:///.", .invalidURL), ("file:///..", .invalidURL),
@@ -106,7 +106,7 @@ public enum ForgedURLs {
         ("file:///", .invalidURL), ("FILE:///../secret", .invalidURL),
         ("file:///a.jpg/", .invalidURL), ("file:///folder/", .invalidURL),
         ("file:///a.jpg?x", .invalidURL), ("file:///a.jpg#x", .invalidURL),
-        // Links that leave the root, at their end or on the way.
+        // Links that leave the root, in the last component or on the way.
         ("file:///up/secret", .addressForbidden), ("file:///up/files/a.jpg", .addressForbidden),
         ("file:///up/root-secret", .addressForbidden), ("file:///secret", .addressForbidden),
         ("file:///absolute", .addressForbidden), ("file:///own", .addressForbidden),
@@ -114,7 +114,7 @@ public enum ForgedURLs {
         ("file:///process/environ", .addressForbidden),
         ("file:///process/cwd/secret", .addressForbidden),
         ("file:///circle", .addressForbidden), ("file:///zero", .addressForbidden),
-        // What is no file with bytes.
+        // Paths that aren't files with content.
         ("file:///pipe", .invalidDownloadResponse), ("file:///folder", .invalidDownloadResponse),
         ("file:///empty", .badImageData), ("file:///dangling", .invalidDownloadStatusCode),
         ("file:///missing", .invalidDownloadStatusCode),
@@ -126,7 +126,7 @@ public enum ForgedURLs {
         ("http://127.0.0.1/", .unsupportedScheme), ("s3://photos/a", .unsupportedScheme),
     ]
 
-    /// An endpoint that has no bucket and would take every path.
+    /// For an endpoint without that bucket that would accept every path.
     public static let s3: [Row] =
         [
             "s3://169.254.169.254/latest/meta-data", "s3://127.0.0.1/x", "s3://10.0.0.1/x",
@@ -150,7 +150,7 @@ public enum ForgedURLs {
             "s3://photos/" + String(repeating: "a", count: 1_025),
         ].map { ($0, .invalidURL) }
         + [
-            // Names of buckets, whatever else they may mean elsewhere.
+            // Bucket names that may mean something else elsewhere.
             ("s3://localhost/x", .invalidDownloadStatusCode),
             ("s3://evil.example/x", .invalidDownloadStatusCode),
             ("s3://2130706433/x", .invalidDownloadStatusCode),
@@ -163,7 +163,7 @@ public enum ForgedURLs {
             ("file:///a", .unsupportedScheme), ("http://127.0.0.1/", .unsupportedScheme),
         ]
 
-    /// What is no data URL, or has no bytes.
+    /// Invalid and empty data URLs.
     public static let data: [Row] = [
         ("data:", .invalidURL), ("data:x", .invalidURL), ("data:image/png;base64", .invalidURL),
         ("data:,", .badImageData), ("data:;base64,", .badImageData),

@@ -3,7 +3,7 @@ public import Messages
 public import StageContract
 import Synchronization
 
-/// Blocks from the heap; knows which of them nobody gave back.
+/// Blocks allocated on the heap; tracks the blocks that haven't been returned.
 public final class HeapSpace: OutputSpace {
     private struct State {
         var next: UInt64 = 1
@@ -15,11 +15,11 @@ public final class HeapSpace: OutputSpace {
     private let bytesMax: Int
     private let onReserve: @Sendable () -> Void
 
-    /// An empty space.
+    /// Creates an empty space.
     ///
     /// - Parameters:
-    ///   - bytesMax: of one block; more is `arenaFull`.
-    ///   - onReserve: called before each reservation.
+    /// - bytesMax: the largest block; more fails with `arenaFull`.
+    /// - onReserve: called before each reservation.
     public init(bytesMax: Int = 1 << 30, onReserve: @escaping @Sendable () -> Void = {}) {
         self.bytesMax = bytesMax
         self.onReserve = onReserve
@@ -31,13 +31,13 @@ public final class HeapSpace: OutputSpace {
         }
     }
 
-    /// Blocks that were reserved and not given back.
+    /// The number of blocks that were reserved and not returned.
     public var outstanding: Int { state.withLock { $0.blocks.count } }
 
-    /// The part at the end of the block given back last that nobody had written, 0 to 1.
+    /// The unwritten fraction at the end of the last returned block, 0 to 1.
     public var untouched: Double { state.withLock { $0.untouched } }
 
-    /// A block of that many bytes, each 0xEE.
+    /// Allocates a block of `bytes` bytes, each 0xEE.
     public func reserve(_ bytes: Int) throws(ImageError) -> OutputBlock {
         onReserve()
         guard bytes <= bytesMax else { throw ImageError(.arenaFull, "no space") }
@@ -52,7 +52,7 @@ public final class HeapSpace: OutputSpace {
         return block
     }
 
-    /// Gives a block back, once.
+    /// Returns a block, once.
     public func discard(_ block: OutputBlock) {
         var end = block.bytes.count
         while end > 0, block.bytes[end - 1] == 0xEE { end -= 1 }
@@ -63,7 +63,7 @@ public final class HeapSpace: OutputSpace {
         block.bytes.deallocate()
     }
 
-    /// The bytes that a reference names.
+    /// The bytes of a block reference.
     public func bytes(_ reference: BlockReference) -> [UInt8] {
         state.withLock { state in
             guard let block = state.blocks[reference.block] else { return [] }

@@ -1,7 +1,7 @@
-/// ICC profiles whose colors are known by how they are made (ICC.1:2001-04).
+/// ICC profiles with known colors by construction (ICC.1:2001-04).
 public enum TestProfile {
-    /// A display whose first channel lights what sRGB's second one does, the second the third, the
-    /// third the first; each by the power of 2.2.
+    /// A display profile with rotated channels: the first channel drives sRGB's second, the second
+    /// the third, the third the first; each with a gamma of 2.2.
     public static let rotatedRGB: [UInt8] = profile(
         class: "mntr", space: "RGB ", connection: "XYZ ",
         tags: [
@@ -9,13 +9,13 @@ public enum TestProfile {
             ("wtpt", xyz(white)), ("rTRC", power), ("gTRC", power), ("bTRC", power),
         ])
 
-    /// A display of grays, each by the power of 2.2.
+    /// A grayscale display profile with a gamma of 2.2.
     public static let gray: [UInt8] = profile(
         class: "mntr", space: "GRAY", connection: "XYZ ",
         tags: [("wtpt", xyz(white)), ("kTRC", power)])
 
-    /// A printer of four inks: the first alone is black, the second red, the third and the fourth
-    /// leave the paper white; so do none.
+    /// A printer profile with four inks: the first alone is black, the second red; the third, the
+    /// fourth, and no ink at all leave the paper white.
     public static let oddInks: [UInt8] = profile(
         class: "prtr", space: "CMYK", connection: "Lab ",
         tags: [("A2B0", inks), ("A2B1", inks), ("wtpt", xyz(white))])
@@ -29,8 +29,8 @@ public enum TestProfile {
     private static let power: [UInt8] =
         Array("curv".utf8) + number(0) + number(1) + [2, 51, 0, 0]
 
-    /// A table of two points for each ink: the corners of what four inks can be mixed to. Lab of 8
-    /// bits has its grays at 128.
+    /// A table with two points per ink: the corners of all mixtures of four inks. In 8-bit Lab,
+    /// neutral is 128.
     private static let inks: [UInt8] = {
         let straight = (0...255).map { UInt8($0) }
         let unit = (0..<9).flatMap { fixed($0 % 4 == 0 ? 1 : 0) }

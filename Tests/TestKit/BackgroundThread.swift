@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread of a test or of the origin server, outside the cooperative pool.
+/// A thread of a test or the origin server, outside the cooperative pool.
 public final class BackgroundThread: Sendable {
     private let ended: Monitor<Bool>
 
@@ -29,7 +29,7 @@ public final class BackgroundThread: Sendable {
         precondition(code == 0, "a test needs one more thread than the system gives: \(code)")
     }
 
-    /// Blocks until the body has returned; false where `timeout` passes first.
+    /// Blocks until the body has returned. Returns false on timeout.
     public func join(timeout: Duration = defaultTimeout) -> Bool {
         ended.wait(timeout: timeout) { $0 }
     }
@@ -39,7 +39,7 @@ public final class BackgroundThread: Sendable {
         await ended.wait(timeout: timeout) { $0 }
     }
 
-    /// Runs blocking work on a thread of its own and returns what it returned.
+    /// Runs blocking work on a thread of its own and returns its result.
     public static func value<Value: Sendable>(
         _ work: @escaping @Sendable () -> Value
     ) async -> Value {

@@ -1,7 +1,7 @@
-/// Connections of this network, as the kernel counts them.
+/// TCP connections of this network namespace, from the kernel's table.
 public enum Connections {
-    /// How many are established to a port of an IPv4 address (`proc_net_tcp` of the kernel's
-    /// documents); `nil` where the table cannot be read.
+    /// The number of connections established to a port on an IPv4 address (`/proc/net/tcp`, kernel
+    /// documentation `proc_net_tcp`); `nil` if the table can't be read.
     public static func established(to port: UInt16) -> Int? {
         guard let table = FileBytes.text("/proc/self/net/tcp") else { return nil }
         let digits = String(port, radix: 16, uppercase: true)

@@ -1,11 +1,11 @@
-/// SVG and PDF that the tests write for themselves, by their specifications.
+/// SVG and PDF files that the tests write from the specifications.
 public enum Drawings {
-    /// Of the four quarters, row by row.
+    /// The colors of the four quarters, row by row.
     public static let colors: [[UInt8]] = [
         [254, 0, 0], [0, 200, 0], [0, 0, 254], [250, 240, 0],
     ]
 
-    /// An SVG with these attributes of its root, and this in it.
+    /// An SVG whose root has `attributes` and contains `content`.
     public static func svg(_ attributes: String, _ content: String) -> [UInt8] {
         Array(
             """
@@ -14,7 +14,7 @@ public enum Drawings {
             """.utf8)
     }
 
-    /// An SVG of the four quarters.
+    /// An SVG with four colored quarters.
     public static func svgQuarters(width: Int = 24, height: Int = 24) -> [UInt8] {
         let rectangles = zip(colors, 0...).map { color, quarter in
             let (x, y) = (quarter % 2 * width / 2, quarter / 2 * height / 2)
@@ -25,8 +25,8 @@ public enum Drawings {
         return svg("width=\"\(width)\" height=\"\(height)\"", rectangles.joined())
     }
 
-    /// A PDF of one page for each content stream (ISO 32000-1, 7.5), each of so many points; `F1`
-    /// is Helvetica, which is not in the file.
+    /// A PDF with one page per content stream (ISO 32000-1, 7.5). Sizes are in points. `F1` is
+    /// Helvetica, which isn't embedded in the file.
     public static func pdf(width: Double, height: Double, pages: [String]) -> [UInt8] {
         let kids = pages.indices.map { "\(4 + 2 * $0) 0 R" }.joined(separator: " ")
         var objects = [
@@ -43,7 +43,7 @@ public enum Drawings {
         return pdf(objects: objects)
     }
 
-    /// The four quarters; rows of a PDF count from the bottom.
+    /// A PDF with four colored quarters. Rows of a PDF count from the bottom.
     public static func pdfQuarters(width: Int = 24, height: Int = 24, pages: Int = 1) -> [UInt8] {
         let content = zip(colors, 0...).map { color, quarter in
             let values = color.map { "\(Double($0) / 255)" }.joined(separator: " ")
@@ -56,7 +56,7 @@ public enum Drawings {
             pages: Array(repeating: page, count: pages))
     }
 
-    /// A PDF of these objects, numbered from 1 on; the first one is its catalogue.
+    /// A PDF of these objects, numbered from 1; the first one is its catalog.
     public static func pdf(objects: [String]) -> [UInt8] {
         var (text, offsets) = ("%PDF-1.4\n", [Int]())
         for (index, object) in objects.enumerated() {

@@ -1,22 +1,22 @@
-/// Something that should happen a number of times.
+/// An event that is expected a number of times.
 public final class Expectation: Sendable {
     private let fulfilments = Monitor(0)
     private let expectedCount: Int
 
-    /// An expectation that is met once `fulfil` was called `count` times.
+    /// An expectation that is met after `count` calls of `fulfil`.
     public init(count: Int = 1) {
         expectedCount = count
     }
 
-    /// It happened once more. Any thread.
+    /// Records one more occurrence. Any thread.
     public func fulfil() {
         fulfilments.withLock { $0 += 1 }
     }
 
-    /// How often it happened so far.
+    /// The number of occurrences so far.
     public var count: Int { fulfilments.current }
 
-    /// Blocks until it is met; false where `timeout` passes first.
+    /// Blocks until the expectation is met. Returns false on timeout.
     public func wait(timeout: Duration = defaultTimeout) -> Bool {
         fulfilments.wait(timeout: timeout) { $0 >= self.expectedCount }
     }

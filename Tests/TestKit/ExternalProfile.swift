@@ -1,6 +1,6 @@
-/// ICC profiles that others made.
+/// ICC profiles from other software.
 public enum ExternalProfile {
-    /// One that libvips brings along: `srgb`, `p3` or `cmyk`.
+    /// A profile built into libvips: `srgb`, `p3` or `cmyk`.
     public static func named(_ name: String) throws -> [UInt8] {
         let folder = TemporaryDirectory()
         let (plain, colored) = (folder.file("a.tif"), folder.file("b.tif"))

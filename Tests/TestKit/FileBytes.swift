@@ -1,8 +1,8 @@
 import Glibc
 
-/// Whole files for tests.
+/// Reads whole files for tests.
 public enum FileBytes {
-    /// All bytes of the file, or nil where it cannot be opened or read.
+    /// All bytes of the file, or nil if it can't be opened or read.
     public static func read(_ path: String) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -17,7 +17,7 @@ public enum FileBytes {
         }
     }
 
-    /// The file as text, or nil where it cannot be read or is no UTF-8.
+    /// The file as text, or nil if it can't be read or isn't UTF-8.
     public static func text(_ path: String) -> String? {
         read(path).flatMap { String(validating: $0, as: UTF8.self) }
     }

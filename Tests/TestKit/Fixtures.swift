@@ -1,8 +1,8 @@
 import Glibc
 
-/// The folder of test images, which lies outside the repository.
+/// The folder of test images, which is outside the repository.
 public enum Fixtures {
-    /// The value of `IMAGEBUS_FIXTURES`, or nil if it is not set: tests that need its images are
+    /// The value of `IMAGEBUS_FIXTURES`, or nil if it isn't set; tests that need its images are
     /// skipped then.
     public static let folder: String? = getenv("IMAGEBUS_FIXTURES").map { String(cString: $0) }
 
@@ -11,8 +11,8 @@ public enum Fixtures {
         folder.map { $0 + "/" + name }
     }
 
-    /// The bytes of an image, or nil if it is not there; without a folder the name is printed, in
-    /// the form in which a skipped test is.
+    /// The bytes of an image, or nil if it doesn't exist. Without a fixtures folder the name is
+    /// printed in the form of a skipped test.
     public static func bytes(_ name: String) -> [UInt8]? {
         guard let path = path(name) else {
             print("- Test image \(name) skipped: needs IMAGEBUS_FIXTURES")
@@ -21,7 +21,7 @@ public enum Fixtures {
         return FileBytes.read(path)
     }
 
-    /// The bytes of an image that has to be there.
+    /// The bytes of an image; throws if it doesn't exist.
     public static func read(_ name: String) throws -> [UInt8] {
         guard let bytes = bytes(name) else {
             throw StackFailure("\(folder ?? "IMAGEBUS_FIXTURES")/\(name) cannot be read")
@@ -29,7 +29,7 @@ public enum Fixtures {
         return bytes
     }
 
-    /// A photo of 2725×2225, or one that `scripts/draw-photo` draws if there is no folder.
+    /// A photo of 2725×2225, or one drawn by `scripts/draw-photo` if there is no fixtures folder.
     public static func photo() throws -> [UInt8] {
         guard folder == nil else { return try read("photos/photo-2725x2225.jpg") }
         let directory = TemporaryDirectory()

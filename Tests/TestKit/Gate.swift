@@ -1,26 +1,26 @@
-/// A listener that is shut until the test opens it, and stays open from then on.
+/// A gate that is closed until the test opens it and stays open from then on.
 ///
-/// It is a pipe that is never read, so the origin server can poll it beside a socket.
+/// It is a pipe that is never read, so the origin server can poll it together with a socket.
 public final class Gate: Sendable {
     private let pipe = Pipe()
 
     /// Readable once the gate is open.
     var descriptor: Int32 { pipe.readEnd }
 
-    /// A shut gate.
+    /// Creates a closed gate.
     public init() {}
 
-    /// Lets through all who wait, and all who come later. Any thread, any number of times.
+    /// Opens the gate for all current and later waiters. Any thread, any number of times.
     public func open() {
         pipe.put(1)
     }
 
-    /// True once the gate was opened.
+    /// Whether the gate has been opened.
     public var isOpen: Bool {
         Poll.wait([.readable(descriptor)], timeout: .zero) == 0
     }
 
-    /// Blocks until the gate is open; false where `timeout` passes first.
+    /// Blocks until the gate is open. Returns false on timeout.
     public func wait(timeout: Duration = defaultTimeout) -> Bool {
         Poll.wait([.readable(descriptor)], timeout: timeout) == 0
     }

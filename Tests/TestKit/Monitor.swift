@@ -1,17 +1,17 @@
 import Glibc
 
-/// A value behind a lock, whose changes can be waited for.
+/// A value behind a lock whose changes can be awaited.
 ///
-/// Every `withLock` wakes all who wait; they look again. Waits end by the condition or by the
-/// timeout, never by a guess.
+/// Every `withLock` wakes all waiters, which then check their conditions again. A wait ends only
+/// when its condition holds or its timeout expires.
 ///
-/// Sendable: `storage` is touched only between `pthread_mutex_lock` and `_unlock`.
+/// Sendable: `storage` is accessed only between `pthread_mutex_lock` and `_unlock`.
 public final class Monitor<State: Sendable>: @unchecked Sendable {
     private let storage: UnsafeMutablePointer<State>
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    /// A monitor that holds `initial`.
+    /// Creates a monitor with the value `initial`.
     public init(_ initial: State) {
         storage = .allocate(capacity: 1)
         storage.initialize(to: initial)
@@ -32,7 +32,7 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
         changed.deallocate()
     }
 
-    /// Runs `body` with exclusive access to the value, then wakes all who wait.
+    /// Runs `body` with exclusive access to the value, then wakes all waiters.
     public func withLock<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -44,14 +44,14 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
         return try body(&storage.pointee)
     }
 
-    /// The value at this moment.
+    /// The current value.
     public var current: State {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return storage.pointee
     }
 
-    /// Blocks until `condition` holds; false where `timeout` passes first.
+    /// Blocks until `condition` holds. Returns false on timeout.
     public func wait(
         timeout: Duration = defaultTimeout, until condition: (State) -> Bool
     ) -> Bool {
@@ -66,8 +66,8 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
         return true
     }
 
-    /// The same for async tests: the wait happens on a thread of its own, so that no thread of
-    /// the cooperative pool is blocked.
+    /// The same for async tests. It waits on a thread of its own, so that it doesn't block a thread
+    /// of the cooperative pool.
     public func wait(
         timeout: Duration = defaultTimeout, until condition: @escaping @Sendable (State) -> Bool
     ) async -> Bool {
@@ -75,8 +75,7 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
     }
 }
 
-/// How long a test waits for an event that should come: generous, since it is only ever used up
-/// by a failing test.
+/// How long a test waits for an expected event. Generous, since only failing tests use all of it.
 public let defaultTimeout = Duration.seconds(20)
 
 extension timespec {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A non-blocking pipe: an event that can be polled beside a socket.
+/// A non-blocking pipe: an event that can be polled together with a socket.
 ///
-/// A socket pair, since it takes the close-on-exec flag in the same call.
+/// It is a socket pair, since that call can set the close-on-exec flag.
 final class Pipe: Sendable {
     let readEnd: Int32
     private let writeEnd: Int32
@@ -19,13 +19,13 @@ final class Pipe: Sendable {
         close(writeEnd)
     }
 
-    /// Puts `count` bytes in, at most what fits (some 200 KB).
+    /// Writes `count` bytes, or as many as fit (about 200 KB).
     func put(_ count: Int) {
         let bytes = [UInt8](repeating: 1, count: count)
         _ = write(writeEnd, bytes, count)
     }
 
-    /// Takes one byte out; false where there is none.
+    /// Reads one byte. Returns false if there is none.
     func take() -> Bool {
         var byte: UInt8 = 0
         return read(readEnd, &byte, 1) == 1

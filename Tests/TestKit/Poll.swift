@@ -1,9 +1,8 @@
 import Glibc
 
-/// `poll(2)` over a handful of descriptors.
+/// `poll(2)` over a few descriptors.
 enum Poll {
-    /// The index of the first descriptor with an event, or nil after `timeout` (nil waits for
-    /// ever).
+    /// The index of the first descriptor with an event, or nil after `timeout` (nil: no timeout).
     static func wait(_ descriptors: [pollfd], timeout: Duration?) -> Int? {
         let deadline = timeout.map { ContinuousClock.now.advanced(by: $0) }
         var descriptors = descriptors
@@ -34,7 +33,7 @@ extension pollfd {
         pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     }
 
-    /// Fires when the peer has closed its side, whether or not unread bytes are there.
+    /// Fires when the peer has closed its side, even if there are unread bytes.
     static func closed(_ descriptor: Int32) -> pollfd {
         let readHangUp: Int16 = 0x2000  // POLLRDHUP, a GNU name that the importer may not show
         return pollfd(fd: descriptor, events: readHangUp, revents: 0)

@@ -1,11 +1,10 @@
 import Glibc
 
-/// Pauses between looks at what gives no event: 1 ms at first, then twice as long each time, up to
-/// 50 ms.
+/// Pauses between polls of a state that has no event: 1 ms at first, doubled each time up to 50 ms.
 public struct PollingPause: Sendable {
     private var next = Duration.milliseconds(1)
 
-    /// Begins with the shortest pause.
+    /// Starts with the shortest pause.
     public init() {}
 
     /// Blocks this thread for the next pause.

@@ -1,12 +1,12 @@
-/// Two files of the reference encoder of QOI, 16 by 12 pixels, with all that the format has.
+/// Two 16 × 12 files from the QOI reference encoder that use every feature of the format.
 public enum QOIFile {
     /// The file.
     public static func bytes(hasAlpha: Bool) throws -> [UInt8] {
         try Tool.run(["base64", "--decode"], input: Array((hasAlpha ? rgba : rgb).utf8))
     }
 
-    /// What every reader has to see in the file, with alpha: a run, small steps, colors again, and
-    /// alpha where there is any.
+    /// The samples that every decoder must produce, with alpha: a run, small differences, repeated
+    /// colors and, if the file has it, alpha.
     public static func samples(hasAlpha: Bool) -> [UInt8] {
         (0..<12).flatMap { y in
             (0..<16).flatMap { x in

@@ -1,15 +1,15 @@
 import Glibc
 
-/// A TCP connection to a port of 127.0.0.1 that says what it is told and reads what comes.
+/// A raw TCP connection to a port of 127.0.0.1: sends what the test passes and reads the replies.
 public struct RawClient: ~Copyable {
     private let socket: Int32
 
-    /// Reads give up after this.
+    /// The timeout of a read.
     private static let secondsMax = 60
 
-    /// Connects; throws where nobody listens. `lastByte` is that of the address 127.0.0.N that it
-    /// comes from: others are other peers. With `receiving` the system keeps about so many bytes
-    /// that were not read.
+    /// Connects; throws if nothing listens at the port. `lastByte` selects the source address
+    /// 127.0.0.N; different addresses are different peers. `receiving` sets the receive buffer of
+    /// the socket, in bytes (approximately).
     public init(
         port: UInt16, from lastByte: UInt8 = 1, receiving bytes: Int32? = nil
     ) throws(ConnectionRefused) {
@@ -33,7 +33,7 @@ public struct RawClient: ~Copyable {
         }
     }
 
-    /// Connects to a Unix socket; throws where nobody listens.
+    /// Connects to a Unix socket; throws if nothing listens there.
     public init(path: String) throws(ConnectionRefused) {
         socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: Self.secondsMax, tv_usec: 0)
@@ -72,13 +72,13 @@ public struct RawClient: ~Copyable {
 
     deinit { close(socket) }
 
-    /// Nobody listens at the port.
+    /// Nothing listens at the port.
     public struct ConnectionRefused: Error {}
 
-    /// Says a text as it is.
+    /// Sends a text without changes.
     public func send(_ text: String) { send(Array(text.utf8)) }
 
-    /// Says bytes as they are; the rest is dropped once nobody listens any more.
+    /// Sends bytes without changes. If the peer stops reading, the rest is dropped.
     public func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {
@@ -90,16 +90,16 @@ public struct RawClient: ~Copyable {
         }
     }
 
-    /// Says that nothing more comes.
+    /// Closes the sending side.
     public func finish() { shutdown(socket, Int32(SHUT_WR)) }
 
-    /// From now on its end is a reset, whatever is on the way.
+    /// Makes closing the socket send a reset, even if data is still in flight.
     public func resetsAtItsEnd() {
         var now = linger(l_onoff: 1, l_linger: 0)
         setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Says something again and again, with a pause after each; whether the peer ends the
+    /// Sends a text repeatedly, with a pause after each. Returns whether the peer closes the
     /// connection within a minute.
     public func trickle(_ text: String) -> Bool {
         var byte: UInt8 = 0
@@ -110,33 +110,34 @@ public struct RawClient: ~Copyable {
             }
             let count = recv(socket, &byte, 1, Int32(MSG_PEEK))
             if count <= 0 { return true }
-            // An answer: nobody asks what it is.
+            // The peer answered; the content doesn't matter.
             _ = some(of: 1 << 12)
         }
         return false
     }
 
-    /// Takes so many bytes again and again, with a pause after each, until the peer ends the
-    /// connection; how many there were.
+    /// Reads `count` bytes at a time, with a pause after each read, until the peer closes the
+    /// connection. Returns the total number of bytes.
     public func sip(atOnce count: Int) -> Int {
         var taken = 0
         while true {
             let bytes = some(of: count)
             if bytes.isEmpty { return taken }
             taken += bytes.count
-            // The peer's end is no reason to hurry: what it said before is read first.
+            // The pace stays the same after the peer has closed: bytes sent before that are read
+            // first.
             _ = Poll.wait([], timeout: .milliseconds(20))
         }
     }
 
-    /// What comes at once, at most so many bytes; empty where the peer has ended the connection.
+    /// The bytes available at once, at most `count`; empty if the peer has closed the connection.
     public func some(of count: Int) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: count)
         let received = recv(socket, &buffer, count, 0)
         return Array(buffer.prefix(max(0, received)))
     }
 
-    /// All bytes until the peer ends the connection.
+    /// All bytes until the peer closes the connection.
     public func everything() -> [UInt8] {
         var bytes: [UInt8] = []
         while true {
@@ -146,7 +147,7 @@ public struct RawClient: ~Copyable {
         }
     }
 
-    /// The answer to a GET on a connection of its own, to a port of 127.0.0.1.
+    /// The response to a GET, on a connection of its own, to a port of 127.0.0.1.
     public static func get(
         _ target: String, _ port: UInt16, _ more: String = ""
     ) throws -> Response {
@@ -155,12 +156,13 @@ public struct RawClient: ~Copyable {
         return client.whole()
     }
 
-    /// Asks for a target; `more` are further header lines, each with its end.
+    /// Sends a GET request; `more` are further header lines, each with its line break.
     public func get(_ target: String, _ more: String = "") {
         send("GET \(target) HTTP/1.1\r\nHost: a\r\n\(more)\r\n")
     }
 
-    /// All bytes until the peer closes, the time is over, or `count` bytes of a body came.
+    /// All bytes until the peer closes, the read times out, or `count` bytes of a body have
+    /// arrived.
     public func response(bodyBytes count: Int = .max) -> Response {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -172,7 +174,7 @@ public struct RawClient: ~Copyable {
         return Response(bytes)
     }
 
-    /// One response as long as its head says.
+    /// Reads one response, whose length its head states.
     public func whole() -> Response {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -184,19 +186,19 @@ public struct RawClient: ~Copyable {
         return Response(bytes)
     }
 
-    /// What came, taken apart at the empty line.
+    /// The received bytes, split at the empty line.
     public struct Response: Sendable {
         /// The status line and header lines.
         public private(set) var head: [String] = []
-        /// What follows them.
+        /// The bytes after the head.
         public private(set) var body: [UInt8] = []
 
-        /// The number of the status line; 0 where there is none.
+        /// The status code; 0 if there is none.
         public var status: Int {
             head.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         }
 
-        /// The value of a header.
+        /// The value of a header field.
         public func field(_ name: String) -> String? {
             let prefix = name.lowercased() + ": "
             return head.first { $0.lowercased().hasPrefix(prefix) }
@@ -209,7 +211,7 @@ public struct RawClient: ~Copyable {
             return body.count >= field("Content-Length").flatMap { Int($0) } ?? 0
         }
 
-        /// Those that lie one behind the other, each as long as its head says.
+        /// Splits pipelined responses, whose lengths their heads state.
         public static func all(in bytes: [UInt8]) -> [Response] {
             var (rest, responses) = (bytes[...], [Response]())
             while rest.starts(with: "HTTP/".utf8) {

@@ -1,8 +1,8 @@
-/// Values that callbacks deliver on other threads, in their order of arrival.
+/// Values that callbacks deliver on other threads, in order of arrival.
 public final class Recorder<Value: Sendable>: Sendable {
     private let recorded = Monitor<[Value]>([])
 
-    /// An empty recorder.
+    /// Creates an empty recorder.
     public init() {}
 
     /// Appends one value. Any thread.
@@ -10,10 +10,10 @@ public final class Recorder<Value: Sendable>: Sendable {
         recorded.withLock { $0.append(value) }
     }
 
-    /// All values so far.
+    /// All values recorded so far.
     public var values: [Value] { recorded.current }
 
-    /// Blocks until there are `count` values, and returns all; nil where `timeout` passes first.
+    /// Blocks until there are `count` values and returns all of them; nil on timeout.
     public func wait(count: Int = 1, timeout: Duration = defaultTimeout) -> [Value]? {
         recorded.wait(timeout: timeout) { $0.count >= count } ? values : nil
     }
@@ -25,7 +25,7 @@ public final class Recorder<Value: Sendable>: Sendable {
 }
 
 extension Recorder {
-    /// Blocks until a value with this property was recorded; false where `timeout` passes first.
+    /// Blocks until a value that meets `condition` has been recorded. Returns false on timeout.
     public func wait(
         timeout: Duration = defaultTimeout, until condition: @Sendable (Value) -> Bool
     ) -> Bool {

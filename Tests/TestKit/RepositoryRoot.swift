@@ -1,4 +1,4 @@
-/// The folder that holds `Package.swift`, found from the place of this source file.
+/// The folder that contains `Package.swift`, derived from the location of this source file.
 public enum RepositoryRoot {
     /// The absolute path, without a trailing slash.
     public static let path: String = {
@@ -6,7 +6,7 @@ public enum RepositoryRoot {
         return "/" + components.joined(separator: "/")
     }()
 
-    /// The path of an entry below the root.
+    /// The absolute path of a file, given relative to the root.
     public static func file(_ relative: String) -> String {
         path + "/" + relative
     }

@@ -1,8 +1,8 @@
-/// Random numbers that are the same for the same seed (SplitMix64).
+/// A random number generator with a fixed sequence per seed (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A generator whose numbers follow from `seed`.
+    /// A generator that starts at `seed`.
     public init(seed: UInt64) { state = seed }
 
     /// The next 64 bits.
@@ -14,7 +14,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// True in `percent` of a hundred cases.
+    /// True with a probability of `percent` percent.
     public mutating func happens(_ percent: Int) -> Bool {
         Int.random(in: 0..<100, using: &self) < percent
     }

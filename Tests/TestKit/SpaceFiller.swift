@@ -1,12 +1,12 @@
 import Linux
 
-/// A file that takes all that is left of a file system. It goes with this value.
+/// A file that takes up all free space of a file system. It is removed with this object.
 public final class SpaceFiller {
     private let folder: String
     private var isThere = true
     private static let name = "filler"
 
-    /// Fills the file system of a folder, to the last block.
+    /// Fills the file system that contains a folder, down to the last block.
     public init(in folder: String) throws {
         self.folder = folder
         let file = try FileDescriptor.open("\(folder)/\(Self.name)", [.create, .writeOnly])
@@ -16,7 +16,7 @@ public final class SpaceFiller {
         }
     }
 
-    /// Gives the space back.
+    /// Removes the file and so frees the space.
     public func remove() throws {
         guard isThere else { return }
         isThere = false

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A folder `/tmp/ib-XXXXXX` of one test, short enough for socket paths; removed with all that
-/// it holds when the last reference goes.
+/// A folder `/tmp/ib-XXXXXX` for one test, short enough for socket paths. It is removed with its
+/// contents when the last reference is released.
 public final class TemporaryDirectory: Sendable {
     /// The absolute path, without a trailing slash.
     public let path: String
 
-    /// Makes a new empty folder, mode 0700.
+    /// Creates an empty folder, mode 0700.
     public init() {
         var template = Array("/tmp/ib-XXXXXX".utf8CString)
         precondition(mkdtemp(&template) != nil, "mkdtemp: \(errno)")
@@ -17,12 +17,12 @@ public final class TemporaryDirectory: Sendable {
         Self.remove(path)
     }
 
-    /// The path of an entry below this folder.
+    /// The path of an entry in this folder.
     public func file(_ name: String) -> String {
         path + "/" + name
     }
 
-    /// Writes a file below this folder and returns its path.
+    /// Writes a file in this folder and returns its path.
     @discardableResult
     public func write(_ bytes: [UInt8], to name: String) -> String {
         let descriptor = open(file(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -39,7 +39,7 @@ public final class TemporaryDirectory: Sendable {
         return file(name)
     }
 
-    /// The names of the entries directly below this folder, sorted.
+    /// The names of the entries directly in this folder, sorted.
     public var entries: [String] { Self.entries(of: path) }
 
     private static func remove(_ path: String) {

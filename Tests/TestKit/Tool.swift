@@ -1,9 +1,9 @@
 import Linux
 
-/// A program of the system, run to its end.
+/// Runs programs of the system to completion.
 public enum Tool {
-    /// Its standard output; throws if it does not end with 0. An encoder that others keep from the
-    /// processors may take minutes; the limit ends what hangs.
+    /// Runs a program and returns its standard output; throws if it doesn't exit with 0. The
+    /// timeout is generous: on a busy machine an encoder may take minutes.
     @discardableResult
     public static func run(_ line: [String], input: [UInt8]? = nil) throws -> [UInt8] {
         let end = try CommandLineRun(
@@ -13,8 +13,8 @@ public enum Tool {
         return end.output
     }
 
-    /// Where it lies. Throws a `StackFailure` of one line, which names it, if it is not on this
-    /// machine.
+    /// The path of a program. Throws a `StackFailure` of one line with its name if it isn't
+    /// installed.
     static func path(of name: String) throws -> String {
         let places = ["/usr/bin", "/usr/sbin"].map { "\($0)/\(name)" }
         guard let path = places.first(where: { (try? FileDescriptor.open($0)) != nil }) else {

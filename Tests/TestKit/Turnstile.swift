@@ -1,20 +1,21 @@
-/// A gate that lets one step through for each `admit`: paces an origin by the test's own events.
+/// A gate that lets one step through per `admit`, so that a test can pace an origin with its own
+/// events.
 public final class Turnstile: Sendable {
     private let pipe = Pipe()
 
-    /// Readable while admitted steps are left.
+    /// Readable while there are admitted steps left.
     var descriptor: Int32 { pipe.readEnd }
 
-    /// A turnstile that has admitted nothing yet.
+    /// Creates a turnstile that hasn't admitted anything yet.
     public init() {}
 
-    /// Lets `steps` steps through (at most 65,536 at a time), now or when somebody comes for
-    /// them. Any thread.
+    /// Admits `steps` steps (at most 65,536 at a time), whether or not something waits for them
+    /// already. Any thread.
     public func admit(_ steps: Int = 1) {
         pipe.put(steps)
     }
 
-    /// Takes one admitted step without waiting; false where there is none.
+    /// Takes one admitted step without waiting. Returns false if there is none.
     func take() -> Bool {
         pipe.take()
     }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A connection to a Unix socket over which a test sends any bytes.
+/// A connection to a Unix socket over which a test sends arbitrary bytes.
 public final class UnixStream: Sendable {
     private let descriptor: Int32
 
-    /// Connects; nil where nobody listens at the path.
+    /// Connects; nil if nothing listens at the path.
     public init?(_ path: String) {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         descriptor = socket(AF_UNIX, kind, 0)
@@ -26,7 +26,7 @@ public final class UnixStream: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Sends what the other side takes; it may have closed.
+    /// Sends as much as the other side accepts; it may have closed the connection.
     public func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {
@@ -40,7 +40,7 @@ public final class UnixStream: Sendable {
         }
     }
 
-    /// Reads and drops so many bytes or more; false where they do not come in time.
+    /// Reads and drops at least `count` bytes. Returns false if they don't arrive in time.
     public func skip(_ count: Int, within timeout: Duration = defaultTimeout) -> Bool {
         let deadline = ContinuousClock.now.advanced(by: timeout)
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -55,7 +55,7 @@ public final class UnixStream: Sendable {
         return true
     }
 
-    /// Reads and drops what comes until the other side closes; false where it does not in time.
+    /// Reads and drops bytes until the other side closes. Returns false if it doesn't in time.
     public func isClosed(within timeout: Duration = defaultTimeout) -> Bool {
         let deadline = ContinuousClock.now.advanced(by: timeout)
         var buffer = [UInt8](repeating: 0, count: 4096)

@@ -58,7 +58,7 @@ import WebGrammar
             return
         }
         #expect(head.status == 200 && head.field("X-Imagebus-Fallback") == "badImageData")
-        // What fails in its place is not what is told, and is not tried for ever.
+        // What fails in its place is not what is told, and is not tried forever.
         let other = ImageError(.busy, "full", details: ["retryAfter": "9"])
         let failed = try move(.failure(other), of: next) { $0.fallback = Self.usual }
         guard case .text(let answer) = failed else {

@@ -138,7 +138,7 @@ import WebGrammar
         #expect(head.field("Cache-Control") == "public, max-age=60")
     }
 
-    /// Whatever the origin, the operator and the URL say: at most a minute, and not for ever.
+    /// Whatever the origin, the operator and the URL say: at most a minute, and not forever.
     @Test(
         arguments: [
             (nil, "public, max-age=50"), ("max-age=30", "max-age=20"),

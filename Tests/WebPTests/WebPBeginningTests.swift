@@ -2,7 +2,7 @@ import Testing
 import Vips
 import WebP
 
-/// How often the decoder of beginnings begins anew: once each time that it asks whether to stop.
+/// How often the decoder of beginnings begins again: once each time that it asks whether to stop.
 @Suite struct WebPBeginningTests {
     private static let (width, height) = (24, 16)
 

@@ -62,7 +62,7 @@ extension RealProcesses {
             return try await client.load(request).response.bytes?.array
         }
 
-        /// Loads until the origin was asked so often; false where that does not happen.
+        /// Loads until the origin was asked so often; false if that does not happen.
         private func isAsked(
             _ path: String, count: Int, _ client: ImagebusClient
         ) async throws -> Bool {
@@ -75,7 +75,7 @@ extension RealProcesses {
             return false
         }
 
-        /// Loads until the origin is not asked; false where it always is.
+        /// Loads until the origin is not asked; false if it always is.
         private func isFresh(_ path: String, _ client: ImagebusClient) async throws -> Bool {
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
             while ContinuousClock.now < deadline {

@@ -50,7 +50,7 @@ final class Attacker {
         for _ in 0..<count { try say(.load(LoadRequest(token: Token(.random), image: image))) }
     }
 
-    /// Returns once so many replies with an image have come; throws where another one comes.
+    /// Returns once so many replies with an image have come; throws if another one comes.
     func takeReplies(_ count: Int) throws {
         var left = count
         while left > 0 {

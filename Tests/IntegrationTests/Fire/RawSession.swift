@@ -8,7 +8,7 @@ import Wire
 final class RawSession {
     private let stream: UnixStream
 
-    /// Connects and says hello; nil where nobody listens.
+    /// Connects and says hello; nil if nobody listens.
     init?(_ path: String) throws {
         guard let stream = UnixStream(path) else { return nil }
         self.stream = stream

@@ -62,7 +62,7 @@ final class WireClient {
         return (try bodies.map { try decoder.serverMessage(.reply, $0.span.bytes) }, true)
     }
 
-    /// What comes next; nil where nothing comes within the time.
+    /// What comes next; nil if nothing comes within the time.
     func receive(within limit: Duration = .zero) throws -> ServerMessage? {
         guard let frames = try peer.receive(within: limit) else { return nil }
         guard frames.count == 2 else { throw StackFailure("\(frames.count) frames came") }

@@ -39,7 +39,7 @@ final class WirePeer {
         }
     }
 
-    /// The frames of the next message; nil where none comes within the time.
+    /// The frames of the next message; nil if none comes within the time.
     func receive(within limit: Duration = .zero) throws -> [[UInt8]]? {
         let deadline = Instant.now().adding(milliseconds: limit.milliseconds)
         while true {
@@ -52,7 +52,7 @@ final class WirePeer {
         }
     }
 
-    /// Waits for the other side to close the connection; false where it does not within the time.
+    /// Waits for the other side to close the connection; false if it does not within the time.
     func isClosed(within limit: Duration = defaultTimeout) throws -> Bool {
         let deadline = Instant.now().adding(milliseconds: limit.milliseconds)
         while isUp, Instant.now() < deadline {

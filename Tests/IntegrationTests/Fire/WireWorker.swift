@@ -58,7 +58,7 @@ final class WireWorker {
         try peer.send([encoded.header.bytes, altered(encoder.packed())])
     }
 
-    /// What comes next; nil where nothing comes within the time.
+    /// What comes next; nil if nothing comes within the time.
     func receive(within limit: Duration = .zero) throws -> WorkerCommand? {
         guard let frames = try peer.receive(within: limit) else { return nil }
         guard frames.count == 2 else { throw StackFailure("\(frames.count) frames came") }
@@ -67,7 +67,7 @@ final class WireWorker {
         return try decoder.workerCommand(header.kind, body.span.bytes)
     }
 
-    /// The next job; nil where none comes within the time.
+    /// The next job; nil if none comes within the time.
     func job(within limit: Duration) throws -> Job? {
         let deadline = Instant.now().adding(milliseconds: limit.milliseconds)
         while Instant.now() < deadline {

@@ -96,7 +96,7 @@ extension RealProcesses {
 }
 
 extension StatusReport {
-    /// A counter; nil where it is not there.
+    /// A counter; nil if it is not there.
     fileprivate func count(_ name: String) -> UInt64? {
         counters.first { $0.name == name }?.value
     }

@@ -168,7 +168,7 @@ extension RealProcesses {
             }
         }
 
-        /// A cached original that cannot be read any more is fetched anew, with images of what has
+        /// A cached original that cannot be read any more is fetched again, with images of what has
         /// arrived as if nothing had been there.
         @Test func bug10_aDamagedCacheEntryDoesNotDisableLaterPreviews() async throws {
             let image = try photograph()

@@ -1,16 +1,16 @@
-/// A file with frames, and what another reader makes of it: ImageMagick of a GIF, apngdis of an
-/// APNG, libwebp's own composition (in Pillow) of a WebP, avifdec of an AVIF.
+/// An animated file and its frames as decoded by another program: ImageMagick for GIF, apngdis for
+/// APNG, libwebp's own composition (through Pillow) for WebP, avifdec for AVIF.
 public struct AnimatedFile: Sendable {
     /// The file.
     public let bytes: [UInt8]
-    /// Its size, and how often all frames are played; 0: without end.
+    /// Its size in pixels, and how often the animation is played; 0 means forever.
     public let (width, height, plays): (Int, Int, Int)
-    /// Microseconds of each frame as the file says them.
+    /// The duration of each frame in microseconds, as stated in the file.
     public let stated: [Int]
     /// RGBA of each frame.
     public let frames: [[UInt8]]
 
-    /// One of the files of `animations.py`.
+    /// Creates one of the files of `animations.py`.
     public init(made name: String) throws {
         let folder = TemporaryDirectory()
         let path = folder.file(name)
@@ -18,7 +18,7 @@ public struct AnimatedFile: Sendable {
         try self.init(at: path, in: folder)
     }
 
-    /// A file that is there; the folder takes what is made of it.
+    /// Reads an existing file; `folder` is for intermediate files.
     public init(at path: String, in folder: TemporaryDirectory) throws {
         let raw = folder.file("frames")
         let numbers = try Self.script(["frames", path, raw]).split { $0 <= 0x20 }
@@ -32,7 +32,7 @@ public struct AnimatedFile: Sendable {
         frames = (0..<numbers[2]).map { Array(all[$0 * count..<($0 + 1) * count]) }
     }
 
-    /// Files of `hostile.py`: these, or all of them.
+    /// Files of `hostile.py`: those named, or all of them.
     public static func hostile(
         _ names: [String]? = nil
     ) throws -> [(name: String, bytes: [UInt8])] {
@@ -53,13 +53,13 @@ public struct AnimatedFile: Sendable {
         return try Tool.run(["python3", script] + arguments)
     }
 
-    /// AVIF sequences of `animations.py`.
+    /// The AVIF sequences of `animations.py`.
     public static let sequences = [
         "lossless.avif", "alpha.avif", "lossy.avif", "grey.avif", "deep.avif", "turned.avif",
         "cut-turned.avif",
     ]
 
-    /// What `animations.py` makes.
+    /// The files that `animations.py` creates.
     public static let names = [
         "kept.gif", "cleared.gif", "restored.gif", "mixed-interlaced.gif", "opaque-shared.gif",
         "bare.gif", "wide.gif", "mixed.apng", "half.apng", "half-over-clean.apng",
@@ -69,8 +69,8 @@ public struct AnimatedFile: Sendable {
 }
 
 extension AnimatedFile {
-    /// For each of the durations, in microseconds, the frame of this file that is shown then: an
-    /// encoder may join frames that are the same. `nil` where durations do not add up.
+    /// For each of the durations, in microseconds, the index of the frame of this file that is
+    /// shown then. An encoder may merge identical frames. `nil` if the durations don't add up.
     public func frames(shownIn durations: [Int]) -> [Int]? {
         var shown: [Int] = []
         for (frame, whole) in stated.enumerated() {

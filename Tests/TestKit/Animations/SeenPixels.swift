@@ -1,6 +1,6 @@
-/// Pixels of two readers, of which nobody sees those that are transparent.
+/// Compares the visible pixels of two decoders: the color of transparent pixels doesn't matter.
 public enum SeenPixels {
-    /// Whether both show the same: RGBA, equal wherever one of them has alpha.
+    /// Whether both images (RGBA) look the same: equal wherever one of them isn't transparent.
     public static func areSame(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         guard one.count == other.count else { return false }
         return stride(from: 0, to: one.count, by: 4).allSatisfy { start in

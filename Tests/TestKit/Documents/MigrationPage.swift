@@ -1,24 +1,24 @@
-/// The tables of a page below `Proto/Migration`.
+/// The tables of a page in `Proto/Migration`.
 public struct MigrationPage {
-    /// What is theirs, and what is ours in its place.
+    /// An option of the other server and its counterpart here.
     public struct Row: Sendable, CustomStringConvertible {
-        /// What stands between backticks in the first column.
+        /// The names in backticks in the first column.
         public let names: [String]
-        /// Where the table has three columns.
+        /// The example; only tables of three columns have one.
         public let example: String?
-        /// Our counterpart, or why there is none.
+        /// The counterpart in Imagebus, or why there is none.
         public let ours: String
 
-        /// Whether nothing is in its place; then the row says why.
+        /// Whether there is no counterpart; the row then gives the reason.
         public var isAbsent: Bool { ours.hasPrefix("none, because ") }
-        /// Its names.
+        /// The names, separated by spaces.
         public var description: String { names.joined(separator: " ") }
     }
 
-    /// The page.
+    /// The text of the page.
     public let text: String
 
-    /// The page of that server.
+    /// Reads the page of a server.
     public init(_ name: String) {
         text = FileBytes.text(RepositoryRoot.file("Proto/Migration/\(name).md")) ?? ""
     }
@@ -36,7 +36,7 @@ public struct MigrationPage {
         }
     }
 
-    /// The flags that it names, without their dashes.
+    /// The command-line flags that the page names, without their dashes.
     public var flags: Set<String> {
         Set(text.matches(of: /--([a-z-]+)/).map { String($0.output.1) })
     }

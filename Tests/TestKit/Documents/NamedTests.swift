@@ -1,9 +1,9 @@
-/// The tests of the repository by name, for documents that name them.
+/// The tests of the repository by name, to check documents that refer to them.
 public struct NamedTests {
     /// The names of all tests.
     public let all: Set<String>
-    /// Tests of the files that declare or extend a type, by the name of that type. Files in Python
-    /// count as types of their own name.
+    /// The tests in files that declare or extend a type, by the name of that type. Python files
+    /// count as types named after the file.
     private let suites: [String: Set<String>]
 
     /// Reads the test files below a folder of the repository.
@@ -21,12 +21,12 @@ public struct NamedTests {
         all = suites.values.reduce(into: []) { $0.formUnion($1) }
     }
 
-    /// Whether a file with the suite has the test.
+    /// Whether a file with the suite contains the test.
     public func contains(_ test: String, of suite: String) -> Bool {
         suites[suite]?.contains(test) == true
     }
 
-    /// The functions of a Swift source that have the attribute `@Test`, on their own line or above.
+    /// The functions of a Swift source that have the attribute `@Test`, on the same line or above.
     public static func tests(in source: String) -> [String] {
         var names: [String] = []
         var isBelowAttribute = false
@@ -41,7 +41,7 @@ public struct NamedTests {
         return names
     }
 
-    /// Names of the types that a Swift source declares or extends, without those around them.
+    /// The names of the types that a Swift source declares or extends, without enclosing types.
     static func types(in source: String) -> [String] {
         source.split(separator: "\n").compactMap { line in
             let text = line.drop { $0 == " " }

@@ -2,23 +2,23 @@
 public struct WebDocument {
     /// A row of a table of options.
     public struct Row: Sendable, CustomStringConvertible {
-        /// What stands between backticks in the first column.
+        /// The names in backticks in the first column.
         public let names: [String]
-        /// A part of a path that has the option.
+        /// A path component that sets the option.
         public let example: String
-        /// Names of the steps that it becomes; empty: of none.
+        /// The names of the steps that the option becomes; empty if none.
         public let steps: [String]
-        /// Parts of paths that are refused.
+        /// Path components that are rejected.
         public let refused: [String]
 
-        /// Its names.
+        /// The names, separated by spaces.
         public var description: String { names.joined(separator: " ") }
     }
 
     private static let lines = (FileBytes.text(RepositoryRoot.file("Proto/WEB.md")) ?? "")
         .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
 
-    /// The rows of the table whose first column has that name, in the section of a number.
+    /// The rows of the table in section `section` whose first column is headed `name`.
     public static func rows(of section: Int, headed name: String) -> [Row] {
         let start = lines.firstIndex { $0.hasPrefix("## \(section) ") } ?? lines.endIndex
         let ruled = lines[start...].drop { !$0.hasPrefix("| \(name) |") }
@@ -31,14 +31,14 @@ public struct WebDocument {
         }
     }
 
-    /// What stands between backticks in the paragraph that begins so, in the section of a number.
+    /// The names in backticks in the paragraph of section `section` that begins with `start`.
     public static func names(of section: Int, behind start: String) -> Set<String> {
         let place = lines.firstIndex { $0.hasPrefix("## \(section) ") } ?? lines.endIndex
         let paragraph = lines[place...].drop { !$0.hasPrefix(start) }.prefix { !$0.isEmpty }
         return Set(spans(in: paragraph.joined(separator: " ")))
     }
 
-    /// What stands between backticks.
+    /// The spans of text in backticks.
     public static func spans(in text: String) -> [String] {
         let parts = text.split(separator: "`", omittingEmptySubsequences: false)
         return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }

@@ -1,19 +1,19 @@
 import Linux
 
-/// A network of its own with a name server that changes its mind, and with hosts at the addresses
-/// that it names, public ones among them (`names.py`).
+/// A network namespace with a name server whose answers change from lookup to lookup, and with
+/// hosts at the addresses that it returns, some of them public addresses (`names.py`).
 public final class HostileNames {
     private let program: LaunchedProgram
     private let folder = TemporaryDirectory()
 
-    /// Whether this user may make one: root may, where containers leave it the right.
+    /// Whether this user may create network namespaces: root may, unless the container forbids it.
     public static let isPermitted: Bool = {
         let command = ChildCommand("/usr/bin/unshare", ["--net", "--mount", "/bin/true"])
         return (try? ChildProcess.launch(command).wait()) == .exited(0)
     }()
 
-    /// Starts it and waits until it listens. `zone` is JSON: for each name its answers, one lookup
-    /// after another. Hosts answer with `image` at the ports 80 and 8081 to 8083.
+    /// Starts the network and waits until its hosts listen. `zone` is JSON: for each name the
+    /// answers of its consecutive lookups. Hosts answer with `image` on ports 80 and 8081 to 8083.
     public init(_ zone: String, image: [UInt8]) throws {
         let command = ChildCommand(
             "/usr/bin/unshare",
@@ -31,14 +31,14 @@ public final class HostileNames {
         _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
     }
 
-    /// Starts a program within it.
+    /// The command that starts a program in the network.
     public var launcher: [String] {
-        // A mount namespace has a root of its own, which is not ours below a changed root.
+        // A mount namespace has its own root, which differs from this process' root after a chroot.
         let target = "\(program.child.processID)"
         return ["/usr/bin/nsenter", "--target", target, "--net", "--mount", "--root"]
     }
 
-    /// The connections that hosts took so far, as `ADDRESS PORT`.
+    /// The connections that the hosts have accepted so far, as `ADDRESS PORT`.
     public func connections() throws -> [String] {
         while try program.output.readMore(within: .milliseconds(100)) == .more {}
         return Array(program.output.lines.drop { $0 != "ready" }.dropFirst())

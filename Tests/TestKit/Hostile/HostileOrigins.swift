@@ -1,13 +1,13 @@
 import Linux
 
-/// The origins of `origins.py`, which misuse TLS, HTTP/1.1 and HTTP/2, by name.
+/// The origins of `origins.py`, which violate TLS, HTTP/1.1 and HTTP/2, by name.
 public final class HostileOrigins {
     private let program: LaunchedProgram
     private let folder = TemporaryDirectory()
     private let ports: [String: UInt16]
 
-    /// Starts them with a certificate of an authority, and waits until all listen. `image` is the
-    /// body of answers that are whole.
+    /// Starts the origins with a certificate signed by `authority`, and waits until all of them
+    /// listen. `image` is the body of complete responses.
     public init(_ image: [UInt8], of authority: TestAuthority) throws {
         let files = try authority.sign("hostile", for: "IP:127.0.0.1")
         let command = try ChildCommand(
@@ -28,7 +28,7 @@ public final class HostileOrigins {
         _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
     }
 
-    /// An image of the origin of this name; throws for an unknown one.
+    /// The URL of an image at the origin with this name; throws if there is none.
     public func url(_ name: String) throws -> String {
         guard let port = ports[name] else { throw StackFailure("no origin is called \(name)") }
         return "https://127.0.0.1:\(port)/a.png"

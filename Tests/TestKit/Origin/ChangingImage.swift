@@ -1,43 +1,44 @@
-/// An origin of one image, `/a.jpg`, which may have other bytes later.
+/// An origin with one image, `/a.jpg`, whose bytes can change.
 public struct ChangingImage: Sendable {
-    /// It serves whatever else a test wants as well.
+    /// The server; tests can add further routes.
     public let origin = OriginServer()
-    /// What the image is at first.
+    /// The bytes of the image at first.
     public let old: [UInt8]
-    /// What it becomes.
+    /// The bytes of the image after the change.
     public let new: [UInt8]
 
     private static let path = "/a.jpg"
     private static let contentType = "image/jpeg"
 
-    /// An origin that answers nothing until it is told what.
+    /// An origin without a route yet; `answer` adds it.
     public init(old: [UInt8], new: [UInt8]) { (self.old, self.new) = (old, new) }
 
     /// The URL of the image.
     public var url: String { origin.url(Self.path) }
 
-    /// How many requests came for it.
+    /// The number of requests for the image.
     public var requestCount: Int { origin.requestCount(Self.path) }
 
-    /// `If-None-Match` of all of them, in order.
+    /// The `If-None-Match` fields of all requests, in order.
     public var conditions: [String?] {
         origin.requests(Self.path).map { $0.header("if-none-match") }
     }
 
-    /// Waits for so many requests for it; false where they do not come in time.
+    /// Waits for `count` requests for the image. Returns false if they don't arrive in time.
     public func waitForRequest(count: Int = 1) async -> Bool {
         await origin.waitForRequest(Self.path, count: count)
     }
 
-    /// It is answered so from now on.
+    /// Sets how the image is answered from now on.
     public func answer(_ behavior: OriginBehavior) { origin.route(Self.path, behavior) }
 
-    /// It is these bytes from now on, with these fields, and nobody can ask whether it changed.
+    /// Serves these bytes with these header fields from now on, without a validator.
     public func answerPlainly(_ bytes: [UInt8], _ headers: [(String, String)] = []) {
         answer(.bytes(bytes, contentType: Self.contentType), headers)
     }
 
-    /// It is these bytes from now on, with these fields, and 304 answers who has this `etag`.
+    /// Serves these bytes with these header fields from now on, and answers 304 to a request with
+    /// this `etag`.
     public func answer(
         _ bytes: [UInt8], etag: String = "\"1\"", _ control: String? = nil, age: Int? = nil,
         _ headers: [(String, String)] = []

@@ -1,18 +1,18 @@
-/// How the origin server answers a path: a function from request to response.
+/// How the origin server answers requests for a path: a function from request to response.
 public struct OriginBehavior: Sendable {
     let answer: @Sendable (OriginRequest) -> OriginResponse
 
-    /// Any behavior at all.
+    /// A behavior given by a function.
     public init(_ answer: @escaping @Sendable (OriginRequest) -> OriginResponse) {
         self.answer = answer
     }
 
-    /// Always the same answer.
+    /// Always the same response.
     public static func respond(_ response: OriginResponse) -> Self {
         Self { _ in response }
     }
 
-    /// The same behavior with each answer changed by `change`.
+    /// The same behavior, with each response changed by `change`.
     public func changed(_ change: @escaping @Sendable (inout OriginResponse) -> Void) -> Self {
         Self { request in
             var response = answer(request)
@@ -21,7 +21,7 @@ public struct OriginBehavior: Sendable {
         }
     }
 
-    /// The same behavior; `see` is told of each request before it is answered.
+    /// The same behavior; `see` is called with each request before it is answered.
     public func observed(_ see: @escaping @Sendable (OriginRequest) -> Void) -> Self {
         Self { request in
             see(request)
@@ -56,7 +56,7 @@ extension OriginBehavior {
         return respond(response)
     }
 
-    /// A 200 with `count` bytes made while sending.
+    /// A 200 with `count` bytes that are generated while sending.
     public static func generated(count: Int, contentType: String = "image/jpeg") -> Self {
         var response = OriginResponse()
         response.headers = [("Content-Type", contentType)]
@@ -64,54 +64,54 @@ extension OriginBehavior {
         return respond(response)
     }
 
-    /// These bytes, `chunk` at a time with a pause after each, as long as the gate is shut.
+    /// These bytes, `chunk` at a time with a pause after each chunk until the gate opens.
     public static func slow(
         _ bytes: [UInt8], chunk: Int, every pause: Duration, until gate: Gate? = nil
     ) -> Self {
         .bytes(bytes).changed { $0.pace = .steady(bytes: chunk, every: pause, until: gate) }
     }
 
-    /// These bytes, `chunk` for each step of the turnstile.
+    /// These bytes, one `chunk` per step of the turnstile.
     public static func stepped(_ bytes: [UInt8], chunk: Int, by turnstile: Turnstile) -> Self {
         .bytes(bytes).changed { $0.pace = .stepped(bytes: chunk, turnstile) }
     }
 
-    /// Nothing at all until the gate opens, then these bytes.
+    /// Nothing until the gate opens, then these bytes.
     public static func hang(until gate: Gate, then bytes: [UInt8] = []) -> Self {
         .bytes(bytes).changed { $0.headGate = gate }
     }
 
-    /// Head at once, body when the gate opens.
+    /// The head at once, the body when the gate opens.
     public static func hangBody(until gate: Gate, then bytes: [UInt8]) -> Self {
         .bytes(bytes).changed { $0.bodyGate = gate }
     }
 
-    /// These bytes under a `Content-Length` of `declared`.
+    /// These bytes with a `Content-Length` of `declared`.
     public static func lying(length declared: Int, _ bytes: [UInt8]) -> Self {
         .bytes(bytes).changed { $0.length = .declared(declared) }
     }
 
-    /// These bytes in the chunked transfer coding.
+    /// These bytes with chunked transfer coding.
     public static func chunked(_ bytes: [UInt8]) -> Self {
         .bytes(bytes).changed { $0.length = .chunked }
     }
 
-    /// Closes the connection after `count` bytes of the body.
+    /// Closes the connection after sending `count` bytes of the body.
     public static func closing(after count: Int, of bytes: [UInt8]) -> Self {
         .bytes(bytes).changed { $0.closesAfter = count }
     }
 
-    /// Closes the connection without an answer.
+    /// Closes the connection without a response.
     public static var closing: Self {
         respond(OriginResponse()).changed { $0.closesAtOnce = true }
     }
 
-    /// These bytes and nothing else, then the connection closes.
+    /// Sends exactly these bytes, then closes the connection.
     public static func raw(_ bytes: [UInt8]) -> Self {
         respond(OriginResponse()).changed { $0.rawHead = bytes }
     }
 
-    /// 200 with an ETag, or 304 where the request names it in `If-None-Match`.
+    /// 200 with an ETag, or 304 if the request has it in `If-None-Match`.
     public static func revalidated(
         _ bytes: [UInt8], etag: String, contentType: String = "image/png"
     ) -> Self {

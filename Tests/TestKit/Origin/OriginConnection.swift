@@ -55,7 +55,7 @@ struct OriginConnection: ~Copyable {
         }
     }
 
-    /// A method begins with a letter; a TLS greeting does not, and gets the connection closed.
+    /// A method begins with a letter. A TLS ClientHello doesn't; the connection is closed then.
     private var beginsLikeHTTP: Bool {
         received.first.map { (0x41...0x5A).contains($0) } ?? true
     }

@@ -1,19 +1,19 @@
-/// What the origin server has seen, and its routes.
+/// The routes of the origin server and the requests that it received.
 struct OriginLedger: Sendable {
     var routes: [String: OriginBehavior] = [:]
     var fallback = OriginBehavior.status(404)
     var requestCounts: [String: Int] = [:]
     /// The first requests by path, at most `requestsKept` each.
     var requests: [String: [OriginRequest]] = [:]
-    /// The last request by path.
+    /// The latest request by path.
     var newest: [String: OriginRequest] = [:]
     var totalRequests = 0
-    /// Connections that the client closed, by the path that it had asked for last.
+    /// The number of connections that the client closed, by the path of their latest request.
     var closedByClient: [String: Int] = [:]
     var openConnections = 0
     var acceptedConnections = 0
     var isStopped = false
-    /// Threads that still run.
+    /// The number of running threads.
     var threads = 0
 
     static let requestsKept = 100
@@ -29,7 +29,7 @@ struct OriginLedger: Sendable {
         return behavior(for: path)
     }
 
-    /// The route of the path, else the longest route `…/*` above it, else the fallback.
+    /// The route of the path, otherwise the longest matching route `…/*`, otherwise the fallback.
     private func behavior(for path: String) -> OriginBehavior {
         if let exact = routes[path] { return exact }
         var folder = Substring(path)

@@ -5,7 +5,7 @@ final class OriginListener: Sendable {
     private let descriptor: Int32
     let port: UInt16
 
-    /// Port 0 is one that the system chooses.
+    /// Listens on `wanted`; with 0 the system chooses the port.
     init(ipv6: Bool, port wanted: UInt16 = 0) {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         descriptor = socket(ipv6 ? AF_INET6 : AF_INET, kind, 0)
@@ -20,9 +20,10 @@ final class OriginListener: Sendable {
         close(descriptor)
     }
 
-    /// Accepts until the gate opens; each connection gets a thread. Afterwards the port refuses.
+    /// Accepts connections until the gate opens; each gets a thread. Afterwards the port refuses
+    /// connections.
     func acceptAll(_ ledger: Monitor<OriginLedger>, until stop: Gate) {
-        // A listening socket that is shut down no longer listens; it is closed by `deinit`.
+        // After shutdown the socket no longer listens; `deinit` closes it.
         defer { shutdown(descriptor, Int32(SHUT_RDWR)) }
         while true {
             let ready = Poll.wait(
@@ -83,7 +84,7 @@ final class OriginListener: Sendable {
         }
     }
 
-    /// `sin_port` and `sin6_port` lie at the same offset.
+    /// `sin_port` and `sin6_port` are at the same offset.
     private static func boundPort(_ descriptor: Int32) -> UInt16 {
         var address = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)

@@ -4,9 +4,9 @@ public struct OriginRequest: Sendable {
     public let method: String
     /// The request target, as sent: path and query.
     public let target: String
-    /// All header fields in their order, names in lower case.
+    /// All header fields in order, with lowercase names.
     public let headers: [(name: String, value: String)]
-    /// The ordinal of the connection that it came on, from 1.
+    /// The ordinal of its connection, from 1.
     public let connection: Int
 
     /// The target without its query.
@@ -14,7 +14,7 @@ public struct OriginRequest: Sendable {
         String(target.prefix { $0 != "?" })
     }
 
-    /// The first value of a header field, or nil. The name is in lower case.
+    /// The first value of a header field, or nil. The name must be lowercase.
     public func header(_ name: String) -> String? {
         headers.first { $0.name == name }?.value
     }

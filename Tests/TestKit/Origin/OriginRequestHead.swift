@@ -1,13 +1,13 @@
-/// The head of a request, taken from the bytes received so far.
+/// The head of a request, parsed from the bytes received so far.
 struct OriginRequestHead {
     let request: OriginRequest
-    /// How many bytes the head takes, with its empty line.
+    /// The length of the head in bytes, with its empty line.
     let byteCount: Int
-    /// How many bytes of body follow it.
+    /// The length of the body that follows, in bytes.
     let bodyByteCount: Int
 
-    /// Nil where the empty line has not arrived yet. A head that is no HTTP becomes an empty
-    /// request, which no route answers.
+    /// Nil if the empty line hasn't arrived yet. Input that isn't HTTP becomes an empty request,
+    /// which matches no route.
     init?(parsing bytes: [UInt8], connection: Int) {
         guard let end = Self.endOfHead(in: bytes) else { return nil }
         let text = String(decoding: bytes[..<end], as: UTF8.self)
@@ -23,7 +23,8 @@ struct OriginRequestHead {
     }
 
     private static func endOfHead(in bytes: [UInt8]) -> Int? {
-        // By hand and unsafely: this runs for every request, and debug builds are slow.
+        // Hand-written with unsafe pointers: this runs for every request, and debug builds are
+        // slow.
         bytes.withUnsafeBufferPointer { bytes in
             var index = 3
             while index < bytes.count {

@@ -1,4 +1,4 @@
-/// The bytes of an answer on the wire.
+/// The bytes of a response on the wire.
 extension OriginResponse {
     var head: [UInt8] {
         if let rawHead { return rawHead }
@@ -14,23 +14,23 @@ extension OriginResponse {
         return Array((text + "\r\n").utf8)
     }
 
-    /// 204 and 304 never have a body (RFC 9110 §6.4.1).
+    /// 204 and 304 responses never have a body (RFC 9110 §6.4.1).
     var hasBody: Bool { status != 204 && status != 304 }
 
-    /// Part of the body as it goes over the wire.
+    /// A part of the body as it is sent.
     func framed(_ part: [UInt8]) -> [UInt8] {
         guard case .chunked = length else { return part }
         let size = String(part.count, radix: 16)
         return Array("\(size)\r\n".utf8) + part + Array("\r\n".utf8)
     }
 
-    /// What follows a whole body.
+    /// The bytes after a complete body.
     var trailer: [UInt8] {
         guard case .chunked = length else { return [] }
         return Array("0\r\n\r\n".utf8)
     }
 
-    /// True where the end of the connection is part of the answer.
+    /// Whether closing the connection is part of the response.
     var endsConnection: Bool {
         if closesAfter != nil || closesAtOnce || rawHead != nil { return true }
         return switch length {
@@ -51,7 +51,7 @@ extension OriginResponse {
 }
 
 extension OriginPace {
-    /// How many bytes of the body go out in one step.
+    /// The number of body bytes sent in one step.
     var stepByteCount: Int {
         switch self {
         case .atOnce: 1 << 16

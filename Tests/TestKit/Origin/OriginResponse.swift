@@ -1,32 +1,32 @@
-/// What the origin server sends, and how: each aspect can be changed on its own.
+/// A response of the origin server and how it is sent; each aspect can be changed separately.
 public struct OriginResponse: Sendable {
-    /// The status line's code.
+    /// The status code.
     public var status = 200
-    /// Header fields in their order, without those that describe the length.
+    /// Header fields in order, without those that state the length.
     public var headers: [(name: String, value: String)] = []
     /// The body.
     public var body = OriginBody.bytes([])
-    /// What the head says about the length of the body, true or not.
+    /// The length stated in the head, true or not.
     public var length = OriginLength.exact
-    /// How fast the body goes out.
+    /// How fast the body is sent.
     public var pace = OriginPace.atOnce
-    /// Before the head goes out, the server waits for this gate.
+    /// The gate that the server waits for before it sends the head.
     public var headGate: Gate?
-    /// Between head and body, the server waits for this gate.
+    /// The gate that the server waits for between head and body.
     public var bodyGate: Gate?
-    /// After the body, the server waits for this gate.
+    /// The gate that the server waits for after the body.
     public var endGate: Gate?
-    /// The server closes the connection after this many bytes of the body.
+    /// The number of body bytes after which the server closes the connection.
     public var closesAfter: Int?
-    /// These bytes go out instead of a head, for answers that are no HTTP.
+    /// Bytes to send instead of a head, for responses that aren't HTTP.
     public var rawHead: [UInt8]?
-    /// The server closes the connection without sending anything.
+    /// Whether the server closes the connection without sending anything.
     public var closesAtOnce = false
 
     /// An empty 200.
     public init() {}
 
-    /// An answer with these bytes.
+    /// A response with these bytes.
     public init(_ bytes: [UInt8], contentType: String? = nil, status: Int = 200) {
         self.status = status
         body = .bytes(bytes)
@@ -34,14 +34,14 @@ public struct OriginResponse: Sendable {
     }
 }
 
-/// The body of an answer.
+/// The body of a response.
 public enum OriginBody: Sendable {
     case bytes([UInt8])
-    /// `count` bytes made while sending; byte n is `OriginBody.generatedByte(at: n)`.
+    /// `count` bytes generated while sending; byte n is `OriginBody.generatedByte(at: n)`.
     case generated(count: Int)
 
-    /// The byte at an offset of a generated body. The period is a prime, so that blocks which
-    /// land at the wrong offset do not look right.
+    /// The byte at an offset of a generated body. The period is a prime, so that blocks at a wrong
+    /// offset are noticed.
     public static func generatedByte(at offset: Int) -> UInt8 {
         UInt8(truncatingIfNeeded: offset % period)
     }
@@ -60,7 +60,7 @@ public enum OriginBody: Sendable {
     private static let period = 251
     private static let pattern = (0..<(period * 300)).map(generatedByte)
 
-    /// How many bytes it has.
+    /// The length in bytes.
     public var count: Int {
         switch self {
         case .bytes(let bytes): bytes.count
@@ -78,24 +78,24 @@ public enum OriginBody: Sendable {
     }
 }
 
-/// What the head of an answer says about the length.
+/// What the head of a response states about the length.
 public enum OriginLength: Sendable {
-    /// `Content-Length` with the truth.
+    /// `Content-Length` with the true length.
     case exact
-    /// `Content-Length` with this number. Where it is more than the body, the connection closes
-    /// after the body, else the client would wait for ever.
+    /// `Content-Length` with this number. If it exceeds the body, the connection closes after the
+    /// body; otherwise the client would wait forever.
     case declared(Int)
     /// `Transfer-Encoding: chunked`.
     case chunked
-    /// Nothing: the end of the connection is the end of the body.
+    /// Nothing: the body ends when the connection closes.
     case untilClose
 }
 
-/// How fast a body goes out.
+/// How fast a body is sent.
 public enum OriginPace: Sendable {
     case atOnce
-    /// `bytes` at once, then a pause of `every`; without pauses once the gate is open.
+    /// `bytes` at a time, with a pause of `every`; without pauses once the gate is open.
     case steady(bytes: Int, every: Duration, until: Gate? = nil)
-    /// `bytes` for each step that the turnstile admits.
+    /// `bytes` per step that the turnstile admits.
     case stepped(bytes: Int, Turnstile)
 }

@@ -1,19 +1,19 @@
 import Glibc
 
-/// A real HTTP/1.1 server on a loopback port of its own, for tests: routes by path, keep-alive,
-/// one thread a connection, and every event can be awaited.
+/// A real HTTP/1.1 server on a loopback port for tests: routes by path, keep-alive, one thread per
+/// connection, and waits for every kind of event.
 public final class OriginServer: Sendable {
     private let listener: OriginListener
     private let ledger = Monitor(OriginLedger())
     private let stopGate = Gate()
 
-    /// The TCP port; chosen by the system where none was named.
+    /// The TCP port; chosen by the system unless one was given.
     public let port: UInt16
     /// The address it listens on, `127.0.0.1` or `::1`.
     public let host: String
 
-    /// Listens at once, on a port of its own where none is named. `ipv6` listens on `::1` instead
-    /// of `127.0.0.1`.
+    /// Starts to listen, on a port chosen by the system unless one is given. With `ipv6` it listens
+    /// on `::1` instead of `127.0.0.1`.
     public init(ipv6: Bool = false, port wanted: UInt16 = 0) {
         listener = OriginListener(ipv6: ipv6, port: wanted)
         port = listener.port
@@ -29,23 +29,23 @@ public final class OriginServer: Sendable {
         stop()
     }
 
-    /// `IP:PORT`, as an allow list wants it; an IPv6 address is in brackets.
+    /// `IP:PORT`, the form used in allowlists; IPv6 addresses are in brackets.
     public var authority: String {
         host == "::1" ? "[::1]:\(port)" : "\(host):\(port)"
     }
 
-    /// The absolute URL of a path of this server.
+    /// The absolute URL of a path on this server.
     public func url(_ path: String) -> String {
         "http://\(authority)\(path)"
     }
 
-    /// Sets how a path is answered; the query is not looked at. A path that ends in `/*` stands
-    /// for all below it that have no route of their own. Any thread, any time.
+    /// Sets how requests for a path are answered; the query is ignored. A path that ends in `/*`
+    /// matches everything below it that has no route of its own. Any thread, any time.
     public func route(_ path: String, _ behavior: OriginBehavior) {
         ledger.withLock { $0.routes[path] = behavior }
     }
 
-    /// Closes every connection and the port, and waits until all threads are gone.
+    /// Closes every connection and the port, and waits until all threads have ended.
     public func stop() {
         ledger.withLock { $0.isStopped = true }
         stopGate.open()
@@ -54,12 +54,12 @@ public final class OriginServer: Sendable {
 }
 
 extension OriginServer {
-    /// How many requests came for a path.
+    /// The number of requests for a path.
     public func requestCount(_ path: String) -> Int {
         ledger.withLock { $0.requestCounts[path, default: 0] }
     }
 
-    /// How many requests came in all.
+    /// The total number of requests.
     public var totalRequestCount: Int { ledger.withLock { $0.totalRequests } }
 
     /// The first hundred requests for a path, in order.
@@ -67,18 +67,18 @@ extension OriginServer {
         ledger.withLock { $0.requests[path, default: []] }
     }
 
-    /// The newest request for a path, however many came before.
+    /// The latest request for a path, even beyond the first hundred.
     public func newestRequest(_ path: String) -> OriginRequest? {
         ledger.withLock { $0.newest[path] }
     }
 
-    /// How many connections are open now.
+    /// The number of open connections.
     public var openConnectionCount: Int { ledger.withLock { $0.openConnections } }
 
-    /// How many connections were ever accepted.
+    /// The number of connections accepted since the start.
     public var acceptedConnectionCount: Int { ledger.withLock { $0.acceptedConnections } }
 
-    /// Waits until `count` requests came for a path; false where `timeout` passes first.
+    /// Waits until `count` requests for a path have arrived. Returns false on timeout.
     public func waitForRequest(
         _ path: String, count: Int = 1, timeout: Duration = defaultTimeout
     ) -> Bool {
@@ -92,8 +92,8 @@ extension OriginServer {
         await ledger.wait(timeout: timeout) { $0.requestCounts[path, default: 0] >= count }
     }
 
-    /// Waits until clients have closed `count` connections whose newest request was for a path;
-    /// false where `timeout` passes first. Connections that the server closed do not count.
+    /// Waits until clients have closed `count` connections whose latest request was for a path.
+    /// Returns false on timeout. Connections closed by the server don't count.
     public func waitForConnectionClosed(
         _ path: String, count: Int = 1, timeout: Duration = defaultTimeout
     ) -> Bool {

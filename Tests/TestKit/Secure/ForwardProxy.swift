@@ -1,14 +1,13 @@
 import Linux
 
-/// tinyproxy: goes to origins for others.
+/// tinyproxy, a forward proxy.
 public final class ForwardProxy {
     /// The TCP port on 127.0.0.1.
     public let port: UInt16
     private let program: LaunchedProgram
     private let folder = TemporaryDirectory()
 
-    /// Starts it and waits until it listens. `lines` of its configuration are added to the usual
-    /// ones.
+    /// Starts the proxy and waits until it listens. `lines` are appended to its configuration.
     public init(_ lines: [String] = []) throws {
         port = OriginListener(ipv6: false).port
         let file = folder.write(
@@ -34,6 +33,6 @@ public final class ForwardProxy {
         _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
     }
 
-    /// As `--proxy` wants it.
+    /// The URL for `--proxy`.
     public var url: String { "http://127.0.0.1:\(port)" }
 }

@@ -1,17 +1,17 @@
-/// Bodies in content codings, honest ones and such as become far more than they are.
+/// Bodies in content codings: regular ones, and decompression bombs.
 public enum PackedBodies {
-    /// What `gzip` makes of the bytes.
+    /// The bytes compressed by `gzip`.
     public static func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
         try Tool.run(["gzip", "--stdout"], input: bytes)
     }
 
-    /// Base64 in lines.
+    /// The bytes as Base64 with line breaks.
     public static func base64(_ bytes: [UInt8]) throws -> [UInt8] {
         try Tool.run(["base64"], input: bytes)
     }
 
-    /// Nonce, ciphertext of AES-256-GCM and tag, as Python's `cryptography` makes them with a key
-    /// of the bytes 0 to 31.
+    /// Nonce, AES-256-GCM ciphertext and tag, created by Python's `cryptography` with a key of the
+    /// bytes 0 to 31.
     public static func sealed(_ bytes: [UInt8]) throws -> [UInt8] {
         let script = """
             import os, sys
@@ -23,7 +23,7 @@ public enum PackedBodies {
         return try Tool.run(["python3", "-c", script], input: bytes)
     }
 
-    /// What zlib makes of the bytes, with its header or as raw deflate.
+    /// The bytes compressed by zlib, with its header or as raw deflate.
     public static func deflate(_ bytes: [UInt8], hasHeader: Bool = true) throws -> [UInt8] {
         let script = """
             import sys, zlib
@@ -34,13 +34,13 @@ public enum PackedBodies {
         return try Tool.run(["python3", "-c", script], input: bytes)
     }
 
-    /// One layer of gzip that becomes this many MiB of zeros; its check sum is wrong.
+    /// One layer of gzip that inflates to this many MiB of zeros; its checksum is wrong.
     public static func zeros(mebibytes: Int) throws -> [UInt8] {
         try run("sys.stdout.buffer.write(stream(bytes(1 << 20), \(mebibytes)))")
     }
 
-    /// Four layers of gzip. The last but one becomes `count` times 16 MiB, in which the last one
-    /// finds nothing but empty blocks: no limit of the body is ever reached.
+    /// Four layers of gzip. The third inflates to `count` times 16 MiB, which consist of empty
+    /// blocks for the last layer, so that no limit on the body is ever reached.
     public static func nested(_ count: Int) throws -> [UInt8] {
         try run(
             """
@@ -50,7 +50,7 @@ public enum PackedBodies {
             """)
     }
 
-    /// A frame of zstd with a window of 128 MiB and as many blocks of 128 KiB, of 4 bytes each.
+    /// A zstd frame with a window of 128 MiB and `blocks` blocks of 128 KiB, each of 4 bytes.
     public static func zstd(blocks: Int) -> [UInt8] {
         [0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x88]
             + Array(repeating: [0x02, 0x00, 0x10, 0x41] as [UInt8], count: blocks).joined()

@@ -1,30 +1,32 @@
 import Linux
 
-/// `rclone serve s3`: an S3 server that checks signatures, over a folder of buckets.
+/// `rclone serve s3`: an S3 server that checks signatures. It serves a folder whose subfolders are
+/// buckets.
 public final class S3Server {
-    /// The one key that it takes.
+    /// The only access key that it accepts.
     public static let accessKeyID = "AKIDEXAMPLE"
-    /// Its secret.
+    /// The secret of the access key.
     public static let secretAccessKey = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 
     /// The TCP port on 127.0.0.1.
     public let port: UInt16
-    /// A folder in it is a bucket.
+    /// The served folder; each folder in it is a bucket.
     public let folder = TemporaryDirectory()
     private let program: LaunchedProgram
 
-    /// Where `scripts/s3-server` puts it; nil where it is not on this machine.
+    /// The path that `scripts/s3-server` installs to; nil if it isn't installed.
     public static let path: String? = {
         let place = RepositoryRoot.file(".build/tools/rclone")
         return (try? FileDescriptor.open(place)) == nil ? nil : place
     }()
 
-    /// Starts it and waits until it listens. With `hostBuckets` buckets are in the host.
+    /// Starts the server and waits until it listens. With `hostBuckets` the host name contains the
+    /// bucket.
     public init(hostBuckets: Bool = false) throws {
         guard let path = Self.path else {
             throw StackFailure("there is no rclone: run scripts/s3-server")
         }
-        // Nobody else gets a number again that soon.
+        // The system doesn't reuse a port number that soon.
         port = OriginListener(ipv6: false).port
         let command = ChildCommand(
             path,
@@ -43,13 +45,13 @@ public final class S3Server {
         _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
     }
 
-    /// As a loader is told of it.
+    /// The endpoint, for the configuration of a loader.
     public var endpoint: String { "http://127.0.0.1:\(port)" }
 
-    /// What `allow-addresses` has to name.
+    /// The address, for `allow-addresses`.
     public var address: String { "127.0.0.1:\(port)" }
 
-    /// A file of credentials as Amazon's tools have it.
+    /// A credentials file in the format of the AWS tools.
     public static let profileFile = """
         [default]
         aws_access_key_id = \(accessKeyID)

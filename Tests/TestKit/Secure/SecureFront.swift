@@ -1,16 +1,17 @@
 import Linux
 
-/// nghttpx in front of an origin: the same answers over TLS, by HTTP/2 where the client can.
+/// nghttpx in front of an origin: the same responses over TLS, and over HTTP/2 if the client
+/// supports it.
 public final class SecureFront {
-    /// What is shown to those who connect.
+    /// The certificate that the server presents.
     public enum Certificate: Hashable, Sendable, CaseIterable {
-        /// Of the authority, for the address.
+        /// Signed by the authority for this address.
         case valid
-        /// Of the authority, for the address, until yesterday.
+        /// Signed by the authority for this address, but expired since yesterday.
         case expired
-        /// Of the authority, for another host.
+        /// Signed by the authority for another host.
         case external
-        /// For the address, signed with its own key.
+        /// Self-signed, for this address.
         case selfSigned
     }
 
@@ -19,14 +20,14 @@ public final class SecureFront {
     private let program: LaunchedProgram
     private let authority: TestAuthority
 
-    /// Starts it and waits until it listens.
+    /// Starts the server and waits until it listens.
     public init(
         _ origin: OriginServer, _ certificate: Certificate = .valid, of authority: TestAuthority,
         protocols: String = "h2,http/1.1"
     ) throws {
         self.authority = authority
         let files = try Self.files(certificate, of: authority)
-        // Nobody else gets a number again that soon.
+        // The system doesn't reuse a port number that soon.
         port = OriginListener(ipv6: false).port
         let command = try ChildCommand(
             Tool.path(of: "nghttpx"),
@@ -45,10 +46,10 @@ public final class SecureFront {
         _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
     }
 
-    /// `IP:PORT`, as an allow list wants it.
+    /// `IP:PORT`, the form used in allowlists.
     public var address: String { "127.0.0.1:\(port)" }
 
-    /// The absolute URL of a path of the origin behind it.
+    /// The absolute URL of a path on the origin behind it.
     public func url(_ path: String) -> String { "https://\(address)\(path)" }
 
     private static func files(

@@ -1,8 +1,8 @@
-/// An authority of one test that signs certificates, with all files in a folder of its own.
+/// A certificate authority for one test, with all files in a folder of its own.
 public final class TestAuthority: Sendable {
     private let folder = TemporaryDirectory()
 
-    /// The path of its own certificate, for those who are to trust it.
+    /// The path of its own certificate, for clients that should trust it.
     public var certificate: String { folder.file("ca.pem") }
 
     /// A certificate and its key.
@@ -11,13 +11,13 @@ public final class TestAuthority: Sendable {
         let certificate: String
     }
 
-    /// Makes an authority that nobody trusts yet.
+    /// Creates an authority that no client trusts yet.
     public init() throws {
         try makeKey("ca", ["-x509", "-days", "2", "-out", certificate])
     }
 
-    /// Signs a certificate for `name`, such as `IP:127.0.0.1`, that ends after `days`; before the
-    /// present where they are negative.
+    /// Signs a certificate for `name`, such as `IP:127.0.0.1`, that expires after `days`; if
+    /// negative, it has expired already.
     func sign(_ file: String, for name: String, days: Int = 2) throws -> Files {
         let request = folder.file("\(file).csr")
         try makeKey(file, ["-out", request])
@@ -31,7 +31,7 @@ public final class TestAuthority: Sendable {
         return files
     }
 
-    /// A certificate for somebody who asks, and its key: two files in PEM.
+    /// A client certificate and its key: two PEM files.
     public func client() throws -> (certificate: String, key: String) {
         let files = try sign("client", for: "DNS:client.invalid")
         return (files.certificate, files.key)

@@ -1,20 +1,20 @@
 import Linux
 
-/// Apache httpd with one file behind every way of asking who asks:
+/// Apache httpd with one file behind each kind of authentication:
 ///
-/// - `/open/a.png` for all
-/// - `/basic/a.png` and `/digest/a.png` for ann with her password
-/// - `/cookie/set.png` gives a cookie, `/cookie/a.png` is for those who have it
-/// - everything on the secure port is for those with a certificate of the authority
+/// - `/open/a.png` is public
+/// - `/basic/a.png` and `/digest/a.png` require the user ann and her password
+/// - `/cookie/set.png` sets a cookie, `/cookie/a.png` requires it
+/// - everything on the secure port requires a certificate signed by the authority
 public final class WebServer {
-    /// The TCP port on 127.0.0.1, and the one behind TLS.
+    /// The plain TCP port on 127.0.0.1.
     public let port: UInt16
-    /// See `port`.
+    /// The TLS port on 127.0.0.1.
     public let securePort: UInt16
     private let program: LaunchedProgram
     private let folder = TemporaryDirectory()
 
-    /// Starts it and waits until it listens.
+    /// Starts the server and waits until it listens.
     public init(_ file: [UInt8], password: String, of authority: TestAuthority) throws {
         let ports = (OriginListener(ipv6: false).port, OriginListener(ipv6: false).port)
         (port, securePort) = ports
@@ -22,7 +22,7 @@ public final class WebServer {
         try Self.write(file, password, to: folder)
         let text = Self.configuration(folder.path, ports, own, authority.certificate)
         let path = folder.write(Array(text.utf8), to: "httpd.conf")
-        // Its workers are another user.
+        // Its workers run as another user.
         try Tool.run(["chmod", "-R", "a+rX", folder.path])
         let command = try ChildCommand(Tool.path(of: "apache2"), ["-DFOREGROUND", "-f", path])
         program = try LaunchedProgram(command, reading: [2])
@@ -30,14 +30,14 @@ public final class WebServer {
     }
 
     deinit {
-        // Its workers end with it.
+        // Its workers end with the server.
         try? program.child.send(.terminate)
         _ = try? program.child.wait(milliseconds: defaultTimeout.milliseconds)
     }
 
-    /// `IP:PORT`, as an allow list wants it.
+    /// `IP:PORT`, the form used in allowlists.
     public var address: String { "127.0.0.1:\(port)" }
-    /// The same behind TLS.
+    /// The same for the TLS port.
     public var secureAddress: String { "127.0.0.1:\(securePort)" }
 
     private static func write(
@@ -101,7 +101,7 @@ public final class WebServer {
             """
     }
 
-    /// Who may have what.
+    /// The access rules of each path.
     private static func locations(_ folder: String) -> String {
         """
         <Location /basic>

@@ -1,9 +1,9 @@
 public import Linux
 
 extension ChildProcess {
-    /// Waits until `connect` succeeds, which is later than its socket is there. Throws a
-    /// `StackFailure` if the process ends before that, or does not listen in time; `said` is its
-    /// own last word.
+    /// Waits until `connect` succeeds, which is later than the socket's creation. Throws a
+    /// `StackFailure` if the process ends first or doesn't listen in time; `said` returns its last
+    /// output.
     public func awaitListening(
         as name: String, said: () -> String = { "it logged nothing" },
         _ connect: () throws(RawClient.ConnectionRefused) -> Void

@@ -1,13 +1,13 @@
 public import Linux
 
-/// One run of `imagebus`, its output in files.
+/// One run of `imagebus`, with its output in files.
 public final class CommandLineRun {
     private let folder = TemporaryDirectory()
     private let child: ChildProcess
     private let arguments: [String]
 
-    /// Starts it. The environment is this process' without our own variables, plus `environment`;
-    /// `input` is its standard input.
+    /// Starts `imagebus`. Its environment is that of this process without Imagebus variables, plus
+    /// `environment`; `input` is its standard input.
     public convenience init(
         _ arguments: [String], environment: [String: String] = [:], input: [UInt8]? = nil
     ) throws {
@@ -15,7 +15,7 @@ public final class CommandLineRun {
             line: [Programs.path(.imagebus)] + arguments, environment: environment, input: input)
     }
 
-    /// The same as another user, who has no group but one of the same number.
+    /// The same as another user, whose only group has the same number.
     public convenience init(
         _ arguments: [String], asUser user: UInt32, environment: [String: String] = [:]
     ) throws {
@@ -26,13 +26,13 @@ public final class CommandLineRun {
             line: becoming + [Programs.path(.imagebus)] + arguments, environment: environment)
     }
 
-    /// The same where standard output is what a shell makes of it, such as `>&-` or `>/dev/full`.
+    /// The same with standard output redirected by a shell, such as `>&-` or `>/dev/full`.
     public convenience init(_ arguments: [String], redirected redirection: String) throws {
         let shell = ["/bin/sh", "-c", "exec \"$0\" \"$@\" \(redirection)"]
         try self.init(line: shell + [Programs.path(.imagebus)] + arguments, environment: [:])
     }
 
-    /// The same where nobody reads standard output.
+    /// The same with a standard output that is never read.
     public convenience init(unread arguments: [String]) throws {
         let pipe = try FileDescriptor.pipe()
         let output = try pipe.writeEnd.duplicate()
@@ -41,12 +41,12 @@ public final class CommandLineRun {
             line: [Programs.path(.imagebus)] + arguments, environment: [:], output: output.number)
     }
 
-    /// The same of a program that lies elsewhere.
+    /// The same for a program elsewhere.
     public convenience init(program path: String, _ arguments: [String]) throws {
         try self.init(line: [path] + arguments, environment: [:])
     }
 
-    /// The same behind other programs, such as one that changes the user.
+    /// The same, started through other programs, such as one that changes the user.
     init(
         line words: [String], environment: [String: String], input: [UInt8]? = nil,
         output other: Int32? = nil
@@ -72,7 +72,7 @@ public final class CommandLineRun {
     /// Sends it a signal.
     public func send(_ signal: StackSignal) throws { try child.send(signal.signal) }
 
-    /// Waits for its end; throws where that does not come within `timeout`.
+    /// Waits for the process to end; throws if it doesn't within `timeout`.
     public func end(timeout: Duration = defaultTimeout) throws -> CommandLineEnd {
         guard let status = try child.wait(milliseconds: timeout.milliseconds) else {
             throw StackFailure(
@@ -90,9 +90,9 @@ public final class CommandLineRun {
 
 /// How a run of `imagebus` ended.
 public struct CommandLineEnd: Sendable, CustomStringConvertible {
-    /// What was run.
+    /// The command line.
     public let line: String
-    /// How it ended.
+    /// The exit status or signal.
     public let status: ChildStatus
     /// Standard output.
     public let output: [UInt8]
@@ -102,12 +102,12 @@ public struct CommandLineEnd: Sendable, CustomStringConvertible {
     /// Standard output as text.
     public var outputText: String { String(decoding: output, as: UTF8.self) }
 
-    /// The exit status; nil where a signal ended it.
+    /// The exit status; nil if a signal ended the process.
     public var exitStatus: Int32? {
         if case .exited(let code) = status { code } else { nil }
     }
 
-    /// Standard output as one JSON value.
+    /// Standard output parsed as one JSON value.
     public func json() throws -> JSONValue {
         do {
             return try JSONValue(parsing: output)
@@ -116,7 +116,7 @@ public struct CommandLineEnd: Sendable, CustomStringConvertible {
         }
     }
 
-    /// For failed expectations.
+    /// The command, status and output, for failed expectations.
     public var description: String {
         "\(line)\n  \(status)\n  out: \(String(decoding: output.prefix(2000), as: UTF8.self))"
             + "\n  err: \(errorText)"

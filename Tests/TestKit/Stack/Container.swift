@@ -1,16 +1,16 @@
 import Linux
 
-/// `imagebus serve --only KIND` as process 1 of namespaces of its own, and as a user of its own.
+/// `imagebus serve --only KIND` as process 1 of its own namespaces, and as its own user.
 ///
-/// Belongs to one test. When it goes, all that runs in it goes with it.
+/// Belongs to one test. When it is released, all processes in it end.
 public final class Container {
-    /// What it is.
+    /// Its user, groups and directories.
     public let layout: ContainerLayout
-    /// Where its processes write their log.
+    /// The log file of its processes.
     public let logFile: String
-    /// The path of `imagebus` in it.
+    /// The path of `imagebus` inside the container.
     private let program: String
-    /// It starts process 1, and ends with it.
+    /// The program that starts process 1 and ends with it.
     private let outer: LaunchedProgram
 
     init(
@@ -29,14 +29,14 @@ public final class Container {
     }
 
     deinit {
-        // What changed its user no longer ends with the process that started it.
+        // A process that has changed its user no longer ends with the process that started it.
         try? supervisor().kill()
     }
 
-    /// Waits until it says that it is ready.
+    /// Waits for the ready line.
     public func awaitReady() throws { try outer.awaitLine { _ in true } }
 
-    /// Process 1, as it is numbered outside.
+    /// Process 1, by its number outside the container.
     public func supervisor() throws -> ObservedProcess {
         guard let inner = ObservedProcess.children(of: outer.child.processID).first else {
             throw StackFailure("\(layout.name) does not run", log: logFile)
@@ -44,20 +44,20 @@ public final class Container {
         return inner
     }
 
-    /// The processes that it watches.
+    /// The processes that it supervises.
     public func workers() throws -> [ObservedProcess] {
         ObservedProcess.children(of: try supervisor().processID)
     }
 
-    /// Runs `imagebus` in it, as its user, to its end.
+    /// Runs `imagebus` in the container, as its user, to completion.
     public func run(_ arguments: [String]) throws -> CommandLineEnd {
         try enter([program] + arguments)
     }
 
-    /// Runs something in it, as its user, to its end.
+    /// Runs a command in the container, as its user, to completion.
     public func enter(_ words: [String]) throws -> CommandLineEnd {
         let supervisor = try supervisor().processID
-        // Its root, too: that of its mounts may be another one.
+        // Its root too: the mount namespace may have a different one.
         let line = ["/usr/bin/nsenter", "--target", "\(supervisor)", "--mount", "--pid", "--root"]
         let file = FileBytes.text("/proc/\(supervisor)/environ") ?? ""
         var environment: [String: String] = [:]
@@ -70,7 +70,7 @@ public final class Container {
         ).end()
     }
 
-    /// Ends it in order; how process 1 ended.
+    /// Shuts the container down. Returns how process 1 ended.
     public func stop() throws -> String {
         try supervisor().terminate()
         guard let end = try outer.child.wait(milliseconds: StackHarness.timeout.milliseconds) else {

@@ -1,30 +1,30 @@
-/// Who a container runs as, and what it sees of the others: the directories of SEMANTICS §14.2,
-/// each with its writer as owner and its readers as group.
+/// The user of a container and the directories it sees: those of SEMANTICS §14.2, each owned by its
+/// writer, with its readers as the group.
 public struct ContainerLayout: Sendable {
     /// A directory that containers share.
     public struct Volume: Sendable {
-        /// Below the runtime directory.
+        /// Relative to the runtime directory.
         public let path: String
-        /// Its owner, who writes.
+        /// The owner, which writes.
         public let userID: UInt32
-        /// Its group, who read.
+        /// The group, which reads.
         public let groupID: UInt32
-        /// setgid, unless nobody else looks into it.
+        /// The mode; setgid unless nobody else reads the directory.
         public let mode: UInt32
     }
 
-    /// A kind, or `client`.
+    /// A kind of worker, or `client`.
     public let name: String
     /// Its user and primary group.
     public let userID: UInt32
-    /// Its other groups.
+    /// Its supplementary groups.
     public let groups: [UInt32]
-    /// What it may change.
+    /// The directories that it may write to.
     public let writes: [String]
-    /// What it may look at.
+    /// The directories that it may read.
     public let reads: [String]
 
-    /// All that are shared.
+    /// All shared directories.
     public static let volumes: [Volume] = [
         Volume(path: "front", userID: 4100, groupID: 4120, mode: 0o2750),
         Volume(path: "admin", userID: 4100, groupID: 4100, mode: 0o700),
@@ -48,28 +48,28 @@ public struct ContainerLayout: Sendable {
             "arena/coordinator",
         ],
         reads: ["results"])
-    /// The only one with a network.
+    /// The only container with a network.
     public static let download = ContainerLayout(
         name: "download", userID: 4101, groups: [], writes: ["back/download", "arena/download"],
         reads: [])
-    /// Reads what all others make.
+    /// Reads the output of all others.
     public static let cache = ContainerLayout(
         name: "cache", userID: 4102, groups: [4110, 4111, 4113, 4114],
         writes: ["back/cache", "arena/cache", "results"],
         reads: ["arena/coordinator", "arena/download", "arena/decode", "arena/transform"])
-    /// Bytes to pixels.
+    /// Decodes bytes to pixels.
     public static let decode = ContainerLayout(
         name: "decode", userID: 4103, groups: [4110, 4111, 4112],
         writes: ["back/decode", "arena/decode"],
         reads: ["arena/coordinator", "arena/download", "arena/cache"])
-    /// Pixels to bytes.
+    /// Encodes pixels to bytes.
     public static let transform = ContainerLayout(
         name: "transform", userID: 4104, groups: [4113],
         writes: ["back/transform", "arena/transform"], reads: ["arena/decode"])
-    /// Somebody who loads images.
+    /// A client that loads images.
     public static let client = ContainerLayout(
         name: "client", userID: 4200, groups: [4120], writes: [], reads: ["front", "results"])
 
-    /// Those that `serve`.
+    /// The containers that run `serve`.
     public static let served = [coordinator, download, cache, decode, transform]
 }

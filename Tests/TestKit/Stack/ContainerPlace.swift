@@ -1,12 +1,12 @@
 import Linux
 
-/// The volumes of one stack of containers, and what makes a container: namespaces of mounts and
-/// processes, and a user without any capability.
+/// The volumes of one stack of containers, and the isolation of each container: mount and PID
+/// namespaces, and a user without capabilities.
 public final class ContainerPlace {
     private let folder: Linux.TemporaryDirectory
     private let logs = TestKit.TemporaryDirectory()
 
-    /// Why there can be none here; nil where there can.
+    /// Why containers can't be created here; nil if they can.
     public static let obstacle: String? = {
         guard CurrentProcess.userID == 0 else { return "only root makes files of several users" }
         guard let place = try? ContainerPlace() else { return "no folder in /dev/shm" }
@@ -17,7 +17,7 @@ public final class ContainerPlace {
         return nil
     }()
 
-    /// Makes the volumes, each with owner, group and mode.
+    /// Creates the volumes with their owners, groups and modes.
     public init() throws {
         folder = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
         try FileDescriptor.openDirectory(folder.path).setMode(0o755)
@@ -32,20 +32,20 @@ public final class ContainerPlace {
         try make("disk", userID: 4102, groupID: 4102, mode: 0o700)
     }
 
-    /// The runtime directory, as each container sees it.
+    /// The runtime directory as seen in each container.
     public var runtimeDirectory: String { "\(folder.path)/run" }
 
-    /// A volume, as root sees it.
+    /// A volume as seen by root outside the containers.
     public func volume(_ path: String) -> String { "\(folder.path)/volumes/\(path)" }
 
-    /// Starts `imagebus serve` of a kind as process 1 of a container.
+    /// Starts `imagebus serve` for a kind as process 1 of a container.
     public func serve(_ layout: ContainerLayout) throws -> Container {
         try Container(
             line: line(["serve"], as: layout), program: program,
             environment: environment(of: layout), layout, log: logs.file("\(layout.name).log"))
     }
 
-    /// Starts a command in a container of its own; nil where it cannot be started.
+    /// Starts a command in a container of its own; nil if it can't be started.
     public func run(_ arguments: [String], as layout: ContainerLayout) -> CommandLineRun? {
         try? CommandLineRun(
             line: line(arguments, as: layout), environment: environment(of: layout))
@@ -59,7 +59,7 @@ public final class ContainerPlace {
         try directory.setMode(mode)
     }
 
-    /// The variables that the images have.
+    /// The environment variables set in the images.
     private func environment(of layout: ContainerLayout) -> [String: String] {
         var variables = [
             "IMAGEBUS_RUNTIME_DIR": runtimeDirectory, "IMAGEBUS_CACHE_DIR": "\(folder.path)/disk",
@@ -70,7 +70,8 @@ public final class ContainerPlace {
         return variables
     }
 
-    /// As containers see it: whoever builds it may keep the directories above it from other users.
+    /// The path of `imagebus` as seen in containers. The build folder may be in directories that
+    /// other users can't enter.
     private var program: String {
         "\(folder.path)/programs/\(TestedProgram.imagebus.rawValue)"
     }
@@ -85,8 +86,7 @@ public final class ContainerPlace {
             + [program] + arguments
     }
 
-    /// A private tmpfs, in it the volumes that this container is given, and the programs; the root
-    /// is read-only.
+    /// A private tmpfs with the volumes of this container and the programs; the root is read-only.
     private static let script = """
         set -e
         base=$0; user=$1; programs=$2; shift 2
@@ -105,7 +105,7 @@ public final class ContainerPlace {
 }
 
 extension ContainerLayout {
-    /// The beginning of a line that runs as this user.
+    /// The prefix of a command line that runs as this user.
     public var becoming: [String] {
         let groups = groups.map { "\($0)" }.joined(separator: ",")
         return [

@@ -1,12 +1,12 @@
 import Linux
 
-/// A file system whose writers hang in the kernel, where no signal reaches them, until it is
+/// A frozen file system: writers hang in the kernel, where no signal reaches them, until it is
 /// thawed.
 public final class FrozenDisk {
     private let directory: FileDescriptor
     private var isFrozen = true
 
-    /// Freezes the file system of a directory.
+    /// Freezes the file system that contains a directory.
     public init(_ path: String) throws {
         directory = try FileDescriptor.openDirectory(path)
         try Tool.run(["fsfreeze", "-f", place])
@@ -14,7 +14,7 @@ public final class FrozenDisk {
 
     deinit { thaw() }
 
-    /// Lets its writers go on. Also where the mount namespace has gone by then.
+    /// Thaws it, so that writers continue. Works even if the mount namespace is gone by then.
     public func thaw() {
         guard isFrozen else { return }
         isFrozen = false

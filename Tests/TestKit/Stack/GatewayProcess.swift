@@ -1,22 +1,22 @@
 import Linux
 
-/// An `imagebus-gateway` in front of a stack, at a port of 127.0.0.1 that the system chose.
+/// An `imagebus-gateway` in front of a stack, on a port of 127.0.0.1 that the system chooses.
 public final class GatewayProcess {
     private let program: LaunchedProgram
-    /// Where it listens.
+    /// The port that it listens on.
     public let port: UInt16
-    /// Where figures are read, with `--metrics-listen`.
+    /// The port of the metrics, with `--metrics-listen`.
     public var metricsPort: UInt16? { Self.port(in: program.output.lines, "figures") }
 
-    /// The number of its process.
+    /// Its process id.
     public var processID: Int32 { program.child.processID }
 
-    /// Its lines so far, once one of them is as wanted.
+    /// Waits for a line that meets the condition and returns all lines so far.
     public func awaitLine(_ isMeant: (String) -> Bool) throws -> [String] {
         try program.awaitLine("seen to log the expected line", where: isMeant)
     }
 
-    /// Starts it and waits until it listens; `arguments` follow those that say where.
+    /// Starts the gateway and waits until it listens; `arguments` follow those for the addresses.
     public init(
         before stack: StackHarness, _ arguments: [String], environment: [String: String] = [:]
     ) throws {
@@ -37,10 +37,10 @@ public final class GatewayProcess {
         return word.flatMap { UInt16($0.dropFirst("port=".count)) }
     }
 
-    /// A connection to it.
+    /// Opens a connection to it.
     public func connect() throws -> RawClient { try RawClient(port: port) }
 
-    /// One request on a connection of its own.
+    /// Sends one request on a connection of its own.
     public func get(_ target: String, _ more: String = "") throws -> RawClient.Response {
         try RawClient.get(target, port, more)
     }
@@ -48,7 +48,7 @@ public final class GatewayProcess {
     /// Sends it a signal.
     public func send(_ signal: StackSignal) throws { try program.child.send(signal.signal) }
 
-    /// Waits for its end, and returns its exit status and what it said.
+    /// Waits for it to end, and returns its exit status and its output.
     public func end(
         timeout: Duration = StackHarness.timeout
     ) throws -> (status: String, lines: [String]) {

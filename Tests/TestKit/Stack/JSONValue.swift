@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A piece of JSON that a program printed.
+/// A JSON value printed by a program.
 public enum JSONValue: Decodable, Hashable, Sendable {
     case null
     case bool(Bool)
@@ -9,12 +9,12 @@ public enum JSONValue: Decodable, Hashable, Sendable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// Reads one value; throws where the bytes are no JSON.
+    /// Parses one value; throws if the bytes aren't JSON.
     public init(parsing bytes: [UInt8]) throws {
         self = try JSONDecoder().decode(JSONValue.self, from: Data(bytes))
     }
 
-    /// Takes whatever is there.
+    /// Decodes a value of any type.
     public init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
         if value.decodeNil() {
@@ -32,23 +32,23 @@ public enum JSONValue: Decodable, Hashable, Sendable {
         }
     }
 
-    /// A member of an object; nil where there is none, or this is no object.
+    /// A member of an object; nil if it doesn't exist or this isn't an object.
     public subscript(name: String) -> JSONValue? {
         if case .object(let members) = self { members[name] } else { nil }
     }
 
-    /// The text, or nil.
+    /// The string, or nil.
     public var text: String? { if case .text(let text) = self { text } else { nil } }
 
-    /// The number as a whole one, or nil.
+    /// The number if it is an integer, or nil.
     public var integer: Int? {
         if case .number(let number) = self { Int(exactly: number) } else { nil }
     }
 
-    /// The elements, or nil.
+    /// The elements of an array, or nil.
     public var array: [JSONValue]? { if case .array(let array) = self { array } else { nil } }
 
-    /// The names of the members, sorted; empty for what is no object.
+    /// The names of the members, sorted; empty if this isn't an object.
     public var names: [String] {
         if case .object(let members) = self { members.keys.sorted() } else { [] }
     }

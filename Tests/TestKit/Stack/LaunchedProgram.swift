@@ -1,8 +1,8 @@
 public import Linux
 
 extension ChildProcess {
-    /// Starts a program for a test. Throws a `StackFailure` of one line, which names the program,
-    /// if it does not exist or cannot be started.
+    /// Starts a program for a test. Throws a `StackFailure` of one line with its name if it doesn't
+    /// exist or can't be started.
     public static func launch(_ command: ChildCommand) throws -> ChildProcess {
         do throws(Errno) {
             return try ChildProcess(command)
@@ -12,21 +12,22 @@ extension ChildProcess {
     }
 }
 
-/// A program whose output a test reads from a pipe, line by line. Killed with the last reference.
+/// A program whose output a test reads from a pipe, line by line. It is killed when the last
+/// reference is released.
 ///
 /// This process keeps no write end of the pipe, so the output ends when the program does.
 final class LaunchedProgram {
     /// Its process.
     let child: ChildProcess
-    /// What it has written into the pipe.
+    /// Its output on the pipe.
     let output: ProgramOutput
     private let name: String
     private let errorFile: String?
-    /// Bytes in `errorFile` that others wrote before it was started.
+    /// The number of bytes in `errorFile` before the program was started.
     private let earlierBytes: Int
 
-    /// Starts a program; what it writes to `descriptors` goes into the pipe. Failures call it
-    /// `name`, and quote the last line of `errorFile`, or of the pipe if it has no such file.
+    /// Starts a program whose `descriptors` are connected to the pipe. Failures call it `name` and
+    /// quote the last line of `errorFile`, or of the pipe if there is no such file.
     init(
         _ command: ChildCommand, reading descriptors: [Int32], name: String? = nil,
         errorFile: String? = nil
@@ -43,8 +44,9 @@ final class LaunchedProgram {
         output = ProgramOutput(pipe.readEnd)
     }
 
-    /// Waits for a line and returns all so far. Throws a `StackFailure` of one line if the program
-    /// ends before it or `timeout` passes: it was not `ready`, or what `state` says.
+    /// Waits for a line and returns all lines so far. Throws a `StackFailure` of one line if the
+    /// program ends first or `timeout` expires; its text says that the program was not `state`
+    /// (`ready` by default).
     @discardableResult
     func awaitLine(
         _ state: String = "ready", timeout: Duration = StackHarness.timeout,
@@ -56,7 +58,7 @@ final class LaunchedProgram {
             switch try output.readMore(within: left) {
             case .more: continue
             case .end:
-                // It may close its output before it ends.
+                // A program may close its output before it ends.
                 guard let status = try child.wait(milliseconds: timeout.milliseconds) else {
                     throw StackFailure("\(name) closed its output before it was \(state)")
                 }
@@ -68,7 +70,7 @@ final class LaunchedProgram {
         return output.lines
     }
 
-    /// One line: it has ended with `status`, and what it said last.
+    /// A failure of one line: that the program ended with `status`, and its last output.
     func failure(_ status: ChildStatus, _ moment: String) -> StackFailure {
         StackFailure("\(name) ended \(moment) (\(status)): \(reason)")
     }

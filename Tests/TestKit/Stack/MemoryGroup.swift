@@ -1,16 +1,16 @@
 import Linux
 
-/// A memory cgroup for processes of a test, of cgroup v2 or v1; it goes when it is empty.
+/// A memory cgroup (v2 or v1) for processes of a test. It is removed when it is empty.
 public final class MemoryGroup {
     private let parent: String
     private let name: String
     private let isOld: Bool
     private var path: String { "\(parent)/\(name)" }
 
-    /// Whether this user may make one here.
+    /// Whether this user may create one here.
     public static let isPossible = (try? MemoryGroup(bytes: 1 << 30)) != nil
 
-    /// A group that may use so many bytes, without swap. Throws where none can be made.
+    /// A group with a limit of `bytes`, without swap. Throws if it can't be created.
     public init(bytes: UInt64) throws {
         let root = "/sys/fs/cgroup"
         isOld = FileBytes.text("\(root)/memory/memory.limit_in_bytes") != nil
@@ -20,7 +20,7 @@ public final class MemoryGroup {
         try FileDescriptor.makeDirectory(path: "\(parent)/\(name)", mode: 0o755)
         do {
             try write("\(bytes)", to: isOld ? "memory.limit_in_bytes" : "memory.max")
-            // A kernel without swap has neither.
+            // A kernel without swap has neither file.
             if isOld {
                 try? write("\(bytes)", to: "memory.memsw.limit_in_bytes")
             } else {
@@ -37,12 +37,12 @@ public final class MemoryGroup {
         remove()
     }
 
-    /// From now on the process counts here, with what it allocates from then on.
+    /// Moves a process into the group; its later allocations count here.
     public func add(_ process: ObservedProcess) throws {
         try write("\(process.processID)", to: "cgroup.procs")
     }
 
-    /// Processes of it that still run count outside from now on.
+    /// Moves the remaining processes out of the group.
     public func release() {
         let text = FileBytes.text("\(path)/cgroup.procs") ?? ""
         for process in text.split(separator: "\n") {
@@ -50,14 +50,14 @@ public final class MemoryGroup {
         }
     }
 
-    /// Processes of it that the kernel has killed for want of memory.
+    /// The number of its processes that the OOM killer has killed.
     public var kills: Int {
         let text = FileBytes.text("\(path)/\(isOld ? "memory.oom_control" : "memory.events")") ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("oom_kill ") }
         return line.flatMap { Int($0.dropFirst("oom_kill ".count)) } ?? 0
     }
 
-    /// Most bytes that it has used.
+    /// Its peak memory use in bytes.
     public var peakBytes: Int? {
         let file = isOld ? "memory.max_usage_in_bytes" : "memory.peak"
         return FileBytes.text("\(path)/\(file)").flatMap { Int($0.prefix { $0 != "\n" }) }
@@ -71,6 +71,6 @@ public final class MemoryGroup {
         try FileDescriptor.open(path, [.writeOnly]).writeAll(Array(text.utf8))
     }
 
-    /// What still runs in it keeps it.
+    /// Fails while processes run in the group.
     private func remove() { try? FileDescriptor.openDirectory(parent).removeDirectory(name) }
 }

@@ -1,35 +1,36 @@
 import Linux
 
-/// A process that somebody else started, held by a pidfd: never mistaken for a later one.
+/// A process started by another process, held by a pidfd, so that it is never confused with a later
+/// one of the same number.
 public final class ObservedProcess {
-    /// Its number.
+    /// Its process id.
     public let processID: Int32
     private let descriptor: ProcessDescriptor
 
-    /// Opens it; throws where it has ended.
+    /// Opens the process; throws if it has ended.
     public init(_ processID: Int32) throws {
         self.processID = processID
         descriptor = try ProcessDescriptor(processID)
     }
 
-    /// Whether it ends within `timeout`.
+    /// Whether the process ends within `timeout`.
     public func ends(within timeout: Duration) throws -> Bool {
         try descriptor.waitForEnd(milliseconds: timeout.milliseconds)
     }
 
-    /// Ends it.
+    /// Sends SIGKILL.
     public func kill() throws { try descriptor.send(.kill) }
 
-    /// Asks it to end.
+    /// Sends SIGTERM.
     public func terminate() throws { try descriptor.send(.terminate) }
 
-    /// Has it crash, as if it had touched an address that is not there.
+    /// Sends SIGSEGV, like an access to an unmapped address.
     public func crash() throws { try descriptor.send(.segmentationFault) }
 
-    /// Halts it: whatever it is given from now on, it holds.
+    /// Stops the process (SIGSTOP): it keeps whatever work it receives from now on.
     public func halt() throws { try descriptor.send(.stop) }
 
-    /// Lets it go on. Nothing happens where it has ended meanwhile.
+    /// Continues the process. Does nothing if it has ended meanwhile.
     public func resume() throws {
         do throws(Errno) {
             try descriptor.send(.resume)
@@ -38,13 +39,13 @@ public final class ObservedProcess {
         }
     }
 
-    /// Its name, as the kernel cuts it, for messages.
+    /// Its name, truncated by the kernel, for messages.
     public var name: String {
         let text = FileBytes.text("/proc/\(processID)/comm") ?? "?"
         return String(text.prefix { $0 != "\n" })
     }
 
-    /// The children of a process that run now.
+    /// The running children of a process.
     public static func children(of parent: Int32) -> [ObservedProcess] {
         let threads = DirectoryEntries.names("/proc/\(parent)/task")
         let numbers = threads.flatMap { thread in
@@ -55,9 +56,9 @@ public final class ObservedProcess {
     }
 }
 
-/// What lies in a folder.
+/// Lists directories.
 public enum DirectoryEntries {
-    /// The names in it, sorted; empty where it cannot be read.
+    /// The names of the entries, sorted; empty if the directory can't be read.
     public static func names(_ path: String) -> [String] {
         guard let folder = try? FileDescriptor.openDirectory(path) else { return [] }
         return ((try? folder.entries()) ?? []).sorted()

@@ -1,17 +1,18 @@
 import Linux
 
-/// A small file system in a mount namespace of its own, which goes with the processes in it.
+/// A small file system in its own mount namespace, which disappears with the processes in it.
 public struct PrivateMount: Sendable {
     private let unshare: [String]
-    /// Mounts at `$0`.
+    /// A shell script that mounts the file system at `$0`.
     private let script: String
 
-    /// Whether tests that need one run. They fail where none may be mounted, so that nobody takes
-    /// what was not tried for what was passed; `IMAGEBUS_NO_MOUNTS=1` leaves them out, by name.
+    /// Whether to run the tests that need one. They fail if mounting isn't possible, so that a test
+    /// that didn't run isn't taken for one that passed. `IMAGEBUS_NO_MOUNTS=1` skips them, and
+    /// their names are printed.
     public static let isWanted = CurrentProcess.environment("IMAGEBUS_NO_MOUNTS") != "1"
 
-    /// A tmpfs of so many bytes; throws where this user may not mount one, not even as the root of
-    /// a user namespace.
+    /// A tmpfs of `bytes` bytes; throws if this user can't mount one, not even as the root of a
+    /// user namespace.
     public init(bytes: Int) throws {
         let script = "mount -t tmpfs -o size=\(bytes),mode=700 tmpfs \"$0\""
         for options in [["--mount"], ["--mount", "--map-root-user"]] {
@@ -26,7 +27,7 @@ public struct PrivateMount: Sendable {
                 + "namespaces are permitted, or leave such tests out with IMAGEBUS_NO_MOUNTS=1")
     }
 
-    /// An ext4 in a file that is made here, through a loop device: it can be frozen.
+    /// An ext4 file system in a new image file, on a loop device; unlike tmpfs it can be frozen.
     public init(image path: String, bytes: Int) throws {
         try Tool.run(["truncate", "-s", "\(bytes)", path])
         try Tool.run(["mkfs.ext4", "-q", "-F", path])
@@ -59,7 +60,7 @@ public struct PrivateMount: Sendable {
         return try trial.wait() == .exited(0)
     }
 
-    /// Mounts at `path`, then becomes the command.
+    /// The command line that mounts at `path`, then executes `words`.
     func line(_ words: [String], at path: String) -> [String] {
         unshare + ["/bin/sh", "-c", script + " && exec \"$@\"", path] + words
     }

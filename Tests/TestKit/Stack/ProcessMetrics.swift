@@ -1,16 +1,17 @@
 import Linux
 
-/// What a process uses at one moment.
+/// The resources of a process at one moment.
 public struct ProcessMetrics: Sendable, CustomStringConvertible {
-    /// Bytes in memory that are of no file and no segment of the arena (`Pss_Anon`): its share of a
-    /// program and of libraries depends on how many other processes run them.
+    /// Bytes of memory that belong neither to a file nor to a segment of the arena (`Pss_Anon`).
+    /// File-backed memory isn't counted, since the share of a process depends on how many others
+    /// use the same program and libraries.
     public let bytes: Int
-    /// Bytes of segments that it has mapped and touched, its share of them (`Pss_Shmem`).
+    /// The process' share of the segments that it has mapped and touched, in bytes (`Pss_Shmem`).
     public let sharedBytes: Int
-    /// Open descriptors.
+    /// The number of open descriptors.
     public let descriptors: Int
 
-    /// Looks at a process; throws where it has ended.
+    /// Measures a process; throws if it has ended.
     public init(of process: Int32) throws {
         sharedBytes = Int(try ProcessMemory.proportional(of: process).shared)
         let rollup = FileBytes.text("/proc/\(process)/smaps_rollup") ?? ""
@@ -21,18 +22,19 @@ public struct ProcessMetrics: Sendable, CustomStringConvertible {
         descriptors = DirectoryEntries.names("/proc/\(process)/fd").count
     }
 
-    /// How many threads a process has at the moment; 0 once it has ended.
+    /// The number of threads of a process; 0 if it has ended.
     public static func threadCount(of process: Int32) -> Int {
         let lines = (FileBytes.text("/proc/\(process)/status") ?? "").split(separator: "\n")
         let line = lines.first { $0.hasPrefix("Threads:") }
         return line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0
     }
 
-    /// For tables and failed expectations.
+    /// The measurements as text, for tables and failed expectations.
     public var description: String {
         "\(bytes >> 10) KB, shared \(sharedBytes >> 10) KB, \(descriptors) descriptors"
     }
 
-    /// What the same process may use later without having grown: a tenth and 4 MB more.
+    /// The memory limit for a later measurement of the same process: 10 % and 4 MB more than this
+    /// one.
     public var bytesLimit: Int { bytes + bytes / 10 + (4 << 20) }
 }

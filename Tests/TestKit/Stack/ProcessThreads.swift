@@ -1,8 +1,9 @@
 import Linux
 
-/// What the threads of a process and of its children are at: for what does not end in time.
+/// The state of the threads of a process and its children, to diagnose a process that doesn't end
+/// in time.
 enum ProcessThreads {
-    /// Lines with name, state and place in the kernel of each thread; as many as a log bears.
+    /// One line per thread with name, state and kernel function; limited to what fits a log.
     static func text(of process: Int32) -> String {
         let lines = family(of: process).flatMap { id in threads(of: id) }
         return (["the threads of \(process) and its children:"] + lines.prefix(Self.linesMax))

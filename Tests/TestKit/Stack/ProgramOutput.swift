@@ -1,20 +1,20 @@
 import Linux
 
-/// What a program writes into a pipe, read as far as it came.
+/// The output of a program on a pipe, as far as it has been read.
 final class ProgramOutput {
     private let descriptor: FileDescriptor
     private(set) var bytes: [UInt8] = []
 
     init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 
-    /// How a wait for more ended.
+    /// The result of a wait for more output.
     enum Event {
         case more
         case end
         case timeout
     }
 
-    /// Whole lines so far.
+    /// The complete lines so far.
     var lines: [String] {
         String(decoding: bytes, as: UTF8.self).split(
             separator: "\n", omittingEmptySubsequences: false
@@ -22,7 +22,7 @@ final class ProgramOutput {
         .dropLast().map(String.init)
     }
 
-    /// Takes what comes next.
+    /// Reads the next bytes.
     func readMore(within limit: Duration) throws -> Event {
         guard Poll.wait([.readable(descriptor.number)], timeout: limit) != nil else {
             return .timeout

@@ -1,38 +1,38 @@
 import Glibc
 import Linux
 
-/// The programs that tests start: raw values are the names of their files.
+/// The programs that tests start; raw values are their file names.
 public enum TestedProgram: String, CaseIterable, Sendable {
-    /// The command line, which is also `serve`.
+    /// The command line, which also provides `serve`.
     case imagebus
-    /// The coordinator of a stack.
+    /// The coordinator.
     case coordinator = "imagebus-coordinator"
-    /// A worker that downloads.
+    /// The download worker.
     case download = "imagebus-download"
-    /// The worker that holds the caches.
+    /// The cache worker.
     case cache = "imagebus-cache"
-    /// A worker that decodes.
+    /// The decode worker.
     case decode = "imagebus-decode"
-    /// A worker that transforms and encodes.
+    /// The worker that transforms and encodes.
     case transform = "imagebus-transform"
     /// The HTTP gateway.
     case gateway = "imagebus-gateway"
-    /// The program of `imagebus bench`.
+    /// The program behind `imagebus bench`.
     case bench = "imagebus-bench"
-    /// The example of a coder in Swift.
+    /// The example coder plug-in in Swift.
     case qoiCoder = "qoi-coder"
-    /// The example of an encoder in Swift.
+    /// The example encoder plug-in in Swift.
     case qoiEncoder = "qoi-encoder"
-    /// The example of a cache in Swift.
+    /// The example cache plug-in in Swift.
     case dictionaryCache = "dictionary-cache"
     /// Plug-ins that fail on demand.
     case extensionProbe = "extension-probe"
 }
 
-/// Where the programs under test lie.
+/// Locates the programs under test.
 public enum Programs {
-    /// `IMAGEBUS_PROGRAMS`, else the folder of the test bundle: both are built together. The path
-    /// of a program in it is `path(_:)`.
+    /// The folder of the programs: `IMAGEBUS_PROGRAMS`, otherwise the folder of the test bundle,
+    /// since both are built together. `path(_:)` returns the path of a program in it.
     public static let folder: String = {
         if let named = CurrentProcess.environment("IMAGEBUS_PROGRAMS"), !named.isEmpty {
             return named
@@ -41,18 +41,18 @@ public enum Programs {
         return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }()
 
-    /// The path of a program. Throws a `StackFailure` of one line, which names it, if it was not
-    /// built.
+    /// The path of a program. Throws a `StackFailure` of one line with its name if it wasn't built.
     public static func path(_ program: TestedProgram) throws -> String {
         let path = place(of: program)
         guard access(path, X_OK) == 0 else { throw StackFailure(missing: path) }
         return path
     }
 
-    /// The same, whether or not it is there.
+    /// The same without checking that it exists.
     static func place(of program: TestedProgram) -> String { "\(folder)/\(program.rawValue)" }
 
-    /// This process' environment without what would change how our programs behave.
+    /// The environment of this process without the variables that change how Imagebus programs
+    /// behave.
     static var cleanEnvironment: [String: String] {
         CurrentProcess.environment.filter { name, _ in
             !name.hasPrefix("IMAGEBUS_") && !name.hasPrefix("XDG_")

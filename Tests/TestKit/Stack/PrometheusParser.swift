@@ -1,12 +1,12 @@
-/// The parser of Prometheus' client library for Python (Debian's python3-prometheus-client).
+/// The parser of the Prometheus client library for Python (Debian's python3-prometheus-client).
 public enum PrometheusParser {
     /// One sample of a family.
     public struct Sample {
-        /// With its ending, such as `_total`.
+        /// The name with its suffix, such as `_total`.
         public let name: String
-        /// By name.
+        /// The values of the labels, by name.
         public let labels: [String: String]
-        /// What it was.
+        /// The value of the sample.
         public let value: Double
     }
 
@@ -19,7 +19,7 @@ public enum PrometheusParser {
         sys.stdout.write(json.dumps([s for s in out if s["value"] < 1e300]))
         """
 
-    /// The samples of a text; throws where it is none.
+    /// The samples in a text; throws if the text is invalid.
     public static func samples(_ text: String) throws -> [Sample] {
         let bytes = try Tool.run(["python3", "-c", script], input: Array(text.utf8))
         return try (JSONValue(parsing: bytes).array ?? []).map { sample in

@@ -1,8 +1,8 @@
 import Linux
 
-/// `promtool check metrics`, from PATH or from where `scripts/promtool` puts it.
+/// `promtool check metrics`, from PATH or where `scripts/promtool` installs it.
 public enum Promtool {
-    /// nil where it is not on this machine.
+    /// The path of promtool; nil if it isn't installed.
     public static let path: String? = {
         let folders = (CurrentProcess.environment("PATH") ?? "").split(separator: ":")
         let places =
@@ -10,7 +10,7 @@ public enum Promtool {
         return places.first { (try? FileDescriptor.open($0)) != nil }
     }()
 
-    /// What it has to say of an exposition, lint included; empty where all is well.
+    /// The warnings and errors for an exposition, lint included; empty if there are none.
     public static func check(_ text: String) throws -> String {
         guard let path else { throw StackFailure("there is no promtool") }
         let run = try CommandLineRun(

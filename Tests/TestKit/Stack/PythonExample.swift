@@ -1,14 +1,16 @@
 import Linux
 
-/// A program of `Examples/Python`, in the Python that `scripts/python-venv` makes.
+/// Programs in `Examples/Python`, run with the Python environment that `scripts/python-venv`
+/// creates.
 public enum PythonExample {
-    /// Starts it; it ends with its last reference. Throws where its Python is not there.
+    /// Starts a program, which ends when its last reference is released. Throws if the Python
+    /// environment doesn't exist.
     public static func start(_ script: String, _ arguments: [String]) throws -> CommandLineRun {
         let words = try command(script, arguments)
         return try CommandLineRun(program: words[0], Array(words.dropFirst()))
     }
 
-    /// What starts it: as words, and as `command` of a pool has them.
+    /// The command that starts a program, also usable as `command` of a pool.
     public static func command(_ script: String, _ arguments: [String] = []) throws -> [String] {
         let python = RepositoryRoot.file(".build/python/Examples/Python/.venv/bin/python")
         guard (try? FileDescriptor.open(python)) != nil else {

@@ -1,19 +1,19 @@
 import Glibc
 import Linux
 
-/// What went wrong with a program under test, with what it logged last.
+/// A failure of a program under test, with the end of its log.
 public struct StackFailure: Error, CustomStringConvertible {
     /// A sentence, then lines of the log.
     public let description: String
 
-    /// Names what was awaited and did not come, or came and should not have.
+    /// States which event was expected and didn't happen, or happened unexpectedly.
     public init(_ sentence: String, log: String = "") {
         description = log.isEmpty ? sentence : "\(sentence)\n\(LogTail.text(log))"
     }
 }
 
 extension StackFailure {
-    /// One line: a program is not there, and how it is built or installed.
+    /// One line: a program doesn't exist, and how to build or install it.
     init(missing program: String) {
         let isOurs = program.hasPrefix(Programs.folder + "/")
         self.init(
@@ -21,7 +21,7 @@ extension StackFailure {
                 + (isOurs ? "test, or scripts/build --test-programs" : "setup --test"))
     }
 
-    /// One line: a program cannot be started.
+    /// One line: a program can't be started.
     init(starting program: String, _ error: Errno) {
         if access(program, F_OK) == 0 {
             self.init("\(program) cannot be started: \(error)")
@@ -43,8 +43,8 @@ public enum LogTail {
 
     private static let columnsMax = 500
 
-    /// The last line that gives a reason: of an error, if the lines are a log of ours, else of
-    /// anything.
+    /// The last line that gives a reason: the last error if the lines are an Imagebus log,
+    /// otherwise the last line.
     static func reason(in lines: [Substring]) -> String {
         let errors = lines.filter { isError($0) && !$0.contains("see its message above") }
         guard let line = errors.last ?? lines.last else { return "nothing was written to stderr" }
@@ -58,7 +58,7 @@ public enum LogTail {
             && (words.dropFirst().first == "error" || line.contains("\"level\":\"error\""))
     }
 
-    /// Whether a program of ours logged it.
+    /// Whether the line was logged by an Imagebus program.
     static func isLogLine(_ line: Substring) -> Bool {
         let words = line.split(separator: " ", maxSplits: 3)
         return line.hasPrefix("{\"time\":") || (words.count > 2 && words[2].hasSuffix("]:"))
@@ -66,7 +66,7 @@ public enum LogTail {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded up.
+    /// The duration in whole milliseconds, rounded up.
     public var milliseconds: Int {
         let (seconds, attoseconds) = components
         return Int(seconds) * 1000

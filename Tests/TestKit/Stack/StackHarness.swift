@@ -1,8 +1,8 @@
 import Linux
 
-/// A stack of real processes in folders of its own, started by `imagebus serve`.
+/// A stack of real processes with its own folders, started by `imagebus serve`.
 ///
-/// Belongs to one test. When it goes, its processes and folders go with it.
+/// Belongs to one test. When it is released, its processes end and its folders are removed.
 public final class StackHarness {
     private let runtime: Linux.TemporaryDirectory
     private let cache = TestKit.TemporaryDirectory()
@@ -15,10 +15,10 @@ public final class StackHarness {
     private var serve: LaunchedProgram?
     private var isRunning = false
 
-    /// Where `serve` writes its log.
+    /// The log file of `serve`.
     public var logFile: String { logs.file("serve.log") }
-    /// The runtime directory, on tmpfs, as this process sees it: the mounts of another namespace
-    /// are seen through a process that lives there.
+    /// The runtime directory, on tmpfs, as this process sees it. Mounts of another namespace are
+    /// accessed through a process in that namespace.
     public var runtimeDirectory: String {
         mount == nil ? runtime.path : "/proc/\(processID)/root\(runtime.path)"
     }
@@ -27,13 +27,13 @@ public final class StackHarness {
         cacheMount == nil ? cache.path : "/proc/\(processID)/root\(cache.path)"
     }
 
-    /// How long a stack may take to be ready, or to end.
+    /// The timeout for a stack to become ready, or to end.
     public static let timeout = Duration.seconds(30)
 
-    /// A stack that is not started; `arguments` follow `serve` and the two folders, `environment`
-    /// is added to this process' without our own variables. With `mount`, the runtime directory is
-    /// a tmpfs of its own; with `cacheMount`, the cache directory is one. `launcher` is a command
-    /// that becomes `serve`.
+    /// Creates a stack without starting it. `arguments` follow `serve` and the two folders;
+    /// `environment` is added to that of this process without Imagebus variables. With `mount` the
+    /// runtime directory is a tmpfs of its own; with `cacheMount` the cache directory is one.
+    /// `launcher` is a command that executes `serve`.
     public init(
         _ arguments: [String], environment: [String: String] = [:], launcher: [String] = [],
         mount: PrivateMount? = nil, cacheMount: PrivateMount? = nil
@@ -46,7 +46,7 @@ public final class StackHarness {
         self.cacheMount = cacheMount
     }
 
-    /// Starts `serve` and waits until it says that it is ready.
+    /// Starts `serve` and waits for its ready line.
     public func start() throws {
         precondition(!isRunning, "a harness runs one stack at a time")
         let serve = try launch()
@@ -71,7 +71,7 @@ public final class StackHarness {
             command, reading: [1], name: "\(program) serve", errorFile: logFile)
     }
 
-    /// The number of `serve`; 0 where it does not run.
+    /// The process id of `serve`; 0 if it isn't running.
     public var processID: Int32 { isRunning ? serve?.child.processID ?? 0 : 0 }
 
     /// The endpoint, from the ready line.
@@ -79,7 +79,7 @@ public final class StackHarness {
         serve?.output.lines.first.map { String($0.dropFirst("ready ".count)) } ?? ""
     }
 
-    /// What a browser opens, from the line behind it; nil without a gateway.
+    /// The URL for a browser, from the line after the ready line; nil without a gateway.
     public func gatewayURL() throws -> String? {
         guard let output = serve?.output, arguments.contains("--gateway") else { return nil }
         while output.lines.count < 2 {
@@ -88,7 +88,7 @@ public final class StackHarness {
         return String(output.lines[1].dropFirst("gateway ".count))
     }
 
-    /// The port of the gateway; throws where there is none at TCP.
+    /// The port of the gateway; throws if there is no gateway on TCP.
     public func gatewayPort() throws -> UInt16 {
         guard let port = try gatewayURL().flatMap(Self.port(ofGateway:)) else {
             throw StackFailure("there is no gateway at TCP", log: logFile)
@@ -101,7 +101,7 @@ public final class StackHarness {
         url.split(separator: ":").last.flatMap { UInt16($0.dropLast()) }
     }
 
-    /// The addresses of so many gateways, from the lines behind the ready line.
+    /// The addresses of `count` gateways, from the lines after the ready line.
     public func gatewayURLs(_ count: Int) throws -> [String] {
         guard let output = serve?.output else { return [] }
         while output.lines.count < 1 + count {
@@ -115,11 +115,11 @@ public final class StackHarness {
         if isRunning { try serve?.child.send(signal.signal) }
     }
 
-    /// The processes below `serve` that run now.
+    /// The running child processes of `serve`.
     public var children: [ObservedProcess] { ObservedProcess.children(of: processID) }
 
-    /// Waits until `serve` has ended; throws where it does not within `timeout`. The text is an
-    /// exit code or the name of a signal.
+    /// Waits until `serve` has ended; throws if it doesn't within `timeout`. Returns the exit code
+    /// or the name of the signal.
     public func awaitEnd(timeout: Duration = StackHarness.timeout) throws -> String {
         guard isRunning, let status = try serve?.child.wait(milliseconds: timeout.milliseconds)
         else {
@@ -137,7 +137,7 @@ public final class StackHarness {
         throw serve.failure(status, "while a test waited for \(what)")
     }
 
-    /// Ends the stack in order and checks that nothing is left of it.
+    /// Shuts the stack down and checks that it has left nothing behind.
     public func stop() throws {
         guard isRunning else { return }
         let children = children
@@ -157,7 +157,7 @@ public final class StackHarness {
         }
     }
 
-    /// Throws where one of these processes still runs after `limit`.
+    /// Throws if one of these processes still runs after `limit`.
     public func expectGone(_ processes: [ObservedProcess], within limit: Duration) throws {
         let deadline = ContinuousClock.now.advanced(by: limit)
         for process in processes {
@@ -170,7 +170,8 @@ public final class StackHarness {
         }
     }
 
-    /// Paths of all segments, relative to the runtime directory; lock files are no segments.
+    /// The paths of all remaining segments, relative to the runtime directory; lock files don't
+    /// count.
     public var leftovers: [String] {
         let arenas = DirectoryEntries.names("\(runtimeDirectory)/arena").map { "arena/\($0)" }
         return (arenas + ["results"]).flatMap { folder in
@@ -192,7 +193,7 @@ public final class StackHarness {
         }
     }
 
-    /// One line in a whole life: scripts read it.
+    /// `serve` writes exactly one line to standard output, since scripts read it.
     private func expectNothingMoreSaid() throws {
         guard let output = serve?.output else { return }
         while case .more = try output.readMore(within: .zero) {}

@@ -1,6 +1,6 @@
 import Linux
 
-/// What a test tells a program.
+/// The signals that a test sends to a program.
 public enum StackSignal: Sendable {
     case terminate
     case interrupt
