@@ -5,8 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What `scripts/test-asan` runs against programs with the address sanitizer: a thousand
-    /// requests of every sort, then an orderly end, at which leaks are reported.
+    /// Run by `scripts/test-asan` with programs built with the address sanitizer: a thousand
+    /// requests of all kinds, then a clean shutdown, which reports leaks.
     @Suite(
         .enabled(if: CurrentProcess.environment("IMAGEBUS_ASAN") == "1", "IMAGEBUS_ASAN is not 1"))
     struct AddressSanitizerTests {

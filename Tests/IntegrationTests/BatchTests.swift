@@ -11,7 +11,7 @@ extension RealProcesses {
         private let origin = OriginServer()
         private let arguments = ["--allow-private-networks"]
 
-        /// Serves so many images, which the memory tier has then.
+        /// Loads `count` images so that the memory tier has them.
         private func warm(_ count: Int, _ stack: StackHarness) async throws -> [ImageRequest] {
             let requests = try (0..<count).map { number in
                 let image = try Images.waves(width: 20 + number, height: 20).png()
@@ -30,7 +30,8 @@ extension RealProcesses {
             Token(Identifier128(high: 77, low: UInt64(number)))
         }
 
-        /// Replies of the next messages, by the number of the token: its code, or nil for an image.
+        /// Collects replies from the next messages, by the number of the token: the error code, or
+        /// nil for an image.
         private func ends(
             _ count: Int, of client: WireClient
         ) throws -> (ends: [UInt64: ErrorCode?], batches: Int) {
@@ -56,8 +57,8 @@ extension RealProcesses {
             return (ends, batches)
         }
 
-        /// A hit, one that has to be fetched, one with a fault, and a hit again: each has its end,
-        /// and hits go together for who takes that.
+        /// A hit, a load that must be fetched, an invalid one, and another hit: each gets its
+        /// terminal reply, and hits are batched for clients that accept batches.
         @Test(arguments: [true, false])
         func eachLoadEndsAsItWouldAlone(takesBatches: Bool) async throws {
             try await withStack(arguments) { stack in
@@ -73,7 +74,7 @@ extension RealProcesses {
                         let load = LoadRequest(token: token(10 * round + number), image: image)
                         bodies.append(try client.body(.load(load)))
                     }
-                    // Its group has one byte; the token before it can be read.
+                    // Its group is too short (one byte), but the token before it is readable.
                     bodies.insert(
                         Array(bodies[0].prefix(17)) + [UInt8(10 * round + 9), 0x12, 1, 7], at: 2)
                     try client.send(bodies: bodies)
@@ -91,7 +92,7 @@ extension RealProcesses {
         @Test func aStrangerIsAnsweredOnce() async throws {
             try await withStack { stack in
                 let peer = try WirePeer(stack.frontSocket)
-                // 64 bodies of nothing.
+                // 64 empty bodies.
                 let message = [[UInt8]](repeating: [0x0A, 0], count: 64).flatMap { $0 }
                 try peer.send([FrameHeader(kind: .loads).bytes, message])
                 try peer.send([FrameHeader(kind: .loads).bytes, message])
@@ -100,14 +101,14 @@ extension RealProcesses {
                     let head = try #require(frames.first)
                     #expect(try FrameHeader(decoding: head.span.bytes).kind == .helloRequired)
                 }
-                // What follows comes behind them.
+                // The next message is handled after them.
                 try peer.send([FrameHeader(kind: .status).bytes, []])
                 #expect(try peer.receive(within: defaultTimeout) != nil)
                 #expect(try peer.receive(within: .zero) == nil)
             }
         }
 
-        /// Nonsense is refused once in a message; what follows it is served.
+        /// An invalid body is rejected once per message; the bodies after it are served.
         @Test func nonsenseInABatchIsRefusedOnce() async throws {
             try await withStack(arguments) { stack in
                 let client = try WireClient(stack, takesBatches: true)
@@ -122,7 +123,7 @@ extension RealProcesses {
             }
         }
 
-        /// At web/ each load of a batch is looked at.
+        /// On web/ every load of a batch is checked.
         @Test func whatStrangersHaveNoSayInIsRefusedInABatch() async throws {
             try await withStack(arguments) { stack in
                 let requests = try await warm(1, stack)
@@ -157,7 +158,7 @@ extension RealProcesses {
             }
         }
 
-        /// What is asked for in one turn of the client goes in one message, and is answered in one.
+        /// Loads requested in one turn of the client go out in one message and are answered in one.
         @Test func loadsOfOneTurnAreFewMessages() async throws {
             try await withStack(arguments) { stack in
                 let requests = try await warm(48, stack)
@@ -168,7 +169,7 @@ extension RealProcesses {
                     let report = try await admin.status()
                     return try #require(report.sockets.first { $0.name == "front" })
                 }
-                // The first time the coordinator and the client read each of them as a whole.
+                // The first time, the coordinator and the client parse each of them in full.
                 for request in requests { _ = try await client.load(request).response }
                 let before = try await traffic()
                 let tasks = await withTaskExecutorPreference(client.executor) {
@@ -181,8 +182,8 @@ extension RealProcesses {
             }
         }
 
-        /// A task on the thread of the line goes on before the next image is copied, which comes
-        /// into the memory that the one before has left.
+        /// A task on the client's loop thread continues before the next image is copied; that copy
+        /// reuses the memory of the previous image.
         @Test func imagesOfOneMessageFollowEachOtherInTheSameMemory() async throws {
             try await withStack(arguments) { stack in
                 let requests = try await warm(24, stack)
@@ -198,7 +199,8 @@ extension RealProcesses {
                     }
                     return try await group.reduce(into: Set<UInt>()) { $0.insert($1) }
                 }
-                // One for each class of size; 12 and more, if all were copied before one is seen.
+                // One per size class; it would be 12 or more if all images were copied before the
+                // first is delivered.
                 #expect(places.count <= 8)
             }
         }

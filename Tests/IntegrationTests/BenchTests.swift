@@ -3,7 +3,7 @@ import Testing
 
 extension RealProcesses {
     @Suite struct BenchTests {
-        /// A second for each kind of work: that there are figures, not what they are.
+        /// One second per kind of work: checks that there are measurements, not their values.
         @Test func cancelIsMeasuredInEveryStage() throws {
             let run = try CommandLineRun([
                 "bench", "cancel", "--private", "--seconds", "1", "--json",
@@ -21,7 +21,7 @@ extension RealProcesses {
             for stage in stages { #expect(stage["verdict"]?.text != nil) }
         }
 
-        /// A moment of each: that all loads were hits, not how many there were.
+        /// A short run of each: checks that all loads were hits, not how many there were.
         @Test(arguments: [1, 16]) func hitsAreMeasured(concurrency: Int) throws {
             let run = try CommandLineRun([
                 "bench", "hit", "--private", "--seconds", "1", "--json", "--concurrency",
@@ -71,7 +71,7 @@ extension RealProcesses {
                 "\(end)")
         }
 
-        /// A moment of each: that there are figures, not what they are.
+        /// A short run: checks that there are measurements, not their values.
         private func measured(_ arguments: [String]) throws -> JSONValue {
             let run = try CommandLineRun(["bench"] + arguments + ["--private", "--json"])
             let end = try run.end(timeout: .seconds(120))
@@ -123,7 +123,8 @@ extension RealProcesses {
             let animations = try #require(report["animations"]?.integer)
             #expect(report["requests"]?.integer == 2 * animations * file.frames.count)
             #expect((report["again"]?["requests"]?.integer ?? 0) > 0)
-            // Both players share each frame; what an animation is takes a decode more.
+            // Both players share each frame; reading the properties of an animation takes one more
+            // decode.
             #expect(
                 report["decodes"]?.integer == animations * (file.frames.count + 1), "\(report)")
         }

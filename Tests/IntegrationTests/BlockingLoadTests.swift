@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Threads that block for their loads run the line of their client themselves.
+    /// Threads that block on their loads run the client's loop themselves.
     @Suite struct BlockingLoadTests {
         private func withImage(
             _ body: (StackHarness, ImagebusClient, String, [UInt8]) async throws -> Void
@@ -29,7 +29,8 @@ extension RealProcesses {
             }
         }
 
-        /// Whoever has the line serves the others, and leaves it to somebody who goes on.
+        /// The thread that runs the loop also serves the other loads, and hands the loop over when
+        /// it returns.
         @Test func manyThreadsAndTasksShareALine() async throws {
             try await withImage { _, client, url, source in
                 let right = Atomic(0)
@@ -63,7 +64,7 @@ extension RealProcesses {
             }
         }
 
-        /// The line notices on the caller's thread that its coordinator has gone.
+        /// The loop notices on the caller's thread that the coordinator has gone.
         @Test func aCallOutlivesTheCoordinator() async throws {
             try await withImage { stack, client, url, source in
                 for _ in 0..<10 { _ = try client.loadAndWait(ImageRequest(url: url)) }
@@ -78,7 +79,7 @@ extension RealProcesses {
             }
         }
 
-        /// What a task asks while a blocking call is under way does not wait for it.
+        /// Requests of a task don't wait for a blocking call that is in progress.
         @Test func aClientThatIsClosedEndsItsBlockingCall() async throws {
             let origin = OriginServer()
             let gate = Gate()

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// `imagebus cache`: one entry, looked for and removed while the stack serves.
+    /// `imagebus cache`: looking up and removing a single entry while the stack runs.
     @Suite struct CacheEntryTests {
         @Test func anEntryIsInTheTiersThatItWasStoredInUntilItIsRemovedFromThem() async throws {
             let origin = OriginServer()

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// `imagebus cache put`: bytes that an operator has, for loads that come.
+    /// `imagebus cache put`: stores bytes from an operator for later loads.
     @Suite struct CachePutTests {
         @Test func whatIsPutIsFoundUnderItsKeyWithoutItsOrigin() async throws {
             let png = try Images.quadrants().png()
@@ -25,13 +25,14 @@ extension RealProcesses {
                 #expect(try first.json()["cacheType"]?.text == "all")
                 #expect(try first.json()["key"]?.text == url)
                 #expect(try cached().output == png)
-                // Only on disk: what memory had goes, the tiers never have two values of a key.
+                // Only on disk: the memory entry is removed, since the tiers never hold two values
+                // for one key.
                 #expect(try put("a.jpg", ["--type", "disk"]).outputText == "disk\n")
                 #expect(try stack.run(["cache", "contains", url]).outputText == "disk\n")
                 #expect(try cached().output == jpeg)
                 #expect(try put("a.png", ["--type", "memory"]).outputText == "memory\n")
                 #expect(try cached().output == png)
-                // A result of it needs no origin either.
+                // A result derived from it doesn't need the origin either.
                 let small = try stack.get([url, "--resize", "40x40", "-o", "-"])
                 #expect(try Pixels(decoding: small.output).height == 30, "\(small.errorText)")
             }

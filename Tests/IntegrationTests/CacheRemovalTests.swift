@@ -5,8 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What is removed is gone when the removal is answered, and does not come back with what was
-    /// under way (SEMANTICS §5.7).
+    /// Removed entries are gone when the removal is acknowledged, and work in flight doesn't bring
+    /// them back (SEMANTICS §5.7).
     @Suite struct CacheRemovalTests {
         private let photo: ChangingImage
 
@@ -21,8 +21,8 @@ extension RealProcesses {
             removal.map { $0 == "URL" ? photo.url : $0 == "ORIGIN" ? photo.origin.url("/") : $0 }
         }
 
-        /// The origin has sent the head of its older bytes. When the removal is answered it sends
-        /// the rest: nobody gets it, and nothing of it is stored.
+        /// The origin has sent the head of the old bytes. It sends the rest after the removal is
+        /// acknowledged: no load gets it, and none of it is stored.
         @Test(arguments: removals)
         func aTransferOfOldBytesIsNotStoredAfterTheRemoval(removal: [String]) async throws {
             let gate = Gate()
@@ -43,7 +43,7 @@ extension RealProcesses {
                 let small = try await tasks[1].response
                 _ = try await stack.awaitIdle()
                 #expect(photo.requestCount == 2, "the transfer was begun anew")
-                // Both tiers have what was made of the new bytes, and nothing else.
+                // Both tiers hold the result of the new bytes, and nothing else.
                 for tier in ["memory", "disk"] {
                     let cached = try stack.run(["cache", "get", photo.url, "--type", tier])
                     #expect(cached.output == photo.new, "\(tier)")
@@ -58,7 +58,8 @@ extension RealProcesses {
             }
         }
 
-        /// Loads that come while entries are removed again and again end, with the bytes of now.
+        /// Loads that arrive while entries are removed again and again complete with the current
+        /// bytes.
         @Test func loadsEndHoweverOftenEntriesAreRemoved() async throws {
             photo.origin.route("/*", .bytes(photo.new, contentType: "image/jpeg"))
             try await withStack(["--allow-private-networks"]) { stack in
@@ -131,7 +132,7 @@ extension RealProcesses {
             }
         }
 
-        /// What the file sets takes the place of the options, and is loaded again.
+        /// Settings of the file override the options, and are reloaded.
         @Test func settingsOfTheFileHoldAtOnce() async throws {
             photo.origin.route("/*", .bytes(photo.new, contentType: "image/jpeg"))
             let folder = TestKit.TemporaryDirectory()

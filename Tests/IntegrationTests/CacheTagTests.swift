@@ -16,7 +16,7 @@ extension RealProcesses {
             let url = origin.url("/\(number).jpg")
             var request = side.map { ImageRequest(url, fit: $0) } ?? ImageRequest(url: url)
             request.options = .waitStoreCache
-            // Half of them are of the shop; a tag is asked for with and without a variant.
+            // Half of them have the tag `shop`; a tag is requested with and without a variant.
             request.context.tags = number % 2 == 0 ? ["shop", "n\(number)"] : ["news"]
             return request
         }
@@ -34,8 +34,8 @@ extension RealProcesses {
             return tiers
         }
 
-        /// A hundred originals and a variant of each: what has the tag is gone when the removal is
-        /// answered, and of nothing else the origin is asked again.
+        /// A hundred originals with a variant each: entries with the tag are gone when the removal
+        /// is acknowledged, and nothing else is fetched from the origin again.
         @Test func whatHasATagIsGoneAndNothingElse() async throws {
             origin.route("/*", .bytes(image, contentType: "image/jpeg"))
             try await withStack(["--allow-private-networks"]) { stack in
@@ -64,7 +64,7 @@ extension RealProcesses {
                     #expect(count == (number % 2 == 0 ? 2 : 1), "\(number)")
                 }
                 #expect(try await admin.count(shop).disk.entries == 100, "stored with them again")
-                // The library removes as the command line does.
+                // Removal through the library works like the command line.
                 let gone = try await admin.remove(EntrySelection(tag: "news"), from: .disk)
                 #expect(gone.disk.entries == 100 && gone.memory.entries == 0)
                 let left = try await admin.count(EntrySelection(tag: "news"))
@@ -78,7 +78,8 @@ extension RealProcesses {
             }
         }
 
-        /// The origin has sent the head when the removal comes: what follows is asked for again.
+        /// The origin has sent the head when the removal arrives: the rest is discarded and the
+        /// image fetched again.
         @Test func aTransferOfSomethingTaggedBeginsAnew() async throws {
             let new = try Images.quadrants(width: 160, height: 120).jpeg(quality: 85)
             let gate = Gate()
@@ -101,8 +102,8 @@ extension RealProcesses {
             }
         }
 
-        /// Tags of a profile, of rules, and of the origin where a rule says that they count. They
-        /// are those of results as well, also of ones that are made of a cached original later.
+        /// Tags come from a profile, from rules, and from the origin if a rule enables that.
+        /// Results have them as well, even those derived from a cached original later.
         @Test func tagsOfTheConfigurationAndOfTheOrigin() async throws {
             let tagged = OriginBehavior.bytes(image, contentType: "image/jpeg")
                 .with(header: "Cache-Tag", "p1, p2,not a tag")
@@ -136,7 +137,7 @@ extension RealProcesses {
                 #expect(try count("house") == 3)
                 #expect(try count("mine") == 2, "of its original")
                 #expect(try count("small") == 1)
-                // A hit changes nothing.
+                // A hit doesn't change the tags.
                 try load("/b.jpg", ["--tag", "late"])
                 #expect(try count("late") == 0)
                 #expect(origin.requestCount("/a.jpg") == 1)
@@ -150,7 +151,8 @@ extension RealProcesses {
             }
         }
 
-        /// The digest of a reply is that of its bytes, however they came (RFC 9530).
+        /// The digest in a reply matches the delivered bytes, however they were delivered (RFC
+        /// 9530).
         @Test func theDigestIsThatOfTheBytesThatCame() async throws {
             origin.route("/*", .bytes(image, contentType: "image/jpeg"))
             let folder = TestKit.TemporaryDirectory()
@@ -165,7 +167,7 @@ extension RealProcesses {
                     let answer = try end.json()
                     #expect(answer["cacheType"]?.text == tier, "\(end)")
                     digests.insert(answer["digest"]?.text ?? "none")
-                    // The reference: a tool of its own.
+                    // The reference value, from an independent tool.
                     let hex = try Tool.run(["openssl", "dgst", "-sha256", "-binary", path])
                     let base64 = try Tool.run(["base64", "-w0"], input: hex)
                     let text = String(decoding: base64, as: UTF8.self)

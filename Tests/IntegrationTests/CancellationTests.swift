@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A cancel reaches the byte loop, and nobody else's load.
+    /// A cancel stops the transfer and doesn't affect other loads.
     @Suite struct CancellationTests {
         @Test func ctrlCOnGetClosesTheConnectionToTheOrigin() async throws {
             let slow = try SlowImage()

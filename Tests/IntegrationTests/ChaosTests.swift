@@ -5,7 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Processes are killed one after the other while requests run: none is lost, none is wrong.
+    /// Processes are killed one after another while requests run: no request is lost or gets a
+    /// wrong image.
     @Suite struct ChaosTests {
         private static let lanes = 4
 
@@ -41,7 +42,7 @@ extension RealProcesses {
             }
         }
 
-        /// Kills one process of a kind and waits until another one serves in its place.
+        /// Kills one process of a kind and waits until its replacement is ready.
         private func replace(_ kind: WorkerKind, in stack: StackHarness) async throws {
             let before = try await stack.awaitStatus("a \(kind.name) process") {
                 !$0.processes(kind).isEmpty

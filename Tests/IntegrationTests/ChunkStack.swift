@@ -4,10 +4,10 @@ import Messages
 import TestKit
 import Testing
 
-/// Images of a wanted size, and clients that get them in one way or the other.
+/// Images of a given size, and clients with a given delivery mode.
 enum ChunkStack {
-    /// An image of exactly so many bytes, which differ with `seed`: behind what makes it one
-    /// follow bytes that no decoder looks at. Without steps they come as they are.
+    /// An image of exactly `count` bytes, which differ by `seed`: the encoded image is followed by
+    /// bytes that decoders ignore. Without steps the bytes are delivered unchanged.
     static func image(_ count: Int, seed: Int = 0) throws -> [UInt8] {
         let png = try Images.quadrants(width: 16, height: 16).png()
         precondition(png.count <= count, "an image has at least \(png.count) bytes")
@@ -23,8 +23,7 @@ enum ChunkStack {
 }
 
 extension StackHarness {
-    /// A client of this stack that gets its images in this way, out of `results` where that is
-    /// named.
+    /// A client of this stack with this delivery mode; `results` replaces the results directory.
     func client(_ delivery: Delivery, results: String? = nil) throws -> ImagebusClient {
         var configuration = try ClientConfiguration(
             runtimeDirectory: runtimeDirectory, connectTimeoutMilliseconds: 20_000)
@@ -42,7 +41,7 @@ extension StackHarness {
     /// Kills the coordinator.
     func killCoordinator() async throws { try await coordinator().kill() }
 
-    /// The coordinator that serves now.
+    /// The current coordinator.
     func coordinator() async throws -> ObservedProcess {
         let report = try await awaitStatus("the coordinator") { _ in true }
         return try child(#require(report.processes(.coordinator).first))
@@ -50,6 +49,6 @@ extension StackHarness {
 }
 
 extension ImageRequest {
-    /// An image that comes along.
+    /// A request for an upload.
     static var uploaded: ImageRequest { ImageRequest(url: "") }
 }

@@ -5,9 +5,9 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Images that come through the socket are those that lie in shared memory.
+    /// Images delivered through the socket have the same bytes as those in shared memory.
     @Suite struct ChunksTests {
-        /// Around the bytes of a piece, of a mapping, and beyond the window.
+        /// Sizes around one chunk, around the mapping threshold, and beyond the window.
         @Test func theSameBytesComeInBothWays() async throws {
             let sizes = [
                 2_000, 61_439, 61_440, 61_441, (1 << 20) - 1, 1 << 20, 4 << 20, (10 << 20) + 7,
@@ -57,8 +57,9 @@ extension RealProcesses {
             }
         }
 
-        /// What is on the way when a load is cancelled counts as taken: the next loads come. Some
-        /// may have ended before; with the coordinator halted none can have.
+        /// Chunks in flight when a load is canceled count as received, so later loads get the
+        /// window. Some loads may have completed before the cancel; while the coordinator is halted
+        /// none can.
         @Test func cancelledLoadsLeaveTheWindowToOthers() async throws {
             let origin = OriginServer()
             let source = try ChunkStack.image(9 << 20)
@@ -71,7 +72,7 @@ extension RealProcesses {
                     let isHalted = round % 6 == 0
                     if isHalted { try coordinator.halt() }
                     let task = client.load(origin.url("/a.png"))
-                    // Each answer comes between pieces.
+                    // Each reply arrives between chunks.
                     for _ in 0..<(round % 6) { _ = try await client.status() }
                     task.cancel()
                     if isHalted { try coordinator.resume() }
@@ -83,7 +84,7 @@ extension RealProcesses {
             }
         }
 
-        /// Whether there is nothing at all in its place, or something else.
+        /// With a results directory that doesn't exist, or contains something else.
         @Test func whoCannotReadResultsGetsPieces() async throws {
             let origin = OriginServer()
             let small = try ChunkStack.image(5_000)
@@ -154,7 +155,8 @@ extension RealProcesses {
                     let run = try stack.get(
                         [origin.url("/a.png"), "-o", "-", "--delivery", delivery])
                     #expect(run.exitStatus == 0)
-                    // Compared beforehand: a difference of so many bytes is not found in hours.
+                    // Compared beforehand: printing the difference of so many bytes would take
+                    // hours.
                     let isSame = run.output == source
                     #expect(isSame, "\(run.output.count) bytes by \(delivery)")
                 }

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Equal work is done once, for all who wait.
+    /// Identical work is done once for all subscribers.
     @Suite struct CoalescingTests {
         private static let sizes = [40, 64, 96, 100, 150, 200, 256, 300, 400, 512]
 
@@ -55,7 +55,7 @@ extension RealProcesses {
             #expect(origin.requestCount("/ten.jpg") == 11)
         }
 
-        /// What each size gives where nothing else runs and nothing is cached.
+        /// The results per size on an otherwise idle stack with an empty cache.
         private func loadedAlone(_ url: String, sides: [Int]) async throws -> [Int: [UInt8]] {
             try await withStack { stack in
                 let client = try stack.client()

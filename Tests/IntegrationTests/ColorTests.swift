@@ -3,13 +3,13 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Profiles and metadata from a source to its results, read by Pillow and libvips' programs.
+    /// Profiles and metadata from a source to its results, read by Pillow and the libvips tools.
     @Suite struct ColorTests {
         private let origin = OriginServer()
         private let folder = TestKit.TemporaryDirectory()
 
-        /// A JPEG in Display P3, lying on its side, with a camera, a copyright and a place. libvips
-        /// has the profile.
+        /// A JPEG in Display P3, rotated by 90° in EXIF, with camera, copyright and GPS fields. The
+        /// profile comes from libvips.
         private func wideJPEG() throws -> [UInt8] {
             let profile = folder.write(try ExternalProfile.named("p3"), to: "p3.icc")
             let output = folder.file("p3.jpg")
@@ -28,7 +28,7 @@ extension RealProcesses {
             return try #require(FileBytes.read(output))
         }
 
-        /// Size, first pixel, profile and EXIF of a file.
+        /// The size, first pixel, profile and EXIF of a file.
         private func said(_ path: String) throws -> String {
             let said = try Tool.run([
                 "python3", "-c",
@@ -47,7 +47,7 @@ extension RealProcesses {
             return String(decoding: said.dropLast(), as: UTF8.self)
         }
 
-        /// libjxl has no words for this profile; upstream's tests have the file.
+        /// libjxl can't encode this profile as parameters; the file is from its upstream tests.
         @Test(
             .enabled(
                 if: Fixtures.bytes("images/TestICCProfile.jpg") != nil, "needs IMAGEBUS_FIXTURES"))
@@ -99,7 +99,7 @@ extension RealProcesses {
                     #expect(!header.contains("GPS"))
                 }
                 #expect(try said(keeping("a.gif", "all")) == "(30, 40) False None {} 0")
-                // Without anything else that asks for an encoding.
+                // With no other option that requires encoding.
                 let bare = try said(made("bare.jpg", "--metadata", "none"))
                 #expect(bare == "(60, 80) False None {} 0")
                 let wrong = try stack.get([origin.url("/a.jpg"), "--icc", "p3", "-o", "-"])

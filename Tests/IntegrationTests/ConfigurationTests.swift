@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A configuration in a stack: what requests become, and its reload.
+    /// A configuration in a running stack: its effect on requests, and reloading it.
     @Suite struct ConfigurationTests {
         private let folder = TestKit.TemporaryDirectory()
 
@@ -25,7 +25,7 @@ extension RealProcesses {
             return origin
         }
 
-        /// Loads until the answer is as wanted, since a signal takes its time.
+        /// Loads until the answer is as expected, since a signal takes effect asynchronously.
         private func expectSoon(
             _ what: String, _ stack: StackHarness, _ isThere: () throws -> Bool
         ) throws {
@@ -119,7 +119,7 @@ extension RealProcesses {
                     return log.contains("imagebus.yaml:2: ") && log.contains("'transformer'")
                 }
                 #expect(try width() == 50)
-                // The next one could not start with it: this one stays.
+                // A successor couldn't start with it, so this process stays.
                 let drain = try stack.run(["drain", "coordinator"])
                 #expect(drain.exitStatus == 64, "\(drain)")
                 #expect(drain.errorText.contains("imagebus.yaml:2: "))
@@ -130,7 +130,7 @@ extension RealProcesses {
             }
         }
 
-        /// As a terminal sends it that is closed.
+        /// As a terminal sends it when it is closed.
         @Test func aHangUpWithoutAConfigurationEndsNothing() async throws {
             try await withStack(["--only", "coordinator"]) { stack in
                 let workers = try CommandLineRun([
@@ -143,7 +143,7 @@ extension RealProcesses {
                     return log.contains("SIGHUP: no configuration to reload")
                 }
                 try workers.send(.hangUp)
-                // It has heard the signal before it hears of the end of its worker.
+                // The signal is handled before the end of the worker.
                 let drain = try stack.run(["drain", "download"])
                 #expect(drain.exitStatus == 0, "\(drain)")
                 try workers.send(.terminate)
@@ -238,8 +238,8 @@ extension RealProcesses {
             }
         }
 
-        /// What the origin sees of two headers of rules that are resolved late, under a named
-        /// profile: at a URL of a prefetch, and at one that stands in for a load that fails.
+        /// Two headers of rules that are resolved late, under a named profile, as the origin
+        /// receives them: at a URL of a prefetch, and at the fallback of a load that fails.
         private func lateHeaders(
             _ round: Int, _ origin: OriginServer, _ stack: StackHarness
         ) throws -> [[String?]] {
@@ -271,7 +271,7 @@ extension RealProcesses {
             }
             let path = write(file("one"))
             try await withStack(arguments(path)) { stack in
-                // A load is resolved when it comes: it tells when the new rules hold.
+                // A load is resolved when it arrives, so it shows when the new rules are in effect.
                 func awaitHeader(_ name: String, _ value: String, at path: String) throws {
                     let anew = ["--profile", "shop", "--option", "from-loader-only"]
                     try expectSoon(value, stack) {
@@ -316,7 +316,7 @@ extension RealProcesses {
                 let sent = origin.requests("/a.jpg").map { $0.header("x-api-key") }
                 #expect(sent == ["first-secret", "first-secret"])
                 folder.write(Array("second-secret\n".utf8), to: "key")
-                // What it never had itself keeps no coordinator.
+                // A value that the coordinator itself never loaded doesn't prevent draining it.
                 let drained = try stack.run(["drain", "coordinator"])
                 #expect(drained.exitStatus == 0, "\(drained)")
             }

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// An image whose header is good and whose pixels are not.
+    /// An image with a valid header and damaged pixels.
     @Suite struct DamagedImageTests {
         @Test func onlyLoadsThatNeedThePixelsFail() async throws {
             let origin = OriginServer()
@@ -26,7 +26,8 @@ extension RealProcesses {
             }
         }
 
-        /// What is shown to one load is not given to another that refuses it.
+        /// A partial image delivered to one load isn't delivered to another that rejects partial
+        /// images.
         @Test func whatIsThereIsShownToThoseWhoWantIt() async throws {
             let origin = OriginServer()
             let whole = try Images.waves(width: 200, height: 200).jpeg(quality: 90)
@@ -46,7 +47,7 @@ extension RealProcesses {
             }
         }
 
-        /// All of its pixels are there.
+        /// All of its pixels are present.
         @Test func anImageWithoutItsEndIsWhole() async throws {
             let origin = OriginServer()
             let whole = try Images.waves(width: 200, height: 200).jpeg(quality: 90)

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What the stack says of its disk cache: in the status, as metrics and in the log.
+    /// What the stack reports about its disk cache: in the status, as metrics and in the log.
     @Suite struct DiskStatusTests {
         private let arguments = ["--allow-private-networks", "--log-format", "json"]
         private let wait = ["--option", "wait-store-cache"]
@@ -66,7 +66,7 @@ extension RealProcesses {
                     report.caches.first?.diskEntries == 1 && report.caches[0].disk == .healthy
                 }
                 let filler = try SpaceFiller(in: stack.cacheDirectory)
-                // Loads are not disturbed.
+                // Loads continue.
                 _ = try await client.load(origin.url("/a.png?1")).response
                 let full = try await stack.awaitStatus("the full disk to be said") { report in
                     report.caches.first?.disk == .degraded
@@ -137,9 +137,9 @@ extension RealProcesses {
             }
         }
 
-        /// The index is no database any more, and a byte of a body is another one.
+        /// Corrupts the index file and changes one byte of a body.
         private func damage(_ directory: String) throws {
-            // What was not written back yet would mend it.
+            // The write-ahead log would repair it.
             let root = try FileDescriptor.openDirectory(directory)
             for suffix in ["-wal", "-shm"] { try? root.unlink("index.sqlite" + suffix) }
             try FileDescriptor.open(directory + "/index.sqlite", [.writeOnly, .truncate])
@@ -182,7 +182,7 @@ extension RealProcesses {
             #expect(said.contains("chmod 700"), "\(said)")
         }
 
-        /// The cache says so, and not the coordinator of a key that lies there.
+        /// The cache reports the error, not the coordinator because of a key stored there.
         @Test func aCacheDirectoryThatOthersMayReplaceIsRefused() throws {
             let runtime = try Linux.TemporaryDirectory(in: "/dev/shm")
             let place = try Linux.TemporaryDirectory()

@@ -7,12 +7,12 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A disk that fails while loads go on: what is said of it, and that it comes back by itself.
+    /// A disk that fails while loads go on: what is reported, and that it recovers by itself.
     @Suite struct DiskTroubleTests {
         private let origin = OriginServer()
         private let bytes: [[UInt8]]
 
-        /// One so short that it lies in the index, and one with a file.
+        /// One small enough to be stored in the index, and one stored as a file.
         init() throws {
             bytes = try [20, 200].map { try Images.noise(width: $0, height: $0).png() }
             for (number, bytes) in bytes.enumerated() {
@@ -29,7 +29,7 @@ extension RealProcesses {
             return try await client.load(request).response
         }
 
-        /// Both are where they were stored before the stack was started again.
+        /// Both entries are still on disk after the restart.
         private func expectBothOnTheDisk(_ client: ImagebusClient) async throws {
             for number in bytes.indices {
                 let hit = try await load(number, client, options: .fromCacheOnly)
@@ -37,7 +37,7 @@ extension RealProcesses {
             }
         }
 
-        /// Without the right to go beyond the mode of a file, which root has.
+        /// Without CAP_DAC_OVERRIDE, with which root ignores file modes.
         private static let bound = ["/usr/bin/setpriv", "--bounding-set=-dac_override"]
 
         @Test func aDirectoryThatCannotBeWrittenIsSaidAndSoIsItsEnd() async throws {
@@ -75,7 +75,7 @@ extension RealProcesses {
             }
         }
 
-        /// An older program's, and that of a newer one which was taken back.
+        /// An index of an older program, and one of a newer program after a downgrade.
         @Test(arguments: [1, 99] as [Int32])
         func theEntriesOfAnIndexOfAnotherVersionAreThere(version: Int32) async throws {
             try await withStack { stack in
@@ -94,13 +94,14 @@ extension RealProcesses {
             }
         }
 
-        /// That of the version before is upgraded: no entry is lost, and the status says so.
+        /// The index of the previous version is upgraded: no entry is lost, and the status reports
+        /// the upgrade.
         @Test func theIndexOfTheVersionBeforeIsUpgraded() async throws {
             try await withStack { stack in
                 for number in bytes.indices { _ = try await load(number, stack.client()) }
                 try stack.stop()
                 try changeIndex(of: stack) { index in
-                    // What version 5 added to it.
+                    // The schema additions of version 5.
                     try index.execute(
                         "DROP TRIGGER let_go; DROP TABLE tags; DROP TABLE extras")
                     try index.setUserVersion(4)
@@ -116,7 +117,7 @@ extension RealProcesses {
                 #expect(text.contains("disk cache: its index was upgraded from version 4\n"))
                 let json = try stack.run(["status", "--json"]).json()["cacheStores"]?.array?.first
                 #expect(json?["disk"]?["indexUpgradedFrom"]?.integer == 4)
-                // An entry of before has a digest as it is read, and tags where it is stored again.
+                // An old entry gets a digest when it is read, and tags when it is stored again.
                 let hit = try await load(0, stack.client(), options: .fromCacheOnly)
                 let hash = try Tool.run(["openssl", "dgst", "-sha256", "-binary"], input: bytes[0])
                 #expect(hit.digest?.bytes == hash)
@@ -138,8 +139,8 @@ extension RealProcesses {
             }
         }
 
-        /// One that is damaged is set aside: loads go on, what has a file is there again, and the
-        /// status says why.
+        /// A damaged index is quarantined: loads go on, entries with a file are restored, and the
+        /// status gives the reason.
         @Test func aDamagedIndexIsSaidAndLoadsGoOn() async throws {
             try await withStack { stack in
                 for number in bytes.indices { _ = try await load(number, stack.client()) }
@@ -156,7 +157,8 @@ extension RealProcesses {
                 for number in bytes.indices {
                     let end = try stack.get([origin.url("/\(number).png"), "-o", "-"])
                     #expect(end.exitStatus == 0 && end.output == bytes[number], "\(number)")
-                    // What lay in the index is lost, and came from the origin once more.
+                    // Entries stored in the index are lost, and were fetched from the origin once
+                    // more.
                     #expect(origin.requestCount("/\(number).png") == 2 - number)
                 }
                 let text = try stack.run(["status"]).outputText
@@ -165,8 +167,8 @@ extension RealProcesses {
             }
         }
 
-        /// The clock of the cache is a day ahead, or behind, when the stack is started again, and
-        /// right when it is started a third time.
+        /// The clock of the cache is a day ahead or behind after the first restart, and right after
+        /// the second.
         @Test(arguments: ["+1d", "-1d"])
         func aClockThatIsSetByADayLosesNothing(by offset: String) async throws {
             let folder = TemporaryDirectory()
@@ -197,7 +199,7 @@ extension RealProcesses {
             }
         }
 
-        /// The clock of the cache is off by what the file says when it starts.
+        /// The offset of the cache's clock is what the file contains at startup.
         private static func clock(setBy file: String) -> AlteredPrograms {
             AlteredPrograms(
                 "imagebus-cache",
@@ -208,7 +210,7 @@ extension RealProcesses {
                 ])
         }
 
-        /// When the entry was stored, by the clock of the cache, milliseconds since 1970.
+        /// When the entry was stored by the clock of the cache, in milliseconds since 1970.
         private func stored(_ key: String, _ stack: StackHarness) async throws -> Int64 {
             let admin = try stack.client(asOperator: true)
             let page = try await admin.entries(of: EntrySelection(prefix: key), in: .disk)

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// `doctor` and `health --canary` on this machine.
+    /// `doctor` and `health --canary` with real programs.
     @Suite struct DoctorTests {
         private func states(_ end: CommandLineEnd) throws -> [String: String] {
             let findings = try end.json()["findings"]?.array ?? []
@@ -59,7 +59,7 @@ extension RealProcesses {
             }
         }
 
-        /// On a machine that is busy with other things one more comes too late.
+        /// On a busy machine the first limits may be too short, so they are tried in turn.
         private static let limits = ["1s", "4s", "16s", "60s"]
 
         @Test(arguments: ["decode", "transform"])
@@ -77,8 +77,8 @@ extension RealProcesses {
             }
         }
 
-        /// It is there, and does nothing. One that is killed for that has a successor, which is
-        /// halted in its turn.
+        /// The process exists but doesn't do anything. If it is killed for that, its successor is
+        /// halted as well.
         @Test(arguments: ["decode", "transform", "cache", "coordinator"])
         func theStageThatHangsIsNamed(_ kind: String) async throws {
             try await withStack(["--decode", "1", "--transform", "1"]) { stack in

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// The processes of a kind are replaced while clients go on loading.
+    /// The processes of a kind are replaced while clients keep loading.
     @Suite struct DrainTests {
         private static let clients = 4
         private let origin = OriginServer()
@@ -51,18 +51,18 @@ extension RealProcesses {
             }
         }
 
-        /// When a load was under way: before its kind was drained, meanwhile, or after.
+        /// When a load was in flight: before its kind was drained, during the drain, or after it.
         private enum Phase: CaseIterable {
             case before, meanwhile, after
         }
 
         private struct Progress {
             var phase = Phase.before
-            /// When each client had images.
+            /// The phases in which each client received images.
             var loads = Array(repeating: Set<Phase>(), count: DrainTests.clients)
         }
 
-        /// Loads until one that began after the drain has ended; throws if one did not end well.
+        /// Loads until a load that began after the drain has completed; throws if a load fails.
         private func load(
             by client: ImagebusClient, _ number: Int, _ progress: Monitor<Progress>
         ) async throws {
@@ -75,7 +75,7 @@ extension RealProcesses {
                 ).response
                 #expect(image.info?.size == PixelSize(width: 100, height: 75))
                 count += 1
-                // What did not begin after it was under way meanwhile.
+                // A load that didn't begin after the drain was in flight during it.
                 progress.withLock {
                     let isOver = $0.phase == .after && began != .after
                     $0.loads[number].insert(isOver ? .meanwhile : $0.phase)
@@ -112,7 +112,7 @@ extension RealProcesses {
             }
         }
 
-        /// An idle coordinator ends within milliseconds of its answer.
+        /// An idle coordinator ends within milliseconds of its reply.
         @Test func whoHasTheCoordinatorReplacedIsAnswered() async throws {
             try await withStack { stack in
                 for _ in 0..<12 {
@@ -122,7 +122,8 @@ extension RealProcesses {
             }
         }
 
-        /// One worker is away when the coordinator dismisses the others, of which one stays.
+        /// One worker is disconnected when the coordinator dismisses the others, one of which
+        /// stays.
         @Test func aWorkerThatComesBackToAnEndingCoordinatorIsDismissed() async throws {
             try await withStack { stack in
                 let decoder = try #require(stack.processes("decode").first)

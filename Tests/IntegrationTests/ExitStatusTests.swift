@@ -2,7 +2,7 @@ import Linux
 import TestKit
 import Testing
 
-/// A command line, the status with which it ends, and the name of its error.
+/// A command line, its exit status, and the name of its error.
 struct ExitCase: Sendable {
     let words: [String]
     let status: Int32
@@ -63,7 +63,7 @@ extension RealProcesses {
             let end = try run.end()
             #expect(end.exitStatus == 69, "\(end)")
             #expect(try end.json()["error"]?["code"]?.integer == 3022)
-            // Not after the five seconds for which a coordinator is waited for that may come back.
+            // At once, without the five seconds' wait for a coordinator that may come back.
             #expect(try end.json()["error"]?["message"]?.text?.contains("start a stack") == true)
         }
 

@@ -15,7 +15,8 @@ extension RealProcesses {
             return try #require(try end.json()["explanation"])
         }
 
-        /// 4,000 columns at an eighth are 500, which still cover 400; a PNG has no other scale.
+        /// 4,000 columns at 1/8 are 500, which still cover 400; PNG can't be decoded at a reduced
+        /// scale.
         @Test func aJPEGIsDecodedSmallerInThePlanarLaneAndAPNGIsNot() async throws {
             let large = Images.quadrants(width: 4_000, height: 3_000)
             origin.route("/a.jpg", .bytes(try large.jpeg(quality: 80)))
@@ -70,7 +71,7 @@ extension RealProcesses {
                 let other = try stack.get([line[0], "--resize", "41x41", "--explain"])
                 #expect(other.outputText.contains("\nfrom: the cached original: disk\n"))
                 #expect(other.outputText.contains("\ndecoded: jpeg 400x300 at 1/8: 50x38, "))
-                // The image has standard output for itself.
+                // The image has standard output to itself.
                 let piped = try stack.get(line + ["--explain", "-o", "-"])
                 #expect(piped.output.first == 0xFF)
                 #expect(piped.errorText.contains("\ndecoded: nothing\n"))
@@ -84,7 +85,7 @@ extension RealProcesses {
                 let said = try explanation(stack, line)["transformed"]
                 let quality = try #require(said?["quality"]?.integer)
                 #expect(quality < 80 && said?["attempts"]?.integer ?? 0 > 1)
-                // ImageMagick estimates it by the tables of the file.
+                // ImageMagick estimates the quality from the tables of the file.
                 let folder = TestKit.TemporaryDirectory()
                 let end = try stack.get(line + ["-o", folder.file("n.jpg")])
                 try #require(end.exitStatus == 0, "\(end)")
@@ -96,7 +97,8 @@ extension RealProcesses {
             }
         }
 
-        /// Whoever joins gets what is known of the work, whether those before it asked or not.
+        /// A load that joins existing work gets its explanation, whether or not earlier loads
+        /// requested one.
         @Test func whoJoinsIsToldOfTheWorkOfOthers() async throws {
             let gate = Gate()
             let source = try Images.quadrants().jpeg(quality: 80)

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Facts of images (SEMANTICS §11.15).
+    /// Image properties (SEMANTICS §11.15).
     @Suite struct FactTests {
         private let origin = OriginServer()
 
@@ -15,7 +15,7 @@ extension RealProcesses {
                 let client = try stack.client()
                 var request = ImageRequest(url: origin.url("/a.png"))
                 request.infoOnly = true
-                // Until it is stored, the fetched body itself is used again.
+                // Until it is stored, the fetched body itself is reused.
                 request.options = .waitStoreCache
                 request.properties = RequestedProperties([.header, .colors, .blurHash, .thumbHash])
                 let first = try await client.load(request).response

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Origins that fail in passing are asked again, what fails for good is not
+    /// Requests to origins with temporary failures are retried; permanent failures aren't
     /// (SEMANTICS §7.2, §7.3).
     @Suite struct FailingOriginTests {
         private static let png = Result { try Images.quadrants().png() }
@@ -15,7 +15,7 @@ extension RealProcesses {
 
         init() throws { png = try Self.png.get() }
 
-        /// A path that answers so, one after another; its last answer repeats.
+        /// Routes a path to these answers, one after another; the last one repeats.
         private func route(_ path: String, _ answers: OriginBehavior...) -> String {
             origin.route(
                 path,
@@ -122,7 +122,7 @@ extension RealProcesses {
             #expect(try run.json()["error"]?["code"]?.integer == 1003, "\(run)")
         }
 
-        /// The short way of the coordinator looks at the list, too.
+        /// The coordinator's fast path checks the failure cache as well.
         @Test func aRepeatedHitEndsWhenItsURLIsBlacklisted() async throws {
             let text = OriginBehavior.bytes(Array("no image".utf8))
             let url = route("/a.png", .bytes(png), text)

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What is delivered where an image cannot be had (PROTOCOL §8.7).
+    /// Fallback images, delivered if an image can't be loaded (PROTOCOL §8.7).
     @Suite struct FallbackTests {
         private let origin = OriginServer()
         private let png: [UInt8]
@@ -110,7 +110,7 @@ extension RealProcesses {
         }
 
         @Test func anAddressThatIsForbiddenIsForbiddenToFallbacks() async throws {
-            // Nothing but the origin's own port may be reached.
+            // Only the origin's own port is allowed.
             try await withStack(["--allow-address", origin.authority]) { stack in
                 let client = try stack.client()
                 let task = client.load(request(.url("http://127.0.0.1:1/other.png")))

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What somebody meets who uses the command line for the first time.
+    /// The first use of the command line.
     @Suite struct FirstUseTests {
         private let origin = OriginServer()
         private let folder = TestKit.TemporaryDirectory()

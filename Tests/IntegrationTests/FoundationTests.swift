@@ -6,7 +6,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What `ImagebusFoundation` adds, against a stack. What went over HTTP is what has to come.
+    /// The API of `ImagebusFoundation` with a real stack. The bytes must equal those served over
+    /// HTTP.
     @Suite struct FoundationTests {
         private let origin = OriginServer()
 
@@ -22,7 +23,7 @@ extension RealProcesses {
             }
         }
 
-        /// From 1 MiB on they are where the client mapped them, until the last copy has gone.
+        /// From 1 MiB the bytes stay mapped in the client until the last copy is released.
         @Test func largeBytesAreSharedUntilTheLastCopyHasGone() async throws {
             let source = try ChunkStack.image(3 << 20)
             var (data, kept, place) = try await loaded(source, delivery: .mapped) { response in
@@ -33,7 +34,7 @@ extension RealProcesses {
             }
             #expect(data.withUnsafeBytes { $0.baseAddress } == place)
             #expect(data == Data(source))
-            // Whoever changes one of two copies has one of its own.
+            // Changing one of two copies makes it a separate copy.
             var other = data
             other[0] = ~other[0]
             #expect(other != data)
@@ -44,7 +45,7 @@ extension RealProcesses {
             #expect(kept.bytes == nil)
         }
 
-        /// Whether somebody holds them.
+        /// Whether the bytes are still referenced.
         private struct Kept {
             weak var bytes: ImageBytes?
 
@@ -56,7 +57,7 @@ extension RealProcesses {
             var request = ImageRequest(url: "")
             request.steps = [.resize(PixelSize(width: 20, height: 20), .fit)]
             let upload = request
-            // A slice, whose first index is not 0.
+            // A slice whose first index isn't 0.
             let data = Data([0, 0] + source).dropFirst(2)
             try await withStack { stack in
                 let client = try stack.client()

@@ -5,8 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// respectCacheControl with real caches and origins (SEMANTICS §6.5 to §6.9). Age is told by
-    /// the origin, so that nobody waits for time to pass.
+    /// respectCacheControl with real caches and origins (SEMANTICS §6.5 to §6.9). The origin sends
+    /// the `Age`, so that tests don't have to wait.
     @Suite struct FreshnessTests {
         private let photo: ChangingImage
 
@@ -27,7 +27,7 @@ extension RealProcesses {
             var age: Int?
             var headers: [(String, String)] = []
             var identity = false
-            /// `If-None-Match` of the requests after two loads.
+            /// The `If-None-Match` fields of the requests after two loads.
             let conditions: [String?]
             var testDescription: String { name }
         }
@@ -83,7 +83,7 @@ extension RealProcesses {
                 #expect(photo.conditions == row.conditions)
                 let isKept = row.conditions != [nil, nil]
                 #expect(second.cacheType == (isKept ? .memory : .none))
-                // Nobody else is held up by what is stale.
+                // Other loads aren't delayed by stale entries.
                 let before = photo.requestCount
                 _ = try await stack.awaitIdle()
                 let plain = try await client.load(request([], headers: headers)).response
@@ -92,7 +92,7 @@ extension RealProcesses {
             }
         }
 
-        /// A 304 renews the image, and neither decodes nor encodes it again (RFC 9111 §4.3.4).
+        /// A 304 refreshes the image without decoding or encoding it again (RFC 9111 §4.3.4).
         @Test func whatIsStaleIsConfirmedBeforeItIsDelivered() async throws {
             photo.answer(photo.old, "max-age=60", age: 100)
             try await withStack { stack in
@@ -108,7 +108,7 @@ extension RealProcesses {
                 let again = try await client.load(request()).response
                 #expect(again.validity == confirmed.validity)
                 #expect(photo.conditions == [nil, "\"1\""])
-                // Other sizes of the original are as fresh.
+                // Other sizes of the original are just as fresh.
                 var small = ImageRequest(photo.url, fit: 50)
                 small.options = .respectCacheControl
                 _ = try await client.load(small).response
@@ -134,7 +134,8 @@ extension RealProcesses {
             }
         }
 
-        /// The gate is shut while the stale image comes: it does not wait for the origin.
+        /// The gate is closed while the stale image is delivered, so delivery doesn't wait for the
+        /// origin.
         @Test func whatMayBeStaleComesAtOnceAndIsAskedAboutOnce() async throws {
             photo.answer(photo.old, "max-age=60, stale-while-revalidate=900", age: 100)
             try await withStack { stack in
@@ -210,8 +211,8 @@ extension RealProcesses {
             }
         }
 
-        /// What a 304 says of freshness is kept: the next life of the stack does not ask again
-        /// until the image is stale once more.
+        /// The freshness stated by a 304 is stored: after a restart the stack doesn't revalidate
+        /// until the image is stale again.
         @Test(arguments: [RequestOptions.respectCacheControl, .refreshCached])
         func aConfirmationOutlivesTheStack(options: RequestOptions) async throws {
             photo.answer(photo.old, "max-age=60", age: 100)
@@ -230,13 +231,14 @@ extension RealProcesses {
                 #expect(second.bytes?.array == first.bytes?.array)
                 #expect(second.cacheType == .disk)
                 #expect(second.validity?.expiry?.freshFor == 600_000)
-                // Another size is made of the original, which is as fresh.
+                // Another size is derived from the original, which is just as fresh.
                 var small = ImageRequest(photo.url, fit: 50)
                 small.options = .respectCacheControl
                 _ = try await client.load(small).response
                 #expect(photo.conditions == [nil, "\"1\""], "nobody asks")
                 _ = try await stack.awaitIdle()
-                // Stale again: a 304 that says so, also to the next life, then a question for each.
+                // Stale again: a 304 that states so, also after a restart; then each load
+                // revalidates.
                 photo.answer(photo.old, "max-age=0")
                 _ = try await client.load(request(.refreshCached)).response
                 _ = try await stack.awaitIdle()
@@ -248,7 +250,7 @@ extension RealProcesses {
             }
         }
 
-        /// The caps of what origins permit are the operator's (SEMANTICS §6.6).
+        /// The operator caps the staleness that origins may permit (SEMANTICS §6.6).
         @Test(arguments: [
             ("stale-while-revalidate=900", "stale-while-revalidate-max: 10s", false),
             ("stale-while-revalidate=900", "stale-while-revalidate-max: 30m", true),
@@ -259,7 +261,7 @@ extension RealProcesses {
         func theConfigurationLimitsHowStaleAnImageMayBe(
             words: String, setting: String, isServed: Bool
         ) async throws {
-            // A day and a half late where two days are permitted.
+            // A day and a half stale, within a limit of two days.
             let age = words.contains("172800") ? 130_000 : 100
             photo.answer(photo.old, "max-age=60, \(words)", age: age)
             let folder = TestKit.TemporaryDirectory()
@@ -279,8 +281,8 @@ extension RealProcesses {
             }
         }
 
-        /// Each reply says how long the image is fresh, by what its origin knows it, and what its
-        /// bytes are, wherever it came from; nothing of it is lost with a 304 or a restart.
+        /// Each reply states how long the image stays fresh, its validators and its digest,
+        /// whatever served it; a 304 or a restart loses none of this.
         @Test func everyReplySaysFreshnessValidatorsAndDigest() async throws {
             let changed = "Sun, 06 Nov 1994 08:49:37 GMT"
             func say(_ freshFor: Int) {
@@ -302,7 +304,7 @@ extension RealProcesses {
                     #expect(said?["age"]?.integer ?? 0 >= 100, "\(tier): \(end)")
                     #expect(said?["etag"]?.text == "\"1\"", "\(tier)")
                     #expect(said?["lastModified"]?.text == changed, "\(tier)")
-                    // The reference: a tool of its own.
+                    // The reference value, from an independent tool.
                     let hash = try Tool.run(["openssl", "dgst", "-sha256", "-binary", file])
                     let base64 = try Tool.run(["base64", "-w0"], input: hash)
                     let digest = "sha-256=:\(String(decoding: base64, as: UTF8.self)):"
@@ -312,13 +314,13 @@ extension RealProcesses {
                 try expect("none", fresh: 400...500)
                 try expect("memory", fresh: 400...500)
                 try expect("disk", fresh: 400...500, disk)
-                // Nobody keeps it: the reply says the same.
+                // Nothing is stored, and the reply states the same.
                 try expect("none", fresh: 400...500, ["--option", "from-loader-only"])
                 let none = ["store", "original-store"].flatMap {
                     ["--context", "\($0)-cache-type=none"]
                 }
                 try expect("none", fresh: 400...500, ["--option", "from-loader-only"] + none)
-                // A 304 says something else, after a reply that says what was known before.
+                // The 304 states new values; the reply before it still has the old ones.
                 say(6_000)
                 try expect("memory", fresh: 400...500, ["--option", "refresh-cached"])
                 try expect("memory", fresh: 5_800...5_900)
@@ -329,7 +331,7 @@ extension RealProcesses {
             }
         }
 
-        /// What is on the disk knows its expiry (the index as well as the files).
+        /// Entries on disk have their expiry, both in the index and in the files.
         @Test func anotherLifeOfTheStackKnowsWhatIsFresh() async throws {
             photo.answer(photo.old, "max-age=600")
             try await withStack { stack in

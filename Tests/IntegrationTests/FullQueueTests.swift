@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What is full says so at once, and when to come again (SEMANTICS §9.3).
+    /// A full queue rejects at once and states when to retry (SEMANTICS §9.3).
     @Suite struct FullQueueTests {
         private static let limit = 4
         private let origin = OriginServer()
@@ -14,14 +14,14 @@ extension RealProcesses {
 
         init() throws {
             let image = try Images.quadrants().png()
-            // Slow, and not so slow that the transfer is given up: for a quarter of an hour.
+            // Slow, but fast enough not to be aborted: it takes a quarter of an hour.
             let large = try Images.noise(width: 900, height: 800).png()
             origin.route(
                 "/slow.png", .slow(large, chunk: 2_048, every: .seconds(1), until: gate))
             origin.route("/late.png", .bytes(image))
         }
 
-        /// A stack that makes one transfer at a time, with as many that wait as may; they go on
+        /// A stack that makes one transfer at a time, with a full queue; the transfers continue
         /// once `body` has opened the gate.
         private func withFullQueue(
             _ body: (StackHarness, ImagebusClient) async throws -> Void
@@ -74,7 +74,8 @@ extension RealProcesses {
                 let before = try await stack.awaitStatus("one transfer") {
                     $0.counter("fetches") == 1
                 }
-                // Of a client that is connected: nothing of its time is over before it is heard.
+                // From a connected client, so that its timeout doesn't start before the coordinator
+                // receives it.
                 var late = ImageRequest(url: origin.url("/late.png"))
                 late.timeoutMilliseconds = 200
                 #expect(await client.load(late).errorCode == .deadlineExceeded)
@@ -87,7 +88,7 @@ extension RealProcesses {
             }
         }
 
-        /// Every second one is refused at the listener, the others once the cache has missed them.
+        /// Every second one is rejected at the listener, the others after a cache miss.
         @Test func refusalsLeaveNothingBehind() async throws {
             let count = Effort.count("REFUSALS", short: 20_000, long: 1_000_000)
             try await withFullQueue { stack, client in

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What an operator has of a gateway: figures, a log, readiness, limits, and its sandbox.
+    /// Operating a gateway: metrics, log, readiness, limits, and its sandbox.
     @Suite struct GatewayOperationTests {
         private let origin = OriginServer()
 
@@ -56,7 +56,7 @@ extension RealProcesses {
                 #expect(value("imagebus_gateway_not_modified_total") == 1)
                 #expect(
                     (value("imagebus_gateway_sent_bytes_total") ?? 0) >= Double(image.body.count))
-                // Those of the stack behind them.
+                // The metrics of the stack behind it.
                 #expect(value("imagebus_jobs_started_total", ["stage": "fetch"]) == 1)
                 #expect(
                     value("imagebus_processes", ["kind": "gateway", "state": "ready"]) == 1)
@@ -94,8 +94,8 @@ extension RealProcesses {
                 let after = try await stack.client(asOperator: true).status()
                 let loads = (after.counter("transforms") ?? 0) - (before.counter("transforms") ?? 0)
                 #expect((1...49).contains(loads), "\(loads) canaries for 50 probes")
-                // Without anybody who decodes, none goes through. One that is killed for its
-                // silence has an heir, which is halted in its turn.
+                // Without a running decoder no canary succeeds. A decoder killed because it stalls
+                // has a successor, which is halted as well.
                 try awaitReady(gateway, false) {
                     for child in stack.children where child.name == "imagebus-decode" {
                         try? child.halt()
@@ -109,7 +109,7 @@ extension RealProcesses {
             }
         }
 
-        /// Asks until it is, or is not, ready; `prepare` runs before each time.
+        /// Polls until the gateway is, or isn't, ready; `prepare` runs before each request.
         private func awaitReady(
             _ gateway: GatewayProcess, _ wanted: Bool, _ prepare: () -> Void = {}
         ) throws {
@@ -152,7 +152,7 @@ extension RealProcesses {
                 let lines = try gateway.awaitLine { $0.contains("stay as they are") }
                 #expect(lines.contains { $0.contains("a line of the key file is KEY SALT") })
                 #expect(try gateway.get(signed).status != 403, "the old key signs still")
-                // Replaced as editors do it, which a sandbox has to permit.
+                // Replaced by a rename, as editors do; the sandbox must permit it.
                 _ = folder.write(Array("616263 646566\n".utf8), to: "new")
                 try Tool.run(["mv", folder.file("new"), keys])
                 try gateway.send(.hangUp)
@@ -161,7 +161,7 @@ extension RealProcesses {
             }
         }
 
-        /// The example of the page is a target that would be loaded.
+        /// The example URL of the page can be loaded.
         @Test(arguments: [
             ["--unsigned"], ["--grammar", "thumbor", "--unsigned"],
             ["--grammar", "iiif", "--iiif-source", "https://example.com/{id}"],
@@ -193,7 +193,7 @@ extension RealProcesses {
         }
 
         @Test func tenThousandConnectionsRestAndOneMoreIsAnswered() async throws {
-            // Both ends are in descriptors of their own process; this one may have to do with less.
+            // Both ends take descriptors of their process; this process may have a lower limit.
             let possible = Int(clamping: try ResourceLimit.raise(.descriptors, to: 16_384)) - 1_024
             let wanted = min(10_000, possible)
             try #require(wanted > 1_000)
@@ -213,7 +213,7 @@ extension RealProcesses {
             }
         }
 
-        /// Connections that rest.
+        /// Idle connections.
         private final class Crowd {
             private var members: [Member] = []
 
@@ -224,11 +224,11 @@ extension RealProcesses {
 
             func take(_ client: consuming RawClient) { members.append(Member(client)) }
 
-            /// Whether some of them, the first and the last among them, are answered once more.
+            /// Whether a sample of them, including the first and the last, gets another response.
             func holdsAll() -> Bool {
                 let step = max(1, members.count / 50)
                 return stride(from: 0, to: members.count, by: step).allSatisfy { index in
-                    // Two answers: the one that was not read yet, and the next.
+                    // Two responses: the one that hasn't been read yet, and the next.
                     members[index].client.get("/live", "Connection: close\r\n")
                     return members[index].client.response().head.first?.contains(" 200") == true
                 }

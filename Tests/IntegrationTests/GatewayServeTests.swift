@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A gateway that `serve` keeps alive.
+    /// A gateway supervised by `serve`.
     @Suite struct GatewayServeTests {
         private static let arguments = [
             "--allow-private-networks", "--gateway", "127.0.0.1:0", "--gateway-unsigned",
@@ -28,7 +28,7 @@ extension RealProcesses {
                 #expect(listed.fronts.map(\.process.name) == ["gateway"])
                 #expect(listed.fronts.map(\.pid) == [UInt32(first.processID)])
                 try first.kill()
-                // Whoever connects now waits for the next one.
+                // New connections wait for its successor.
                 #expect(try RawClient.get(target, port).status == 200)
                 let again = try await stack.awaitStatus("the next gateway") {
                     $0.fronts.map(\.process.restarts) == [1]

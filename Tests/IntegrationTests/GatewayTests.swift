@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Images over HTTP, from a gateway before a stack.
+    /// Images over HTTP, from a gateway in front of a stack.
     @Suite struct GatewayTests {
         private static let sandboxed = ["--allow-private-networks"]
         private let origin = OriginServer()
@@ -83,7 +83,7 @@ extension RealProcesses {
             try await withGateway(["--keys", keys]) { gateway, _ in
                 let unsigned = try gateway.get(path("/a.jpg"))
                 #expect(unsigned.status == 403)
-                // The vector of imgproxy's documentation: signed, and of a host that is not there.
+                // The example of imgproxy's documentation: signed, with a host that doesn't exist.
                 let signed =
                     "/oKfUtW34Dvo2BGQehJFR4Nr0_rIjOtdtzJ3QFsUcXH8/rs:fill:300:400:0/g:sm/"
                     + "aHR0cDovL2V4YW1w/bGUuY29tL2ltYWdl/cy9jdXJpb3NpdHku/anBn.png"

@@ -2,21 +2,21 @@ import StackKit
 import TestKit
 import Testing
 
-/// What steps make of an image, and what ImageMagick makes of the same one.
+/// A sequence of steps and the ImageMagick command for the same result.
 struct GoldenStep: Sendable, CustomTestStringConvertible {
     let line: String
-    /// The words of `convert` for the same, between its input and its output.
+    /// The arguments of `convert` for the same result, between its input and its output.
     let reference: String
-    /// By how much a sample may differ: on the average, and at most.
+    /// The permitted difference of a sample: on average, and at most.
     let mean: Double
     let most: Int
 
-    /// Rounded in another way, unless something else is said.
+    /// The default tolerance allows for different rounding.
     init(_ line: String, _ reference: String, mean: Double = 0.6, most: Int = 1) {
         (self.line, self.reference, self.mean, self.most) = (line, reference, mean, most)
     }
 
-    /// The same pixels.
+    /// Exactly the same pixels.
     static func same(_ line: String, _ reference: String) -> GoldenStep {
         GoldenStep(line, reference, mean: 0, most: 0)
     }
@@ -25,8 +25,8 @@ struct GoldenStep: Sendable, CustomTestStringConvertible {
 }
 
 extension RealProcesses {
-    /// Each step against an independent program. The sources are 120x90 pixels of soft waves,
-    /// without alpha (`o.png`) and with some that rises from left to right (`a.png`).
+    /// Compares each step with an independent program. The sources are 120x90 pixels of smooth
+    /// waves, without alpha (`o.png`) and with alpha rising from left to right (`a.png`).
     @Suite struct GoldenStepTests {
         static let geometry: [GoldenStep] = [
             GoldenStep(
@@ -80,7 +80,7 @@ extension RealProcesses {
             .same(
                 "o.png --pad 160x120,center,#102030 --trim 0",
                 "-background #102030 -gravity center -extent 160x120 -trim +repage"),
-            // The corner has another color than the edges that are cut off.
+            // The corner has a different color than the edges that are cut off.
             .same(
                 "o.png --pad 160x120,center,#102030 --pad 170x140,northwest,#FF8000 "
                     + "--trim 0,#FF8000",
@@ -96,7 +96,7 @@ extension RealProcesses {
             .same("a.png --extend 130,20,30,100,mirror", virtual("mirror", "280x210-130-20")),
         ]
 
-        /// What ImageMagick sees beside the image.
+        /// How ImageMagick fills the area outside the image.
         private static func virtual(_ pixels: String, _ viewport: String) -> String {
             "-virtual-pixel \(pixels) -filter point -set option:distort:viewport \(viewport) "
                 + "-distort SRT 0 +repage"
@@ -117,7 +117,7 @@ extension RealProcesses {
             GoldenStep("o.png --blur 3", "-blur 0x3", most: 3),
             GoldenStep("a.png --blur 3", "-blur 0x3", most: 4),
             GoldenStep("o.png --sharpen 2", "-unsharp 0x2+1+0", mean: 1, most: 6),
-            // Without an alpha channel its -scale leaves that of PNG32 undefined.
+            // Without an alpha channel, `-scale` leaves that of PNG32 undefined.
             GoldenStep("o.png --pixelate 10", "-alpha set -scale 10% -scale 1000%"),
             GoldenStep(
                 "o.png --vignette 50", "-fx u*(1-0.25*(((2*i+1)/w-1)^2+((2*j+1)/h-1)^2))"),
@@ -128,7 +128,8 @@ extension RealProcesses {
                 most: 255),
         ]
 
-        /// ImageMagick lays the source over the image: separable modes are those of the W3C.
+        /// ImageMagick composes the source over the image; separable modes follow the W3C
+        /// definition.
         static let modes = [
             ("normal", "Over"), ("multiply", "Multiply"), ("screen", "Screen"),
             ("overlay", "Overlay"), ("darken", "Darken"), ("lighten", "Lighten"),
@@ -185,8 +186,7 @@ extension RealProcesses {
             #expect(mean <= step.mean && most <= step.most, "\(step.line): \(mean), \(most)")
         }
 
-        /// Red, green and blue as far as they are seen, and alpha: what is transparent has no
-        /// color.
+        /// Premultiplied red, green and blue, and alpha: fully transparent pixels have no color.
         private static func seen(_ sample: [UInt8]) -> [Int] {
             let values = sample.map { Int($0) }
             let alpha = values.count % 2 == 0 ? values[values.count - 1] : 255
@@ -194,7 +194,7 @@ extension RealProcesses {
             return colors.map { ($0 * alpha + 127) / 255 } + [alpha]
         }
 
-        /// Split at blanks, but not between quotes.
+        /// Splits at spaces outside quotes.
         private static func words(_ text: String) -> [String] {
             text.split(separator: "'", omittingEmptySubsequences: false).enumerated().flatMap {
                 $0.offset % 2 == 1

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A disk on which writers hang in the kernel, where no signal reaches them: a frozen ext4.
+    /// A disk on which writers hang in the kernel, where signals don't reach them: a frozen ext4.
     @Suite(.enabled(if: PrivateMount.canFreeze, "needs root, a loop device and fsfreeze"))
     struct HangingDiskTests {
         private let origin = OriginServer()
@@ -29,7 +29,7 @@ extension RealProcesses {
             return try await client.load(request).response
         }
 
-        /// Without a memory tier, so that each load asks the disk.
+        /// Without a memory tier, so that each load queries the disk.
         private func withDisk(_ body: (StackHarness) async throws -> Void) async throws {
             let mount = try PrivateMount(image: folder.file("image"), bytes: 64 << 20)
             try await withStack(
@@ -47,7 +47,7 @@ extension RealProcesses {
                 let hit = try await load("/0", client, options: .fromCacheOnly)
                 #expect(hit.cacheType == .disk)
                 let disk = try FrozenDisk(stack.cacheDirectory)
-                // These find out that it hangs; each is answered all the same.
+                // These detect that the disk hangs, and are answered nevertheless.
                 async let store = load("/0?first", client)
                 async let query = load("/2", client, options: .waitStoreCache)
                 #expect(try await store.bytes?.array == images[0])
@@ -57,7 +57,7 @@ extension RealProcesses {
                 }
                 #expect(report.caches[0].diskReason.hasPrefix("stalled: "), "\(report.caches)")
                 #expect(report.caches[0].degradedSince > 0)
-                // The origin has another image by now.
+                // The origin has a new image by now.
                 route("/1", images[2])
                 let began = MonotonicClock.now()
                 for number in 0..<20 {
@@ -77,10 +77,10 @@ extension RealProcesses {
                 _ = try await stack.awaitStatus("the disk to be used again") {
                     $0.caches.first?.disk == .healthy
                 }
-                // Stored before, and not asked for meanwhile.
+                // Stored before, and not requested meanwhile.
                 let kept = try await load("/0", client, options: .fromCacheOnly)
                 #expect(kept.cacheType == .disk && kept.bytes?.array == images[0])
-                // The older value is never answered again.
+                // The old value is never returned again.
                 let after = try await load("/1", client)
                 #expect(after.bytes?.array == images[2] && after.cacheType == .none)
                 #expect(after.storedTiers == .disk)
@@ -98,7 +98,7 @@ extension RealProcesses {
                 #expect(try await load("/1", stack.client()).bytes?.array == images[1])
                 let began = MonotonicClock.now()
                 try stack.send(.terminate)
-                // The cache says goodbye, and the kernel keeps its process until the disk answers.
+                // The cache ends, but the kernel keeps its process until the disk responds.
                 let end = try stack.awaitEnd()
                 #expect(end == "exit 124")
                 #expect(MonotonicClock.now() - began < 20_000_000_000)

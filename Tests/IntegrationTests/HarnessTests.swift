@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A program that does not exist or ends early fails a test at once, with one line.
+    /// A missing program, or one that ends early, fails a test at once with one line.
     @Suite struct HarnessTests {
         private let folder = TestKit.TemporaryDirectory()
 
@@ -21,7 +21,7 @@ extension RealProcesses {
             for part in parts { #expect(text.contains(part), "\(text)") }
         }
 
-        /// The arguments of a stack whose pool `mine` has that command.
+        /// The arguments of a stack whose pool `mine` runs this command.
         private func arguments(_ command: String) -> [String] {
             let pool = "{kind: decode, trust: foreign, formats-in: [qoi], command: [\(command)]}"
             return ["--config", folder.write(Array("pools: {mine: \(pool)}\n".utf8), to: "a.yaml")]

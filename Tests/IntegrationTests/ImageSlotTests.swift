@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// One slot, used by many threads and from its own callbacks, with real loads.
+    /// One slot, used from many threads and from its own callbacks, with real loads.
     @Suite struct ImageSlotTests {
         private let origin = OriginServer()
 
@@ -26,15 +26,15 @@ extension RealProcesses {
             ImageRequest(url: origin.url("/\(number % 10).jpg"))
         }
 
-        /// What was told, in the order in which it was told.
+        /// Callbacks in the order in which they were called.
         private enum Told: Equatable {
             case placeholder(Int?)
             case image
             case end(Int)
         }
 
-        /// Whatever the threads do, each load ends once, what is seen of a load comes before its
-        /// end, and what is seen last is of the load that was begun last.
+        /// However threads interleave, each load ends once, its callbacks come before its end, and
+        /// the last callbacks are those of the load begun last.
         @Test func manyThreadsSeeOneOrderAndEachLoadEndsOnce() async throws {
             try await withSlots { client in
                 let told = Recorder<Told>()
@@ -75,7 +75,7 @@ extension RealProcesses {
                 #expect(ends.sorted() == Array(-1..<(threads * each)))
                 #expect(ends.last == -1 && told.values.suffix(2).first == .image)
                 #expect(slot.state()?.loads == 0)
-                // A load's end comes behind its placeholder, and before that of the next one.
+                // A load's end comes after its placeholder and before the end of the next load.
                 var running: Int?
                 for event in told.values {
                     switch event {
@@ -90,7 +90,7 @@ extension RealProcesses {
             }
         }
 
-        /// Callbacks may begin loads; a long chain of hits takes no stack.
+        /// Callbacks may begin loads; a long chain of hits doesn't grow the stack.
         @Test func aCallbackMayBeginTheNextLoad() async throws {
             try await withSlots { client in
                 let hit = request(0)
@@ -133,7 +133,7 @@ extension RealProcesses {
             }
         }
 
-        /// What is under way ends with its slot, and says so.
+        /// Loads in flight end with their slot and report their cancellation.
         @Test func theEndOfASlotCancelsItsLoads() async throws {
             try await withSlots { client in
                 let gate = Gate()

@@ -2,7 +2,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What `scripts/install` puts where others look for it.
+    /// `scripts/install` puts files where other programs look for them.
     @Suite struct InstallTests {
         @Test func manAndTheShellsFindWhatIsInstalled() throws {
             let folder = TestKit.TemporaryDirectory()
@@ -17,7 +17,7 @@ extension RealProcesses {
             let bash = "source $1/bash-completion/completions/imagebus; complete -p imagebus"
             let said = try Tool.run(["bash", "--norc", "-c", bash, "bash", share])
             #expect(String(decoding: said, as: UTF8.self) == "complete -F _imagebus imagebus\n")
-            // fish looks there by itself, for commands that there are.
+            // fish looks there by default, for existing commands.
             let path = "PATH=\(folder.file("usr/local/bin")):/usr/bin:/bin"
             let offered = try Tool.run([
                 "env", path, "XDG_DATA_DIRS=\(share):/usr/share", "HOME=\(folder.path)", "fish",

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A mapping is right for as long as somebody keeps it, whatever the tiers let go of meanwhile.
+    /// A mapping stays valid as long as it is referenced, whatever the tiers evict meanwhile.
     @Suite struct KeptMappingTests {
         @Test func aKeptMappingStaysRightWhileTheMemoryTierTurnsOver() async throws {
             let origin = OriginServer()
@@ -35,7 +35,7 @@ extension RealProcesses {
                 print(
                     "kept mapping: right in \(rounds) rounds,",
                     report.caches.first?.memoryEvictions ?? 0, "evictions")
-                // The memory is used again once it has gone.
+                // The memory is reused once the mapping has been released.
                 let again = try await client.load(origin.url("/0")).response
                 #expect(again.bytes?.array == images[0])
             }

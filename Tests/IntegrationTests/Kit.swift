@@ -1,2 +1,2 @@
-// Nearly every file of this target uses it.
+// Nearly every file of this target uses StackKit.
 @_exported import StackKit

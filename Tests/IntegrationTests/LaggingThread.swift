@@ -1,20 +1,22 @@
 import Glibc
 import TestKit
 
-/// Has the first thread of another process run only where no thread of this process and no other
-/// one of that process wants to, all of them on one processor: what it does after it sent a message
-/// is then done after the message was read. Ends with the value.
+/// Makes the first thread of another process run only when no thread of this process and no other
+/// thread of that process is runnable, all of them on one processor. What that thread does after
+/// sending a message then happens after the message has been read. Ends when this value is
+/// released.
 ///
-/// Nothing has to be in time for a test to pass: what is told too early is only found more often.
+/// Tests don't depend on the timing to pass: it only makes it more likely to detect a notification
+/// that is sent too early.
 final class LaggingThread {
     private typealias Affinity = @convention(c) (Int32, Int, UnsafeMutableRawPointer) -> Int32
 
     private let process: Int32
-    /// The processors of this process, as the kernel has them.
+    /// The CPU affinity mask of this process.
     private var processors = [UInt](repeating: 0, count: 128)
     private let setProcessors: Affinity
 
-    /// Of a thread that runs where no other one wants to; a macro that Swift does not see.
+    /// SCHED_IDLE, a macro that Swift doesn't import.
     private static let idle: Int32 = 5
 
     init(_ process: Int32) throws {
@@ -44,13 +46,13 @@ final class LaggingThread {
         bind(getpid(), to: processors)
     }
 
-    /// One that Swift does not see, since it is no part of POSIX.
+    /// A function that Swift doesn't import, since it isn't part of POSIX.
     private static func function(_ name: String) throws -> Affinity {
         guard let function = dlsym(nil, name) else { throw StackFailure("there is no \(name)") }
         return unsafeBitCast(function, to: Affinity.self)
     }
 
-    /// All threads; one that ends meanwhile is left out.
+    /// All threads of the process; threads that end meanwhile are skipped.
     private func bind(_ process: Int32, to processors: [UInt]) {
         var processors = processors
         for thread in DirectoryEntries.names("/proc/\(process)/task").compactMap({ Int32($0) }) {

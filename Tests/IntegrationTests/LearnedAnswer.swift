@@ -3,7 +3,7 @@ import Imagebus
 import TestKit
 
 extension ImagebusClient {
-    /// Loads until this client may repeat the answer by itself, and returns it as it is repeated.
+    /// Loads until this client may repeat the answer by itself, and returns the repeated answer.
     func learn(_ request: ImageRequest) async throws -> ImageResponse {
         let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
         var pause = PollingPause()

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Limits of `serve`, and narrower ones of rules (SEMANTICS §9.8).
+    /// Limits of `serve`, and stricter ones in rules (SEMANTICS §9.8).
     @Suite struct LimitTests {
         private let folder = TestKit.TemporaryDirectory()
 

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What a caller can do with a load that runs, and know of it.
+    /// Controlling and observing a running load.
     @Suite struct LoadControlTests {
         private let origin = OriginServer()
 
@@ -50,8 +50,8 @@ extension RealProcesses {
             }
         }
 
-        /// One transfer at a time: of those that wait the one that was made urgent comes first,
-        /// although it was asked for last.
+        /// One transfer at a time: among the queued loads, the one whose priority was raised runs
+        /// first, although it was requested last.
         @Test func aLoadThatIsMadeUrgentComesFirst() async throws {
             let gate = Gate()
             let image = try Images.quadrants(width: 8, height: 8).png()
@@ -72,7 +72,8 @@ extension RealProcesses {
                 _ = try await stack.awaitStatus("all to wait") {
                     $0.counter("queued.fetch") == 5
                 }
-                // What one client says is heard in its order: the priority before this.
+                // Messages of one client are handled in order: the priority before the status
+                // request.
                 _ = try await client.status()
                 gate.open()
                 _ = try await first.response

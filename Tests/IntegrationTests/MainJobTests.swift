@@ -2,7 +2,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// The main job: an image of an HTTP server, inside a box, as JPEG; then from each tier.
+    /// The main use case: an image from an HTTP server, fitted into a box, as JPEG; then from each
+    /// tier.
     @Suite struct MainJobTests {
         @Test func aGeneratedImageComesFromTheOriginThenFromMemoryThenFromDisk() async throws {
             let image = try Images.waves(width: 1362, height: 1112)

@@ -6,11 +6,10 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Many players of many animations at once hold what their budgets permit, and so does the
-    /// stack.
+    /// Many players of many animations at once stay within their budgets, and so does the stack.
     @Suite struct ManyPlayersTests {
         private static let count = 50
-        /// Of one player.
+        /// The budget of one player.
         private static let framesHeld = 6
         private static let memoryLimit: UInt64 = 1 << 20
 
@@ -34,7 +33,7 @@ extension RealProcesses {
                     return try await group.reduce(0, +)
                 }
                 #expect(shown == Self.count * 2 * file.frames.count)
-                // A cache tells its figures now and then, and writes behind.
+                // A cache reports its metrics periodically and writes asynchronously.
                 let report = try await stack.awaitStatus("an idle stack that has all sources") {
                     $0.isIdle && $0.processes.count == 7
                         && $0.caches.first?.diskEntries ?? 0 >= UInt64(Self.count)
@@ -46,12 +45,12 @@ extension RealProcesses {
                 #expect(cache.memoryEvictions > 0, "more than it holds was played")
                 #expect(cache.diskEntries == UInt64(Self.count), "sources, and no frame")
                 #expect(report.counter("liveBlocks") == 0)
-                // What a player that has ended had asked for ahead is cancelled.
+                // The prefetches of a player that has ended are canceled.
                 #expect(report.restarts == report.hardCancels, "\(report.outline)")
             }
         }
 
-        /// Plays two loops on a clock of its own, and returns how many frames were shown.
+        /// Plays two loops on its own clock and returns the number of frames shown.
         private static func play(
             _ image: AnimatedImage, _ file: AnimatedFile
         ) async throws -> Int {

@@ -7,13 +7,13 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// As many loads as an application may have under way at once, on one client.
+    /// The largest number of concurrent loads that an application may have, on one client.
     @Suite struct ManyTasksTests {
         /// 50,000 with `IMAGEBUS_LONG=1`.
         private static let count = Effort.isLong ? 50_000 : 4_000
         private static let urls = 50
-        /// Bytes of one load that has not ended, in this process: of what a debug build takes, and
-        /// of the memory that the allocator has got ready.
+        /// The limit of memory per unfinished load in this process, in bytes, for a debug build and
+        /// with the allocator's reserves.
         private static let bytesMax = 12_000
 
         /// How often each load ended, and how.
@@ -31,7 +31,8 @@ extension RealProcesses {
             private let allCancels = Gate()
             private let cancelsMax: Int
 
-            /// So many of the loads are going to be cancelled.
+            /// Creates the counts for `count` loads, of which `cancelsMax` are going to be
+            /// canceled.
             init(_ count: Int, cancelling cancelsMax: Int) {
                 self.cancelsMax = cancelsMax
                 state = Mutex(State(ends: Array(repeating: 0, count: count), left: count))
@@ -67,18 +68,20 @@ extension RealProcesses {
             var others: [ImageError] { state.withLock { $0.others } }
         }
 
-        /// Bytes of memory that this process holds.
+        /// The resident memory of this process in bytes.
         private static func residentBytes() throws -> Int {
             let words = FileBytes.text("/proc/self/statm")?.split(separator: " ") ?? []
             return try #require(words.count > 1 ? Int(words[1]) : nil) * 4_096
         }
 
-        /// Whether a load is cancelled: every tenth one of each URL, so that each is still wanted.
+        /// Whether a load is canceled: every tenth load of each URL, so that each URL still has
+        /// subscribers.
         private static func isCancelled(_ number: Int) -> Bool {
             (number / urls) % 10 == number % 10
         }
 
-        /// Loads of few images that do not come yet; a tenth is cancelled, the others get them.
+        /// Loads of a few images that aren't sent yet; a tenth is canceled, the others get their
+        /// images.
         @Test func tensOfThousandsOfLoadsOnOneClientAllEndOnce() async throws {
             let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)
             let (origin, gate) = (OriginServer(), Gate())
@@ -97,11 +100,12 @@ extension RealProcesses {
                     tasks.append(
                         client.load(request, on: .inline) { result in ends.take(number, result) })
                 }
-                // It is asked behind all loads: they are in the client's tables then.
+                // The status request is queued after all loads, so that these are in the client's
+                // tables when it is answered.
                 _ = try await client.status()
                 let each = (try Self.residentBytes() - before) / Self.count
                 print("many tasks: \(Self.count) loads, \(each) bytes each")
-                // A sanitizer keeps more of its own with each.
+                // A sanitizer has its own overhead per load.
                 if !CurrentProcess.hasSanitizer { #expect(each <= Self.bytesMax) }
                 for number in tasks.indices where Self.isCancelled(number) {
                     tasks[number].cancel()
@@ -122,7 +126,8 @@ extension RealProcesses {
             }
         }
 
-        /// If nobody waits any more, a fetch may have begun before the cancels came, or not.
+        /// If there are no subscribers left, a fetch may or may not have begun before the cancels
+        /// arrived.
         @Test func imagesThatNobodyWaitsForAreFetchedAtMostOnce() async throws {
             let (origin, gate) = (OriginServer(), Gate())
             defer { gate.open() }

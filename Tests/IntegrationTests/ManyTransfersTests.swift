@@ -4,14 +4,14 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Thousands of transfers whose origin sends a few bytes now and then.
+    /// Thousands of transfers from an origin that sends a few bytes from time to time.
     @Suite struct ManyTransfersTests {
         private static let count = Effort.count("TRANSFERS", short: 300, long: 2_000)
-        /// A download process has 256 places, of which one client gets three quarters.
+        /// A download process has 256 slots, of which one client gets three quarters.
         private static let processes = count / 192 + 1
 
-        /// All are under way at once, a load that comes meanwhile gets one of the places that are
-        /// left, one that is cancelled gives its place back, and every body arrives whole.
+        /// All are in flight at once, a new load gets one of the remaining slots, a canceled load
+        /// frees its slot, and every body arrives complete.
         @Test func allAreUnderWayAtOnceAndArrive() async throws {
             let origin = OriginServer()
             let gate = Gate()

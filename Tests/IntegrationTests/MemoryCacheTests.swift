@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What a client keeps in its process, with a real stack that changes behind it.
+    /// The memory cache of a client, with a real stack whose contents change.
     @Suite struct MemoryCacheTests {
         private let photo: ChangingImage
 
@@ -21,7 +21,7 @@ extension RealProcesses {
             return try ImagebusClient(configuration)
         }
 
-        /// Until memory has it.
+        /// Loads until the client's memory has the image.
         private func fill(
             _ client: ImagebusClient, _ request: ImageRequest
         ) async throws -> ImageResponse {
@@ -34,7 +34,7 @@ extension RealProcesses {
             return try #require(client.answerAtHand(to: request))
         }
 
-        /// Hits share their bytes, count as loads, and end with the entry.
+        /// Hits share their bytes, count as loads, and stop when the entry is removed.
         @Test func memoryGivesNothingThatTheStackRemoved() async throws {
             photo.answerPlainly(photo.old)
             try await withStack(["--allow-private-networks"]) { stack in
@@ -58,7 +58,8 @@ extension RealProcesses {
             }
         }
 
-        /// Without vouchers only what may be stale is given, for as long as that is said.
+        /// Without vouchers only requests that permit staleness are served, within the staleness
+        /// that they permit.
         @Test func memoryMayBeStaleWhereTheCallerSaysSo() async throws {
             photo.answerPlainly(photo.old)
             try await withStack(["--allow-private-networks", "--vouchers", "0"]) { stack in
@@ -80,7 +81,7 @@ extension RealProcesses {
             }
         }
 
-        /// What an operator's client removes it does not give itself any more.
+        /// A client that removes an entry as an operator no longer serves it itself.
         @Test func aClientThatRemovesForgetsToo() async throws {
             photo.answerPlainly(photo.old)
             try await withStack(["--allow-private-networks", "--vouchers", "0"]) { stack in

@@ -7,8 +7,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// The memory tier gives memory back before the kernel takes it (SEMANTICS §5.13); the test
-    /// says what the kernel would.
+    /// The memory tier releases memory before the kernel reclaims it (SEMANTICS §5.13); the test
+    /// simulates the kernel's files.
     @Suite struct MemoryShortageTests {
         private let folder = TestKit.TemporaryDirectory()
 
@@ -50,13 +50,13 @@ extension RealProcesses {
                 #expect(
                     lines.first?["reason"]?.text
                         == "the control group uses 950000000 of 1000000000 bytes")
-                // The disk has them still.
+                // The disk still has them.
                 let again = try stack.get([origin.url("/0.png"), "--json"]).json()
                 #expect(["memory", "disk"].contains(again["cacheType"]?.text))
             }
         }
 
-        /// A quarter of what the group may use, where nobody says how large it is to be.
+        /// A quarter of the cgroup's limit, unless a size is configured.
         @Test func theTierIsMeasuredByTheGroup() async throws {
             try await withStack(["--memory-files", folder.path]) { stack in
                 let report = try await stack.awaitStatus("the limit") {

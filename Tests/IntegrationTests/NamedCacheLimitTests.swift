@@ -5,13 +5,13 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Named caches with limits of their own (SEMANTICS §5.17).
+    /// Named caches with their own limits (SEMANTICS §5.17).
     @Suite struct NamedCacheLimitTests {
         private let folder = TestKit.TemporaryDirectory()
         private let wait = ["--option", "wait-store-cache"]
 
-        /// Of two caches one has limits: it makes room among its own entries, also after a restart
-        /// of its process, and the status says so.
+        /// One of two caches has limits: it evicts its own entries only, also after a restart of
+        /// its process, and the status shows its limits.
         @Test func aNamedCacheKeepsToItsOwnLimits() async throws {
             let origin = OriginServer()
             let image = try Images.noise(width: 120, height: 100).png()

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Output that cannot be written.
+    /// Output that can't be written.
     @Suite struct OutputErrorTests {
         private let folder = TestKit.TemporaryDirectory()
 

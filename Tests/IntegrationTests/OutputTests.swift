@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What `get` writes: the file, and words of others on a terminal.
+    /// What `get` writes: files, and text from untrusted sources on a terminal.
     @Suite struct OutputTests {
         private let folder = TestKit.TemporaryDirectory()
 
@@ -46,7 +46,7 @@ extension RealProcesses {
                         let early = try get(source, asked, to: "b.mp4")
                         #expect(early.exitStatus == 64, "\(early)")
                     }
-                    // Somebody else may encode that; nobody here does.
+                    // A plug-in could encode that format; none is configured here.
                     for asked in [["--format", "bmp"], []] {
                         let refused = try get(source, asked, to: "b.bmp")
                         #expect(refused.exitStatus == 65, "\(refused)")
@@ -95,14 +95,14 @@ extension RealProcesses {
                     #expect((1...limit).contains(end.output.count), "\(format)")
                     #expect(try Pixels(decoding: end.output).size == "400x300")
                 }
-                // Where none has so few, it is the smallest one.
+                // If no quality yields so few bytes, the result is the smallest possible.
                 let smallest = try get("jpeg", 100)
                 #expect(smallest.exitStatus == 0, "\(smallest)")
                 #expect(smallest.output.count < (try get("jpeg", 1 << 30).output.count) / 2)
             }
         }
 
-        /// A result that was made just now came from no cache, though its original did.
+        /// A newly made result doesn't come from a cache, even if its original does.
         @Test func whereAnImageCameFromIsSaid() async throws {
             let origin = OriginServer()
             origin.route("/a.png", .bytes(try Images.quadrants().png()))

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What is laid over an image (PROTOCOL §8.8).
+    /// Overlays (PROTOCOL §8.8).
     @Suite struct OverlayTests {
         private let origin = OriginServer()
         private let marks = OriginServer()

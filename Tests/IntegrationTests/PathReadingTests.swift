@@ -4,16 +4,17 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What patterns permit lies below them for origins, too, however these read paths.
+    /// Paths that match an allowed pattern stay below it, however origins interpret them.
     @Suite struct PathReadingTests {
-        /// What paths are made of: names, dot segments, and what separates them for some.
+        /// Parts of paths: names, dot segments, and characters that some servers treat as
+        /// separators.
         private static let chunks = [
             "pub", "secret", "..", ".", "%2e%2e", "%2E.", "/", "//", "%2f", "%2F", "%5c", "\\",
             "%252f", "%252e", ";", ";x=1", "%3b", "%00", "%25", "%70ub", "%20", "a",
         ]
         private static let pattern = URLPattern("http://h/pub/*")
 
-        /// Of those that the pattern permits.
+        /// Random paths that the pattern permits.
         private static func paths(_ count: Int) throws -> [String] {
             let pattern = try #require(pattern)
             var random = SeededGenerator(seed: 20_261_128)
@@ -28,7 +29,7 @@ extension RealProcesses {
             return paths
         }
 
-        /// `$uri` is the path by which nginx looks for files.
+        /// `$uri` is the path that nginx uses to look up files.
         @Test func nginxReadsThemBelowThePattern() throws {
             let server = try NginxServer(answering: "$uri")
             for path in try Self.paths(1_000) {
@@ -41,7 +42,7 @@ extension RealProcesses {
             #expect(String(decoding: outside, as: UTF8.self) == "/secret/s.png")
         }
 
-        /// `http.server` decodes a path, and then removes dot segments from it.
+        /// `http.server` decodes a path and then removes its dot segments.
         @Test func pythonReadsThemBelowThePattern() throws {
             let paths = try Self.paths(4_000)
             let program = """

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Pixels as they are: what another reader sees in the same image as a file.
+    /// Raw pixels: the same as another decoder reads from the same image as a file.
     @Suite struct PixelTests {
         private let origin = OriginServer()
 
@@ -32,7 +32,7 @@ extension RealProcesses {
             return request
         }
 
-        /// Samples of a file as ImageMagick reads it.
+        /// The samples of a file as read by ImageMagick.
         private func samples(
             of file: [UInt8], _ format: String, as form: String
         ) throws -> [UInt8] {
@@ -65,16 +65,16 @@ extension RealProcesses {
                     #expect(span.count == wanted.count)
                     #expect(wanted.indices.allSatisfy { span[$0] == wanted[$0] })
                 }
-                // Where they lie, a processor reads them in whole words.
+                // The address is aligned for access in whole words.
                 if name == "large" {
                     let address = try #require(pixels.lastingBytes.baseAddress)
                     #expect(Int(bitPattern: address) % 64 == 0)
                 }
-                // Others read the same bytes.
+                // ImageMagick reads the same samples from the PAM file.
                 let pam = try samples(of: try #require(response.bytes?.array), "pam", as: form)
                 #expect(pam == wanted)
                 #expect(file.pixels == nil)
-                // From the memory tier they are the same.
+                // The memory tier returns the same bytes.
                 let again = try await client.load(request(name, steps, .pixels)).response
                 #expect(again.cacheType == .memory && again.bytes?.array == response.bytes?.array)
             }

@@ -2,7 +2,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Which addresses a stack downloads from.
+    /// The addresses that a stack may download from.
     @Suite struct PolicyTests {
         @Test func loopbackIsRefusedUnlessItIsAllowed() async throws {
             let origin = OriginServer()
@@ -32,7 +32,7 @@ extension RealProcesses {
                 let end = try stack.get([allowed.url("/to-other"), "--json"])
                 #expect(end.exitStatus == 77, "\(end)")
                 #expect(try end.json()["error"]?["code"]?.integer == 3004)
-                // It is a stack that runs: what helps is said to its `serve`.
+                // The stack is shared: the advice is about its `serve`.
                 let said = try #require(try end.json()["error"]?["message"]?.text)
                 for word in ["imagebus serve", "--allow-address IP:PORT", "get --private"] {
                     #expect(said.contains(word), "\(said)")

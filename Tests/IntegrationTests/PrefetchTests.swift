@@ -6,10 +6,10 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Lists of URLs into the caches (SEMANTICS §12); see also ConformanceTests,
+    /// Prefetching lists of URLs into the caches (SEMANTICS §12); see also ConformanceTests,
     /// `PrefetchCases`.
     @Suite struct PrefetchTests {
-        /// An origin with so many small images.
+        /// An origin with `count` small images.
         private func origin(_ count: Int) throws -> (OriginServer, [String]) {
             let origin = OriginServer()
             let image = try Images.waves(width: 40, height: 30).jpeg(quality: 80)

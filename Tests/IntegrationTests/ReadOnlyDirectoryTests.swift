@@ -6,8 +6,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Directories in which caches look for what they do not have themselves (SEMANTICS §5.18),
-    /// made by another stack.
+    /// Read-only directories, created by another stack, in which caches look up entries that they
+    /// don't have themselves (SEMANTICS §5.18).
     @Suite struct ReadOnlyDirectoryTests {
         private let folder = TestKit.TemporaryDirectory()
         private let origin = OriginServer()
@@ -28,8 +28,8 @@ extension RealProcesses {
 
         private func url(_ number: Int) -> String { origin.url("/a.png?\(number)") }
 
-        /// A stack makes the entries, also results that are scaled, and ends; its directory is
-        /// copied whole.
+        /// A stack creates the entries, including resized results, and ends; its directory is
+        /// copied as a whole.
         private func make() async throws {
             let wait = ["--option", "wait-store-cache"]
             let stack = try StackHarness(
@@ -41,7 +41,7 @@ extension RealProcesses {
             try Tool.run(["cp", "-a", stack.cacheDirectory, bundled])
         }
 
-        /// Names, times and bytes of all that is there.
+        /// The names, times and bytes of everything in the directory.
         private func contents() throws -> String {
             let names = try Tool.run(["find", bundled, "-printf", "%P %y %s %T@ %C@\n"])
             let sums = try Tool.run([
@@ -51,7 +51,7 @@ extension RealProcesses {
                 .split(separator: "\n").sorted().joined(separator: "\n")
         }
 
-        /// How often the origin was asked.
+        /// The number of requests to the origin.
         private var asked: Int { origin.totalRequestCount }
 
         private func answer(
@@ -82,7 +82,7 @@ extension RealProcesses {
                 #expect(try stack.run(["cache", "get", url(1)]).output == image)
                 let small = try answer(0, fromCache + ["--resize", "40x30"], stack)
                 #expect(small["width"]?.integer == 40, "results as well")
-                // Another size is made of the original that is there.
+                // Another size is derived from the original in the directory.
                 let other = try answer(1, ["--resize", "80x60"], stack)
                 #expect(other["width"]?.integer == 80 && other["status"]?.text == "ok")
                 #expect(try answer(0, fromCache, stack)["cacheType"]?.text == "memory")
@@ -103,8 +103,8 @@ extension RealProcesses {
             #expect(try contents() == before, "nothing is written, removed or touched")
         }
 
-        /// A cache of its own, below another one, and loaded by SIGHUP; one that is missing is said
-        /// and used once it is there.
+        /// As a named cache below another one, added by SIGHUP; a missing directory is reported and
+        /// used once it exists.
         @Test func aDirectoryMayComeLaterAndBeACacheOfItsOwn() async throws {
             try await make()
             try #require(rename(bundled, bundled + ".away") == 0)
@@ -134,7 +134,7 @@ extension RealProcesses {
                 #expect(hit["cacheType"]?.text == "disk" && hit["width"]?.integer == 160)
                 #expect(try tiers(0, ["--cache", "bundled"], stack) == "memory")
                 #expect(try tiers(0, ["--cache", "hot"], stack) == "none")
-                // What is fetched goes into the highest cache.
+                // Fetched images are stored in the topmost cache.
                 let new = try answer(5, ["--option", "wait-store-cache"], stack)
                 #expect(new["status"]?.text == "ok")
                 #expect(try tiers(5, ["--cache", "hot"], stack) == "all")
@@ -155,7 +155,8 @@ extension RealProcesses {
             #expect(sample?.value == up)
         }
 
-        /// Whoever may write there can take an entry away from the stack, and give it nothing else.
+        /// Someone with write access to the directory can make entries unavailable, but can't
+        /// substitute their contents.
         @Test func filesOfStrangersAreHeldAgainstTheIndex() async throws {
             try await make()
             let bodies = try Tool.run(["find", bundled + "/files", "-type", "f"])

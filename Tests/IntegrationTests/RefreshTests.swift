@@ -54,7 +54,7 @@ extension RealProcesses {
                 #expect(after.cacheType == .memory)
                 #expect(after.bytes?.array == refreshed.last?.bytes?.array)
                 #expect(after.bytes?.array != before)
-                // Another size is made of the new bytes as well, without another GET.
+                // Another size is also derived from the new bytes, without another GET.
                 _ = try await client.load(ImageRequest(photo.url, fit: 50)).response
                 #expect(photo.conditions == [nil, "\"1\""])
             }
@@ -140,7 +140,7 @@ extension RealProcesses {
             }
         }
 
-        /// The origin says with 304, or with the same bytes, that nobody may keep them any more.
+        /// The origin states, with 304 or with the same bytes, that they may no longer be stored.
         @Test(arguments: [true, false])
         func whatMayNoLongerBeKeptIsOnNoTier(revalidates: Bool) async throws {
             let same: OriginBehavior =
@@ -156,8 +156,8 @@ extension RealProcesses {
                 photo.answer(same.with(header: "Cache-Control", "no-store"))
                 let refreshed = try await images(
                     of: client.load(ImageRequest(photo.url, fit: 100, options: .refreshCached)))
-                // A client that reads too late finds the bytes gone, and loads once more
-                // (PROTOCOL §10).
+                // A client that reads too late finds the bytes gone and loads once more (PROTOCOL
+                // §10).
                 let asked = photo.requestCount
                 #expect(refreshed.map(\.cacheType) == (asked == 2 ? [.memory] : [.none]))
                 #expect(asked <= 3 && refreshed.first?.bytes?.array == before)

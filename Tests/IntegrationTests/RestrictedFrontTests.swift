@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Two clients of one stack, one of which speaks for strangers (SEMANTICS §14.11).
+    /// Two clients of one stack, one of which acts for untrusted HTTP clients (SEMANTICS §14.11).
     @Suite struct RestrictedFrontTests {
         private let origin = OriginServer()
 
@@ -26,7 +26,7 @@ extension RealProcesses {
                 var request = ImageRequest(origin.url("/a.png"), fit: 20)
                 let image = try await web.load(request).response
                 #expect(try Pixels(decoding: #require(image.bytes).array).size == "20x10")
-                // The same bytes, by the short way and at both sockets.
+                // The same bytes, through the fast path and on both sockets.
                 for client in [web, front, web, front] {
                     #expect(try await client.load(request).response.digest == image.digest)
                 }
@@ -48,7 +48,7 @@ extension RealProcesses {
             }
         }
 
-        /// What goes beyond that which every operator permits, each by itself.
+        /// Requests that exceed what is always permitted, each in one respect.
         private static func forged(_ request: ImageRequest) -> [(String, ImageRequest)] {
             func with(_ change: (inout ImageRequest) -> Void) -> ImageRequest {
                 var request = request
@@ -67,7 +67,7 @@ extension RealProcesses {
             ]
         }
 
-        /// Entries stay unless `removals` says otherwise, whatever a front end asks for.
+        /// Entries stay unless `removals` permits their removal, whatever a front end requests.
         @Test(arguments: [false, true])
         func removalsAreTheOperatorsToPermit(isPermitted: Bool) async throws {
             origin.route("/d.png", .bytes(try Images.waves(width: 60, height: 30).png()))
@@ -108,7 +108,7 @@ extension RealProcesses {
                     #expect(await removalError(web, EntrySelection(url: url)) == .invalidRequest)
                     return
                 }
-                // The key has no `v`: the coordinator knows the filter of their profile.
+                // The key has no `v`: the coordinator knows the filter of the profile.
                 let gone = try await web.remove(EntrySelection(url: url))
                 #expect(gone.disk.entries == 2 && gone.memory.entries == 2)
                 #expect(try await admin.count().disk.entries == 0)
@@ -126,7 +126,7 @@ extension RealProcesses {
             }
         }
 
-        /// What the profile `web` permits is done, and what goes beyond it is refused.
+        /// What the profile `web` permits is done; everything beyond it is rejected.
         @Test func theOperatorMayPermitMore() async throws {
             origin.route("/c.png", .bytes(try Images.waves(width: 60, height: 30).png()))
             let folder = TemporaryDirectory()
@@ -161,7 +161,7 @@ extension RealProcesses {
             }
         }
 
-        /// A message that is the same byte for byte is another load where another profile holds.
+        /// A message with identical bytes is a different load under another profile.
         @Test func theProfileOfStrangersIsNotThatOfClients() async throws {
             origin.route("/b.png", .bytes(try Images.waves(width: 64, height: 64).png()))
             let folder = TemporaryDirectory()

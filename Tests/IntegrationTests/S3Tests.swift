@@ -43,7 +43,7 @@ extension RealProcesses {
             let server = try S3Server()
             try Tool.run(["mkdir", "-p", server.folder.file("photos/set 1")])
             let image = try Images.waves(width: 64, height: 48).jpeg(quality: 80)
-            // Behind its end a JPEG may have anything: so each object is another one.
+            // A JPEG may be followed by arbitrary bytes, so each object is different.
             let bytes = (0..<Self.count).map { image + Array("object \($0)".utf8) }
             for (number, object) in bytes.enumerated() {
                 server.folder.write(object, to: "photos/set 1/\(number) + ü.jpg")
@@ -61,13 +61,13 @@ extension RealProcesses {
                 }
                 let again = try await client.load("s3://photos/set%201/0%20+%20%C3%BC.jpg").response
                 #expect(again.cacheType == .memory)
-                // Clients have no part in what the loader may connect to.
+                // Clients can't connect to the loader's endpoint directly.
                 let other = try stack.get(["\(server.endpoint)/photos/set%201/1.jpg", "--json"])
                 #expect(try other.json()["error"]?["name"]?.text == "addressForbidden")
             }
         }
 
-        /// Google Cloud Storage speaks S3, here at an endpoint of this machine.
+        /// Google Cloud Storage supports the S3 protocol, here at an endpoint on this machine.
         @Test func aGatewayReadsBucketsOfGoogle() async throws {
             let server = try S3Server()
             try Tool.run(["mkdir", "-p", server.folder.file("photos/a")])
@@ -87,7 +87,7 @@ extension RealProcesses {
             }
         }
 
-        /// A secret is nowhere but in its file: not in what is said of a failure, nor in logs.
+        /// A secret appears nowhere but in its file: neither in error messages nor in logs.
         @Test func aWrongSecretIsTheServersRefusalAndIsNowhereElse() async throws {
             let server = try S3Server()
             try Tool.run(["mkdir", "-p", server.folder.file("photos")])

@@ -40,7 +40,7 @@ extension RealProcesses {
             }
         }
 
-        /// libvips would load all of its modules, with ImageMagick and others behind them.
+        /// By default libvips would load all of its modules, including ImageMagick.
         @Test func workersHaveOnlyTheModulesOfTheirFormats() async throws {
             let permitted: [WorkerKind: [Set<String>]] = [
                 .decode: [["vips-heif.so", "vips-jxl.so"], ["vips-poppler.so"]],
@@ -51,7 +51,7 @@ extension RealProcesses {
                     let workers = stack.processes(kind.name)
                     #expect(workers.count == (kind == .decode ? 3 : 2))
                     for worker in workers {
-                        // libvips may also have them inside.
+                        // libvips may also have them built in.
                         let found = Self.modules(of: worker.processID)
                         let isWithin = permitted[kind]?.contains { found.isSubset(of: $0) }
                         #expect(isWithin == true, "\(worker.name): \(found)")
@@ -84,7 +84,7 @@ extension RealProcesses {
             }
         }
 
-        /// Decoders of these start threads of their own.
+        /// The decoders of these files start threads of their own.
         @Test func filesOfOtherEncodersAreDecoded() async throws {
             let folder = TemporaryDirectory()
             let image = Images.quadrants(width: 1200, height: 900)
@@ -115,7 +115,8 @@ extension RealProcesses {
             }
         }
 
-        /// 108 MB of pixels, which libvips by itself would put into a file, and none may be made.
+        /// 108 MB of pixels, for which libvips would use a temporary file by default; the sandbox
+        /// doesn't permit that.
         @Test func anImageOfManyPixelsNeedsNoFile() async throws {
             let origin = OriginServer()
             origin.route("/a.webp", .bytes(try Images.largeWebP(side: 6000)))
@@ -158,8 +159,8 @@ extension RealProcesses {
             }
         }
 
-        /// A process that enters the sandbox of each kind in the directory of a running stack, and
-        /// tries to read what `admin/` asks for. Its user may: this process reads it.
+        /// Runs a process in the sandbox of each kind, with the directory of a running stack, that
+        /// tries to read the secret of `admin/`. Its user may read it: this process does.
         @Test(.enabled(if: Self.hasLandlock, "this kernel has no Landlock"))
         func theSecretOfOperatorsIsClosedToThem() async throws {
             try await withStack(decoders: 1) { stack in
@@ -173,7 +174,7 @@ extension RealProcesses {
             }
         }
 
-        /// What `sandbox-probe` says, without the files that it leaves.
+        /// The output of `sandbox-probe`, without the files that it leaves.
         private func probe(_ kind: WorkerKind, in runtimeDirectory: String) throws -> [String] {
             let folder = TestKit.TemporaryDirectory()
             let tests = try CurrentProcess.executablePath()

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What is written into the cache instead of the bytes that are delivered (SEMANTICS §5.8).
+    /// Serializers: cache entries whose bytes differ from the delivered ones (SEMANTICS §5.8).
     @Suite struct SerializerTests {
         private static let fromDisk = [
             "--option", "from-cache-only", "--context", "query-cache-type=disk", "-o", "-",
@@ -35,7 +35,7 @@ extension RealProcesses {
                 let pixels = try Pixels(decoding: kept.output)
                 #expect(isClose(pixels.at(20, 20), Images.red))
                 #expect(isClose(pixels.at(380, 280), Images.yellow))
-                // Both tiers have the same.
+                // Both tiers have the same bytes.
                 let memory = try stack.get([url, "-o", "-"])
                 #expect(memory.output == kept.output)
                 #expect(origin.requestCount("/a.jpg") == 1)
@@ -57,7 +57,7 @@ extension RealProcesses {
                 let pixels = try Pixels(decoding: kept.output)
                 #expect(pixels.width == 100 && pixels.height == 75)
                 #expect(isClose(pixels.at(10, 10), Images.red))
-                // The original was kept so as well.
+                // The original was stored this way as well.
                 let original = try stack.get([request[0]] + Self.fromDisk)
                 #expect(format(original.output) == .webp)
             }

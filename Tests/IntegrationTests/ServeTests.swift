@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// How a stack begins and ends, and what it tells of itself.
+    /// How a stack starts and ends, and what it reports.
     @Suite struct ServeTests {
         @Test func sigtermFinishesWhatWasAdmittedAndAdmitsNothingNew() async throws {
             let slow = try SlowImage()
@@ -22,7 +22,7 @@ extension RealProcesses {
             }
         }
 
-        /// Whatever the shell allows.
+        /// Regardless of the shell's limit.
         @Test func noProcessMayWriteACoreFile() async throws {
             let raise = "ulimit -S -c \"$(ulimit -H -c)\"; exec \"$@\""
             try await withStack(
@@ -123,8 +123,8 @@ extension RealProcesses {
             }
         }
 
-        /// Loads until the stack says that it is shutting down: on the wire, since the library
-        /// would keep the load for the next coordinator.
+        /// Loads until the stack replies that it is shutting down. This uses the wire protocol,
+        /// since the library would keep the load for the next coordinator.
         private func awaitRefusal(_ stack: StackHarness, _ url: String) throws {
             let client = try WireClient(stack)
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)

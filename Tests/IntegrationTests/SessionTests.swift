@@ -5,9 +5,9 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Sessions begin whatever else the coordinator does at that moment.
+    /// Sessions begin whatever else the coordinator is doing.
     @Suite struct SessionTests {
-        /// The coordinator grants 4,096 loads without a reply; the library keeps the others back.
+        /// The coordinator grants 4,096 loads without a reply; the library holds the others back.
         @Test func moreLoadsThanTheWindowAllEndOnce() async throws {
             try await withStack { stack in
                 let client = try stack.client(sharesLoads: false)
@@ -38,7 +38,8 @@ extension RealProcesses {
             }
         }
 
-        /// The load, and the bytes that it brings, need nobody to hold the client; it ends after.
+        /// The load, and the bytes that it returns, don't need a reference to the client, which is
+        /// released after it.
         @Test func aClientThatNobodyHoldsEndsWithItsLastLoad() async throws {
             let origin = OriginServer()
             let gate = Gate()
@@ -56,7 +57,7 @@ extension RealProcesses {
             }
         }
 
-        /// Also for tasks that run on the client's thread, which is there no more.
+        /// Also for tasks that run on the client's thread, which no longer exists.
         @Test func whoComesAfterCloseIsToldSo() async throws {
             try await withStack { stack in
                 let client = try stack.client()

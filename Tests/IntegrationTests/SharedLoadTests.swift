@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Loads of one client that are one message, and what each of them sees of that.
+    /// Loads of one client that share one message, and what each of them observes.
     @Suite struct SharedLoadTests {
         private let origin = OriginServer()
         private let begun = Recorder<String>()
@@ -20,8 +20,7 @@ extension RealProcesses {
             try Images.waves(width: side, height: side).jpeg(quality: 80)
         }
 
-        /// So many loads that begin in one turn of the client: on its own thread, between two
-        /// messages.
+        /// Starts these loads in one turn of the client: on its own thread, between two messages.
         private func loads(
             _ requests: [ImageRequest], on client: ImagebusClient, wantsProgress: Bool = false
         ) async -> [LoadTask] {
@@ -45,7 +44,7 @@ extension RealProcesses {
                 #expect(await origin.waitForRequest("/many.jpg"))
                 let report = try await client.status()
                 #expect(report.counter("liveRequests") == 1)
-                // Whoever led is among those who leave.
+                // The load that sent the message is among the canceled ones.
                 for task in tasks[..<5_000] { task.cancel() }
                 for task in tasks[..<5_000] { #expect(await task.errorCode == .cancelled) }
                 #expect(tasks[5_000...].allSatisfy { $0.status == .running })
@@ -79,7 +78,8 @@ extension RealProcesses {
         }
 
         @Test func progressAndBytesAreForEach() async throws {
-            // Of this size it is lent from shared memory, and there as long as anybody has it.
+            // At this size the image is mapped from shared memory, and stays mapped while it is
+            // referenced.
             let image = try Images.waves(width: 900, height: 900).png()
             #expect(image.count > 1 << 20)
             let gate = Gate()
@@ -109,7 +109,7 @@ extension RealProcesses {
             }
         }
 
-        /// One transfer at a time: what one of two wants urgently goes before what is normal.
+        /// One transfer at a time: the highest priority among coalesced loads counts.
         @Test func theHighestClassOfThemCounts() async throws {
             let (image, gate) = (try picture(), Gate())
             for path in ["/first", "/normal", "/shared", "/low"] {
@@ -141,7 +141,7 @@ extension RealProcesses {
             #expect(begun.values == ["/first", "/shared", "/normal", "/low"])
         }
 
-        /// Each counts as a hit, as it would by a message of its own.
+        /// Each load counts as a hit, as if it had its own message.
         @Test func whatSharesAHitCountsAsManyHits() async throws {
             let image = try picture()
             origin.route("/hit.jpg", .bytes(image))

@@ -5,9 +5,10 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What an image is for wants one image at a time; see also ConformanceTests, `ViewCases`.
+    /// A slot (such as a view) loads one image at a time; see also ConformanceTests, `ViewCases`.
     @Suite struct SlotTests {
-        /// The host takes one at a time: the raised one goes before those that wait longer.
+        /// One transfer per host at a time: the load with raised priority runs before those that
+        /// have waited longer.
         @Test func aRaisedLoadOfASlotGoesOnAndAnswers() async throws {
             let slow = try SlowImage()
             let begun = Recorder<String>()
@@ -19,7 +20,7 @@ extension RealProcesses {
             try await withStack(oneAtATime, decoders: 1) { stack in
                 let client = try stack.client()
                 func load(_ name: String, _ options: RequestOptions = []) -> LoadTask {
-                    // Whoever has no lookup before it waits in its order.
+                    // Loads without a cache query are queued in their order.
                     let request = ImageRequest(
                         slow.origin.url("/\(name).jpg"), fit: 20,
                         options: options.union(.fromLoaderOnly))
@@ -33,7 +34,7 @@ extension RealProcesses {
                     $0.counter("queued.fetch") == 3
                 }
                 client.reprioritize(raised, .high)
-                // What a client says is heard in its order.
+                // Messages of a client are handled in order.
                 _ = try await client.status()
                 slow.gate.open()
                 for task in [busy, raised] + others { _ = try await task.response }

@@ -5,13 +5,15 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// `Examples/small.yaml` with the command of README: images as they are, in little memory.
+    /// `Examples/small.yaml` with the command from README: images without transformation, in little
+    /// memory.
     @Suite struct SmallMachineTests {
         private let origin = OriginServer()
         private let folder = TestKit.TemporaryDirectory()
         private static let mebibyte = 1 << 20
 
-        /// What a user copies, and the file that it names; the same line stands in the file.
+        /// The command that a user copies, and the file that it names, which contains the same
+        /// line.
         private func command() throws -> (arguments: [String], configuration: String) {
             let readme = try #require(FileBytes.text(RepositoryRoot.file("README.md")))
             let line = try #require(
@@ -39,7 +41,7 @@ extension RealProcesses {
             }
         }
 
-        /// The lines that the comment says.
+        /// The lines that the comment recommends.
         @Test func thereIsNoMemoryTierWhereTheCommentIsFollowed() async throws {
             let (arguments, configuration) = try command()
             let lines = configuration.split(separator: "\n", omittingEmptySubsequences: false)
@@ -82,8 +84,8 @@ extension RealProcesses {
             try expectLittleMemory(of: stack)
         }
 
-        /// As the kernel counts. Limits are several times of what it is, since shared pages of
-        /// libraries count in each; pixels of the photo alone would be 18 MB.
+        /// As counted by the kernel. The limits are several times the actual use, since each
+        /// process counts shared pages of libraries; pixels of the photo alone would be 18 MB.
         private func expectLittleMemory(of stack: StackHarness) throws {
             let arena = DirectoryEntries.names("\(stack.runtimeDirectory)/arena/decode")
             #expect(arena.filter { !$0.hasPrefix(".") } == [], "somebody made pixels")
@@ -95,7 +97,7 @@ extension RealProcesses {
                 names.append(process.name)
                 print("RSS of \(process.name): \(resident) MiB, \(shared) of them shared memory")
                 #expect(resident - shared < 128, "\(process.name)")
-                // The tier and results on their way; originals on their way.
+                // The memory tier and results in flight; originals in flight.
                 #expect(shared < 256, "\(process.name)")
                 if process.name == "imagebus-decode" { #expect(resident < 128) }
             }

@@ -8,7 +8,7 @@ extension RealProcesses {
     /// Payloads travel in shared memory.
     @Suite struct SocketTrafficTests {
         private static let messageBytesMax: UInt64 = 4096
-        /// Of loads and replies that go together; the smallest payload has more.
+        /// For loads and replies that are batched; the smallest payload is larger.
         private static let batchBytesMax: UInt64 = 32_000
 
         @Test func noMessageCarriesAPayload() async throws {
@@ -71,13 +71,13 @@ extension RealProcesses {
                 let results = stack.runtimeDirectory + "/results/"
                 #expect(mapping(of: try #require(copied.bytes))?.contains(results) != true)
                 #expect(mapping(of: try #require(mapped.bytes))?.contains(results) == true)
-                // The kernel keeps the pages although the stack has gone.
+                // The kernel keeps the pages after the stack has ended.
                 try stack.stop()
                 #expect(mapped.bytes?.array == large)
             }
         }
 
-        /// The line of /proc/self/maps in which the bytes lie.
+        /// The line of /proc/self/maps that contains the bytes.
         private func mapping(of bytes: ImageBytes) -> String? {
             let address = bytes.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
             let text = String(decoding: FileBytes.read("/proc/self/maps") ?? [], as: UTF8.self)
@@ -88,7 +88,7 @@ extension RealProcesses {
             }
         }
 
-        /// A JPEG of some 37 KB.
+        /// A JPEG of about 37 KB.
         static func small() throws -> [UInt8] {
             try Images.noise(width: 164, height: 120).jpeg(quality: 90)
         }

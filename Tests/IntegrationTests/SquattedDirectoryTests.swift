@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A runtime directory that nobody named is used where it is the user's or root's.
+    /// A default runtime directory is used only if it belongs to the user or to root.
     @Suite(.enabled(if: CurrentProcess.userID == 0, "only root becomes another user"))
     struct SquattedDirectoryTests {
         private static let user: UInt32 = 64_211
@@ -60,7 +60,7 @@ extension RealProcesses {
                 configuration.servers = [Self.stranger]
                 let refused = try ImagebusClient(configuration)
                 #expect(await refused.load(origin.url("/a.png")).errorCode == .addressForbidden)
-                // One that comes after its end hears the same.
+                // A later request gets the same error.
                 #expect(await refused.load(origin.url("/a.png")).errorCode == .addressForbidden)
                 #expect(origin.requests("/a.png").isEmpty)
 
@@ -72,8 +72,8 @@ extension RealProcesses {
     }
 }
 
-/// What a stranger makes where the user's own stack would be: a lock that is held, and sockets that
-/// take connections.
+/// What an attacker creates in place of the user's own stack: a held lock, and sockets that accept
+/// connections.
 private final class Trap {
     let root: String
     private let front: UnixListener
@@ -102,7 +102,7 @@ private final class Trap {
 
     deinit { try? FileDescriptor.removeTree(path: root) }
 
-    /// Whether anybody connected.
+    /// Whether anything connected.
     func hasVisitor() throws -> Bool {
         if try front.accept() != nil { return true }
         return try admin.accept() != nil

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What `serve` starts its processes with, and a start that cannot succeed.
+    /// The environment of the processes that `serve` starts, and failing starts.
     @Suite struct StartTests {
         private let folder = TestKit.TemporaryDirectory()
 
@@ -22,7 +22,7 @@ extension RealProcesses {
             #expect(end.errorText.split(separator: "cannot continue").count == 2, "started once")
         }
 
-        /// Who waits for a stack that has ended hears of it at once, and not when the time is over.
+        /// Waiting for a stack that has ended fails at once, not at the timeout.
         @Test func anEarlyEndIsSeenAsAnEnd() throws {
             let stack = try StackHarness(["--no-such-option"])
             let failure = #expect(throws: StackFailure.self) { try stack.start() }

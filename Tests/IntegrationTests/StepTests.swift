@@ -1,16 +1,16 @@
 import TestKit
 import Testing
 
-/// One command line with what must come of it.
+/// A command line and its expected result.
 struct StepCase: Sendable, CustomTestStringConvertible {
     let line: String
     let size: String
     let format: String
-    /// A place of the result, and the color that belongs there; none: any may.
+    /// A position in the result and its expected color; any color if none is given.
     let x: Int
     let y: Int
     let color: [UInt8]
-    /// nil: the result has no alpha.
+    /// nil: the result has no alpha channel.
     var alpha: UInt8?
 
     init(
@@ -25,7 +25,7 @@ struct StepCase: Sendable, CustomTestStringConvertible {
 }
 
 extension RealProcesses {
-    /// Each step, mode and format by one command line, on 400x300 pixels: red and green above, blue
+    /// Each step, mode and format in one command line, on 400x300 pixels: red and green above, blue
     /// and yellow below.
     @Suite struct StepTests {
         static let cases: [StepCase] = [
@@ -192,7 +192,7 @@ extension RealProcesses {
             }
         }
 
-        /// The origin is not asked: nothing could be made of what it sends.
+        /// The origin isn't asked, since its image couldn't be processed.
         @Test func aStepThatNobodyIsGrantedIsRefusedByName() async throws {
             let origin = try Self.origin()
             try await withStack { stack in
@@ -253,7 +253,7 @@ extension RealProcesses {
                     "/\(orientation).jpg",
                     .bytes(jpeg.withEXIF(orientation: orientation), contentType: "image/jpeg"))
             }
-            // What the top left and the top right corner show (EXIF 2.3, Orientation).
+            // The colors of the top left and the top right corner (EXIF 2.3, Orientation).
             let corners: [(first: [UInt8], second: [UInt8])] = [
                 (Images.red, Images.green), (Images.green, Images.red),
                 (Images.yellow, Images.blue), (Images.blue, Images.yellow),

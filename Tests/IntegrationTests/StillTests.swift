@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What is made of an animation is its first frame, and every reply says so.
+    /// Results of an animation consist of its first frame, and every reply states that.
     @Suite struct StillTests {
         private let origin = OriginServer()
 
@@ -12,12 +12,12 @@ extension RealProcesses {
         private func animatedPNG() throws -> [UInt8] {
             let chunk: [UInt8] = Array("acTL".utf8) + [0, 0, 0, 3, 0, 0, 0, 0]
             var image = try Images.quadrants().png()
-            // Behind the signature and IHDR.
+            // After the signature and IHDR.
             image.insert(contentsOf: [0, 0, 0, 8] + chunk + checksum(chunk), at: 33)
             return image
         }
 
-        /// CRC-32, as the PNG specification has it.
+        /// CRC-32, as defined in the PNG specification.
         private func checksum(_ bytes: [UInt8]) -> [UInt8] {
             let rest = bytes.reduce(UInt32.max) { rest, byte in
                 (0..<8).reduce(rest ^ UInt32(byte)) { rest, _ in

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Images that have no URL.
+    /// Uploads: images without a URL.
     @Suite struct UploadTests {
         @Test func anUploadIsTransformedAndTheSameBytesAreAMemoryHit() async throws {
             let source = try Images.quadrants(width: 800, height: 600).png()
@@ -30,7 +30,7 @@ extension RealProcesses {
             }
         }
 
-        /// Around the bytes of a piece, and beyond the window; back in the same way.
+        /// Sizes around one chunk, and beyond the window; returned the same way.
         @Test func theBytesThatComeBackAreThoseThatWent() async throws {
             try await withStack { stack in
                 let client = try stack.client(.chunks)
@@ -64,7 +64,7 @@ extension RealProcesses {
             }
         }
 
-        /// More than the coordinator takes of one client at once wait in the library.
+        /// The library queues uploads beyond what the coordinator accepts from one client at once.
         @Test func twoHundredUploadsOfOneClientAllEnd() async throws {
             try await withStack { stack in
                 let client = try stack.client(.chunks)
@@ -76,8 +76,8 @@ extension RealProcesses {
             }
         }
 
-        /// Whether some were complete before they were cancelled nobody knows; while the
-        /// coordinator is halted none can be, as they are larger than the window.
+        /// Some may have completed before the cancel; while the coordinator is halted none can,
+        /// since they are larger than the window.
         @Test func cancelledUploadsLeaveTheWindowToOthers() async throws {
             try await withStack { stack in
                 let client = try stack.client(.chunks)
@@ -109,8 +109,8 @@ extension RealProcesses {
                 let tasks = (0..<20).map { _ in
                     client.load(.uploaded, uploading: source, group: group)
                 }
-                // The coordinator has them when it answers what was asked after them. They are
-                // larger than the window: most are not complete by then.
+                // The coordinator has received them when it answers the later status request. They
+                // are larger than the window, so most are incomplete by then.
                 _ = try await client.status()
                 try coordinator.halt()
                 client.cancel(group: group)
@@ -162,7 +162,8 @@ extension RealProcesses {
             }
         }
 
-        /// Announcing takes no place: another client's bytes go through meanwhile.
+        /// Announcing an upload doesn't take a slot: the bytes of another client are transferred
+        /// meanwhile.
         @Test func whoAnnouncesAllAndSendsNothingKeepsNobodyWaiting() async throws {
             try await withStack { stack in
                 let idle = try WireClient(stack)
@@ -171,7 +172,7 @@ extension RealProcesses {
                     try idle.send(
                         .load(LoadRequest(token: token, image: .uploaded, uploadBytes: 64 << 20)))
                 }
-                // All were looked at once a status comes after them.
+                // All have been handled once a status request after them is answered.
                 try idle.send(.status)
                 while true {
                     guard let message = try idle.receive(within: defaultTimeout) else { break }
@@ -188,7 +189,7 @@ extension RealProcesses {
             }
         }
 
-        /// Nothing else happens meanwhile that would wake the coordinator.
+        /// No other event wakes the coordinator meanwhile.
         @Test func whatIsAnnouncedAndNeverComesEndsAtItsOwnTimeout() async throws {
             try await withStack { stack in
                 let idle = try WireClient(stack)

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// SVG and PDF are drawn by a pool of their own, where an operator wants that.
+    /// SVG and PDF are drawn by a separate pool if the operator configures one.
     @Suite struct VectorPoolTests {
         private static let drawing = ["--allow-private-networks", "--vector", "1"]
 
@@ -52,7 +52,8 @@ extension RealProcesses {
             }
         }
 
-        /// Upstream leaves it as it is without the option; a server has no view that would draw it.
+        /// SDWebImage leaves it unchanged without the option; a server has no view that would draw
+        /// it.
         @Test func aDrawingIsTransformedWithAndWithoutTheOption() async throws {
             let origin = origin()
             try await withStack(Self.drawing, decoders: 1) { stack in
@@ -68,8 +69,8 @@ extension RealProcesses {
             }
         }
 
-        /// A letter is drawn with a font of the machine, which the sandbox lets through: a box in
-        /// its place would be hollow.
+        /// A letter is drawn with a system font, which the sandbox permits; the box of a missing
+        /// glyph would be hollow.
         @Test func textIsDrawnWithinTheSandbox() async throws {
             let origin = OriginServer()
             let text = "<text x='0' y='90' font-size='120' font-weight='bold'>I</text>"
@@ -84,7 +85,8 @@ extension RealProcesses {
             }
         }
 
-        /// Noise of a billion octaves: its process ends, twice, and nobody else waits for it.
+        /// Noise with a billion octaves: its process ends, twice, and other loads don't wait for
+        /// it.
         @Test func aDrawingThatHangsStopsNoOtherPool() async throws {
             let origin = origin()
             let noise = String(repeating: "<feTurbulence numOctaves='1000000000'/>", count: 20)
@@ -96,7 +98,7 @@ extension RealProcesses {
             try await withStack(Self.drawing, decoders: 1) { stack in
                 let client = try stack.client()
                 var request = ImageRequest(origin.url("/h.svg"), fit: 100, format: .png)
-                // Its seconds are those of the processors, which others may use.
+                // Its limit is CPU time, and other processes may use the processors.
                 request.timeoutMilliseconds = 600_000
                 let hangs = client.load(request)
                 _ = try await stack.awaitStatus("it is drawn") { report in

@@ -9,8 +9,8 @@ import Wire
 import ZeroMQ
 
 extension RealProcesses {
-    /// Programs of two releases together: a coordinator that speaks other versions than a client,
-    /// and than a worker. `GarbageTests` has the other way round.
+    /// Programs of two releases together: a coordinator with other protocol versions than a client,
+    /// and than a worker. `GarbageTests` covers the opposite case.
     @Suite struct VersionTests {
         @Test func aClientSaysThatItsCoordinatorIsOfAnotherRelease() throws {
             let memory = try Linux.TemporaryDirectory(in: "/dev/shm", prefix: "ib-")
@@ -44,7 +44,7 @@ extension RealProcesses {
     }
 }
 
-/// A coordinator of a later release: it answers whatever comes with the versions that it speaks.
+/// A coordinator of a later release: it answers every message with the versions that it supports.
 private final class OtherCoordinator: Sendable {
     private let isOver = Atomic(false)
     private let messages = Atomic(0)
@@ -60,7 +60,7 @@ private final class OtherCoordinator: Sendable {
         try #require(isBound.wait { $0 })
     }
 
-    /// Ends it; how many messages came.
+    /// Stops it and returns the number of messages received.
     func stop() -> Int {
         isOver.store(true, ordering: .sequentiallyConsistent)
         #expect(hasEnded.wait { $0 })
@@ -86,7 +86,7 @@ private final class OtherCoordinator: Sendable {
                 _ = try socket.send(header.span.bytes, more: true)
                 _ = try socket.send(versions.span.bytes)
             }
-            // It is told to end by a flag.
+            // It is stopped by a flag.
             _ = try loop.wait(until: .now().adding(milliseconds: 20))
         }
     }

@@ -8,12 +8,12 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Hits by voucher on several threads while what they stand for is evicted, made again and
-    /// removed all the time: every byte is right.
+    /// Hits by voucher on several threads while their entries are continually evicted, created
+    /// again and removed: every byte is correct.
     @Suite struct VoucherChurnTests {
         private static let threads = 3
 
-        /// Images of different bytes at an origin; the memory tier has room for some of them.
+        /// Images with different bytes at an origin; only some of them fit in the memory tier.
         private struct Gallery: Sendable {
             let origin = OriginServer()
             let images: [[UInt8]]
@@ -48,7 +48,7 @@ extension RealProcesses {
                         defer { running.withLock { $0 -= 1 } }
                         var random = SeededGenerator(seed: seed)
                         while hits.value < wanted, !isOver.isOpen {
-                            // Some are asked for more often than others.
+                            // Some are requested more often than others.
                             let number =
                                 random.happens(90)
                                 ? Int.random(in: 0..<8, using: &random)
@@ -89,7 +89,7 @@ extension RealProcesses {
             }
             let isRight =
                 bytes?.withUnsafeBytes { bytes in
-                    // In a debug build a comparison byte by byte would be most of the test.
+                    // In a debug build a comparison byte by byte would dominate the test.
                     gallery.images[number].withUnsafeBytes { image in
                         guard let image = image.baseAddress, let start = bytes.baseAddress else {
                             return false
@@ -101,7 +101,8 @@ extension RealProcesses {
             if !isRight { wrong.add(1) }
         }
 
-        /// Others fill the memory tier, an operator removes, and now and then the cache dies.
+        /// Other loads fill the memory tier, an operator removes entries, and occasionally the
+        /// cache is killed.
         private static func churn(
             _ gallery: Gallery, _ stack: StackHarness, _ hits: Counter,
             while goesOn: () -> Bool
@@ -127,7 +128,7 @@ extension RealProcesses {
     }
 }
 
-/// A number that threads count up.
+/// A counter shared by threads.
 private final class Counter: Sendable {
     private let count = Atomic(0)
 

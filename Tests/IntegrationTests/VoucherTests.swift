@@ -49,7 +49,7 @@ extension RealProcesses {
             }
         }
 
-        /// What an operator or an event changes, and what the client gets after it was told so.
+        /// A change by an operator or an event, and what the client gets once it has been notified.
         private struct Change: CustomTestStringConvertible {
             let testDescription: String
             let make: @Sendable (StackHarness, ChangingImage) async throws -> Void
@@ -103,7 +103,7 @@ extension RealProcesses {
             }
         }
 
-        /// Where none are wanted, and where each load is to be seen in the log.
+        /// If vouchers are off, or if each load must appear in the log.
         @Test(arguments: [["--vouchers", "0"], ["--log-requests", "all"]])
         func withoutVouchersAllIsAsked(arguments: [String]) async throws {
             photo.answerPlainly(photo.old)
@@ -123,7 +123,7 @@ extension RealProcesses {
             }
         }
 
-        /// The file may have another secret at any time: then the load has another identity.
+        /// The file may contain another secret at any time, which gives the load another identity.
         @Test func whatDependsOnASecretOfAFileIsAsked() async throws {
             photo.answerPlainly(photo.old)
             let key = folder.write(Array("a secret\n".utf8), to: "key")

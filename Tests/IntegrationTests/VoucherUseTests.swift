@@ -5,13 +5,13 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What clients take by voucher counts as used where the memory tier decides what stays
-    /// (SEMANTICS §5.4, §5.24), although nobody asks for it.
+    /// Hits by voucher count as uses when the memory tier decides what to evict (SEMANTICS §5.4,
+    /// §5.24), although they don't reach the stack.
     @Suite struct VoucherUseTests {
-        /// The tier has 1 MiB. Large images are worth less for their bytes: those of which nobody
-        /// tells that they are used leave in the second turn of the scan.
+        /// The tier has 1 MiB. Large images are worth less per byte: those without a reported use
+        /// are evicted in the second pass of the scan.
         private static let (usedBytes, passingBytes) = (128 << 10, 24 << 10)
-        /// Loads that fill the tier once, and how often they do.
+        /// The number of loads that fill the tier once, and how often they do.
         private static let (turn, turns) = ((1 << 20) / (24 << 10), 24)
 
         private let origin = OriginServer()
@@ -46,7 +46,7 @@ extension RealProcesses {
                 let used = try await client.learn(request("/used.png"))
                 let voucher = try #require(used.voucher)
                 var uses = 2
-                // Each telling counts as one use, however many there were.
+                // Each report counts as one use, however many there were.
                 for _ in 0..<8 {
                     try #require(voucher.use())
                     uses += 1

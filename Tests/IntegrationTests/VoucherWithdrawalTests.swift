@@ -5,11 +5,12 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Whatever withdraws an answer has done so when it is acknowledged: nobody repeats the answer
-    /// from then on, however often that is tried (SEMANTICS §5.24). Between the acknowledgement
-    /// and the look nothing is waited for.
+    /// An answer has been withdrawn when the cause of the withdrawal is acknowledged: no client
+    /// repeats the answer after that, however often it tries (SEMANTICS §5.24). The test doesn't
+    /// wait between the acknowledgment and the check.
     ///
-    /// One variable for each test sets its rounds, such as `IMAGEBUS_VOUCHER_REMOVALS=10000`.
+    /// One environment variable per test sets its rounds, such as
+    /// `IMAGEBUS_VOUCHER_REMOVALS=10000`.
     @Suite struct VoucherWithdrawalTests {
         private let photo: ChangingImage
         private let folder = TestKit.TemporaryDirectory()
@@ -23,7 +24,7 @@ extension RealProcesses {
             try ChunkStack.image(2_048, seed: 2 * round + (isNew ? 1 : 0))
         }
 
-        /// Nobody has the answer any more, of which this is what was learned.
+        /// No client has the learned answer `old` any more.
         private func expectGone(
             _ old: ImageResponse, _ client: ImagebusClient, _ request: ImageRequest, _ round: Int
         ) {
@@ -31,7 +32,7 @@ extension RealProcesses {
             #expect(client.answerAtHand(to: request) == nil, "round \(round)")
         }
 
-        /// The acknowledgement is the answer to the operator who removes.
+        /// The acknowledgment is the reply to the operator that removes.
         @Test func afterARemovalIsToldNobodyRepeats() async throws {
             let rounds = Effort.count("VOUCHER_REMOVALS", short: 100, long: 10_000)
             try await withStack(Self.usual) { stack in
@@ -52,8 +53,8 @@ extension RealProcesses {
             }
         }
 
-        /// SIGHUP has no answer. The acknowledgement is the first image that somebody gets, by a
-        /// message, as the configuration wants it now.
+        /// SIGHUP has no reply. The acknowledgment is the first image that is delivered, by a
+        /// message, under the new configuration.
         @Test func afterAReloadIsSeenNobodyRepeats() async throws {
             let rounds = Effort.count("VOUCHER_RELOADS", short: 20, long: 10_000)
             photo.answerPlainly(photo.old)
@@ -95,9 +96,10 @@ extension RealProcesses {
             throw StackFailure("the configuration was not loaded anew")
         }
 
-        /// The acknowledgement is the failure, told to somebody else, by which the source enters
-        /// the deny list: the origin leads in circles, or has something else in place of the image.
-        /// With a thread that lags it is seen that the voucher falls before that is told.
+        /// The acknowledgment is the failure, sent to another client, with which the source enters
+        /// the failure cache: the origin redirects in circles, or serves something that isn't an
+        /// image. With a lagging thread the test shows that the voucher is withdrawn before that
+        /// reply is sent.
         @Test(arguments: [false, true])
         func afterARefusalIsToldNobodyRepeats(lags: Bool) async throws {
             let rounds = Effort.count("VOUCHER_REFUSALS", short: 20, long: 10_000)
@@ -129,8 +131,8 @@ extension RealProcesses {
             }
         }
 
-        /// The acknowledgement is the answer to somebody else, with whose head the coordinator
-        /// learns that the image depends on another field of the request than before.
+        /// The acknowledgment is the reply to another client, whose response head tells the
+        /// coordinator that the image varies by another request field than before.
         @Test func afterAnotherVaryIsSeenNobodyRepeats() async throws {
             let rounds = Effort.count("VOUCHER_VARIES", short: 20, long: 10_000)
             try await withStack(Self.usual) { stack in
@@ -162,9 +164,8 @@ extension RealProcesses {
             }
         }
 
-        /// The acknowledgement of a drain is the answer to it, by a thread that lags. A coordinator
-        /// that is killed tells nothing: there it is the answer of the next one to an operator who
-        /// removes.
+        /// The acknowledgment of a drain is its reply, with a lagging thread. A killed coordinator
+        /// sends nothing: there it is the reply of its successor to an operator that removes.
         @Test(arguments: [false, true])
         func afterTheCoordinatorIsReplacedNobodyRepeats(isKilled: Bool) async throws {
             let rounds = Effort.count(
@@ -194,7 +195,7 @@ extension RealProcesses {
             }
         }
 
-        /// A question to a coordinator that ends may stay without an answer.
+        /// A request to a coordinator that is ending may not get a reply.
         private func removeByNext(_ stack: StackHarness) async throws {
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
             var pause = PollingPause()

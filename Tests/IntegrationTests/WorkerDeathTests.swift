@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A killed process comes back, and what it was doing is done all the same.
+    /// A killed process is restarted, and its jobs are completed nevertheless.
     @Suite struct WorkerDeathTests {
         @Test(arguments: WorkerKind.workers)
         func aKilledWorkerIsBackAndItsRequestIsAnswered(_ kind: WorkerKind) async throws {

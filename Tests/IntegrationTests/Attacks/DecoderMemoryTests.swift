@@ -7,12 +7,12 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A small file whose decoder would take more memory than it may (SEMANTICS §9.8), and content
-    /// whose decoders vanish (SEMANTICS §7.5).
+    /// A small file whose decoder would allocate more memory than permitted (SEMANTICS §9.8), and
+    /// content whose decoders disappear (SEMANTICS §7.5).
     @Suite struct DecoderMemoryTests {
         private let origin = OriginServer()
 
-        /// 9,990 pixels a side in 4 KB: libjxl takes 2 GB for it.
+        /// 9,990 pixels per side in 4 KB, for which libjxl allocates 2 GB.
         private static let file = "hostile/jxl-2GB.jxl"
 
         @Test(arguments: [true, false])
@@ -42,7 +42,7 @@ extension RealProcesses {
             }
         }
 
-        /// A format, options of libvips that make an image of it, and how that is coded.
+        /// A format, the libvips options that create an image in it, and its coding.
         private static let forms: [(name: String, options: String, DecoderMemoryRows.Coding)] = [
             ("jpg", "", .streamed), ("jpg", "interlace", .whole), ("png", "", .streamed),
             ("png", "interlace", .whole), ("gif", "effort=1", .streamed),
@@ -52,9 +52,9 @@ extension RealProcesses {
             ("jxl", "effort=3", .streamed), ("jxl", "lossless,effort=3", .whole),
         ]
 
-        /// The table of SECURITY.md: private memory of the decode process beyond what it had. The
-        /// long form has images at the limit of pixels, or of what the table permits, and HEIC,
-        /// which takes long to write.
+        /// The table of SECURITY.md: the growth of the decode process' private memory. The long run
+        /// uses images at the limit of pixels, or at what the table permits, and HEIC, which is
+        /// slow to write.
         @Test func decodersTakeNoMoreThanTheTableSays() async throws {
             let pixelsMax = Effort.count("DECODER_PIXELS", short: 8_000_000, long: 100_000_000)
             let folder = TestKit.TemporaryDirectory()
@@ -66,7 +66,7 @@ extension RealProcesses {
                     let format = try #require(ImageFormat(fileExtension: form.name))
                     let row = try #require(format.traits.input?.memory)[form.2]
                     let each = max(1, row.bytes(pixels: 1, channels: 3, sampleBytes: 1))
-                    // A BMP has three bytes for each, and a file may have 256 MiB.
+                    // A BMP has three bytes per pixel, and a file may have 256 MiB.
                     let most = form.name == "bmp" ? 80_000_000 : pixelsMax
                     let pixels = min(pixelsMax, most, ImageLimits.decoderBytesMax / each)
                     let side = Int(Double(pixels).squareRoot())
@@ -88,7 +88,7 @@ extension RealProcesses {
             }
         }
 
-        /// A photo-like image of that size, as libvips writes it.
+        /// A photo-like image of that size, written by libvips.
         private static func image(
             _ name: String, _ options: String, side: Int, in folder: TestKit.TemporaryDirectory
         ) throws -> [UInt8] {
@@ -104,10 +104,10 @@ extension RealProcesses {
             return try #require(FileBytes.read(file))
         }
 
-        /// What libvips keeps of any image for the rows that it works on, and stacks of threads.
+        /// The row buffers that libvips keeps for any image, and thread stacks.
         private static let rowBuffers = 64 << 20
 
-        /// How much VmData grows while something is done.
+        /// The growth of VmData during `body`.
         private func memory(
             of process: ObservedProcess, while body: () throws -> Void
         ) async throws -> Int {
@@ -135,13 +135,13 @@ extension RealProcesses {
             return words.count > 1 ? (Int(words[1]) ?? 0) << 10 : 0
         }
 
-        /// libavif allocates as much as an item of a file says, and aborts if it cannot.
+        /// libavif allocates the size that an item of the file states, and aborts if it can't.
         @Test func anItemOfMoreBytesThanAFileMayHaveCostsNoDecoder() async throws {
             let folder = TestKit.TemporaryDirectory()
             var file = try Self.image("avif", "effort=0", side: 64, in: folder)
             let box = try #require(file.firstRange(of: Array("iloc".utf8))?.lowerBound) - 4
             let bytes = file[box..<box + 4].reduce(0) { $0 << 8 | Int($1) }
-            // The last number of the box is the length of the last part.
+            // The last number of the box is the length of the last extent.
             file.replaceSubrange(box + bytes - 4..<box + bytes, with: [0x51, 0, 0, 0])
             origin.route("/item.avif", .bytes(file, contentType: "image/avif"))
             try await withStack { stack in
@@ -179,7 +179,7 @@ extension RealProcesses {
                     }
                     let pid = try #require(busy?.pid)
                     killed.insert(pid)
-                    // A kill of a decoder that has just begun is no evidence (SEMANTICS §7.5).
+                    // Killing a decoder that has just started is not evidence (SEMANTICS §7.5).
                     try await Task.sleep(for: .milliseconds(300))
                     try #require(decoders.first { $0.processID == Int32(pid) }).kill()
                 }

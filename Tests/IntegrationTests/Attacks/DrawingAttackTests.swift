@@ -4,12 +4,12 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Images that end or hold up their decoders, beside a visitor who wants others.
+    /// Images that crash or stall their decoders, while another HTTP client loads other images.
     @Suite struct DrawingAttackTests {
         private static let arguments = ["--allow-private-networks", "--vector", "1"]
         private let origin = OriginServer()
 
-        /// librsvg ends its process at such a matrix.
+        /// librsvg aborts on a matrix like this.
         private static let crashing: [UInt8] = {
             let kernel = Array(repeating: "1", count: 99 * 99).joined(separator: " ")
             return Drawings.svg(
@@ -22,7 +22,7 @@ extension RealProcesses {
             "/unsafe/w:\(width)/f:png/plain/\(origin.url(name))"
         }
 
-        /// Two sizes are enough, and no other size ends a process after them.
+        /// Crashes at two sizes are enough; no other size crashes a process after them.
         @Test func aDrawingThatCrashesInTwoSizesIsNotTriedInOthers() async throws {
             origin.route("/bad.svg", .bytes(Self.crashing))
             origin.route("/good.svg", .bytes(Drawings.svgQuarters()))
@@ -36,7 +36,7 @@ extension RealProcesses {
             }
         }
 
-        /// It never gets to the seconds of the processors that no drawing takes.
+        /// It never uses the full CPU time limit of a drawing.
         @Test func aDrawingThatUsesUpItsTimeAgainAndAgainIsNotTriedAgain() async throws {
             let noise = String(repeating: "<feTurbulence numOctaves='1000000000'/>", count: 20)
             let content =
@@ -46,7 +46,7 @@ extension RealProcesses {
             try await withStack(Self.arguments, decoders: 1) { stack in
                 let gateway = try GatewayProcess(before: stack, ["--unsigned", "--timeout", "3"])
                 var statuses: [Int] = []
-                // One that came as the worker was started again had less than a second.
+                // A drawing assigned just as the worker restarted had less than a second.
                 for _ in 0..<12 where statuses.last != 422 {
                     statuses.append(try gateway.get(path("/slow.svg")).status)
                 }
@@ -56,7 +56,7 @@ extension RealProcesses {
             }
         }
 
-        /// Each one is another drawing, so that each ends two processes.
+        /// Each one is a different drawing, so each crashes two processes.
         @Test func drawingsThatCrashKeepNoOtherWaitingForAProcess() async throws {
             origin.route("/bad/*", .bytes(Self.crashing))
             origin.route("/good/*", .bytes(Drawings.svgQuarters()))

@@ -6,15 +6,15 @@ import Messages
 import StackKit
 import TestKit
 
-/// A loader pool `photos` whose one worker is in the hands of a test. It knows the secret of its
-/// pool, and lies.
+/// A loader pool `photos` whose only worker is controlled by the test. It has the secret of its
+/// pool and sends false data.
 final class ExternalLoader {
     let worker: WireWorker
     /// The file of its segment, open for reading and writing.
     private let file: Int32
     private let path: String
 
-    /// What makes the pool and its scheme known.
+    /// The configuration of the pool and its scheme.
     static let configuration = """
         pools:
           photos: {kind: download, trust: foreign, schemes: [photos], credit: 2}
@@ -23,7 +23,7 @@ final class ExternalLoader {
 
         """
 
-    /// Connects with `bytes` in its segment.
+    /// Connects, with `bytes` in its segment.
     init(_ stack: StackHarness, _ bytes: [UInt8]) throws {
         worker = try WireWorker(external: "photos", stack)
         guard case .downloadSettings = try worker.receive(within: defaultTimeout) else {
@@ -44,10 +44,10 @@ final class ExternalLoader {
         close(file)
     }
 
-    /// Replaces what is in the segment.
+    /// Replaces the contents of the segment.
     func write(_ bytes: [UInt8]) { Self.write(bytes, to: file) }
 
-    /// Makes the file of the segment shorter than it announced.
+    /// Truncates the file of the segment below the announced size.
     func truncate() { _ = ftruncate(file, 0) }
 
     private static func write(_ bytes: [UInt8], to file: Int32) {
@@ -62,7 +62,7 @@ final class ExternalLoader {
         return job
     }
 
-    /// Says that it has loaded so many bytes; `change` makes it a lie.
+    /// Reports `count` loaded bytes; `change` falsifies the outcome.
     func answer(
         _ job: Job, _ count: Int, block: BlockID = BlockID(1),
         _ change: (inout FetchedBody) -> Void = { _ in }
@@ -79,7 +79,7 @@ final class ExternalLoader {
                     workMicroseconds: 1_000)))
     }
 
-    /// Shows these bytes in turns, as fast as it can, until the gate opens.
+    /// Writes these bytes in turn, as fast as possible, until the gate opens.
     func change(between texts: [[UInt8]], until gate: Gate) -> BackgroundThread {
         let file = dup(file)
         return BackgroundThread {

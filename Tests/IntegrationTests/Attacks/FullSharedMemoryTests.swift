@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Somebody fills the file system of the segments: loads end with typed errors, nothing ends,
+    /// The file system of the segments is filled up: loads end with typed errors, no process ends,
     /// and the stack recovers by itself.
     @Suite(.enabled(if: PrivateMount.isWanted, "IMAGEBUS_NO_MOUNTS=1"))
     struct FullSharedMemoryTests {
@@ -19,7 +19,7 @@ extension RealProcesses {
             origin.route("/*", .bytes(image))
         }
 
-        /// Takes all that is left of the file system.
+        /// Takes up all remaining space of the file system.
         private func fill(_ stack: StackHarness) throws -> String {
             let path = "\(stack.runtimeDirectory)/filler"
             let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
@@ -72,7 +72,7 @@ extension RealProcesses {
             }
         }
 
-        /// What is started meanwhile finds no space for anything of its own.
+        /// Processes started meanwhile find no space for their own segments.
         @Test func whatEndsMeanwhileIsBack() async throws {
             let mount = try PrivateMount(bytes: 16 << 20)
             try await withStack(mount: mount) { stack in

@@ -1,23 +1,23 @@
 import TestKit
 import Testing
 
-/// A visitor of a gateway that asks for images at a steady pace, one at a time, from an address of
-/// its own: for tests that attack the gateway meanwhile.
+/// An HTTP client that requests images from a gateway at a steady pace, one at a time, from its own
+/// address, for tests that attack the gateway meanwhile.
 struct HonestHTTPClient: Sendable {
-    /// The port of the gateway at 127.0.0.1.
+    /// The port of the gateway on 127.0.0.1.
     let port: UInt16
-    /// It comes from 127.0.0.N.
+    /// The last byte of its address, 127.0.0.N.
     var lastByte: UInt8 = 7
-    /// Header lines of its requests, each with its end.
+    /// Header lines of its requests, each with its line break.
     var fields = ""
-    /// The time from one request to the next; a late one follows at once.
+    /// The time between the starts of two requests; a delayed request is sent at once.
     var interval = Duration.milliseconds(50)
 
-    /// What its requests came to.
+    /// The results of its requests.
     struct Result: Sendable, CustomStringConvertible {
-        /// The times of the whole images that came, the shortest first.
+        /// The durations of successful requests, shortest first.
         fileprivate(set) var times: [Duration] = []
-        /// What came instead of an image.
+        /// The responses that weren't images.
         fileprivate(set) var failures: [String] = []
 
         var p50: Duration { percentile(50) }
@@ -32,8 +32,8 @@ struct HonestHTTPClient: Sendable {
         }
     }
 
-    /// Asks for `target(0)`, `target(1)` and so on, each on a connection of its own, at most
-    /// `count` of them and none once `isOver` is true.
+    /// Requests `target(0)`, `target(1)` and so on, each on its own connection, at most `count` of
+    /// them and none after `isOver` returns true.
     func load(
         _ count: Int, until isOver: @escaping @Sendable () -> Bool = { false },
         _ target: @escaping @Sendable (Int) -> String
@@ -58,7 +58,7 @@ struct HonestHTTPClient: Sendable {
         }
     }
 
-    /// What came instead of a whole image.
+    /// What arrived instead of a complete image; nil on success.
     private func failure(of target: String) -> String? {
         guard let client = try? RawClient(port: port, from: lastByte) else {
             return "no connection"
@@ -76,12 +76,12 @@ struct HonestHTTPClient: Sendable {
 }
 
 extension HonestHTTPClient.Result {
-    /// What others on a busy machine may cost in a test of every change, whatever the undisturbed
-    /// time is. The long run has the promise itself: three times.
+    /// The extra time permitted in the short run, whatever the undisturbed duration is, since other
+    /// processes may use the machine. The long run checks the guarantee itself: a factor of three.
     private static let allowance = Duration.seconds(Effort.isLong ? 0 : 5)
 
-    /// Prints both results, and expects of this one, beside an attack: no failure, and a p99 of at
-    /// most three times the undisturbed one, or within the allowance.
+    /// Prints both results and expects of this one, measured during an attack: no failure, and a
+    /// p99 of at most three times the undisturbed one, or within the allowance.
     func expectUndisturbed(
         than undisturbed: Self, beside attack: String,
         sourceLocation: SourceLocation = #_sourceLocation

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Origins that misuse TLS, HTTP/1.1 and HTTP/2. Each load ends with an error of its type and
+    /// Origins that violate TLS, HTTP/1.1 and HTTP/2. Each load ends with the expected error and
     /// within its time; other loads go on, and the download process neither grows nor ends.
     @Suite struct HostileOriginTests {
         private let authority: TestAuthority
@@ -18,14 +18,14 @@ extension RealProcesses {
             origin.route("/small.png", .bytes(image))
         }
 
-        /// How a load from an origin of `origins.py` ends; no code: with an image.
+        /// How a load from an origin of `origins.py` may end; nil: with an image.
         private typealias Attack = (name: String, ends: [ErrorCode?])
 
         private static let slow: [ErrorCode?] = [.timedOut]
         private static let broken: [ErrorCode?] = [.connectionBroken]
         private static let refused: [ErrorCode?] = [.protocolBroken]
 
-        /// They send without end, as fast as they are read, and never a byte of a body.
+        /// They send endlessly, as fast as the client reads, and never a byte of a body.
         private static let floods: [Attack] =
             [
                 "priority-flood", "unknown-flood", "window-flood", "away-flood", "empty-data",
@@ -43,7 +43,7 @@ extension RealProcesses {
             ].map { ($0, broken) }
             + [("reset-flood", [.shortBody, .connectionBroken])]
             + ["away-below", "away-at-once"].map { ($0, refused) }
-            // Where libcurl ends a connection over such a frame, the body is what was there.
+            // If libcurl closes a connection over such a frame, the body ends there.
             + ["window-zero", "connection-window-overflow", "huge-frame"].map {
                 ($0, [.badImageData])
             }
@@ -57,7 +57,7 @@ extension RealProcesses {
             + ["mute", "handshake-drip"].map { ($0, slow) }
             + ["alerts", "no-tls"].map { ($0, [.tlsFailed]) }
 
-        /// Libraries read a connection until it is empty: a turn has an end all the same.
+        /// Libraries read a connection until it is empty; a turn is bounded nevertheless.
         @Test func floodsHoldUpNoOtherLoad() async throws {
             try await run(Self.floods)
         }

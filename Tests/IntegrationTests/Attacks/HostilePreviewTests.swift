@@ -6,8 +6,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What is shown before an image is there: previews of hostile data, and parts of damaged
-    /// images. Nothing of them is kept, or shown to others.
+    /// Previews of hostile data and partial images of damaged files: none of them is cached or
+    /// delivered to other clients.
     @Suite struct HostilePreviewTests {
         private let folder = TestKit.TemporaryDirectory()
         private let origin = OriginServer()
@@ -32,7 +32,7 @@ extension RealProcesses {
             try Pixels(decoding: #require(image.bytes).array).at(6, 6)
         }
 
-        /// A preview that no decoder takes, or that is larger than an image may be.
+        /// A preview that no decoder accepts, or that exceeds the image limits.
         @Test func aHostilePreviewIsNotShownAndNotKept() async throws {
             let image = try Images.quadrants(width: 80, height: 60).png()
             var huge = image
@@ -60,7 +60,7 @@ extension RealProcesses {
                             JobProgress(
                                 id: job.id, attempt: job.attempt, received: 10, expected: 1_000,
                                 arrived: arrived, format: preview.said, isPreview: true)))
-                    // Once it was given back, or looked at for a while.
+                    // After its block was released, or after some time.
                     _ = try? loader.worker.isReleased(BlockID(2), within: .seconds(1))
                     #expect(await kept(url, client) == nil)
                     try loader.answer(job, image.count)
@@ -79,7 +79,7 @@ extension RealProcesses {
 
         private static let corner = Images.quadrants(width: 80, height: 60).at(10, 10)
 
-        /// Parts that were shown do not make an image of it.
+        /// Delivered partial images don't make it a valid image.
         @Test(arguments: [true, false])
         func aDamagedImageIsNotKeptAlthoughPartsWereShown(isCut: Bool) async throws {
             let whole = try Images.waves(width: 640, height: 480)
@@ -110,7 +110,7 @@ extension RealProcesses {
                         partials += 1
                         turnstile.admit(20)
                     case .progress(let told) where told.received >= UInt64(chunk * 6):
-                        // Where nothing can be shown of so little.
+                        // If too little data has arrived to show anything.
                         turnstile.admit(1)
                     default: break
                     }
@@ -118,7 +118,7 @@ extension RealProcesses {
                 }
                 #expect(await task.errorCode != nil)
                 #expect(await kept(url, client) == nil)
-                // A busy machine may not let a decoder stop in time: it is replaced then.
+                // On a busy machine a decoder may not stop in time; it is then replaced.
                 let log = FileBytes.text(stack.logFile) ?? ""
                 #expect(!log.contains("cause=\"signal"), "no process crashed")
                 let report = try await stack.awaitStatus("all decoders") {
@@ -128,7 +128,7 @@ extension RealProcesses {
             }
         }
 
-        /// Two visitors with headers of their own load one URL at the same time.
+        /// Two HTTP clients with their own headers load one URL at the same time.
         @Test func partsAreNotSharedByVisitorsWithOtherHeaders() async throws {
             let colors: [String: [UInt8]] = ["ann": [254, 0, 0], "bob": [0, 0, 254]]
             let images = try colors.mapValues { color in
@@ -158,7 +158,7 @@ extension RealProcesses {
                                 turnstile.admit(21)
                                 switch event {
                                 case .partial(let partial):
-                                    // Grey where nothing has arrived, and between the two.
+                                    // Gray where nothing has arrived, and a mixture in between.
                                     let shown = try pixel(of: partial)
                                     let own = Int(shown[httpClient == "ann" ? 0 : 2])
                                     let other = Int(shown[httpClient == "ann" ? 2 : 0])

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// PNGs of few bytes that inflate to gigabytes, beside a visitor who wants others.
+    /// Small PNGs that inflate to gigabytes, while another HTTP client loads other images.
     @Suite struct InflationAttackTests {
         private let origin = OriginServer()
 

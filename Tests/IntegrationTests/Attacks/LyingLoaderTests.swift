@@ -6,8 +6,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// An external pool behind the right secret that lies about what it loaded, or never ends.
-    /// Loads of others go on, and no process is lost.
+    /// An external pool with the right secret that sends false outcomes, or never finishes. Other
+    /// loads go on, and no process is lost.
     @Suite struct LyingLoaderTests {
         private let folder = TestKit.TemporaryDirectory()
         private let origin = OriginServer()
@@ -40,7 +40,7 @@ extension RealProcesses {
             return client.load(request)
         }
 
-        /// Between the check of the header and the decoding the image becomes a huge one, or none.
+        /// Between the check of the header and the decoding, the image becomes huge or invalid.
         @Test func bytesThatChangeAfterTheOutcomeHarmNobody() async throws {
             var huge = image
             huge.replaceSubrange(16..<24, with: [0, 0, 0x40, 0, 0, 0, 0x40, 0])
@@ -70,7 +70,7 @@ extension RealProcesses {
             }
         }
 
-        /// Whoever has mapped it finds no memory behind it any more.
+        /// Processes that have mapped it find no memory behind the mapping.
         @Test func aSegmentThatIsTruncatedCostsItsLoaderTheSession() async throws {
             try await withPool { stack, client in
                 for number in 0..<3 {
@@ -98,7 +98,7 @@ extension RealProcesses {
                         let progress = JobProgress(
                             id: isOther ? JobID(job.id.value + 77) : job.id, attempt: job.attempt,
                             received: UInt64(number), expected: 1)
-                        // A full queue is the answer that it deserves.
+                        // A full queue is the expected reaction.
                         if (try? loader.worker.send(.progress(progress))) != nil { sent += 1 }
                     }
                     #expect(await isServed("beside\(round)", client))
@@ -139,7 +139,8 @@ extension RealProcesses {
             }
         }
 
-        /// The decoder reads the signature itself; what a loader says of bytes is not believed.
+        /// The decoder reads the signature itself; the loader's statements about the bytes aren't
+        /// trusted.
         @Test func whatIsSaidOfBytesIsNotBelieved() async throws {
             let lies: [(String, @Sendable (inout FetchedBody) -> Void)] = [
                 ("format", { $0.format = .jpeg }), ("media", { $0.contentType = "text/html" }),
@@ -167,7 +168,7 @@ extension RealProcesses {
             }
         }
 
-        /// An answer that was born in the year 9999 would be fresh until then.
+        /// A response dated in the year 9999 would be fresh until then.
         @Test func anAnswerOfTheFutureIsNotFresh() async throws {
             try await withPool { stack, client in
                 let loader = try ExternalLoader(stack, image)
@@ -186,7 +187,7 @@ extension RealProcesses {
             }
         }
 
-        /// A block that was released, one of a job before, and outcomes of jobs that have ended.
+        /// A released block, a block of an earlier job, and outcomes of jobs that have ended.
         @Test func whatWasSaidBeforeIsNotSaidAgain() async throws {
             try await withPool { stack, client in
                 let loader = try ExternalLoader(stack, image)
@@ -194,7 +195,7 @@ extension RealProcesses {
                 let job = try loader.job()
                 try loader.answer(job, image.count)
                 #expect(await first.errorCode == nil)
-                // It has ended.
+                // This job has ended.
                 for _ in 0..<100 { try loader.answer(job, image.count, block: BlockID(2)) }
                 let second = load("second", client)
                 let next = try loader.job()

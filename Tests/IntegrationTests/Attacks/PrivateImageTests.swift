@@ -5,8 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Images that their origin permits nobody to keep, or only who asked, loaded through a gateway
-    /// by visitor after visitor: each has the origin asked.
+    /// Images that may not be stored at all, or only for the requesting client, loaded through a
+    /// gateway by one HTTP client after another: each load goes to the origin.
     @Suite struct PrivateImageTests {
         private let bench = GatewayBench()
 
@@ -29,7 +29,7 @@ extension RealProcesses {
             try await bench.run { gateway, stack in
                 for (number, headers) in Self.answers.enumerated() {
                     let path = "/\(number).png"
-                    // Each visitor is given an image of its own.
+                    // Each HTTP client gets a different image.
                     let answers = images.map { image in
                         headers.reduce(OriginBehavior.bytes(image)) { $0.with(header: $1.0, $1.1) }
                     }

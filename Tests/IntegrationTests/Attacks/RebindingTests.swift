@@ -5,8 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Name servers in the hands of an attacker: whatever they answer, and whenever, nothing is
-    /// connected to that policy forbids, and names of others are found all the same.
+    /// Name servers controlled by an attacker: whatever they answer, and whenever, no connection is
+    /// made that policy forbids, and other names are still resolved.
     @Suite(.enabled(if: HostileNames.isPermitted, "making a network needs root"))
     struct RebindingTests {
         private static let open = "93.184.216.34"
@@ -14,7 +14,8 @@ extension RealProcesses {
 
         init() throws { image = try Images.waves(width: 64, height: 64).png() }
 
-        /// Addresses of this machine, of private networks, and such as hold one of these.
+        /// Addresses of this machine and of private networks, and addresses that embed one of
+        /// these.
         private static let forbidden = [
             "0.0.0.0", "10.0.0.1", "100.64.0.1", "127.1.2.3", "169.254.169.254", "192.168.0.1",
             "::", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::1", "2002:7f00:1::1",
@@ -35,12 +36,12 @@ extension RealProcesses {
             return "{" + (alone + others).joined(separator: ", ") + "}"
         }()
 
-        /// What is loaded, one after the other, and how that ends; no code: with an image.
+        /// The loads, one after another, and how each must end; nil: with an image.
         private static let loads: [(String, ErrorCode?)] =
             forbidden.indices.map { ("http://f\($0).test/a.png", .addressForbidden) }
             + [
                 ("http://turns.test/a.png?1", nil),
-                // A lookup of its own, for another port; then the connection that is kept.
+                // A new lookup, for another port; then the kept connection.
                 ("http://turns.test:8081/a.png?2", .addressForbidden),
                 ("http://turns.test/a.png?3", nil),
                 ("http://hop.test/to?http://hop.test:8081/a.png", .addressForbidden),
@@ -72,10 +73,10 @@ extension RealProcesses {
                     let end = await client.load(url).errorCode
                     #expect(end == code, "\(url)")
                 }
-                // One address is not there, the other one is inside.
+                // One address doesn't respond, the other one is internal.
                 let dead = await client.load("http://dead.test/a.png").errorCode
                 #expect(dead == .addressForbidden || dead == .connectionFailed)
-                // A process that knows no address yet.
+                // A process without any cached address.
                 #expect(try stack.run(["drain", "download"]).exitStatus == 0)
                 let late = await client.load("http://turns.test/a.png?4").errorCode
                 #expect(late == .addressForbidden)
@@ -86,7 +87,7 @@ extension RealProcesses {
             }
         }
 
-        /// A lookup is a thread, which outlives the load that wanted it.
+        /// A lookup takes a thread, which outlives its load.
         @Test func silentNameServersDoNotTakeAllThreads() async throws {
             try await withNames { stack, _ in
                 let report = try await stack.awaitIdle()

@@ -5,8 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Bodies and heads that rules work on (`decrypt`, `response`), from an origin in the hands of
-    /// an attacker: each load ends within its limits and with an error of its type.
+    /// Bodies and heads processed by rules (`decrypt`, `response`), from an origin controlled by an
+    /// attacker: each load ends within its limits and with the expected error.
     @Suite struct RuleInputTests {
         private let origin = OriginServer()
         private let folder = TemporaryDirectory()
@@ -34,13 +34,13 @@ extension RealProcesses {
             return folder.write(Array(rules.utf8), to: "imagebus.yaml")
         }
 
-        /// A byte as two digits.
+        /// A byte as two hexadecimal digits.
         private func digits(of byte: Int) -> String {
             let digits = String(byte, radix: 16)
             return digits.count == 2 ? digits : "0" + digits
         }
 
-        /// How each path is answered, and how its load ends; no code: with an image.
+        /// The response of each path, and how its load must end; nil: with an image.
         private func answers() throws -> [(String, OriginBehavior, ErrorCode?)] {
             let packed = try PackedBodies.gzip(image)
             let blanks = [UInt8](repeating: 10, count: 4 << 20)

@@ -5,8 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// An S3 server in the hands of an attacker: each of its answers ends as that of an origin of
-    /// HTTP would, its documents are read by nobody, and it leads nowhere else.
+    /// An S3 server controlled by an attacker: each of its responses is handled like that of an
+    /// HTTP origin, its XML documents are never parsed, and it can't redirect to other targets.
     @Suite struct S3AnswerTests {
         private let server = OriginServer()
         private let other = OriginServer()
@@ -15,7 +15,7 @@ extension RealProcesses {
 
         init() throws { image = try Images.waves(width: 64, height: 64).png() }
 
-        /// A document of S3, which says that something failed.
+        /// An S3 error document.
         private static func document(_ code: String, more: String = "") -> [UInt8] {
             Array(
                 """
@@ -28,7 +28,7 @@ extension RealProcesses {
                 .changed { $0.status = status }
         }
 
-        /// Entities within entities, which become gigabytes for whoever reads the document.
+        /// Nested XML entities that expand to gigabytes in a parser.
         private static let laughs: [UInt8] = {
             let levels = (1...12).map { level in
                 let one = "&e\(level - 1);"
@@ -38,7 +38,7 @@ extension RealProcesses {
             return Array((head + levels.joined() + "]><a>&e12;</a>").utf8)
         }()
 
-        /// How each object is answered, and how its load ends; no code: with an image.
+        /// The response of each object, and how its load must end; nil: with an image.
         private func answers() throws -> [(String, OriginBehavior, ErrorCode?)] {
             let plain = OriginBehavior.bytes(image)
             let bomb = try PackedBodies.zeros(mebibytes: 256)
@@ -80,7 +80,7 @@ extension RealProcesses {
             ]
         }
 
-        /// Breaks off, and answers the question for the rest with that of another object.
+        /// Breaks off, and answers the range request for the rest with that of another object.
         private var rest: OriginBehavior {
             OriginBehavior { [image] request in
                 guard request.header("range") != nil else {

@@ -7,15 +7,15 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// The clock of coordinator, download and cache is set forwards and back while they run.
-    /// Nothing is taken for fresh longer than its origin said, and nothing ends or hangs.
+    /// The clocks of coordinator, download and cache are set forward and back while they run.
+    /// Nothing is considered fresh longer than its origin permitted, and no process ends or hangs.
     @Suite struct SetClockTests {
         private let origin = OriginServer()
         private let folder = TestKit.TemporaryDirectory()
 
         private func set(_ offset: String) { folder.write(Array(offset.utf8), to: "offset") }
 
-        /// They look at the file once a second.
+        /// The processes read the file once a second.
         private func clock() -> AlteredPrograms {
             AlteredPrograms(
                 "imagebus-coordinator", "imagebus-download", "imagebus-cache",
@@ -46,7 +46,7 @@ extension RealProcesses {
                     .map(\.processID))
         }
 
-        /// An image of a minute, which says whether it changed.
+        /// An image that is fresh for a minute and has a validator.
         private func route(_ path: String) throws -> [UInt8] {
             let image = try Images.waves(width: 40, height: 30).png()
             origin.route(
@@ -62,7 +62,7 @@ extension RealProcesses {
             return try await client.load(request).response.bytes?.array
         }
 
-        /// Loads until the origin was asked so often; false if that does not happen.
+        /// Loads until the origin has had `count` requests. Returns false if that doesn't happen.
         private func isAsked(
             _ path: String, count: Int, _ client: ImagebusClient
         ) async throws -> Bool {
@@ -75,7 +75,7 @@ extension RealProcesses {
             return false
         }
 
-        /// Loads until the origin is not asked; false if it always is.
+        /// Loads until a load doesn't reach the origin. Returns false if every load does.
         private func isFresh(_ path: String, _ client: ImagebusClient) async throws -> Bool {
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
             while ContinuousClock.now < deadline {
@@ -87,7 +87,7 @@ extension RealProcesses {
             return false
         }
 
-        /// Loads images until one was born half a day later than now.
+        /// Loads images until one has a date half a day in the future.
         private func isAhead(_ client: ImagebusClient) async throws -> Bool {
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
             var number = 0
@@ -111,11 +111,11 @@ extension RealProcesses {
                 let isAhead = try await isAhead(client)
                 var seen = [try await load("/b.png", client)]
                 set("+0")
-                // The next coordinator goes by what the cache has of it.
+                // The next coordinator relies on the cache's data about it.
                 #expect(try stack.run(["drain", "coordinator"]).exitStatus == 0)
                 let isAskedAgain = try await isAsked("/b.png", count: 2, client)
                 #expect(isAhead && isAskedAgain)
-                // Once all clocks are right, a confirmation makes it fresh.
+                // Once all clocks are right, revalidation makes it fresh.
                 let isFresh = try await isFresh("/b.png", client)
                 #expect(isFresh)
                 seen.append(try await load("/b.png", client))
@@ -123,7 +123,7 @@ extension RealProcesses {
             }
         }
 
-        /// Failures count by time that passed.
+        /// The age of failures is measured in elapsed time.
         @Test(arguments: ["+1d", "-1d"])
         func whatFailedIsRefusedForItsTime(offset: String) async throws {
             origin.route("/none.png", .bytes(Array("no image".utf8)))

@@ -2,14 +2,13 @@ import Linux
 import TestKit
 import Testing
 
-/// The processes of a stack within the memory that their units give them (`systemd/*.service`):
-/// each in a control group of its own, and those that are started later together in the group of
-/// one decoder.
+/// Limits the processes of a stack to the memory that their units give them (`systemd/*.service`):
+/// each in its own cgroup, and processes started later together in the cgroup of one decoder.
 final class ShippedMemory {
     private let groups: [MemoryGroup]
 
-    /// Confines a stack that runs, and a gateway before it. Nothing is confined on a machine where
-    /// no control group can be made; the log of the test says so.
+    /// Confines a running stack, and a gateway in front of it. Does nothing on a machine where
+    /// cgroups can't be created; the output of the test reports that.
     init(_ stack: StackHarness, _ gateway: GatewayProcess? = nil) throws {
         guard MemoryGroup.isPossible else {
             print("- The limits of the units are not tested: no control group can be made here")
@@ -30,7 +29,7 @@ final class ShippedMemory {
         self.groups = groups
     }
 
-    /// What the unit gives to one process of a kind.
+    /// The memory limit in the unit for one process of a kind.
     static func bytes(of kind: String) throws -> UInt64 {
         let isOneOfMany = ["decode", "download", "transform"].contains(kind)
         let name = "systemd/imagebus-\(kind)\(isOneOfMany ? "@" : "").service"
@@ -40,7 +39,7 @@ final class ShippedMemory {
         return number << (limit.output.2 == "G" ? 30 : 20)
     }
 
-    /// Expects that the kernel has killed none of them for want of memory.
+    /// Expects that none of them was killed by the OOM killer.
     func expectNoKills(sourceLocation: SourceLocation = #_sourceLocation) {
         let kills = groups.reduce(0) { $0 + $1.kills }
         #expect(kills == 0, sourceLocation: sourceLocation)
