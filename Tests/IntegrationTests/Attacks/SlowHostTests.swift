@@ -4,14 +4,15 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// One visitor of a gateway that asks for images of hosts that hardly send anything.
+    /// One HTTP client of a gateway that requests images from hosts that hardly send anything.
     @Suite struct SlowHostTests {
         private let bench = GatewayBench()
         private static let connections = Effort.count("SLOW", short: 240, long: 480)
         private static let hosts = 10
-        /// 1.5 KB a second, which takes minutes.
+        /// At 1.5 KB per second this takes minutes.
         private static let body = OriginBody.generatedBytes(count: 256 << 10)
-        /// Three quarters of the three quarters of 256 transfers that a gateway may have.
+        /// A client's share: three quarters of the gateway's share, which is three quarters of 256
+        /// transfers.
         private static let share = 144
 
         @Test func oneVisitorHasThreeQuartersAndTheNextOneAPlaceAtOnce() async throws {
@@ -26,13 +27,14 @@ extension RealProcesses {
                 origin.route("/at-once.jpg", .bytes(image, contentType: "image/jpeg"))
             }
             let urls = slow.map { $0.url("/at-once.jpg") }
-            // Drips of a busy machine are slower still, and one that ended would make place.
+            // On a busy machine the transfers are even slower, and a transfer that ends would free
+            // a slot.
             try await bench.run(
                 ["--timeout", "300"], stack: ["--low-speed", "0"]
             ) { gateway, stack in
                 let memory = try ShippedMemory(stack, gateway)
                 let honest = HonestHTTPClient(port: gateway.port)
-                // Misses, from the very hosts that drip.
+                // Misses, from the same slow hosts.
                 let undisturbed = await honest.load(40) {
                     "/unsafe/plain/\(urls[$0 % urls.count])%3Fbefore=\($0)"
                 }

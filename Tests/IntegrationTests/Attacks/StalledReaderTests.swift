@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Visitors of a gateway that stop reading what they asked for.
+    /// HTTP clients of a gateway that stop reading their responses.
     @Suite struct StalledReaderTests {
         private let bench = GatewayBench()
         private let folder = TestKit.TemporaryDirectory()
@@ -11,8 +11,8 @@ extension RealProcesses {
 
         private static let httpClients = 4
         private static let readers = Effort.count("STALLED", short: 400, long: 1_000)
-        /// What a gateway may take beside an image that all read: connections, buffers of the
-        /// library, copies on their way.
+        /// The memory that a gateway may use besides an image shared by all readers: connections,
+        /// library buffers, copies in flight.
         private static let allowance = 64 << 20
 
         private func route() throws {
@@ -22,8 +22,8 @@ extension RealProcesses {
                 "/small.png", .bytes(try Images.waves(width: 200, height: 200).png()))
         }
 
-        /// One copy for all, three quarters of the limit for each visitor, and nothing of it for
-        /// another visitor.
+        /// One copy for all, at most three quarters of the limit per HTTP client, and no effect on
+        /// other clients.
         @Test func allOfThemHaveOneCopyAndNobodyElseWaits() async throws {
             try route()
             try await bench.run(
@@ -77,7 +77,7 @@ extension RealProcesses {
         ) {
             #expect(answers.count == Self.readers)
             let images = answers.count { $0.status == 200 }
-            // 24 of 8 MB are three quarters of 256 MB.
+            // 24 images of 8 MB are three quarters of 256 MB.
             #expect((1...24 * Self.httpClients).contains(images))
             let refused = answers.filter { $0.status == 429 }
             #expect(refused.count == Self.readers - images)
@@ -88,7 +88,7 @@ extension RealProcesses {
             #expect(metrics["refused_answers_total client"] == Double(refused.count))
         }
 
-        /// Different images take different memory: there is a limit for all together.
+        /// Different images don't share memory: there is a limit on the total.
         @Test func differentImagesAreRefusedBeyondTheLimitOfAll() async throws {
             try route()
             try await bench.run(
@@ -104,7 +104,7 @@ extension RealProcesses {
                 let metrics = try metrics(gateway)
                 #expect(metrics["unread_bytes"] == Double(256 << 20))
                 #expect(metrics["refused_answers_total all"] == 4)
-                // What the system takes at once is answered all the same.
+                // Responses that fit the socket buffer are still sent.
                 let small = try gateway.get(bench.path("/small.png"))
                 #expect(small.status == 200)
             }
@@ -113,7 +113,7 @@ extension RealProcesses {
         @Test func aSignedURLIsNoExcuse() async throws {
             try route()
             let keys = folder.write(Array("736563726574 68656c6c6f\n".utf8), to: "keys")
-            // By the HMAC of salt and path, as `openssl dgst` makes it.
+            // The HMAC of salt and path, computed with `openssl dgst`.
             let signed = "/9zdzZtTvF2nVYPMcOQnK-54VrdBQapeatCIAbgkuMnA/plain/a.jpg"
             try await withStack(["--allow-private-networks"], decoders: 1) { stack in
                 let gateway = try GatewayProcess(
@@ -139,7 +139,8 @@ extension RealProcesses {
             #expect(client.everything().count > imageBytes)
         }
 
-        /// The figures of the gateway, by their names without the prefix and the limit they name.
+        /// The metrics of the gateway, by name without the prefix, including the label of the
+        /// limit.
         private func metrics(_ gateway: GatewayProcess) throws -> [String: Double] {
             let port = try #require(gateway.metricsPort)
             let text = String(decoding: try RawClient.get("/metrics", port).body, as: UTF8.self)

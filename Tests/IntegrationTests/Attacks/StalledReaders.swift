@@ -1,6 +1,6 @@
 import TestKit
 
-/// Visitors that ask for an image and then read no more of it than its head.
+/// HTTP clients that request an image and then read only its head.
 final class StalledReaders {
     private final class Reader {
         let client: RawClient
@@ -9,12 +9,12 @@ final class StalledReaders {
 
     private var readers: [Reader] = []
 
-    /// Bytes that the system keeps for one that does not read, at least.
+    /// The receive buffer of a client that doesn't read, in bytes; the system may use more.
     private static let keptBytes: Int32 = 4_096
-    /// The first of their addresses is 127.0.0.N.
+    /// The last byte N of the first of their addresses, 127.0.0.N.
     private static let firstAddress = 20
 
-    /// So many connections, of one visitor after the other, each of which asks for `target` of its
+    /// Opens `count` connections from the clients in turn, each of which requests `target` of its
     /// number.
     init(
         _ count: Int, ofVisitors httpClients: Int, at port: UInt16, _ target: (Int) -> String
@@ -27,7 +27,7 @@ final class StalledReaders {
         }
     }
 
-    /// The beginning of what each was answered, once all were.
+    /// The beginning of each response, once all have arrived.
     func answers() -> [RawClient.Response] {
         readers.compactMap { RawClient.Response.all(in: $0.client.some(of: 1_024)).first }
     }

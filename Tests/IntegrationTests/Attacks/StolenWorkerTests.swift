@@ -8,8 +8,8 @@ import Testing
 import Wire
 
 extension RealProcesses {
-    /// A worker that was broken into speaks for another one, for another kind, or about what it did
-    /// in an earlier session.
+    /// A compromised worker impersonates another worker or kind, or sends outcomes of an earlier
+    /// session.
     @Suite struct StolenWorkerTests {
         private let origin = OriginServer()
         private let image: [UInt8]
@@ -23,14 +23,15 @@ extension RealProcesses {
             client.load(ImageRequest(origin.url("/\(name).png"), fit: 20))
         }
 
-        /// Names of segments say the incarnations of all workers to whoever may list them.
+        /// The names of segments reveal the incarnations of all workers to processes that may list
+        /// them.
         private func siblings(_ kind: WorkerKind, _ stack: StackHarness) -> [Incarnation] {
             let names = DirectoryEntries.names("\(stack.runtimeDirectory)/arena/\(kind.name)")
             let lives = names.compactMap { Identifier128(hex: String($0.prefix { $0 != "." })) }
             return Set(lives).map { Incarnation($0) }
         }
 
-        /// Nothing, unless it comes within a second: a worker that is not welcomed is told nothing.
+        /// The reply, or nothing if none arrives within a second: a rejected worker gets no reply.
         private func answer(
             to hello: WorkerHello, at kind: WorkerKind, _ stack: StackHarness
         ) throws -> WorkerCommand? {
@@ -66,7 +67,7 @@ extension RealProcesses {
             }
         }
 
-        /// What it says ends its session, or is of no effect.
+        /// Its messages end its session or have no effect.
         @Test func noDecoderSpeaksForTheCache() async throws {
             try await withStack { stack in
                 let client = try stack.client()
@@ -113,7 +114,7 @@ extension RealProcesses {
             }
         }
 
-        /// The job was given to another worker as the session ended.
+        /// The job was assigned to another worker when the session ended.
         @Test(arguments: [WorkerKind.download, .decode, .transform])
         func anOutcomeOfAnEarlierSessionIsNotBelieved(_ kind: WorkerKind) async throws {
             try await withStack { stack in
@@ -134,7 +135,7 @@ extension RealProcesses {
                     past.attempt = attempt
                     try next?.send(.outcome(Forgery.fileMissing.outcome(of: past)))
                 }
-                // A job that it was given meanwhile is another one's when the connection ends.
+                // A job assigned to it meanwhile goes to another worker when the connection ends.
                 try next?.send(.goodbye(.recycled))
                 next = nil
                 for task in tasks {

@@ -5,8 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Each kind as a user of its own, as process 1 of its own container, which sees the
-    /// directories that it needs and no others.
+    /// Each kind runs as its own user and as process 1 of its own container, which contains only
+    /// the directories that it needs.
     @Suite(
         .enabled(
             if: ContainerPlace.obstacle == nil,
@@ -38,7 +38,7 @@ extension RealProcesses {
         }
 
         @Test func noUserOpensWhatIsNotMeantForIt() throws {
-            // Another size of a cached original passes arena/cache as well.
+            // Another size of a cached original is also read through arena/cache.
             for size in ["100x100", "50x50"] {
                 let line = [origin.url("/a.jpg"), "--resize", size]
                 #expect(try stack.get(line).exitStatus == 0)
@@ -57,7 +57,7 @@ extension RealProcesses {
             }
         }
 
-        /// Its directory, and the segments or the socket in it.
+        /// The directory of a volume with its segments or its socket.
         private func contents(of volume: ContainerLayout.Volume) throws -> [String] {
             let path = stack.place.volume(volume.path)
             let entries = DirectoryEntries.names(path).filter {
@@ -101,7 +101,8 @@ extension RealProcesses {
             #expect(end.exitStatus == 0, "\(end)")
         }
 
-        /// Its workers are other containers': they stay, and what the cache has in memory as well.
+        /// Its workers are in other containers: they keep running, and so does the cache's memory
+        /// tier.
         @Test func aCoordinatorThatIsReplacedLeavesTheWorkersOfOthersAlone() throws {
             let line = [origin.url("/a.jpg"), "--resize", "100x100", "--json"]
             #expect(try stack.get(line).json()["cacheType"]?.text == "none")
@@ -137,7 +138,7 @@ extension RealProcesses {
             try stack.awaitHealth("coordinator", 0)
         }
 
-        /// Whoever is process 1 inherits what others leave.
+        /// Process 1 becomes the parent of orphaned processes.
         @Test func whatOthersLeaveInAContainerIsReaped() throws {
             let container = try stack["decode"]
             let before = try container.workers().map(\.processID)

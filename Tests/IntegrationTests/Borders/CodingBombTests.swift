@@ -5,8 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Bodies in content codings that become far more than they are: whoever loads them does not
-    /// keep others from the one thread of downloads, nor take memory that nobody counts.
+    /// Bodies in content codings that expand enormously: loading them neither blocks the single
+    /// download thread nor uses memory that isn't accounted for.
     @Suite struct CodingBombTests {
         private static let bodyLimit = 32 << 20
         private let origin = OriginServer()
@@ -47,12 +47,12 @@ extension RealProcesses {
             }
         }
 
-        /// What is loaded, and how that has to end.
+        /// A load and the result that it must have.
         private struct Bomb {
             let url: String
             let code: ErrorCode
 
-            /// With time enough for a busy machine: they take turns with all others.
+            /// With a generous timeout for a busy machine, since loads take turns.
             var request: ImageRequest {
                 var request = ImageRequest(url: url)
                 request.timeoutMilliseconds = 300_000

@@ -1,11 +1,11 @@
 import TestKit
 
-/// All five kinds, each in a container of its own, and clients beside them.
+/// All five kinds, each in its own container, and clients.
 final class ContainerStack {
     let place: ContainerPlace
     private var containers: [String: Container] = [:]
 
-    /// Starts the workers first, then the coordinator, and waits for all.
+    /// Starts the workers, then the coordinator, and waits until all are ready.
     init() throws {
         place = try ContainerPlace()
         for layout in ContainerLayout.served.reversed() {
@@ -21,7 +21,7 @@ final class ContainerStack {
         }
     }
 
-    /// Starts a load by a client that sees nothing but `front/` and `results/`.
+    /// Starts a load from a client that can only access `front/` and `results/`.
     func startGet(_ arguments: [String]) throws -> CommandLineRun {
         let endpoint = "ipc://\(place.runtimeDirectory)/front/front.sock"
         let run = place.run(["get", "--endpoint", endpoint] + arguments, as: .client)
@@ -29,10 +29,10 @@ final class ContainerStack {
         return run
     }
 
-    /// The same to its end.
+    /// The same, to completion.
     func get(_ arguments: [String]) throws -> CommandLineEnd { try startGet(arguments).end() }
 
-    /// Asks in the container of a kind until its health is as wanted.
+    /// Polls the health in the container of a kind until it has this status.
     func awaitHealth(_ kind: String, _ status: Int32) throws {
         let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
         var last: CommandLineEnd?
@@ -48,21 +48,21 @@ final class ContainerStack {
             log: try self[kind].logFile)
     }
 
-    /// Ends the container of a kind in order and starts the next one.
+    /// Shuts down the container of a kind and starts the next one.
     func replace(_ layout: ContainerLayout) throws {
         let end = try self[layout.name].stop()
         guard end == "exit 0" else { throw StackFailure("\(layout.name): \(end)") }
         try start(layout)
     }
 
-    /// Starts the container of a kind whose last one was stopped.
+    /// Starts a new container for a kind whose container was stopped.
     func start(_ layout: ContainerLayout) throws {
         let next = try place.serve(layout)
         containers[layout.name] = next
         try next.awaitReady()
     }
 
-    /// Ends all in order, the coordinator first; how process 1 of each ended.
+    /// Shuts down all containers, the coordinator first. Returns how process 1 of each ended.
     func stop() throws -> [String: String] {
         var ends: [String: String] = [:]
         for layout in ContainerLayout.served { ends[layout.name] = try self[layout.name].stop() }

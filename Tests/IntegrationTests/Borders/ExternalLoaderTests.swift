@@ -8,7 +8,8 @@ import Testing
 import Wire
 
 extension RealProcesses {
-    /// A loader in the hands of a test: what it may say, and what ends its session.
+    /// A loader controlled by the test: the messages that it may send, and those that end its
+    /// session.
     @Suite struct ExternalLoaderTests {
         private let folder = TestKit.TemporaryDirectory()
 
@@ -33,7 +34,7 @@ extension RealProcesses {
             }
         }
 
-        /// A worker with bytes in a segment of its own.
+        /// A worker with bytes in its own segment.
         private func worker(
             _ stack: StackHarness, _ bytes: [UInt8], takesReleases: Bool = false
         ) throws -> (WireWorker, LoaderBytes) {
@@ -46,7 +47,7 @@ extension RealProcesses {
             return (worker, kept)
         }
 
-        /// The job's own terms, and nothing of rules.
+        /// Only the fields of its job, and no secrets from rules.
         @Test func aLoaderIsToldTheURLItsHeadersAndItsPool() async throws {
             try await withLoader { stack, client in
                 let (worker, kept) = try worker(stack, try Images.waves(width: 16, height: 8).png())
@@ -66,7 +67,8 @@ extension RealProcesses {
             }
         }
 
-        /// Each block is released once: with a job where the worker reads it there, else by itself.
+        /// Each block is released once: with a job if the worker supports that, otherwise with a
+        /// separate message.
         @Test(arguments: [false, true])
         func aReleaseComesWithTheNextJob(_ takesReleases: Bool) async throws {
             let count: UInt64 = 10
@@ -111,8 +113,8 @@ extension RealProcesses {
             }
         }
 
-        /// A preview is a whole image of its own size, longer than what the loader's unit says, and
-        /// its header is not told as that of the image to come.
+        /// A preview is a complete image with its own size, longer than the chunk that the loader
+        /// announces, and its header isn't reported as that of the final image.
         @Test func aLoaderShowsAPreviewFirst() async throws {
             let image = try Images.waves(width: 160, height: 120).png()
             let small = Images.quadrants(width: 40, height: 30)
@@ -145,7 +147,7 @@ extension RealProcesses {
                         #expect(try result.get().info?.size == PixelSize(width: 20, height: 15))
                     case .progress(let told):
                         if told.received > 0 { #expect(told.received == 250) }
-                        // Nobody had time for it: it is handed out again under another id.
+                        // No process had time to use it; it is sent again under another id.
                         if partials.isEmpty, case .release = try worker.receive() {
                             lastBlock += 1
                             progress.arrived?.block = BlockID(lastBlock)
@@ -167,7 +169,7 @@ extension RealProcesses {
     }
 }
 
-/// Bytes in a segment of a loader.
+/// Bytes in the segment of a loader.
 private struct LoaderBytes {
     let bytes: [UInt8]
     private let folder: String
@@ -185,14 +187,14 @@ private struct LoaderBytes {
 
     func remove() { try? FileDescriptor.openDirectory(folder).unlink(name) }
 
-    /// Those of the bytes, from the first one named on.
+    /// A reference to the bytes from an offset on.
     func reference(_ range: PartialRangeFrom<UInt64>, _ block: BlockID) -> BlockReference {
         BlockReference(
             segment: Forgery.segment, offset: 64 + range.lowerBound,
             length: UInt64(bytes.count) - range.lowerBound, block: block)
     }
 
-    /// The first bytes as the body of a job; nil: all.
+    /// The first `length` bytes as the body of a job; nil: all.
     func outcome(
         of job: Job, length: UInt64? = nil, in block: BlockID = BlockID(1)
     ) -> JobOutcome {

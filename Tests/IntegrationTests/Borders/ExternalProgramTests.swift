@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Programs of others that `serve` starts.
+    /// Plug-in programs started by `serve`.
     @Suite struct ExternalProgramTests {
         private let folder = TestKit.TemporaryDirectory()
 
@@ -42,7 +42,8 @@ extension RealProcesses {
             return try stack.get([url, "--json"]).json()["width"]?.integer
         }
 
-        /// One that is killed, and one that is halted, which is killed for its silence.
+        /// One process that is killed, and one that is stopped, which is killed because it doesn't
+        /// respond.
         @Test func aProgramIsStartedAgainAndDrainedAsOurs() async throws {
             try await withPhotos(try photos()) { stack in
                 #expect(try width("first", stack) == 80)
@@ -51,7 +52,7 @@ extension RealProcesses {
                     let process = try #require(worker(report))
                     #expect(Int(process.restarts) == restarts - 1)
                     try ProcessDescriptor(ProcessID(process.pid)).send(signal)
-                    // Looks of `serve` that come late on a busy machine count for nothing.
+                    // Checks by `serve` that are late on a busy machine don't count.
                     report = try await stack.awaitStatus("the next worker", timeout: .seconds(90)) {
                         worker($0).map { Int($0.restarts) == restarts } == true
                     }
@@ -66,7 +67,8 @@ extension RealProcesses {
             }
         }
 
-        /// The stack is ready without it, says what is missing, and does what needs it not.
+        /// The stack is ready without it, reports that it is missing, and handles everything that
+        /// doesn't need it.
         @Test(arguments: ["/bin/false", "/bin/cat"])
         func aProgramThatFailsDecidesNothing(program: String) async throws {
             try await withPhotos([program]) { stack in
@@ -78,7 +80,8 @@ extension RealProcesses {
             }
         }
 
-        /// The kernel kills it with `serve`, of whose death it does not know.
+        /// The kernel kills the program when `serve` is killed, which the program isn't notified
+        /// of.
         @Test func aProgramEndsWithServe() async throws {
             let file = folder.file("begun")
             let script = "#!/bin/sh\n: >\(file)\nexec sleep 600\n"

@@ -8,8 +8,8 @@ import Testing
 import Wire
 
 extension RealProcesses {
-    /// Where all processes run as one user, no listener but `front/` takes a hello of that user
-    /// alone.
+    /// If all processes run as one user, no listener except `front/` accepts a hello on the basis
+    /// of that user alone.
     @Suite struct ListenerSecretTests {
         @Test func aListenerTakesItsOwnSecretAlone() async throws {
             try await withStack(decoders: 1) { stack in

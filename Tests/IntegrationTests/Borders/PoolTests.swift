@@ -8,7 +8,7 @@ import Testing
 import Wire
 
 extension RealProcesses {
-    /// Pools of workers by configuration alone: of our own program, and somebody else's.
+    /// Pools of workers defined by the configuration: with Imagebus programs and with plug-ins.
     @Suite struct PoolTests {
         private let folder = TestKit.TemporaryDirectory()
 
@@ -18,7 +18,7 @@ extension RealProcesses {
             return ["--allow-private-networks", "--config", path]
         }
 
-        /// No image that a decoder of ours could make anything of.
+        /// An image that no built-in decoder accepts.
         private static let outsideImage = Array("GIF89a, as somebody else reads it".utf8)
 
         private func origin() throws -> OriginServer {
@@ -32,7 +32,7 @@ extension RealProcesses {
             return origin
         }
 
-        // MARK: - Of our own program
+        // MARK: - Imagebus programs
 
         @Test func aSecondPoolOfDecodersIsConfigurationAlone() async throws {
             let origin = try origin()
@@ -52,7 +52,7 @@ extension RealProcesses {
                 for (name, pool) in [("/a.png", "second"), ("/a.jpg", "decode")] {
                     let end = try stack.get([origin.url(name), "--resize", "40x40", "--json"])
                     #expect(try end.json()["width"]?.integer == 40, "\(end)")
-                    // A job, and that its output is free, which is said some time later.
+                    // A job, and the release of its output, which arrives some time later.
                     let report = try await stack.awaitStatus("a job and a release") {
                         [last] in $0.sent(to: pool, since: last) >= 2
                     }
@@ -74,7 +74,8 @@ extension RealProcesses {
             }
         }
 
-        /// A kind of user of its own, such as a container: its workers are started apart.
+        /// A pool served on its own, for example in a container: its workers are started
+        /// separately.
         @Test func aPoolIsServedApart() async throws {
             let origin = try origin()
             let pools = "  second: {kind: decode, formats-in: [png]}"
@@ -102,7 +103,7 @@ extension RealProcesses {
             }
         }
 
-        // MARK: - Somebody else's
+        // MARK: - Plug-ins
 
         private static let outside = """
               outside: {kind: decode, trust: foreign, formats-in: [gif], credit: 2}
@@ -113,7 +114,8 @@ extension RealProcesses {
             let origin = try origin()
             try await withStack(arguments(Self.outside), decoders: 1) { stack in
                 let client = try stack.client()
-                // Whoever can more than its pool may gets no more than that.
+                // A worker with more capabilities than its pool doesn't get more than the pool is
+                // granted.
                 let worker = try WireWorker(
                     external: "outside", stack, credit: 100,
                     WorkerCapabilities(formatsIn: ["gif", "jpeg", "png"]))
@@ -132,7 +134,7 @@ extension RealProcesses {
                     _ = try await other.response
                 }
                 #expect(try worker.job(within: .zero) == nil, "others do what it is not granted")
-                // Of the producer that it names nothing is believed: its bytes are its pool's.
+                // The claimed producer isn't trusted: the bytes belong to its pool.
                 try worker.send(.outcome(pixels.outcome(of: job, .gif, claiming: .decode)))
                 let image = try await gif.response
                 let result = try Pixels(decoding: #require(image.bytes?.array))
@@ -168,7 +170,7 @@ extension RealProcesses {
             }
         }
 
-        /// Of the kind `decode` the other pool stays as it is.
+        /// The other pool of the kind `decode` isn't affected.
         @Test func onePoolOfAKindIsDrained() async throws {
             let pools = "  second: {kind: decode, formats-in: [png]}"
             try await withStack(arguments(pools), decoders: 1) { stack in
@@ -192,7 +194,7 @@ extension RealProcesses {
             }
         }
 
-        /// Before anything starts, and only by the `serve` that is to start it.
+        /// Detected before anything starts, and only by the `serve` that would start it.
         @Test func aCommandThatCannotBeRunIsAnErrorOfTheConfiguration() async throws {
             let plain = folder.write([], to: "plain")
             let commands = [("gone", "/nowhere/coder"), ("plain", plain), ("place", "/usr/bin")]
@@ -221,7 +223,7 @@ extension RealProcesses {
                 _ = try await stack.awaitStatus("a job that waits for its pool") { report in
                     report.pools.contains { $0.name.text == "outside" && $0.queued == 1 }
                 }
-                // Of another pool, and of the right one but unable to do what that is granted.
+                // A worker of another pool, and one of this pool without the granted capability.
                 let apart = try WireWorker(external: "apart", stack)
                 let unable = try WireWorker(
                     external: "outside", stack, WorkerCapabilities(formatsIn: []))
@@ -247,7 +249,7 @@ extension RealProcesses {
             }
         }
 
-        /// Both frames lie where the worker says; but nobody asked for the second one.
+        /// Both frames are at the stated positions, but only the first was requested.
         @Test func whoHandsOverMoreFramesThanItWasAskedForLosesItsSession() async throws {
             let origin = try origin()
             try await withStack(arguments(Self.outside), decoders: 1) { stack in
@@ -328,7 +330,7 @@ extension RealProcesses {
     }
 }
 
-/// Pixels of one color in a segment of a foreign pool.
+/// Pixels of one color in a segment of an external pool.
 private struct OutsidePixels {
     static let color: [UInt8] = [10, 200, 30]
     private static let size = PixelSize(width: 16, height: 16)
@@ -352,7 +354,7 @@ private struct OutsidePixels {
             .unlink(String(path[path.index(after: cut)...]))
     }
 
-    /// What the worker says that it decoded, and, where it says so, as whom.
+    /// An outcome of a decode, optionally with a false producer.
     func outcome(
         of job: Job, _ format: ImageFormat, claiming kind: WorkerKind? = nil, frames count: Int = 1
     ) -> JobOutcome {
@@ -373,7 +375,7 @@ private struct OutsidePixels {
 }
 
 extension StatusReport {
-    /// Messages to the workers of a pool between two reports.
+    /// The number of messages to the workers of a pool between two reports.
     fileprivate func sent(to pool: String, since earlier: StatusReport) -> Int {
         func count(_ report: StatusReport) -> Int {
             report.sockets.first { $0.name == "back/\(pool)" }.map { Int($0.messagesSent) } ?? 0

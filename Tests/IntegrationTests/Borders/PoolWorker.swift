@@ -11,8 +11,8 @@ extension StatusReport {
 }
 
 extension StackHarness {
-    /// The worker of the pool `mine` once it is there in that life. Throws at once if its program
-    /// ends by itself before it is ready.
+    /// Waits for the worker of the pool `mine` after `restarts` restarts. Throws at once if its
+    /// program ends by itself before it is ready.
     @discardableResult
     func awaitWorker(restarts: Int = 0) async throws -> StatusReport.ProcessStatus {
         let report = try await awaitStatus("life \(restarts) of the worker") { report in

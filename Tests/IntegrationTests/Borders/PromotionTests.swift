@@ -6,8 +6,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Stacks that share an external cache, as machines do: what one has made enters the other's
-    /// own cache (SEMANTICS §5.26).
+    /// Stacks that share an external cache, as several machines do: entries made by one are
+    /// promoted into the other's own cache (SEMANTICS §5.26).
     @Suite struct PromotionTests {
         private let folder = TestKit.TemporaryDirectory()
         private let records = TestKit.TemporaryDirectory()
@@ -22,7 +22,7 @@ extension RealProcesses {
         private var url: String { origin.url("/a.png") }
         private var request: ImageRequest { ImageRequest(url, fit: 20) }
 
-        /// Writes the configuration; without a program nobody holds the external cache.
+        /// Writes the configuration; without a program there is no process for the external cache.
         private func configure(_ promotion: String, _ program: [String]) throws -> String {
             let command =
                 program.isEmpty ? "" : ", command: [\(program.joined(separator: ", "))]"
@@ -38,7 +38,8 @@ extension RealProcesses {
             return folder.write(Array(text.utf8), to: "imagebus.yaml")
         }
 
-        /// A stack makes the image and ends; then `body` has one whose own cache is empty.
+        /// One stack makes the image and ends; then `body` runs with a second one, whose own cache
+        /// is empty.
         private func withFinder(
             _ promotion: String, _ request: ImageRequest,
             body: (StackHarness, _ made: ImageResponse) async throws -> Void
@@ -67,7 +68,7 @@ extension RealProcesses {
 
         // MARK: - Memory
 
-        /// By the index of hits and then by a voucher, and the external cache is asked once.
+        /// First from the hit index and then by voucher; the external cache is queried once.
         @Test(arguments: [20, nil]) func theSecondHitIsOfItsOwnMemory(size: Int?) async throws {
             let request = size.map { ImageRequest(url, fit: $0) } ?? ImageRequest(url: url)
             try await withFinder("memory", request) { finder, made in
@@ -102,7 +103,7 @@ extension RealProcesses {
             }
         }
 
-        /// Large results are copied on another thread, and may be mapped.
+        /// Large results are copied on another thread and may be mapped.
         @Test func aLargeResultIsPromotedAsWell() async throws {
             let large = try Images.noise(width: 900, height: 600, seed: 2).png()
             #expect(large.count > 1 << 20)
@@ -118,7 +119,7 @@ extension RealProcesses {
 
         // MARK: - Disk
 
-        /// It is there after a restart, although nobody holds the external cache any more.
+        /// It survives a restart without the external cache.
         @Test func onTheDiskItOutlivesARestartAndTheExternalCache() async throws {
             try await withFinder("disk", request) { finder, made in
                 let client = try finder.client()
@@ -137,8 +138,8 @@ extension RealProcesses {
             }
         }
 
-        /// Another size is made of the original that the external cache had; a third one finds
-        /// that on the own disk.
+        /// Another size is derived from the original in the external cache; a third size finds that
+        /// original on the own disk.
         @Test func anOriginalIsKeptOnTheDisk() async throws {
             try await withFinder("disk", request) { finder, made in
                 let client = try finder.client()
@@ -159,8 +160,8 @@ extension RealProcesses {
 
         // MARK: - Removals
 
-        /// The external cache has been asked and stands still, the entry is removed here, and then
-        /// it answers with what it had.
+        /// The external cache has received a query and is stopped; the entry is removed here; then
+        /// it answers with the old value.
         @Test(arguments: [
             ["remove", "--url", "/a.png"], ["remove", "--prefix", "/a"],
             ["remove", "--tag", "red"],
@@ -188,7 +189,7 @@ extension RealProcesses {
                 #expect(end.exitStatus == 0, "\(end)")
                 _ = try load.end()
                 let report = try await stack.awaitIdle()
-                // Its threads may do the removal first: then it did not have it any more.
+                // Its threads may handle the removal first; then it no longer has the entry.
                 let hits = report.counter("foreignCacheHits.mine") ?? 0
                 print("\(words): \(hits) hits were overtaken")
                 #expect(report.counter("foreignCachePromoted.mine") == 0)
@@ -197,7 +198,7 @@ extension RealProcesses {
             }
         }
 
-        /// Has the external cache alone have the image.
+        /// Stores the image only in the external cache.
         private func makeElsewhere(_ stack: StackHarness) async throws -> ImageResponse {
             try await stack.awaitWorker()
             var request = request
@@ -210,7 +211,7 @@ extension RealProcesses {
             return made
         }
 
-        /// What the origin has by now is what everybody gets.
+        /// All loads return the current image of the origin.
         private func expectNewer(
             than made: ImageResponse, _ stack: StackHarness
         ) async throws {

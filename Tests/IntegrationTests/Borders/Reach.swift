@@ -1,9 +1,10 @@
 import Linux
 import TestKit
 
-/// What a user can open, tried as that user: files for reading, sockets by connecting.
+/// What a user can access, tested as that user: files by opening them for reading, sockets by
+/// connecting.
 enum Reach {
-    /// `ok`, or the kernel's error, for each path.
+    /// `ok` or the kernel's error, for each path.
     static func of(_ layout: ContainerLayout, _ paths: [String]) throws -> [String: String] {
         let folder = TestKit.TemporaryDirectory()
         let line = layout.becoming + ["/usr/bin/python3", "-c", program] + paths

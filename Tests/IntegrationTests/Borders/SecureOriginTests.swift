@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// The whole stack in front of origins that speak TLS.
+    /// The whole stack in front of TLS origins.
     @Suite struct SecureOriginTests {
         private let origin = OriginServer()
         private let authority: TestAuthority
@@ -40,8 +40,8 @@ extension RealProcesses {
             }
         }
 
-        /// The operator leaves the certificate of one host unverified: its image comes, is kept
-        /// apart, and the status names the host; nobody's credentials go there.
+        /// The operator disables certificate verification for one host: its images are loaded and
+        /// cached separately, the status names the host, and no credentials are sent to it.
         @Test func aRuleLeavesOneHostUnverified() async throws {
             let front = try SecureFront(origin, .selfSigned, of: authority)
             let other = try SecureFront(origin, .expired, of: authority)

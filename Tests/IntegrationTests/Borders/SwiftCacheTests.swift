@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Caches that were written with the Swift kit, started by `serve`.
+    /// Caches written with the Swift SDK, started by `serve`.
     @Suite struct SwiftCacheTests {
         private let folder = TestKit.TemporaryDirectory()
         private let records = TestKit.TemporaryDirectory()
@@ -13,7 +13,7 @@ extension RealProcesses {
 
         init() { origin = OriginServer() }
 
-        /// The patience is the longest that there is: a slow machine is no miss.
+        /// The timeout is the largest permitted, so that a slow machine doesn't cause misses.
         private func withCache(
             _ program: TestedProgram, _ arguments: String...,
             body: (StackHarness) async throws -> Void
@@ -37,22 +37,22 @@ extension RealProcesses {
             }
         }
 
-        /// A picture of its own and where it is served.
+        /// Serves a new image and returns its URL.
         private func serve(_ name: String, seed: UInt64) throws -> (url: String, picture: [UInt8]) {
             let picture = try Images.noise(width: 60, height: 40, seed: seed).png()
             origin.route("/\(name)", .bytes(picture, contentType: "image/png"))
             return (origin.url("/\(name)"), picture)
         }
 
-        /// What a client got that asked for nothing else.
+        /// The relevant fields of a reply.
         private struct Answer {
             let key: String
             let cacheType: String
             let bytes: [UInt8]
         }
 
-        /// Loads with that cache for results and originals, in a process of its own, which waits
-        /// until what it stores is stored.
+        /// Loads in a separate process with that cache for results and originals, and waits until
+        /// the entries are stored.
         private func load(
             _ url: String, _ cache: String, _ stack: StackHarness, _ more: String...
         ) throws -> Answer {
@@ -81,9 +81,9 @@ extension RealProcesses {
             #expect(end.exitStatus == 0, "\(end)")
         }
 
-        // MARK: - The example
+        // MARK: - The example cache
 
-        /// Alone, and as one of two whose other one has lost what it had.
+        /// Alone, and as one of two caches of which the other has lost its entries.
         @Test(arguments: ["theirs", "both"])
         func whatOneClientHasStoredAnotherHits(cache: String) async throws {
             try await withCache(.dictionaryCache) { stack in
@@ -99,7 +99,7 @@ extension RealProcesses {
                 #expect(second.cacheType == "disk" && second.bytes == first.bytes)
                 #expect(try Pixels(decoding: second.bytes).size == "20x13")
 
-                // The original is there as well, as it is and for another result.
+                // The original is stored as well, unchanged and for another result.
                 try remove(["clear"], from: stack, cache: "own")
                 let whole = try load(url, cache, stack)
                 #expect(whole.cacheType == "disk" && whole.bytes == picture)
@@ -139,7 +139,7 @@ extension RealProcesses {
                     #expect(try tiers(kept, "theirs", stack) == "disk", "\(words)")
                     #expect(try tiers(second, "second", stack) == "disk", "\(words)")
                 }
-                // One cache of two that a pool holds.
+                // One of the two caches of a pool.
                 try remove(["clear"], from: stack)
                 #expect(try tiers(kept, "theirs", stack) == "none")
                 #expect(try tiers(second, "second", stack) == "disk")
@@ -158,9 +158,9 @@ extension RealProcesses {
             }
         }
 
-        // MARK: - One that is lost
+        // MARK: - A lost cache
 
-        /// It is asked, does not answer, and is killed.
+        /// It gets a query, doesn't answer, and is killed.
         @Test func aLoadGoesOnWhereTheCacheIsKilledInTheMiddle() async throws {
             try await withCache(.dictionaryCache) { stack in
                 let (url, picture) = try serve("a.png", seed: 4)
@@ -174,7 +174,7 @@ extension RealProcesses {
                     url, "-o", out, "--context", "image-cache=theirs",
                     "--context", "original-image-cache=theirs", "--timeout", "5m",
                 ])
-                // It holds the question, unless the load has lost its patience already.
+                // It has the query, unless the load has already timed out.
                 _ = try await stack.awaitStatus("the question") {
                     $0.worker()?.jobs == 1 || origin.requestCount("/a.png") > 1
                 }
@@ -219,7 +219,7 @@ extension RealProcesses {
                     for try await isRight in group { #expect(isRight) }
                 }
                 try await stack.awaitWorker(restarts: 1)
-                // Where many questions were lost with it, it is left alone for a while.
+                // If many queries were lost with it, the pool is skipped for a while.
                 _ = try await stack.awaitStatus(
                     "a hit of its next life", timeout: .seconds(90)
                 ) { _ in
@@ -229,15 +229,15 @@ extension RealProcesses {
             }
         }
 
-        // MARK: - One that lies, or fails
+        // MARK: - Wrong and failing caches
 
         private func record(_ key: String) -> String {
             "theirs\u{1F}\(key)".utf8
                 .map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         }
 
-        /// Other bytes in a record, with the digest that they have: the form is read and written
-        /// here by a program that knows nothing of ours.
+        /// A record with another body and the matching digest, parsed and written by an independent
+        /// program.
         private func sealed(_ record: [UInt8], with body: [UInt8]) throws -> [UInt8] {
             let script = """
                 import hashlib, struct, sys
@@ -256,7 +256,8 @@ extension RealProcesses {
             ])
         }
 
-        /// Whoever lies, nobody gets other bytes than those of the origin, which are stored again.
+        /// Whatever a cache returns, clients only get the bytes of the origin, which are stored
+        /// again.
         @Test func aRecordThatLiesIsRefused() async throws {
             try await withCache(.extensionProbe, "cache", records.path) { stack in
                 let (url, picture) = try serve("a.png", seed: 5)
@@ -289,7 +290,7 @@ extension RealProcesses {
             }
         }
 
-        /// A function that throws is a miss for a load; who removes something is told.
+        /// A function that throws means a miss for a load; a removal reports the error.
         @Test func whatAnAuthorDoesNotForeseeIsAMiss() async throws {
             try await withCache(.extensionProbe, "cache", records.path) { stack in
                 for name in ["unread.png", "unwritten.png"] {
@@ -304,11 +305,11 @@ extension RealProcesses {
                 let key = try load(url, "theirs", stack).key
                 let end = try stack.run(["cache", "remove", key, "--cache", "theirs"])
                 #expect(end.exitStatus != 0 && end.errorText.contains("Errno"), "\(end)")
-                // It is there, and is not believed any more.
+                // The entry exists but is no longer trusted.
                 #expect(FileBytes.read(records.file(record(key))) != nil)
                 let answer = try load(url, "theirs", stack)
                 #expect(answer.bytes == picture && answer.cacheType == "none")
-                // This one has no keys to look through.
+                // This cache doesn't support listing keys.
                 let some = try stack.run(["cache", "remove", "--url", url, "--cache", "theirs"])
                 #expect(some.exitStatus != 0, "\(some)")
                 #expect(some.errorText.contains("single keys or of all keys"), "\(some)")

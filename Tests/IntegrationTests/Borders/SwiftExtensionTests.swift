@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Programs that were written with the Swift kit for extensions, started by `serve`.
+    /// Plug-ins written with the Swift SDK, started by `serve`.
     @Suite struct SwiftExtensionTests {
         private let folder = TestKit.TemporaryDirectory()
         private let origin: OriginServer
@@ -32,7 +32,7 @@ extension RealProcesses {
             try await withPool("kind: decode, formats-in: [qoi]", program, arguments, body)
         }
 
-        /// Its function has begun.
+        /// Waits until its function has begun.
         private func awaitBegun(_ stack: StackHarness) async throws {
             _ = try await stack.awaitStatus("its file") { _ in
                 try stack.expectStarting(pool: "mine")
@@ -40,8 +40,7 @@ extension RealProcesses {
             }
         }
 
-        /// A QOI of so many columns and rows, as an address; each pixel is given in full, as the
-        /// specification has it.
+        /// Serves a QOI image of this size; each pixel is stored in full, as in the specification.
         private func route(
             _ name: String, _ width: Int, _ height: Int, bands: Int = 3,
             pixel: (Int, Int) -> [UInt8] = { _, _ in [1, 2, 3, 4] }
@@ -62,7 +61,7 @@ extension RealProcesses {
             return origin.url("/\(name)")
         }
 
-        /// What libvips reads in the PNG that the stack makes of it.
+        /// The pixels of the PNG that the stack converts it to, decoded by libvips.
         private func pixels(_ url: String, _ stack: StackHarness) throws -> Pixels {
             let end = try stack.get([url, "--format", "png", "-o", "-"])
             #expect(end.exitStatus == 0, "\(end)")
@@ -76,7 +75,7 @@ extension RealProcesses {
             return try end.json()["error"]
         }
 
-        // MARK: - The example
+        // MARK: - The example coder
 
         @Test func theExampleDecodesWhatTheReferenceEncoded() async throws {
             try await withCoder(.qoiCoder) { stack in
@@ -107,7 +106,7 @@ extension RealProcesses {
                 var huge = whole
                 huge.replaceSubrange(4..<12, with: [UInt8](repeating: 0xFF, count: 8))
                 let cut = Array(whole.dropLast(200))
-                // A true file, beyond the longest side that is decoded.
+                // A valid file that exceeds the maximum side length.
                 let run = Array(whole[..<4]) + [0, 0, 0x9C, 0x40, 0, 0, 0, 1, 3, 0]
                 let long = run + [UInt8](repeating: 0xFD, count: 646) + whole.suffix(8)
                 let cases = [
@@ -123,7 +122,7 @@ extension RealProcesses {
             }
         }
 
-        /// Every kind of chunk, in all forms of pixels; `qoiconv` is the reference's program.
+        /// Every kind of chunk, with all pixel layouts; `qoiconv` is the reference program.
         @Test func theOtherExampleEncodesWhatTheReferenceReads() async throws {
             try await withPool("kind: transform, formats-out: [qoi]", .qoiEncoder) { stack in
                 let pictures = [
@@ -161,9 +160,10 @@ extension RealProcesses {
             }
         }
 
-        // MARK: - What goes wrong in a function
+        // MARK: - Failing functions
 
-        /// The next process does the job; what a killed one left in its arena, it removes.
+        /// The next process runs the job and removes the leftovers of the killed one from the
+        /// arena.
         @Test(arguments: [Signal.kill, .stop])
         func anotherProcessDoesTheJobOfOneThatIsLost(signal: Signal) async throws {
             let coder = try Programs.path(.qoiCoder)
@@ -178,13 +178,13 @@ extension RealProcesses {
                 try await awaitBegun(stack)
                 let process = try await stack.awaitWorker()
                 try ProcessDescriptor(ProcessID(process.pid)).send(signal)
-                // Looks of `serve` that come late on a busy machine count for nothing.
+                // Checks by `serve` that are late on a busy machine don't count.
                 let end = try run.end(timeout: .seconds(90))
                 #expect(end.exitStatus == 0, "\(end)")
                 let made = try Pixels(decoding: end.output)
                 #expect(made.samples == [UInt8](repeating: 2, count: 12))
                 try await stack.awaitWorker(restarts: 1)
-                // One that has nothing to do says that it lives all the same.
+                // An idle process sends heartbeats too.
                 let report = try await stack.awaitIdle()
                 #expect(report.worker(of: "beside")?.restarts == 0)
             }
@@ -197,7 +197,7 @@ extension RealProcesses {
                 try await awaitBegun(stack)
                 try run.send(.interrupt)
                 #expect(try run.end().exitStatus != 0)
-                // By itself, or by the coordinator where the machine is too busy for that.
+                // By itself, or by the coordinator if the machine is too busy for that.
                 try await stack.awaitWorker(restarts: 1)
                 let said = FileBytes.text(stack.logFile) ?? ""
                 #expect(
@@ -236,7 +236,7 @@ extension RealProcesses {
             }
         }
 
-        /// It says why to whoever started it.
+        /// It reports the reason to the process that started it.
         @Test func aWorkerThatCannotDoWhatItsPoolDoesSaysSo() async throws {
             try await withPool("kind: decode, formats-in: [exr]", .qoiCoder) { stack in
                 let words = ["--runtime-dir", stack.runtimeDirectory, "--pool", "mine"]
@@ -297,14 +297,14 @@ extension RealProcesses {
                     #expect(error?["name"]?.text == name, "\(word): \(String(describing: error))")
                 }
                 #expect(try await stack.awaitIdle().worker()?.restarts == 0)
-                // What it printed is in the log, at the latest at its end.
+                // Its output is in the log, at the latest when it ends.
                 _ = try stack.run(["drain", "download/mine"])
                 try await stack.awaitWorker(restarts: 1)
                 #expect(FileBytes.text(stack.logFile)?.contains("asked for none") == true)
             }
         }
 
-        /// One at a time does not hold up the others, and what nobody wants is over at once.
+        /// A waiting load doesn't block the others, and canceled loads end at once.
         @Test(arguments: ["waits", "deaf"])
         func loadsRunBesideOneThatWaits(word: String) async throws {
             try await withLoader { stack in

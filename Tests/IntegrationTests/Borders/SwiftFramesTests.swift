@@ -4,8 +4,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A format that Imagebus has never heard of, by a coder of the Swift kit: its frames, and what
-    /// is seen of it before all has come.
+    /// A format unknown to Imagebus, with a coder based on the Swift SDK: its frames, and its
+    /// partial images.
     @Suite struct SwiftFramesTests {
         private let folder = TestKit.TemporaryDirectory()
         private let origin: OriginServer
@@ -63,7 +63,7 @@ extension RealProcesses {
             }
         }
 
-        /// Pillow and libwebp read what the stack encodes.
+        /// Pillow and libwebp read the encoded results.
         @Test func allFramesAreShownInTheirOrder() async throws {
             try await withBooks { stack in
                 let books = [
@@ -90,7 +90,7 @@ extension RealProcesses {
                         #expect(isClose(pixel, color), "\(number): \(pixel) is not \(color)")
                     }
                 }
-                // The last frame is not there as a whole.
+                // The last frame is incomplete.
                 origin.route("/torn", .bytes(book(books[0]).dropLast(), contentType: nil))
                 let torn = try stack.get([
                     origin.url("/torn"), "--animated", "--format", "webp", "--json",
@@ -101,7 +101,7 @@ extension RealProcesses {
             }
         }
 
-        /// Half of it comes, and the rest once that is seen.
+        /// The first half arrives, and the rest once its partial image has been seen.
         @Test func whatHasArrivedIsShown() async throws {
             try await withBooks { stack in
                 let whole = Images.noise(width: 64, height: 64, seed: 9)
@@ -124,7 +124,7 @@ extension RealProcesses {
                 #expect(made.samples == whole.samples)
                 let shown = try #require(early)
                 #expect(shown.size == "64x64")
-                // Rows that have come for sure, and one that has not.
+                // Rows that have certainly arrived, and one that hasn't.
                 let row = 64 * 3
                 #expect(shown.samples.prefix(30 * row) == whole.samples.prefix(30 * row))
                 #expect(shown.samples.suffix(row) == [UInt8](repeating: 0, count: row)[...])

@@ -2,7 +2,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A kind that is there before the coordinator.
+    /// A kind of worker that is started before the coordinator.
     @Suite(
         .enabled(
             if: ContainerPlace.obstacle == nil,

@@ -3,15 +3,16 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Every file of the folders of test images, as a PNG of a real stack and as others read it.
+    /// Every file in the folders of test images, converted to PNG by a real stack and compared with
+    /// other decoders.
     @Suite(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     struct FixtureTableTests {
         private enum Expectation {
-            /// Of this format, and as another reader has it.
+            /// An image of this format, compared with another decoder.
             case image(String, OtherReader)
-            /// The same in PQ, which becomes sRGB.
+            /// The same for an image in PQ, which is converted to sRGB.
             case pq(String, OtherReader)
-            /// An error of this name.
+            /// An error with this name.
             case refusal(String)
         }
 
@@ -96,8 +97,8 @@ extension RealProcesses {
             for row in table { print(row) }
         }
 
-        /// Compares, and returns the line of the table. What others read of PQ has 8 bits, whose
-        /// steps are coarse in the dark.
+        /// Compares the images and returns the row of the table. Other decoders read PQ as 8 bits,
+        /// which is coarse in dark regions.
         private static func row(
             _ file: String, _ format: String, _ properties: JSONValue, _ output: String,
             _ reader: OtherReader, _ wanted: ReadImage, isPQ: Bool

@@ -1,10 +1,10 @@
 import TestKit
 
-/// Drawings and documents that want far more than a picture, by name.
+/// Drawings and documents that demand excessive resources, by name.
 enum HostileDrawings {
     private static let size = "width='100' height='100'"
 
-    /// References to what lies outside: nothing of it may be opened, and none of it is drawn.
+    /// References to external resources: none may be opened or drawn.
     static func references(to origin: OriginServer) -> [(name: String, bytes: [UInt8])] {
         let targets = [
             "file:///etc/passwd", "/etc/passwd", origin.url("/secret/a"), "../../etc/passwd",
@@ -39,11 +39,10 @@ enum HostileDrawings {
         ]
     }
 
-    /// Those that use the seconds of the processors that a drawing has, or much memory: they end
-    /// their process.
+    /// Those that exhaust the CPU time of a drawing, or much memory: they end their process.
     static let slow: Set<String> = ["uses", "masks", "morphology", "forms", "states"]
 
-    /// SVG that asks for time or memory without end.
+    /// SVGs that demand unbounded time or memory.
     static let svg: [(name: String, bytes: [UInt8])] = [
         ("uses", uses), ("entities", entities), ("patterns", patterns),
         (
@@ -90,7 +89,7 @@ enum HostileDrawings {
                 + "<rect width='100' height='100' filter='url(#f)'/>")
     }
 
-    /// Ten copies of ten copies, ten times.
+    /// Ten copies of ten copies, ten levels deep.
     private static var uses: [UInt8] {
         let groups = (0..<10).map { number in
             let copies = String(repeating: "<use xlink:href='#g\(number - 1)'/>", count: 10)
@@ -108,7 +107,7 @@ enum HostileDrawings {
         return Array(start.utf8) + Drawings.svg(size, "<text>&j;</text>")
     }
 
-    /// Each tile of a pattern is filled with the next one, a tenth as large.
+    /// Each tile of a pattern is filled with the next pattern, a tenth as large.
     private static var patterns: [UInt8] {
         let patterns = (0..<8).map { number in
             "<pattern id='p\(number)' width='1' height='1' patternUnits='userSpaceOnUse' "
@@ -120,7 +119,7 @@ enum HostileDrawings {
             "<defs>\(patterns.joined())</defs><rect width='100' height='100' fill='url(#p0)'/>")
     }
 
-    /// PDF that asks for the same.
+    /// PDFs that demand the same.
     static let pdf: [(name: String, bytes: [UInt8])] = [
         ("page", Drawings.pdf(width: 100_000_000, height: 100_000_000, pages: ["0 0 9 9 re f"])),
         ("forms", forms),
@@ -141,7 +140,8 @@ enum HostileDrawings {
 
     private static let form = "<</Type/XObject/Subtype/Form/BBox[0 0 100 100]"
 
-    /// A page of 100 points, what is on it, and its first object, number 5, with its stream.
+    /// A document with one page of 100 points, its content, and its first object, number 5, with
+    /// its stream.
     private static func document(
         _ page: String, _ object: [String], more: [String] = []
     ) -> [UInt8] {
@@ -158,7 +158,7 @@ enum HostileDrawings {
         "\(dictionary)/Length \(content.utf8.count)>>stream\n\(content)\nendstream"
     }
 
-    /// Ten forms of ten forms, ten times: 10¹⁰ rectangles.
+    /// Ten forms of ten forms, ten levels deep: 10¹⁰ rectangles.
     private static var forms: [UInt8] {
         let copies = String(repeating: "/X0 Do ", count: 10)
         let inner = (6..<15).map { number in
@@ -170,7 +170,7 @@ enum HostileDrawings {
             "/X0 Do", ["\(form)/Resources<</XObject<</X0 6 0 R>>>>", copies], more: inner)
     }
 
-    /// It says that it has many pixels, and has none.
+    /// An image that announces many pixels and has none.
     private static func image(width: Int, height: Int) -> [UInt8] {
         document(
             "100 0 0 100 0 0 cm /X0 Do",

@@ -1,21 +1,22 @@
 import TestKit
 
-/// Programs that read images and share no code of ours. What they make is read by Pillow, and
-/// converted to sRGB by LittleCMS where there is a profile.
+/// Independent decoders, which share no code with Imagebus. Their output is read by Pillow, and
+/// converted to sRGB by LittleCMS if it has a profile.
 enum OtherReader: String {
     /// Pillow alone.
     case pillow
-    /// The example of libheif. It knows no sequence by its brand, whose first image it is given.
+    /// The example program of libheif. It doesn't accept sequence brands, so it gets their first
+    /// image.
     case heifConvert
-    /// The example of libavif.
+    /// The example program of libavif.
     case avifdec
-    /// That of libjxl, in the colors of the file, with a profile of them.
+    /// The program of libjxl, with the colors and the profile of the file.
     case djxl
     /// MuPDF, for PDF and SVG.
     case mutool
 
-    /// How far a mean of another reader may be from ours, of 255. Pillow has the same decoders of
-    /// JPEG; others enlarge chroma or cover edges in ways of their own.
+    /// The permitted difference between mean values, of 255. Pillow uses the same JPEG decoder;
+    /// others upsample chroma or antialias edges differently.
     var tolerance: Double {
         switch self {
         case .pillow: 0.3
@@ -24,8 +25,8 @@ enum OtherReader: String {
         }
     }
 
-    /// Reads the first image of a file; `isPQ`: its samples are light of BT.2100 in BT.2020, which
-    /// none of the readers knows.
+    /// Reads the first image of a file. With `isPQ` its samples are PQ (BT.2100) in BT.2020, which
+    /// none of the programs supports.
     func read(_ path: String, isPQ: Bool = false) throws -> ReadImage {
         let folder = TemporaryDirectory()
         switch self {
@@ -37,8 +38,8 @@ enum OtherReader: String {
             }
             let file = folder.write(bytes, to: "a.heic")
             if isPQ {
-                // A JPEG of it has other greens, and Pillow cuts 16 bits off. Of the 10 bits that
-                // libheif writes in front, 65,472 is white.
+                // JPEG output has different greens, and Pillow drops 16-bit samples. Of the 10 bits
+                // that libheif writes as the high bits, 65,472 is white.
                 try Tool.run(["heif-convert", file, folder.file("b.png")])
                 try Tool.run([
                     "convert-im6.q16", folder.file("b.png"), "-evaluate", "multiply",
@@ -46,7 +47,7 @@ enum OtherReader: String {
                 ])
                 return try ReadImage(folder.file("c.png"), isPQ: true)
             }
-            // It fails to write a PNG where libpng dislikes the profile.
+            // Writing a PNG fails if libpng rejects the profile.
             try Tool.run(["heif-convert", "-q", "100", file, folder.file("b.jpg")])
             return try ReadImage(folder.file("b.jpg"), isPQ: isPQ)
         case .avifdec:
@@ -68,12 +69,12 @@ enum OtherReader: String {
     }
 }
 
-/// What Pillow says of a file.
+/// Properties of a file as read by Pillow.
 struct ReadImage {
     let size: String
     let frames: Int
-    /// Of red, green and blue, each times its alpha, and of alpha, from 0 to 255: in the four
-    /// quarters, row by row.
+    /// The mean values, from 0 to 255, of red, green and blue multiplied by alpha, and of alpha, in
+    /// the four quarters, row by row.
     let means: [Double]
 
     init(_ path: String, profile: String = "", isPQ: Bool = false) throws {
@@ -87,13 +88,14 @@ struct ReadImage {
         self.means = means.compactMap { if case .number(let mean) = $0 { mean } else { nil } }
     }
 
-    /// The largest difference of a mean; 255 where there are not as many.
+    /// The largest difference between mean values; 255 if their number differs.
     func difference(from other: ReadImage) -> Double {
         guard means.count == 16, other.means.count == 16 else { return 255 }
         return zip(means, other.means).map { abs($0 - $1) }.max() ?? 255
     }
 
-    /// Pillow finds more images in a JPEG with a gain map, and no orientation in XMP.
+    /// Pillow finds additional images in a JPEG with a gain map, and ignores the orientation in
+    /// XMP.
     private static let script = """
         import io, json, re, sys
         from PIL import Image, ImageCms, ImageMath, ImageOps

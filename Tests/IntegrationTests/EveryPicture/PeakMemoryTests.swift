@@ -6,18 +6,18 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// The most memory that a decoder takes (VmHWM), segments that it has mapped included.
+    /// The peak memory of a decoder (VmHWM), including mapped segments.
     @Suite struct PeakMemoryTests {
         private let folder = TestKit.TemporaryDirectory()
 
-        /// Of a process that draws, private memory (SandboxProfile), and what it has mapped: the
-        /// libraries, its input, and the largest drawing.
+        /// For a process that draws: its private memory (SandboxProfile) and its mappings:
+        /// libraries, input, and the largest drawing.
         private static let drawingBytesMax: UInt64 = (512 + 64 + 64) << 20
 
         private static let drawing = ["--allow-private-networks", "--vector", "1"]
 
-        /// A decoder of JPEG keeps no more than a part of the rows; one of HEIF has the whole image
-        /// as planes and as pixels.
+        /// A JPEG decoder only keeps some rows; a HEIF decoder has the whole image, as planes and
+        /// as pixels.
         @Test(arguments: [
             ("jpg", (4_000, 3_000), (12_500, 8_000), UInt64(128) << 20),
             ("heic", (1_600, 1_200), (5_472, 3_648), 320 << 20),
@@ -42,7 +42,7 @@ extension RealProcesses {
             }
         }
 
-        /// A drawing of others is that without them.
+        /// References to external resources are ignored, so the drawing equals one without them.
         @Test func nothingOutsideOfADrawingIsOpened() async throws {
             let origin = OriginServer()
             let drawings = HostileDrawings.references(to: origin)
@@ -69,8 +69,8 @@ extension RealProcesses {
             }
         }
 
-        /// Each is an image or an error with a name, and no process of those that draw takes more
-        /// than it may. Those that use up their seconds of the processors are of the long form.
+        /// Each yields an image or an error with a name, and no drawing process exceeds its memory.
+        /// Those that exhaust their CPU time are part of the long run.
         @Test(arguments: [
             ("svg", HostileDrawings.svg), ("pdf", HostileDrawings.pdf),
         ])
@@ -114,7 +114,7 @@ extension RealProcesses {
             return Int32(try #require(found).pid)
         }
 
-        /// Of a tool, so that no pixels of it are in this process.
+        /// Created by a tool, so that this process doesn't hold the pixels.
         private func large(_ width: Int, _ height: Int, _ name: String) throws -> [UInt8] {
             let (small, file) = (folder.file("s.png"), folder.file("l.\(name)"))
             folder.write(try Images.waves(width: 1_000, height: 800).png(), to: "s.png")
@@ -133,7 +133,7 @@ extension RealProcesses {
     }
 }
 
-/// The most memory that the drawing processes of a stack have, while it looks: one that ends is
+/// The peak memory of the drawing processes of a stack while it is watched; a process that ends is
 /// replaced by another.
 private final class PeakWatch {
     private let state = Monitor((isOver: false, peak: UInt64(0)))
@@ -152,7 +152,7 @@ private final class PeakWatch {
         }
     }
 
-    /// The most until now; nobody looks any more.
+    /// Stops watching and returns the peak.
     func end() throws -> UInt64 {
         state.withLock { $0.isOver = true }
         guard thread.join() else { throw StackFailure("nobody has looked at the memory") }

@@ -2,17 +2,18 @@ import ImageModel
 import Messages
 import TestKit
 
-/// A client that says valid messages as fast as the coordinator takes them, and reads its answers.
+/// A client that sends valid messages as fast as the coordinator accepts them, and reads its
+/// replies.
 final class Attacker {
     private let wire: WireClient
     private var random: SeededGenerator
     private let origin: String
     private var tokens: [Token] = []
     private let groups = (0..<3).map { _ in GroupID(.random) }
-    /// Messages that were said.
+    /// The number of messages sent.
     private(set) var said = 0
 
-    /// `origin` names images that never come: what is loaded of it waits.
+    /// `origin` serves images that never arrive, so loads of them wait.
     init(_ stack: StackHarness, origin: String, _ random: SeededGenerator) throws {
         wire = try WireClient(stack)
         (self.origin, self.random) = (origin, random)
@@ -20,7 +21,7 @@ final class Attacker {
 
     // MARK: - Attacks
 
-    /// Announces bytes that never come.
+    /// Announces uploads that never arrive.
     func announceUploads(_ count: Int) throws {
         for _ in 0..<count {
             let token = Token(.random)
@@ -30,7 +31,7 @@ final class Attacker {
         }
     }
 
-    /// Changes its mind about a group of very many loads.
+    /// Changes the priority of a large group of loads repeatedly.
     func reprioritize(_ count: Int, loads: Int) throws {
         let group = groups[0]
         for number in 0..<loads {
@@ -43,14 +44,14 @@ final class Attacker {
         try say(.cancelGroup(group))
     }
 
-    /// Loads one image so many times, which all wait for its origin.
+    /// Loads one image `count` times; all of the loads wait for its origin.
     func waitForOneImage(_ count: Int) throws {
         var image = ImageRequest(origin, fit: 64)
         image.options = .fromLoaderOnly
         for _ in 0..<count { try say(.load(LoadRequest(token: Token(.random), image: image))) }
     }
 
-    /// Returns once so many replies with an image have come; throws if another one comes.
+    /// Returns after `count` replies with an image; throws if there is another reply.
     func takeReplies(_ count: Int) throws {
         var left = count
         while left > 0 {
@@ -63,13 +64,13 @@ final class Attacker {
         }
     }
 
-    /// Whatever is valid, in any order.
+    /// Sends valid messages in random order.
     func walk(_ count: Int) throws {
         for _ in 0..<count { try say(message()) }
         for group in groups { try say(.cancelGroup(group)) }
     }
 
-    /// Returns once all that was said has been looked at.
+    /// Returns once all messages have been handled.
     func settle() throws {
         try say(.status)
         let deadline = ContinuousClock.now.advanced(by: .seconds(120))
@@ -81,7 +82,7 @@ final class Attacker {
 
     // MARK: - Messages
 
-    /// Says it once there is room, and reads meanwhile.
+    /// Sends a message once there is space in the queue, and reads replies meanwhile.
     private func say(_ message: ClientMessage) throws {
         said += 1
         let deadline = ContinuousClock.now.advanced(by: .seconds(120))

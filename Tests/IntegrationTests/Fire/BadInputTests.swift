@@ -2,7 +2,7 @@ import ImageModel
 import TestKit
 import Testing
 
-/// What is asked for, and how `imagebus get` ends.
+/// A request and how `imagebus get` must end.
 struct BadInput: Sendable {
     let what: String
     let words: [String]
@@ -15,7 +15,7 @@ struct BadInput: Sendable {
 }
 
 extension RealProcesses {
-    /// Whatever comes in, each process lives on and says what was wrong.
+    /// Whatever the input, each process survives and reports the error.
     @Suite struct BadInputTests {
         private static let bodyLimit = 200_000
 
@@ -92,15 +92,15 @@ extension RealProcesses {
             ]
         }
 
-        /// What follows its fourth frame is broken; this version shows first frames, and that one
-        /// is whole.
+        /// The file is broken after its fourth frame; this version decodes first frames, and that
+        /// one is complete.
         private static func wholeFirstFrame(_ origin: OriginServer) -> [String] {
             guard let bytes = Fixtures.bytes("broken/invalid_multiframe.gif") else { return [] }
             origin.route("/multiframe.gif", .bytes(bytes, contentType: "image/gif"))
             return ["/multiframe.gif"]
         }
 
-        /// The files that are broken on purpose, where there are fixtures.
+        /// The deliberately broken files, if there are fixtures.
         private static func brokenFiles(_ origin: OriginServer) -> [BadInput] {
             let files: [(String, ErrorCode, Int32)] = [
                 ("17000x17000.avif", .limitExceeded, 77),

@@ -3,24 +3,24 @@ import SQLite
 import TestKit
 import Testing
 
-/// What lies in the directory of a cache, read without the cache.
+/// The contents of a cache directory, read without the cache.
 struct CacheFolder {
     private let path: String
 
     init(_ path: String) { self.path = path }
 
-    /// Waits until what a kill left behind is removed: the cache does that bit by bit.
+    /// Waits until the leftovers of a kill are removed, which the cache does step by step.
     func expectSwept(within limit: Duration = defaultTimeout) async throws {
         let deadline = ContinuousClock.now.advanced(by: limit)
         while ContinuousClock.now < deadline {
             if try leftovers().isEmpty { return }
-            // Nothing tells others how far the cache is.
+            // There is no event for the cache's progress.
             try await Task.sleep(for: .milliseconds(20))
         }
         #expect(try leftovers() == [])
     }
 
-    /// The index is whole, and it and the files say the same.
+    /// The index is valid and consistent with the files.
     func expectSound() throws {
         let connection = try Connection(
             path: path + "/index.sqlite", configuration: Connection.Configuration(creates: false))
@@ -33,7 +33,7 @@ struct CacheFolder {
         #expect(try leftovers() == [])
     }
 
-    /// Files without a row, rows without a file, temporary files, and indexes that were set aside.
+    /// Files without a row, rows without a file, temporary files, and quarantined indexes.
     private func leftovers() throws -> [String] {
         let rows = try numbers()
         var found: Set<String> = []
@@ -48,7 +48,7 @@ struct CacheFolder {
         return (others + found.symmetricDifference(rows)).sorted()
     }
 
-    /// The names of the files that the index knows.
+    /// The names of the files in the index.
     private func numbers() throws -> Set<String> {
         let connection = try Connection(
             path: path + "/index.sqlite", configuration: Connection.Configuration(creates: false))

@@ -6,13 +6,14 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// The cache process is killed at any instant: while it stores, removes, trims and starts.
+    /// The cache process is killed at arbitrary moments: while it stores, removes, evicts and
+    /// starts.
     @Suite struct CacheKillTests {
         private static let lanes = 12
 
-        /// Whatever was said to be on the disk is there with its bytes, what was removed stays
-        /// away, and the directory has nothing that the index does not know. Where entries are
-        /// limited, any of them may be trimmed; none may be wrong.
+        /// Every entry whose store was acknowledged is on disk with its bytes, removed entries stay
+        /// removed, and the directory contains no file that isn't in the index. With a limit on
+        /// entries any of them may be evicted, but none may be wrong.
         @Test(arguments: [[], ["--disk-entries", "12"]])
         func whatTheDiskWasSaidToHaveItHas(limits: [String]) async throws {
             let kills = Effort.count("CACHE_KILLS", short: 25, long: 500)
@@ -50,7 +51,7 @@ extension RealProcesses {
     }
 }
 
-/// Kills the process of the cache, and now and then the next one as it starts.
+/// Kills the cache process, and sometimes the next one while it starts.
 private struct CacheKiller {
     private(set) var killed = 0
     private let stack: StackHarness
@@ -60,7 +61,7 @@ private struct CacheKiller {
         (self.stack, self.acknowledged) = (stack, acknowledged)
     }
 
-    /// At the moment at which a store is acknowledged, while others are under way, or at any.
+    /// At the moment when a store is acknowledged while others are in flight, or at any time.
     mutating func kill(_ random: inout SeededGenerator) async throws {
         if random.happens(70) {
             let count = Int.random(in: 1...24, using: &random)
@@ -76,7 +77,7 @@ private struct CacheKiller {
     }
 
     private mutating func killOne(after microseconds: Int) async throws {
-        // The moments are part of what is asked: no event says when to kill.
+        // Random moments are intended here, so there is no event to wait for.
         try await killOne { try await Task.sleep(for: .microseconds(microseconds)) }
     }
 
@@ -94,7 +95,7 @@ private struct CacheKiller {
         killed += 1
     }
 
-    /// The process that runs, or the next one.
+    /// The running process, or the next one.
     private func cache() async throws -> ObservedProcess {
         let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
         var pause = PollingPause()
@@ -108,7 +109,7 @@ private struct CacheKiller {
     }
 }
 
-/// Images of different bytes, some so short that they lie in the index.
+/// Images with different bytes, some of them small enough to be stored in the index.
 private struct StoredImages: Sendable {
     let origin = OriginServer()
     private let all: [[UInt8]]
@@ -120,13 +121,13 @@ private struct StoredImages: Sendable {
         }
     }
 
-    /// A version of what is at a path; the next one is another.
+    /// The bytes of a version of the image at a path; consecutive versions differ.
     func bytes(_ version: Int) -> [UInt8] { all[version % all.count] }
 
-    /// Which version of these bytes are.
+    /// The version that has these bytes.
     func version(_ bytes: [UInt8]) -> Int? { all.firstIndex(of: bytes) }
 
-    /// What the origin sends from now on.
+    /// Sets the version that the origin sends from now on.
     func offer(_ path: String, _ version: Int) {
         origin.route(path, .bytes(bytes(version), contentType: "image/png"))
     }
@@ -134,7 +135,7 @@ private struct StoredImages: Sendable {
     var count: Int { all.count }
 }
 
-/// What was done and seen.
+/// Counts of operations and results.
 private struct StoreTally: CustomStringConvertible {
     var stored = 0
     var unknown = 0
@@ -156,13 +157,13 @@ private struct StoreTally: CustomStringConvertible {
     }
 }
 
-/// One after another stores and removes what is under keys of its own, and knows what must be there
-/// and what may be.
+/// Stores and removes entries under its own keys one after another, and knows which entries must
+/// exist and which may exist.
 private struct StoreLane: Sendable {
     private struct Known: Sendable {
-        /// Versions that may be there.
+        /// The versions that may be stored.
         var versions: Set<Int> = []
-        /// Whether none may be there.
+        /// Whether there may be no entry.
         var mayBeAbsent = true
     }
 
@@ -223,7 +224,7 @@ private struct StoreLane: Sendable {
         guard let response = try? await client.load(request).response,
             response.storedTiers?.contains(.disk) == true
         else {
-            // It may have taken the older one along.
+            // It may have removed the older entry as well.
             known[place].mayBeAbsent = true
             tally.unknown += 1
             return
@@ -243,7 +244,7 @@ private struct StoreLane: Sendable {
         tally.removed += 1
     }
 
-    /// Looks at the disk for every key; from then on what was found is known.
+    /// Checks every key on disk; from then on the state found is the expected state.
     mutating func check(isLimited: Bool) async {
         for place in paths.indices {
             let key = images.origin.url(paths[place])

@@ -4,20 +4,20 @@ import Messages
 import SharedArena
 import TestKit
 
-/// Loads on one connection, most of them cancelled at a moment around their completion; every
-/// terminal on the wire is counted.
+/// Loads on one connection, most of them canceled around their completion; every terminal reply on
+/// the wire is counted.
 final class CancelRace {
-    /// How a load of the race comes by its image.
+    /// The source of a load's image.
     enum Way: CaseIterable {
         case memory, disk, cold, shared
     }
 
-    /// What came of it all.
+    /// The results of the race.
     struct Score {
         var right = 0
         var cancelled = 0
         var stale = 0
-        /// Sentences about what should not have come.
+        /// Descriptions of unexpected messages.
         var wrong: [String] = []
     }
 
@@ -36,7 +36,7 @@ final class CancelRace {
     private var random: SeededGenerator
     private var flights: [Token: Flight] = [:]
     private var ended: Set<Token> = []
-    /// How long a load of each way takes, as it was seen so far, in nanoseconds.
+    /// The typical duration of a load per source, as observed so far, in nanoseconds.
     private var usual: [Way: UInt64] = [.memory: 300_000, .disk: 2_000_000]
     private var group = GroupID(.random)
     private(set) var score = Score()
@@ -50,7 +50,8 @@ final class CancelRace {
         (self.gallery, self.random) = (gallery, random)
     }
 
-    /// Sends `count` loads, `width` in flight, and returns when each has had its terminal.
+    /// Sends `count` loads, `width` of them in flight, and returns when each has had its terminal
+    /// reply.
     func run(_ count: Int) throws {
         var lastEnd = Instant.now()
         while sent < count || !flights.isEmpty {
@@ -65,8 +66,8 @@ final class CancelRace {
         }
     }
 
-    /// Takes what comes after the last terminal: nothing about a load may be among it. The answer
-    /// to a question comes after all that was said before.
+    /// Reads what arrives after the last terminal reply; none of it may concern a load. The reply
+    /// to a status request comes after everything sent before.
     func expectSilence() throws {
         try client.send(.status)
         let deadline = Instant.now().adding(milliseconds: defaultTimeout.milliseconds)
@@ -106,7 +107,7 @@ final class CancelRace {
         }
     }
 
-    /// Hits have few URLs, cold loads one each; sixteen shared loads in a row have the same.
+    /// Hits have few URLs, cold loads one each; sixteen consecutive shared loads have the same.
     private func variant(_ way: Way) -> String {
         switch way {
         case .memory: "hit"
@@ -128,7 +129,7 @@ final class CancelRace {
     private func drain() throws {
         let nextCancel = flights.values.compactMap(\.cancelAt).min()
         let left = nextCancel.map { $0.milliseconds(since: .now()) } ?? 20
-        // A wait is as exact as a millisecond; what is nearer is waited for by asking again.
+        // Waits have a resolution of a millisecond; shorter ones are done by polling.
         var message = try client.receive(within: .milliseconds(left > 2 ? left - 2 : 0))
         while let next = message {
             try receive(next)

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Cancels that meet completions.
+    /// Cancels that coincide with completions.
     @Suite struct CancelRaceTests {
         @Test func everyLoadHasOneTerminalHoweverItsCancelMeetsItsCompletion() async throws {
             let count = Effort.count("CANCELS", short: 10_000, long: 100_000)
@@ -68,17 +68,17 @@ extension RealProcesses {
             try await withStack { stack in
                 let gallery = try await Gallery(learnedBy: stack.client())
                 try await warm(gallery, stack)
-                // Longer than the grace of a cancel, so that the first ones are over.
+                // Longer than the grace period of a cancel, so that the first ones are over.
                 let end = ContinuousClock.now.advanced(by: .seconds(1))
                 let race = try CancelRace(stack, gallery, random)
                 repeat { try race.run(race.sent + 1_000) } while ContinuousClock.now < end
                 let report = try await stack.awaitIdle(processes: 7)
-                // One that was not heeded has not crossed anything.
+                // A cancel that wasn't obeyed didn't affect other work.
                 #expect(report.restarts == report.hardCancels, "\(report.outline)")
             }
         }
 
-        /// What hits will hit.
+        /// Loads the images that will be hits.
         private func warm(_ gallery: Gallery, _ stack: StackHarness) async throws {
             let client = try stack.client()
             for choice in Gallery.choices {
@@ -102,7 +102,7 @@ extension RealProcesses {
     }
 }
 
-/// Loads through the library, one after the other, each cancelled around its completion.
+/// Loads through the library, one after another, each canceled around its completion.
 private struct CancelledTasks {
     private let client: ImagebusClient
     private let gallery: Gallery
@@ -127,7 +127,7 @@ private struct CancelledTasks {
             let usual = usual[isHit] ?? 0
             let span = UInt64.random(in: 0...(usual + usual / 2), using: &random)
             let (byGroup, client) = (random.happens(30), client)
-            // A moment, not an event, is what this is about.
+            // A random moment is intended here, so there is no event to wait for.
             let canceller = Task {
                 try? await Task.sleep(for: .nanoseconds(span))
                 if byGroup { client.cancel(group: group) } else { task.cancel() }

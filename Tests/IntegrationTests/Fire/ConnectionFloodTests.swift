@@ -6,9 +6,10 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Very many connections at once: the coordinator lives on, and who has a place keeps it.
+    /// A very large number of connections: the coordinator survives, and existing sessions keep
+    /// their slots.
     @Suite struct ConnectionFloodTests {
-        /// Of the coordinator; libzmq aborts a process that has none left.
+        /// The coordinator's limit of descriptors; libzmq aborts a process that runs out of them.
         private static let descriptors = 10_000
         private static let bare = 11_000
         private static let places = ConnectionFloodTests.descriptors / 10
@@ -63,7 +64,7 @@ extension RealProcesses {
                 #expect(clients < Self.places)
                 try await expectWorkersJoin(stack)
                 try await expectServes(stack, client)
-                // Said by name; its connection is closed in the end, so that its place is free.
+                // Reported by name; its connection is then closed to free its slot.
                 #expect(await errorOfANewClient(stack) == .busy)
                 let end = try stack.get([origin.url("/a.jpg"), "--json"])
                 #expect(try end.json()["error"]?["name"]?.text == "busy", "\(end)")
@@ -90,7 +91,7 @@ extension RealProcesses {
             }
         }
 
-        /// What never says hello keeps its place for a while only.
+        /// A connection without a hello keeps its slot only for a while.
         @Test func whoNeverSaysHelloIsClosed() async throws {
             try await withStack { stack in
                 let silent = try [stack.frontSocket, stack.backSocket(.decode)].map {
@@ -102,7 +103,7 @@ extension RealProcesses {
             }
         }
 
-        // MARK: - What holds whatever is connected
+        // MARK: - Invariants
 
         private func withFewDescriptors(
             _ arguments: [String] = [],
@@ -117,13 +118,13 @@ extension RealProcesses {
             }
         }
 
-        /// An operator and a client that was there before are answered.
+        /// An operator and an existing client get replies.
         private func expectServes(_ stack: StackHarness, _ client: ImagebusClient) async throws {
             _ = try await stack.awaitStatus("an answer") { _ in true }
             #expect(try await client.load(origin.url("/a.jpg")).response.info != nil)
         }
 
-        /// A worker that dies is replaced, and the next one has its session.
+        /// A worker that dies is replaced, and its successor gets a session.
         private func expectWorkersJoin(_ stack: StackHarness) async throws {
             let report = try await stack.awaitStatus("workers") {
                 $0.processes(.decode).count == 2
@@ -136,13 +137,13 @@ extension RealProcesses {
             }
         }
 
-        /// With what its load ends. The process has no place, so it says hello again and again.
+        /// The error of its load. The process has no slot, so it repeats its hello.
         private func errorOfANewClient(_ stack: StackHarness) async -> ErrorCode? {
             guard let client = try? stack.client() else { return nil }
             return await client.load(origin.url("/a.jpg")).errorCode
         }
 
-        /// Connections that were given up end a moment later.
+        /// Closed connections end a moment later.
         private func expectNewClients(_ stack: StackHarness) async throws {
             _ = try await stack.awaitStatus("places that are free") {
                 $0.counter("clients") ?? .max < 8

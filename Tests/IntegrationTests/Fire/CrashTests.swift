@@ -5,10 +5,10 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What crashes decoders is not tried again; what is lost with a download process is
+    /// Content that crashes decoders isn't retried; jobs lost with a download process are
     /// (SEMANTICS §7.5).
     @Suite struct CrashTests {
-        /// An image whose decode takes so long that a signal finds it there.
+        /// An image that takes long enough to decode for a signal to arrive meanwhile.
         private static let slow = Result { try Images.noise(width: 4_000, height: 3_000).png() }
         private let origin = OriginServer()
         private let url: String
@@ -25,7 +25,7 @@ extension RealProcesses {
                 try await crashTwice(stack)
                 #expect(await error(of: task) == .poisoned)
 
-                // At once: nothing is fetched or decoded for it.
+                // At once: nothing is fetched or decoded.
                 let before = try await client.status()
                 #expect(await error(of: client.load(request(90))) == .poisoned)
                 let after = try await client.status()
@@ -76,7 +76,7 @@ extension RealProcesses {
             return request
         }
 
-        /// A signal that comes before the decoder has looked at its job is no evidence.
+        /// A signal that arrives before the decoder has started its job is not evidence.
         private func crashTwice(_ stack: StackHarness) async throws {
             var crashes = 0
             while crashes < 2 {
@@ -84,7 +84,7 @@ extension RealProcesses {
             }
         }
 
-        /// Ends the decoder that has the job, and waits until that is known.
+        /// Ends the decoder that has the job, and waits until the coordinator has noticed.
         private func fell(
             _ stack: StackHarness, _ end: (ObservedProcess) throws -> Void
         ) async throws -> StatusReport {

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A worker takes no more work from the others than one of its kind does, whatever it says.
+    /// A worker gets no more work than others of its kind, whatever credit it announces.
     @Suite struct CreditTests {
         @Test(arguments: [WorkerKind.decode, .transform])
         func aWorkerThatClaimsCreditHoldsOneJob(_ kind: WorkerKind) async throws {
@@ -26,7 +26,7 @@ extension RealProcesses {
                     }
                 }
                 #expect(try worker?.job(within: defaultTimeout) != nil)
-                // All others are done by the others.
+                // The other workers do all other jobs.
                 #expect(await ended.wait(count: loads.count - 1) != nil)
                 #expect(try worker?.job(within: .milliseconds(50)) == nil)
                 let report = try await client.status()

@@ -7,7 +7,7 @@ import Testing
 
 extension RealProcesses {
     /// One process is killed every 100 ms, and the coordinator every five seconds, while several
-    /// clients ask for all kinds of things.
+    /// clients send all kinds of requests.
     @Suite struct FireTests {
         private static let clients = 4
         private static let lanesPerClient = 3
@@ -53,7 +53,7 @@ extension RealProcesses {
             }
         }
 
-        /// All processes serve, nothing is held, and no segment belongs to one that has gone.
+        /// All processes run, no resources are held, and no segment belongs to an ended process.
         private func expectWhole(_ stack: StackHarness, _ count: Int) async throws {
             let report = try await stack.awaitStatus("a whole and idle stack") {
                 $0.processes.count == count && $0.isIdle
@@ -67,7 +67,7 @@ extension RealProcesses {
             try await expectNoOrphans(stack, report)
         }
 
-        /// A supervisor leaves the segments of the dead to their readers for two seconds.
+        /// A supervisor keeps the segments of ended processes for their readers for two seconds.
         private func expectNoOrphans(_ stack: StackHarness, _ report: StatusReport) async throws {
             let deadline = ContinuousClock.now.advanced(by: .seconds(45))
             for kind in WorkerKind.workers {

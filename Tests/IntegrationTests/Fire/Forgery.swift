@@ -2,25 +2,25 @@ import ImageModel
 import Messages
 import TestKit
 
-/// A lie of a worker about the job that it was given.
+/// A false outcome of a worker for the job that it was assigned.
 enum Forgery: String, CaseIterable, Sendable {
     case segmentNotAnnounced, rangeOutside, rangeOverflows, blockZero, arenaOfResults
     case outcomeOfAnotherKind, liveBlock
-    /// Announced, but there is no such file: only who reads it can see that.
+    /// Announced, but the file doesn't exist: only its readers can notice.
     case fileMissing
-    /// Announced, but the file is shorter: only who reads it can see that.
+    /// Announced, but the file is shorter: only its readers can notice.
     case fileTruncated
 
-    /// What the coordinator sees by itself.
+    /// The forgeries that the coordinator itself detects.
     static let seen: [Forgery] = allCases.filter { $0 != .fileMissing && $0 != .fileTruncated }
 
     static let segment: UInt32 = 1
     static let segmentBytes: UInt64 = 1 << 20
     private static let payloadBytes: UInt64 = 100_000
-    /// Ten bytes on the wire, so that ten others can take their place.
+    /// A number of ten bytes on the wire, so that ten other bytes can replace it.
     private static let longNumber: UInt64 = .max - 7
 
-    /// The bytes that the forger says it made.
+    /// The bytes that the forger claims as output.
     var reference: BlockReference {
         var honest = Self.honest(BlockID(1))
         switch self {
@@ -40,8 +40,8 @@ enum Forgery: String, CaseIterable, Sendable {
         BlockReference(segment: segment, offset: 64, length: payloadBytes, block: block)
     }
 
-    /// Our encoder does not write these two, so its bytes are changed: 2^63 becomes 2^63 + 1, with
-    /// which the sum is more than 64 bits, and the long number becomes 0 in ten bytes.
+    /// The encoder can't write these two, so the encoded bytes are changed: 2^63 becomes 2^63 + 1,
+    /// so that the sum exceeds 64 bits, and the long number becomes a ten-byte 0.
     func altered(_ body: [UInt8]) -> [UInt8] {
         let zeros = [UInt8](repeating: 0x80, count: 9)
         switch self {
@@ -54,7 +54,7 @@ enum Forgery: String, CaseIterable, Sendable {
         }
     }
 
-    /// What the forger answers.
+    /// The outcome that the forger sends.
     func outcome(of job: Job) -> JobOutcome {
         let isOther = self == .outcomeOfAnotherKind
         let result =

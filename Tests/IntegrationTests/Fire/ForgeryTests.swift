@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A worker that lies loses its session, and nobody believes what it said.
+    /// A worker that sends false outcomes loses its session, and the outcomes are discarded.
     @Suite struct ForgeryTests {
         static let kinds: [WorkerKind] = [.download, .decode, .transform]
 
@@ -15,7 +15,7 @@ extension RealProcesses {
             _ kind: WorkerKind
         ) async throws {
             try await withGallery { stack, client, gallery in
-                // Who takes one job at a time does not name a block that is in use already.
+                // A worker with one job at a time can't name a block that is already in use.
                 let forgeries = Forgery.seen.filter {
                     $0 != .liveBlock || kind == .download
                 }
@@ -34,7 +34,7 @@ extension RealProcesses {
             }
         }
 
-        /// What is said about other jobs counts for nothing.
+        /// Outcomes for jobs that it doesn't hold have no effect.
         @Test(arguments: kinds)
         func anOutcomeOfAJobThatItDoesNotHoldIsReleasedAtOnce(_ kind: WorkerKind) async throws {
             try await withGallery { stack, client, gallery in
@@ -57,7 +57,7 @@ extension RealProcesses {
             }
         }
 
-        /// Only who reads them can see that; where a decoder says so, the cache looks.
+        /// Only their readers can notice; if a decoder reports it, the cache checks.
         @Test(arguments: kinds, [Forgery.fileMissing, .fileTruncated])
         func aSegmentThatIsNotThereIsNotBelieved(
             _ kind: WorkerKind, _ forgery: Forgery
@@ -80,7 +80,7 @@ extension RealProcesses {
             }
         }
 
-        /// Workers of each kind besides the one of the test.
+        /// The number of other workers of each kind.
         private static let others = 2
 
         private typealias Load = (task: LoadTask, choice: Gallery.Choice)
@@ -94,12 +94,13 @@ extension RealProcesses {
             }
         }
 
-        /// Says that a transformation brought forth what it did not.
+        /// False outcomes of a transformation.
         enum Lie: String, CaseIterable, Sendable {
             case noBytes, hugeSize, anotherSize, anotherFormat, anotherImage
         }
 
-        /// Neither delivered nor stored: what the coordinator cannot see, the cache reads.
+        /// Neither delivered nor stored: what the coordinator can't check, the cache does by
+        /// reading.
         @Test(arguments: Lie.allCases)
         func anImageThatIsNotWhatWasAskedForIsMadeByAnother(_ lie: Lie) async throws {
             try await withGallery { stack, client, gallery in
@@ -118,7 +119,8 @@ extension RealProcesses {
             }
         }
 
-        /// As many for each of the others of the kind as are wanted here: they take turns.
+        /// Starts as many loads for each of the other workers of the kind as are wanted here, since
+        /// they take turns.
         private func begin(
             _ wanted: Int, _ variant: String, _ client: ImagebusClient, _ gallery: Gallery
         ) -> [Load] {
@@ -142,7 +144,7 @@ extension RealProcesses {
 }
 
 extension RealProcesses.ForgeryTests.Lie {
-    /// What is said of a transformation of the job.
+    /// The false outcome for a job.
     func outcome(of job: Job, in file: WireWorker.SegmentFile) throws -> JobOutcome {
         guard case .transform(let work) = job.work, var size = work.resultSize else {
             throw StackFailure("no job of a transformer")
@@ -165,7 +167,7 @@ extension RealProcesses.ForgeryTests.Lie {
 }
 
 extension WireWorker {
-    /// Says that it made the segment which forged outcomes refer to.
+    /// Announces the segment that forged outcomes refer to.
     func announce() throws {
         try send(
             .segmentsOpened([
@@ -174,7 +176,7 @@ extension WireWorker {
             ]))
     }
 
-    /// Takes so many jobs and answers all of them in the same way.
+    /// Takes `count` jobs and answers all of them with the same forgery.
     func answer(_ count: Int, with forgery: Forgery) throws {
         var jobs: [Job] = []
         while jobs.count < count {
@@ -186,7 +188,7 @@ extension WireWorker {
         for job in jobs { try send(.outcome(forgery.outcome(of: job)), altered: forgery.altered) }
     }
 
-    /// Whether the coordinator says within the time that the block is free.
+    /// Whether the coordinator releases the block within `limit`.
     func isReleased(_ block: BlockID, within limit: Duration = defaultTimeout) throws -> Bool {
         let deadline = ContinuousClock.now.advanced(by: limit)
         while ContinuousClock.now < deadline {

@@ -2,8 +2,8 @@ import ImageModel
 import Imagebus
 import TestKit
 
-/// A few small images that an origin shows under any number of URLs, and what each of them gives
-/// at each size where nothing else runs. Bytes of another image or size are not right.
+/// A few small images that an origin serves under any number of URLs, and their results at each
+/// size on an idle stack. The bytes of any other image or size are wrong.
 struct Gallery: Sendable {
     let origin = OriginServer()
     private let expected: [Choice: [UInt8]]
@@ -17,7 +17,7 @@ struct Gallery: Sendable {
     static let sides = [40, 64, 100]
     static let images = 4
 
-    /// Makes the images, shows them, and loads each once, storing nothing.
+    /// Creates and serves the images, and loads each once without storing it.
     init(learnedBy client: ImagebusClient) async throws {
         for image in 0..<Self.images {
             let jpeg = try Images.noise(width: 160, height: 120, seed: UInt64(image + 7))
@@ -42,7 +42,7 @@ struct Gallery: Sendable {
         sides.map { Choice(image: image, side: $0) }
     }
 
-    /// Asks for an image under the URL that belongs to `variant`.
+    /// A request for an image under the URL that belongs to `variant`.
     func request(_ choice: Choice, _ variant: String) -> ImageRequest {
         Self.request(choice, variant, origin)
     }
@@ -52,7 +52,7 @@ struct Gallery: Sendable {
         bytes != nil && bytes == expected[choice]
     }
 
-    /// What a load of that image gives.
+    /// The expected result for that image.
     func expected(_ choice: Choice) -> [UInt8]? { expected[choice] }
 
     private static func request(

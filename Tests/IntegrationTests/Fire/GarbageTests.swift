@@ -5,17 +5,17 @@ import TestKit
 import Testing
 import Wire
 
-/// Frames that are no message, and what comes back before and after a hello.
+/// Frames that aren't a valid message, and the replies before and after a hello.
 struct Garbage: Sendable {
     let what: String
     let frames: [[UInt8]]
-    /// What comes back.
+    /// The expected reply.
     let answer: Answer
 
     enum Answer: Sendable {
         /// `Refused`, within a session and without one.
         case refusal
-        /// The frozen answer to another version, always.
+        /// The frozen reply to another version, in any state.
         case versions
     }
 
@@ -23,7 +23,8 @@ struct Garbage: Sendable {
         (self.what, self.frames, self.answer) = (what, frames, answer)
     }
 
-    /// `hello` is a kind that the listener takes, `stranger` one that only the other side may send.
+    /// `hello` is a kind that the listener accepts, `stranger` one that only the other side may
+    /// send.
     static func all(hello: MessageKind, stranger: MessageKind) -> [Garbage] {
         let header = FrameHeader(kind: hello).bytes
         let noise = (0..<2_000).map { UInt8(truncatingIfNeeded: $0 * 167 + $0 / 7) }
@@ -48,9 +49,9 @@ struct Garbage: Sendable {
 }
 
 extension RealProcesses {
-    /// Whoever may connect may say anything; nobody else notices.
+    /// Anything can be sent by whatever may connect; other connections aren't affected.
     @Suite struct GarbageTests {
-        /// Header and body of the answer to a version that is not spoken (PROTOCOL §4).
+        /// Header and body of the reply to an unsupported version (PROTOCOL §4).
         private static let versions: [[UInt8]] = [[0x49, 0x42, 0x55, 0x53, 1, 0, 0, 0], [1, 1]]
 
         @Test func garbageInFramesHarmsNobody() async throws {
@@ -73,7 +74,7 @@ extension RealProcesses {
                         let stranger = try WirePeer(stack.backSocket(kind))
                         try expectAnswer(to: garbage, from: stranger)
                         sent += 1
-                        // There is one cache: a second one has no session to say it in.
+                        // There can be only one cache: a second one doesn't get a session.
                         if kind == .cache { continue }
                         let worker = try WireWorker(kind, stack, credit: 0)
                         try expectAnswer(to: garbage, from: worker.peer)
@@ -113,7 +114,7 @@ extension RealProcesses {
 
         @Test func rawBytesOnTheSocketsCloseTheirConnectionOnly() async throws {
             let noise = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 &* 89 &+ $0 / 3) }
-            // The greeting of ZMTP 3.0 with the NULL mechanism, as libzmq begins.
+            // The greeting of ZMTP 3.0 with the NULL mechanism, as sent by libzmq.
             let greeting: [UInt8] =
                 [0xFF] + [UInt8](repeating: 0, count: 8) + [0x7F, 3, 0] + Array("NULL".utf8)
                 + [UInt8](repeating: 0, count: 48)

@@ -5,14 +5,14 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What many requests leave behind in each process: nothing more than a few did.
+    /// Resource use after many requests: no more than after a few.
     @Suite struct GrowthTests {
         private static let lanes = 16
 
         @Test func noProcessGrowsWithTheNumberOfRequests() async throws {
             let count = Effort.count("GROWTH", short: 6_000, long: 100_000)
             var random = Effort.generator("growth")
-            // Small enough that the memory tier evicts all the time.
+            // Small enough for the memory tier to evict constantly.
             let arguments = ["--allow-private-networks", "--memory-limit", "1M"]
             try await withStack(arguments) { stack in
                 let client = try stack.client()
@@ -32,7 +32,7 @@ extension RealProcesses {
                 for (process, name) in first.names.sorted(by: { $0.key < $1.key }) {
                     let all = snapshots.compactMap { $0.metrics[process]?.bytes }.map { $0 >> 10 }
                     print("  \(name) \(process): \(all)")
-                    // One that has done its share of jobs is replaced by a fresh one.
+                    // A process that has done its number of jobs is replaced by a new one.
                     guard let before = first.metrics[process], let after = last.metrics[process]
                     else { continue }
                     let what = "\(name): \(before), then \(after)"
@@ -46,19 +46,19 @@ extension RealProcesses {
                 #expect(first.report.counter("liveBlocks") == 0)
                 #expect(last.report.counter("liveBlocks") == 0)
                 for (folder, bytes) in last.segments {
-                    // A segment that many share is 16 MB; that one more is open is no growth.
+                    // Shared segments have 16 MB; one more open segment isn't growth.
                     #expect(bytes <= (first.segments[folder] ?? 0) + (16 << 20), "\(folder)")
                 }
             }
         }
 
-        /// How many processes said that they had done enough.
+        /// The number of processes that ended because they had done their number of jobs.
         private func recycled(in stack: StackHarness) throws -> Int {
             let log = try #require(FileBytes.text(stack.logFile))
             return log.split(separator: "\n").count { $0.contains("reason=recycled") }
         }
 
-        /// Runs so many requests on all lanes; each has to end as it should.
+        /// Runs `count` requests on all lanes; each has to end as expected.
         @discardableResult
         private func run(_ lanes: [MixedLoads], _ count: Int) async throws -> [MixedLoads] {
             let each = count / lanes.count
@@ -82,18 +82,18 @@ extension RealProcesses {
     }
 }
 
-/// All processes of an idle stack, and its segments.
+/// The processes of an idle stack, and its segments.
 private struct Snapshot {
     let report: StatusReport
     /// By process id.
     let names: [Int32: String]
     let metrics: [Int32: ProcessMetrics]
-    /// Connections that the origin and the download process keep for later.
+    /// Idle connections kept by the origin and the download process.
     let keptAlive: Int
-    /// Bytes by folder.
+    /// Bytes per folder.
     let segments: [String: Int]
 
-    /// Open descriptors, without connections that are kept alive.
+    /// Open descriptors, without kept connections.
     func descriptors(of process: Int32) -> Int? {
         let isDownload = names[process]?.hasPrefix("imagebus-downlo") == true
         return metrics[process].map { $0.descriptors - (isDownload ? keptAlive : 0) }

@@ -5,10 +5,10 @@ import Messages
 import TestKit
 import Testing
 
-/// Processes that are halted together.
+/// Processes that are stopped together.
 struct HaltCase: Sendable, CustomTestStringConvertible {
     let kind: WorkerKind
-    /// Every process of the kind, or the first of two.
+    /// Whether every process of the kind is stopped, or the first of two.
     let all: Bool
 
     var testDescription: String { all ? "every \(kind.name)" : "one of two \(kind.name)s" }
@@ -19,7 +19,7 @@ struct HaltCase: Sendable, CustomTestStringConvertible {
 }
 
 extension RealProcesses {
-    /// A process that hangs holds nobody beyond the deadline, and may come back.
+    /// A hanging process delays no request beyond the deadline, and may continue later.
     @Suite struct HaltTests {
         private static let timeout = Duration.seconds(2)
         /// How much later than its deadline a request may end.
@@ -39,8 +39,8 @@ extension RealProcesses {
                 for process in halted { try process.halt() }
                 slow.gate.open()
                 let late = (0..<Self.loads).map { begin(client, slow.origin, "late\($0)") }
-                // Who goes on does all but what was given to the one that is halted: what it
-                // takes at a time, and no more than its half.
+                // The running process does everything except the jobs assigned to the stopped one:
+                // at most its credit, and no more than half.
                 let kept = rows.reduce(0) { $0 + min(Int($1.credit), Self.loads / 2) }
                 let right = halt.all ? 0...0 : max(0, Self.loads - kept)...Self.loads
                 try await expectEndsInTime(
@@ -70,7 +70,7 @@ extension RealProcesses {
             }
         }
 
-        /// Bodies of the image come when its gate opens, but for the first.
+        /// The bodies of the image arrive when its gate opens, except the first.
         private func withSlowImage(
             _ body: (StackHarness, ImagebusClient, SlowImage, [UInt8]) async throws -> Void
         ) async throws {

@@ -6,11 +6,11 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Animations that say what nobody can do: each way to ask for one ends with an image or with a
-    /// typed error. No process ends, except a worker that did not heed a cancel within the grace
-    /// (SEMANTICS §8.3), as happens to a cancelled preview on a busy machine.
+    /// Animations with impossible properties: each kind of request ends with an image or with a
+    /// typed error. No process ends, except a worker that didn't obey a cancel within the grace
+    /// period (SEMANTICS §8.3), which may happen to a canceled preview on a busy machine.
     @Suite struct HostileAnimationTests {
-        /// A way to ask for an animation.
+        /// A kind of request for an animation.
         private struct Ask: Sendable {
             let name: String
             let change: @Sendable (inout ImageRequest) -> Void
@@ -38,16 +38,16 @@ extension RealProcesses {
             request.output.format = format
         }
 
-        /// Of these nothing is shown, however they are asked for.
+        /// Files that are never decoded, whatever the request.
         private static let refused: [String: ErrorCode] = [
             "many.gif": .limitExceeded, "many.apng": .limitExceeded, "many.webp": .limitExceeded,
             "huge.gif": .limitExceeded, "huge.apng": .limitExceeded, "huge.webp": .limitExceeded,
             "many.avif": .limitExceeded, "claims.avif": .limitExceeded,
         ]
 
-        /// Of these some asks end with an image, and the others so: a sequence that says what
-        /// cannot be has one frame at most, and its primary image is another one. A PNG that says
-        /// so is a still image.
+        /// Files for which some requests succeed and the others fail with this error: a sequence
+        /// with impossible properties has at most one frame, and its primary image is a different
+        /// one. A PNG with impossible properties is a still image.
         private static let partly: [String: ErrorCode] = [
             "claims.apng": .stepFailed,
             "table.avif": .stepFailed, "moov.avif": .stepFailed, "trak.avif": .stepFailed,
@@ -55,29 +55,31 @@ extension RealProcesses {
             "payload.avif": .badImageData,
         ]
 
-        /// Of these a frame is damaged, and so are all together. These asks end with an image: the
-        /// header is good, and what lies behind the still does not matter (SEMANTICS §11.38). The
-        /// frame that is asked for by its number is not there.
+        /// Files with a damaged frame, which also fail as animations. These requests succeed: the
+        /// header is valid, and data after the still image doesn't matter (SEMANTICS §11.38). The
+        /// frame requested by its index doesn't exist.
         private static let damaged: [String: Set<String>] = [
             "outside.webp": ["still", "small", "facts", "arriving"],
             "beyond.webp": ["facts", "arriving"], "length.webp": ["facts", "arriving"],
         ]
 
-        /// Of these what is made at a smaller scale is an image; a frame is beyond the limit.
+        /// Files whose smaller versions succeed; a full frame exceeds the limit.
         private static let large: Set = ["wide.webp", "wide-moving.webp"]
-        /// Bytes that a decoder may have taken: two canvases of the most pixels, and some more.
+        /// The memory limit of a decoder in bytes: two canvases of the maximum size, with a margin.
         private static let peakMax: UInt64 = 900 << 20
 
-        /// Of these an image is shown, but not all frames: some are not what the format permits.
+        /// Files that are decoded as a still image, but not with all frames: some frames violate
+        /// the format.
         private static let stills: Set = ["outside.apng", "sequence.apng"]
 
-        /// Of these too much is read or composed for all frames, and each alone is shown.
+        /// Files whose frames together need too much data or composition, while each single frame
+        /// succeeds.
         private static let dear: Set = ["profile.apng", "profile.webp", "dear.gif", "dear.webp"]
 
-        /// What asks for all frames.
+        /// The requests for all frames.
         private static let animated: Set = ["gif", "webp", "png"]
 
-        /// How often all frames are shown, where the file says the most that it can.
+        /// The loop count for files with the maximum loop count of their format.
         private static let loops = [
             "loops.gif": 65_535, "loops.apng": 0xFFFF_FFFF, "loops.webp": 65_535,
         ]

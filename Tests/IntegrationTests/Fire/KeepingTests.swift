@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A client may keep large results as long as it likes, but not without limit.
+    /// A client may keep large results as long as it needs them, but not without limit.
     @Suite struct KeepingTests {
         private static let limit = 64 << 20
         private let origin = OriginServer()
@@ -23,7 +23,7 @@ extension RealProcesses {
                 let client = try stack.client()
                 let first = try #require(try await client.load(request).response.bytes)
                 let expected = first.array
-                // Twice the limit; all of them stay.
+                // Twice the limit; all of them remain valid.
                 var kept = [first]
                 for _ in 0..<(2 * Self.limit / first.count) {
                     let bytes = try await client.load(request).response.bytes

@@ -2,28 +2,29 @@ import Linux
 import Messages
 import TestKit
 
-/// Kills processes of a stack: any but the coordinator at short intervals, the coordinator at long
+/// Kills processes of a stack: all but the coordinator at short intervals, the coordinator at long
 /// ones.
 struct Killer {
-    /// What was killed so far, by name.
+    /// The number of kills, by process name.
     private(set) var killed: [String: Int] = [:]
     private let stack: StackHarness
     private var random: SeededGenerator
 
     static let interval = Duration.milliseconds(100)
-    /// Every so many intervals it is the coordinator's turn: five seconds.
+    /// The number of intervals between kills of the coordinator: five seconds.
     static let coordinatorEvery = 50
 
     init(_ stack: StackHarness, _ random: SeededGenerator) {
         (self.stack, self.random) = (stack, random)
     }
 
-    /// Kills until `seconds` have passed. The last is the coordinator, so that every run has one.
+    /// Kills until `seconds` have passed. The last one is the coordinator, so that every run kills
+    /// it.
     mutating func run(seconds: Int) async throws {
         let rounds = seconds * 10
         let start = ContinuousClock.now
         for round in 1...rounds {
-            // The moments are part of what is asked: no event says when to kill.
+            // Random moments are intended here, so there is no event to wait for.
             try await Task.sleep(
                 until: start.advanced(by: Self.interval * round), clock: .continuous)
             let isCoordinator = round % Self.coordinatorEvery == 0 || round == rounds
@@ -39,7 +40,7 @@ struct Killer {
         do {
             try victim.kill()
         } catch let error as Errno where error == .noSuchProcess {
-            // It ended by itself since it was looked up.
+            // The process has ended by itself since it was looked up.
         }
     }
 }

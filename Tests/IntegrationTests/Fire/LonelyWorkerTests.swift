@@ -4,7 +4,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A worker that looks for a coordinator and finds none is watched, and removed as a whole.
+    /// A worker that doesn't find a coordinator is supervised, and its files are removed
+    /// completely.
     @Suite struct LonelyWorkerTests {
         @Test func oneThatIsKilledLeavesNothing() throws {
             let serve = try LoggedServe(["--only", "decode", "--decode", "1"])
@@ -17,7 +18,7 @@ extension RealProcesses {
             #expect(serve.pages.count == 1, "that of the second one")
         }
 
-        /// As long as five looks of `serve`.
+        /// Takes five checks of `serve`.
         @Test(.enabled(if: Effort.isLong)) func oneThatHaltsIsKilledAndReplaced() throws {
             let serve = try LoggedServe(["--only", "decode", "--decode", "1"])
             let first = try serve.processID(in: serve.line("is connecting to its coordinator"))
@@ -29,7 +30,8 @@ extension RealProcesses {
     }
 }
 
-/// `serve` without a coordinator, of which one reads the log. It is killed with the last reference.
+/// `serve` without a coordinator, whose log the test reads. It is killed when the last reference is
+/// released.
 private final class LoggedServe {
     private let memory: Linux.TemporaryDirectory
     private let process: ChildProcess
@@ -53,7 +55,7 @@ private final class LoggedServe {
         DirectoryEntries.names("\(memory.path)/back/decode/control").filter { !$0.hasPrefix(".") }
     }
 
-    /// The next line that has these words; those before it are gone.
+    /// The next line that contains `words`; earlier lines are dropped.
     func line(_ words: String) throws -> String {
         while true {
             while let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
@@ -77,7 +79,7 @@ private final class LoggedServe {
         unread += buffer[..<count]
     }
 
-    /// The number in `… decode NUMBER looks for …`.
+    /// The process id in `… decode NUMBER looks for …`.
     func processID(in line: String) throws -> ProcessID {
         let words = line.split(separator: " ")
         let place = try #require(words.firstIndex { $0.hasSuffix("decode") })

@@ -6,15 +6,15 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Space follows what arrives, never what an origin announces.
+    /// Memory grows with the data that arrives, never with the length that an origin announces.
     @Suite struct LyingLengthTests {
         private static let announced = 60 << 20
         private static let sent = 1 << 10
-        /// What a body may take before it has grown.
+        /// The memory of a body before it grows.
         private static let blockBytes = 64 << 10
-        /// Transfers that a download process makes at a time for one client.
+        /// The number of concurrent transfers of one client in a download process.
         private static let atOnce = 192
-        /// Segments are made whole.
+        /// Segments are allocated as a whole.
         private static let segmentBytes = 16 << 20
 
         @Test func twoThousandTransfersThatAnnounceMuchTakeLittle() async throws {
@@ -63,9 +63,9 @@ extension RealProcesses {
                     + "at first \(before)"
             )
             #expect(arena <= Self.atOnce * Self.blockBytes + 2 * Self.segmentBytes, "\(when)")
-            // Its control segment is a page.
+            // Its control segment is one page.
             #expect(now.sharedBytes <= arena + 4_096, "\(when)")
-            // A transfer has buffers of libcurl's beside its block, of 16 KB and more.
+            // Besides its block, a transfer has libcurl buffers of 16 KB and more.
             let buffers = Self.atOnce * Self.blockBytes
             #expect(now.bytes <= before.bytesLimit + buffers, "\(when): \(before), then \(now)")
         }

@@ -8,10 +8,10 @@ import Testing
 extension RealProcesses {
     /// One result that thousands of requests wait for.
     @Suite struct ManyAnswersTests {
-        /// Each client has about as many as it may.
+        /// About the largest number of loads that a client may have.
         private static let each = 4_000
-        /// Less than a quarter of the time that all answers take together; with programs for
-        /// debugging on a busy machine one turn of 20 ms takes up to this.
+        /// Less than a quarter of the time for all replies together; with debug builds on a busy
+        /// machine a single turn, limited to 20 ms, takes up to this.
         private static let brief = Duration.milliseconds(500)
 
         @Test func anOperatorIsAnsweredWhileOneImageIsDelivered() async throws {
@@ -49,8 +49,8 @@ extension RealProcesses {
                 let replies = try #require(end.withLock { $0 }).get()
                 print("\(replies) replies of one image in \(status.total); status \(status)")
                 #expect(status.longest < max(Self.brief, status.total / 4))
-                // Where it takes long to ask, the transfer stalls for longer than a transfer may,
-                // and is tried again; each GET is the first or such a one.
+                // If sending the requests takes long, the transfer times out as stalled and is
+                // retried; each GET is the first or a retry.
                 let retries = try await operators.status().counter("retries") ?? 0
                 #expect(origin.requestCount("/slow.jpg") == 1 + retries)
             }
@@ -58,7 +58,7 @@ extension RealProcesses {
     }
 }
 
-/// One thread uses it at a time.
+/// Sendable: used by one thread at a time.
 private struct SendableAttacker: @unchecked Sendable {
     let attacker: Attacker
     init(_ attacker: Attacker) { self.attacker = attacker }

@@ -4,20 +4,21 @@ import Linux
 import Messages
 import TestKit
 
-/// One lane of requests of all kinds, one after the other: hits, cold loads, other sizes,
-/// animations, images of what has arrived, errors, cancels.
+/// One lane of requests of all kinds, one after another: hits, cold loads, other sizes, animations,
+/// partial images, errors, cancels.
 struct MixedLoads {
     private let client: ImagebusClient
     private let gallery: Gallery
     private let moving: MovingGallery
     private let lane: Int
-    /// Answers nothing but 404.
+    /// A URL that always returns 404.
     private let missing: String
     private var random: SeededGenerator
     private var number = 0
-    /// URLs of which each belongs to many requests.
+    /// The number of URLs, each of which is used by many requests.
     static let workingSet = 400
-    /// How many a lane makes when all is over: however slow a machine is, these are answered.
+    /// The number of requests of each lane after the disturbance is over; on any machine these are
+    /// answered.
     static let requestsAfterwards = 10
 
     init(
@@ -29,8 +30,8 @@ struct MixedLoads {
         random = SeededGenerator(seed: seed)
     }
 
-    /// Requests on all lanes until it is over, and then `requestsAfterwards` more on each. Returns
-    /// how many ended in each way.
+    /// Runs requests on all lanes until the gate opens, and then `requestsAfterwards` more on each.
+    /// Returns the number of requests per result.
     static func run(_ lanes: [MixedLoads], until isOver: Gate) async -> [ImageEnd: Int] {
         await withTaskGroup(of: [ImageEnd: Int].self) { group in
             for lane in lanes {
@@ -46,7 +47,7 @@ struct MixedLoads {
         }
     }
 
-    /// Makes one request and returns how it ended: `right` where that is how it should.
+    /// Makes one request and returns how it ended: `right` if as expected.
     mutating func next() async -> ImageEnd {
         number += 1
         guard let choice = Gallery.choices.randomElement(using: &random) else { return .wrong }
@@ -67,7 +68,7 @@ struct MixedLoads {
         }
     }
 
-    /// A third of these is cancelled.
+    /// A third of these is canceled.
     private mutating func movingLoad() async -> ImageEnd {
         guard let choice = MovingGallery.choices.randomElement(using: &random) else {
             return .wrong
@@ -96,7 +97,7 @@ struct MixedLoads {
     ) async -> ImageEnd {
         let task = client.load(request)
         let span = UInt64.random(in: 0...20_000_000, using: &random)
-        // A moment, not an event, is what this is about.
+        // A random moment is intended here, so there is no event to wait for.
         try? await Task.sleep(for: .nanoseconds(span))
         task.cancel()
         let end = await ImageEnd(of: task, expected: expected)

@@ -2,16 +2,16 @@ import ImageModel
 import Imagebus
 import TestKit
 
-/// An animation, and a photograph that arrives bit by bit, that an origin shows under any number of
-/// URLs; what each way to ask for them gives where nothing else runs.
+/// An animation and a progressively arriving photograph that an origin serves under any number of
+/// URLs, with the expected result of each kind of request on an idle stack.
 struct MovingGallery: Sendable {
-    /// What is asked for.
+    /// A kind of request.
     enum Choice: Hashable, Sendable {
         /// One frame of the animation.
         case frame(Int)
-        /// All of its frames, made smaller, in a format.
+        /// All of its frames, reduced, in a format.
         case all(ImageFormat)
-        /// The photograph, in this size, with images of what has arrived.
+        /// The photograph at this size, with partial images.
         case arriving(Int)
     }
 
@@ -22,8 +22,8 @@ struct MovingGallery: Sendable {
     private let origin: OriginServer
     private let expected: [Choice: [UInt8]]
 
-    /// Makes the images, shows them at the origin of the gallery, and loads each once, storing
-    /// nothing.
+    /// Creates the images, serves them at the origin of the gallery, and loads each once without
+    /// storing it.
     init(beside gallery: Gallery, learnedBy client: ImagebusClient) async throws {
         origin = gallery.origin
         origin.route("/moving.gif", .bytes(try AnimatedFile(made: "kept.gif").bytes))
@@ -46,12 +46,12 @@ struct MovingGallery: Sendable {
         expected = learned
     }
 
-    /// Asks for an image under the URL that belongs to `variant`.
+    /// A request for an image under the URL that belongs to `variant`.
     func request(_ choice: Choice, _ variant: String) -> ImageRequest {
         Self.request(choice, variant, origin)
     }
 
-    /// What a load of it gives.
+    /// The expected result of the load.
     func expected(_ choice: Choice) -> [UInt8]? { expected[choice] }
 
     private static func request(

@@ -7,15 +7,15 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Images of each format with wrong bytes in them.
+    /// Images of each format with corrupted bytes.
     @Suite struct MutatedImageTests {
-        /// How a load of one may end. A wrong byte need not be noticed: then it is an image. What
-        /// crashed two decoders is poisoned.
+        /// The errors with which a load may fail. A corrupted byte may also go unnoticed; then the
+        /// load succeeds. Content that crashed two decoders is poisoned.
         private static let wanted: Set<ErrorCode> = [
             .badImageData, .unsupportedFormat, .limitExceeded, .poisoned,
         ]
-        /// What a process may hold once all is over, and at its height: pixels of an image at the
-        /// limit of a drawing or a photograph, twice, since a header may ask for them.
+        /// The memory that a process may hold when idle, and at its peak: twice the pixels of the
+        /// largest permitted drawing or photograph, since a header may demand them.
         private static let (idleBytesMax, peakBytesMax) = (192 << 20, 1 << 30)
         private static let loadsAtOnce = 16
 
@@ -75,12 +75,12 @@ extension RealProcesses {
             }
         }
 
-        /// Each process of ours by kind and pool.
+        /// The kind and pool of each process.
         private static func kinds(_ stack: StackHarness) async throws -> [String] {
             try await stack.awaitIdle().processes.map { "\($0.kind.name) \($0.pool.text)" }.sorted()
         }
 
-        /// The most that a process of a name ever had, as far as it lives.
+        /// Updates the peak memory per process name; only running processes can be measured.
         private static func note(_ peaks: inout [String: UInt64], of stack: StackHarness) {
             for child in stack.children {
                 guard let peak = try? ProcessMemory.peakBytes(of: child.processID) else { continue }
@@ -109,7 +109,7 @@ extension RealProcesses {
             Swift.print("  peaks, MiB: \(peaks.mapValues { $0 >> 20 }.sorted { $0.key < $1.key })")
         }
 
-        /// Lines of the log that say so.
+        /// The number of log lines with this text.
         private static func lines(_ text: String, _ stack: StackHarness) throws -> Int {
             let log = try #require(FileBytes.text(stack.logFile)).split(separator: "\n")
             return log.count { $0.contains(text) }
@@ -151,14 +151,14 @@ extension RealProcesses {
             return try coded + others + drawings + smallFixtures()
         }
 
-        /// Pictures of others, where there are any: progressive, interlaced, with a palette, of 16
-        /// bits, animated.
+        /// Images of other origin, if there are fixtures: progressive, interlaced, with a palette,
+        /// with 16 bits, animated.
         private static func smallFixtures() throws -> [(name: String, bytes: [UInt8])] {
             try ["images", "images/webpcoder"].flatMap { folder in
                 let path = Fixtures.path(folder) ?? ""
                 return try DirectoryEntries.names(path).compactMap {
                     (name) -> (name: String, bytes: [UInt8])? in
-                    // A folder has no dot.
+                    // Folders have no dot in their name.
                     guard name.contains(".") else { return nil }
                     let bytes = try #require(Fixtures.bytes("\(folder)/\(name)"))
                     return bytes.count <= 64 << 10 ? (name, bytes) : nil
@@ -166,13 +166,13 @@ extension RealProcesses {
             }
         }
 
-        /// A few bytes are others, and of one in four the end is missing. Of most PNG files the
-        /// checks are made right again, without which nothing else of them would be looked at.
+        /// Changes a few bytes, and truncates one file in four. The checksums of most PNG files are
+        /// repaired, because otherwise decoders wouldn't look at the rest.
         private static func mutated(
             _ bytes: [UInt8], _ random: inout SeededGenerator
         ) -> [UInt8] {
             var bytes = bytes
-            // What is known by its signature stays known, mostly.
+            // The signature mostly stays intact, so that the format is recognized.
             let first = random.happens(10) ? 0 : 16
             for _ in 0..<Int.random(in: 1...8, using: &random) {
                 let place = Int.random(in: first..<bytes.count, using: &random)

@@ -6,17 +6,17 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Whatever a client says, operators are answered, and others get their hits.
+    /// Whatever a client sends, operators get replies, and other clients get their hits.
     @Suite struct OperatorLatencyTests {
-        /// What is promised of programs that are optimized, on a machine that does nothing else.
+        /// The guarantee for release builds on an otherwise idle machine.
         private static let promised = Duration.milliseconds(250)
-        /// Programs for debugging take five to ten times as long, and the others who run share the
-        /// processors; ten times what was seen so is less than this.
+        /// Debug builds take five to ten times as long, and other processes share the processors;
+        /// ten times the measured values is less than this.
         private static let limit = promised * 10
-        /// What lasts so long may be one turn where everything is slow.
+        /// A delay that can be a single turn on a slow machine.
         private static let brief = promised * 4
 
-        /// What an attack is called, and what it does.
+        /// The name of an attack, and what it does.
         struct Attack: Sendable, CustomTestStringConvertible {
             let testDescription: String
             let run: @Sendable (Attacker) throws -> Void
@@ -81,7 +81,7 @@ extension RealProcesses {
     }
 }
 
-/// How long one question after another took until something else had ended.
+/// The durations of consecutive requests until another operation had ended.
 struct Waits: CustomStringConvertible {
     private var all: [Duration] = []
 
@@ -95,7 +95,7 @@ struct Waits: CustomStringConvertible {
         all.isEmpty ? .zero : all[min(all.count - 1, all.count * percent / 100)]
     }
 
-    /// Asks at least once.
+    /// Makes at least one request.
     init(
         until end: Monitor<Result<Int, any Error>?>, _ ask: @Sendable () async throws -> Void
     ) async throws {
@@ -108,7 +108,7 @@ struct Waits: CustomStringConvertible {
     }
 }
 
-/// A value that one thread makes and another one uses.
+/// Sendable: one thread creates the value, then another one uses it.
 private struct Sending<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }

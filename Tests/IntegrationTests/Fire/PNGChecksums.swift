@@ -1,7 +1,8 @@
-/// Checks of the chunks of a PNG (PNG specification, 5.3 and annex D), so that what is wrong in one
-/// is seen by more than its check.
+/// The checksums of PNG chunks (PNG specification, 5.3 and annex D), so that decoders look beyond
+/// the checksum of a corrupted chunk.
 enum PNGChecksums {
-    /// The same file with a right check behind each whole chunk, up to one whose length is wrong.
+    /// The file with a correct checksum after each complete chunk, up to the first chunk with an
+    /// invalid length.
     static func repaired(_ file: [UInt8]) -> [UInt8] {
         var (file, place) = (file, 8)
         while place + 12 <= file.count {

@@ -6,13 +6,14 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// One process with as many connections as it may have, and slow origins for all of them.
+    /// One process with the maximum number of connections, all of them loading from slow origins.
     @Suite struct ProcessShareTests {
         private static let connections = 60
         private static let loadsOfEach = 5
-        /// Hosts that drip: so many that the limit of each is not what keeps others waiting.
+        /// The number of slow hosts, large enough that the limit per host isn't what delays other
+        /// loads.
         private static let hosts = 5
-        /// 1.5 KB a second, which takes minutes.
+        /// At 1.5 KB per second this takes minutes.
         private static let body = OriginBody.generatedBytes(count: 256 << 10)
         /// Three quarters of 256 transfers.
         private static let share = 192
@@ -28,26 +29,26 @@ extension RealProcesses {
                     .slow(Self.body, chunk: 150, every: .milliseconds(100), until: gate))
                 origin.route("/at-once.jpg", .bytes(source, contentType: "image/jpeg"))
             }
-            // Drips of a busy machine are slower still.
+            // On a busy machine the transfers are even slower.
             try await withStack(["--allow-private-networks", "--low-speed", "0"]) { stack in
                 let wires = try (0..<Self.connections).map { _ in try WireClient(stack) }
                 for number in 0..<Self.connections * Self.loadsOfEach {
                     var image = ImageRequest(
                         url: slow[number % Self.hosts].url("/drip.jpg?\(number)"))
                     image.options = .fromLoaderOnly
-                    // One that ended would let another transfer begin.
+                    // A transfer that ends would let another one begin.
                     image.timeoutMilliseconds = 300_000
                     try wires[number % Self.connections].send(
                         .load(LoadRequest(token: Token(.random), image: image)))
                 }
-                // How many of them are of which host depends on who came first.
+                // Their distribution over the hosts depends on the order of arrival.
                 _ = try await stack.awaitStatus("a whole share of transfers") { report in
                     report.stages.contains { $0.stage == "fetch" && $0.running == Self.share }
                 }
                 let count = Effort.count("DRIPS", short: 20, long: 500)
                 var milliseconds: [Double] = []
                 for number in 0..<count {
-                    // Of another process, from the very hosts that drip.
+                    // From another process, from the same slow hosts.
                     let url = slow[number % Self.hosts].url("/at-once.jpg?\(number)")
                     let began = MonotonicClock.now()
                     let end = try stack.get([url, "--option", "from-loader-only", "-o", "-"])

@@ -3,18 +3,18 @@ import Messages
 import TestKit
 import Wire
 
-/// A client that costs a test one descriptor and no thread: it says greeting, `READY` and hello,
-/// and nothing from then on.
+/// A client that costs a test one descriptor and no thread: it sends greeting, `READY` and hello,
+/// and nothing more.
 final class RawSession {
     private let stream: UnixStream
 
-    /// Connects and says hello; nil if nobody listens.
+    /// Connects and sends a hello; nil if nothing listens.
     init?(_ path: String) throws {
         guard let stream = UnixStream(path) else { return nil }
         self.stream = stream
         stream.send(Self.greeting + Self.ready)
-        // Before libzmq has said `READY` itself it takes no messages. Who is turned away hears
-        // nothing of it.
+        // libzmq accepts no messages before it has sent `READY` itself. A rejected client receives
+        // nothing.
         if stream.skip(Self.greeting.count + 1) { stream.send(try Self.hello()) }
     }
 

@@ -6,8 +6,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Processes that hang, that do not heed a cancel, or that have done enough are replaced, and
-    /// nobody loses anything (SEMANTICS §7.6, §8.3).
+    /// Processes that hang, that don't obey a cancel, or that have done their number of jobs are
+    /// replaced without losing any request (SEMANTICS §7.6, §8.3).
     @Suite struct ReplacementTests {
         private let origin = OriginServer()
         private static let size = PixelSize(width: 100, height: 75)
@@ -30,7 +30,7 @@ extension RealProcesses {
                 let hung = try stack.child(try #require(before.processes(kind).first))
                 try hung.halt()
                 var waiting = request(2)
-                // Looks of `serve` that come late on a busy machine count for nothing.
+                // Checks by `serve` that are late on a busy machine don't count.
                 waiting.timeoutMilliseconds = 300_000
                 #expect(try await client.load(waiting).response.info?.size == Self.size)
                 let after = try await stack.awaitStatus("all processes") {
@@ -45,8 +45,7 @@ extension RealProcesses {
             }
         }
 
-        /// An interlaced image is read as a whole before libvips is asked again whether it goes
-        /// on.
+        /// An interlaced image is read completely before libvips checks for cancellation again.
         @Test func nativeCodeThatHeedsNoCancelIsEndedAndReplacedAtOnce() async throws {
             origin.route("/slow.png", .bytes(try Self.interlaced(), contentType: "image/png"))
             try await withStack(decoders: 1) { stack in
@@ -56,7 +55,7 @@ extension RealProcesses {
                 #expect(try await client.load(request(1)).response.info?.size == Self.size)
                 print("hard cancel: the next image came \(ContinuousClock.now - began) later")
                 let report = try await stack.awaitIdle()
-                // As many new lives as ends, and none that was waited for.
+                // As many restarts as ends, and no timeouts.
                 #expect(report.processes(.decode).map { Int($0.restarts) } == [hard])
                 #expect(report.counter("crashes") == 0)
                 let log = FileBytes.text(stack.logFile) ?? ""
@@ -88,7 +87,7 @@ extension RealProcesses {
             }
         }
 
-        /// One that does three jobs, with the secret that `serve` gives its own.
+        /// A decoder that does three jobs, with the secret that `serve` gives to its own.
         private func startAnotherDecoder(in stack: StackHarness) throws -> ChildProcess {
             let memory = StackHarness.secretPaths(of: stack.processID, WorkerKind.decode.name)
             let secret = try FileDescriptor.open(#require(memory.first))
@@ -102,9 +101,10 @@ extension RealProcesses {
             return try ChildProcess(command)
         }
 
-        /// Cancels decodes until one has ended with its process; returns how many have.
+        /// Cancels decodes until a cancel has ended a process. Returns the number of ended
+        /// processes.
         private func endHard(_ client: ImagebusClient, _ stack: StackHarness) async throws -> Int {
-            // A fast machine is often through before a cancel arrives.
+            // On a fast machine a decode often completes before its cancel arrives.
             for attempt in 0..<40 {
                 var request = ImageRequest(origin.url("/slow.png?\(attempt)"), fit: 100)
                 request.options = .fromLoaderOnly
@@ -123,7 +123,7 @@ extension RealProcesses {
             throw StackFailure("no decode took longer than the grace", log: stack.logFile)
         }
 
-        /// 41 megapixels of four bands, in seven passes.
+        /// 41 megapixels with four bands, in seven passes.
         private static func interlaced() throws -> [UInt8] {
             let (width, rows) = (6_399, 50)
             var samples = (0..<(width * rows * 4)).map { UInt8(truncatingIfNeeded: $0 / 127) }

@@ -5,16 +5,17 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Origins that send just enough to be no stalled ones, all for one client.
+    /// Origins that send just enough not to count as stalled, all for one client.
     @Suite struct SlowTransferTests {
         private static let transfers = 300
-        /// Hosts that drip: so many that the limit of each is not what keeps others waiting.
+        /// The number of slow hosts, large enough that the limit per host isn't what delays other
+        /// loads.
         private static let hosts = 5
-        /// 1.5 KB a second, which takes minutes.
+        /// At 1.5 KB per second this takes minutes.
         private static let body = OriginBody.generatedBytes(count: 256 << 10)
         private static let chunk = 150
         private static let pause = Duration.milliseconds(100)
-        /// About what one client has of 256 transfers.
+        /// About the share of one client of 256 transfers.
         private static let heldByOne = 190
 
         @Test func threeHundredSlowTransfersOfOneClientKeepNobodyElseWaiting() async throws {
@@ -28,7 +29,7 @@ extension RealProcesses {
                     .slow(Self.body, chunk: Self.chunk, every: Self.pause, until: gate))
                 origin.route("/at-once.jpg", .bytes(image, contentType: "image/jpeg"))
             }
-            // Drips of a busy machine are slower still.
+            // On a busy machine the transfers are even slower.
             try await withStack(["--allow-private-networks", "--low-speed", "0"]) { stack in
                 let busy = try stack.client()
                 let tasks = (0..<Self.transfers).map { number in
@@ -41,10 +42,10 @@ extension RealProcesses {
                 let count = Effort.count("DRIPS", short: 20, long: 1_000)
                 var milliseconds: [Double] = []
                 for number in 0..<count {
-                    // From the very hosts that drip.
+                    // From the same slow hosts.
                     let url = slow[number % Self.hosts].url("/at-once.jpg?\(number)")
                     let began = MonotonicClock.now()
-                    // Of another process: all connections of one have one share.
+                    // From another process: all connections of a process share one quota.
                     let end = try stack.get([url, "--option", "from-loader-only", "-o", "-"])
                     #expect(end.exitStatus == 0, "load \(number): \(end)")
                     if end.exitStatus != 0 { return }
@@ -63,7 +64,7 @@ extension RealProcesses {
         private func request(_ url: String) -> ImageRequest {
             var request = ImageRequest(url, fit: 100)
             request.options = .fromLoaderOnly
-            // One that ended would let another transfer begin.
+            // A transfer that ends would let another one begin.
             request.timeoutMilliseconds = 300_000
             return request
         }

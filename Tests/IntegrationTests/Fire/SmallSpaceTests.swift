@@ -5,7 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Eight megabytes for all segments: what does not fit is *busy*, and nothing dies of it.
+    /// Eight megabytes for all segments: loads that don't fit fail with *busy*, and no process
+    /// dies.
     @Suite(.enabled(if: PrivateMount.isWanted, "IMAGEBUS_NO_MOUNTS=1"))
     struct SmallSpaceTests {
         private static let bytes = 8 << 20
@@ -34,7 +35,8 @@ extension RealProcesses {
             }
         }
 
-        /// Runs mixed loads in a small space, checks their ends, and hands over the idle stack.
+        /// Runs mixed loads in a small file system, checks their results, and passes the idle stack
+        /// to `body`.
         private func withSmallSpace(
             filledBy count: Int,
             _ body: (StackHarness, ImagebusClient, [SpaceLoad], OriginServer) async throws -> Void
@@ -43,7 +45,7 @@ extension RealProcesses {
             var random = Effort.generator("small space")
             let origin = try Self.origin()
             let kinds = try await SpaceLoad.learned(origin)
-            // Most are small: between two that do not fit there is something to do.
+            // Most are small, so that there is work between two loads that don't fit.
             let loads = (0..<count).map { _ in
                 random.happens(60) ? 0 : Int.random(in: 0..<kinds.count, using: &random)
             }
@@ -70,7 +72,7 @@ extension RealProcesses {
             #expect(ends.contains(.failed(.busy)))
         }
 
-        /// Ten, one after the other.
+        /// Ten, one after another.
         private func alone(
             _ kind: SpaceLoad, _ origin: OriginServer, _ client: ImagebusClient
         ) async -> [ImageEnd] {
@@ -119,13 +121,13 @@ extension RealProcesses {
     }
 }
 
-/// One kind of load, and what it gives where there is space.
+/// One kind of load, and its result if there is enough space.
 private struct SpaceLoad: Sendable {
     let name: String
     let path: String
     let side: Int?
     let format: ImageFormat
-    /// Whether one at a time finds room.
+    /// Whether a single one fits.
     let fits: Bool
     var expected: [UInt8] = []
 
@@ -138,7 +140,7 @@ private struct SpaceLoad: Sendable {
         return request
     }
 
-    /// All kinds, with what they give in a stack of the usual size.
+    /// All kinds, with their results on a stack of the usual size.
     static func learned(_ origin: OriginServer) async throws -> [SpaceLoad] {
         var kinds = [
             SpaceLoad(name: "small", path: "/small.jpg", side: 64, format: .jpeg, fits: true),

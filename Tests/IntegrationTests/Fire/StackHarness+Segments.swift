@@ -3,12 +3,12 @@ import Messages
 import TestKit
 
 extension StackHarness {
-    /// Bytes of all segments of a kind's processes.
+    /// The total size in bytes of the segments of a kind.
     func arenaBytes(_ kind: WorkerKind) throws -> Int {
         try segments("arena/\(kind.name)").reduce(0) { $0 + $1.bytes }
     }
 
-    /// The segments in each folder, for messages: their sizes in KB.
+    /// The segments of each folder, for messages: their sizes in KB.
     func segmentTable() throws -> [String: [Int]] {
         let folders = WorkerKind.workers.map { "arena/\($0.name)" } + ["results"]
         return try Dictionary(
@@ -17,7 +17,7 @@ extension StackHarness {
             })
     }
 
-    /// What lies in a folder of segments; one that goes meanwhile is left out.
+    /// The segments in a folder; those removed meanwhile are skipped.
     func segments(_ folder: String) throws -> [(name: String, bytes: Int)] {
         let directory = try FileDescriptor.openDirectory("\(runtimeDirectory)/\(folder)")
         return try directory.entries().filter { !$0.hasPrefix(".") }.sorted().compactMap { name in
@@ -28,7 +28,7 @@ extension StackHarness {
 }
 
 extension StackHarness {
-    /// KB of unlinked segments that processes still have mapped, by process name.
+    /// The sizes in KB of unlinked segments that are still mapped, by process name.
     var unlinkedButMapped: [String: [Int]] {
         var found: [String: [Int]] = [:]
         for child in children {

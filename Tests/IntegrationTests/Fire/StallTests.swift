@@ -5,8 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A worker whose loop stands still is killed by `serve`, which says so: unlike other kills
-    /// from outside this is held against what the worker did.
+    /// A worker whose loop stalls is killed by `serve`, which logs that. Unlike other kills this is
+    /// evidence against the worker's job.
     @Suite struct StallTests {
         private let origin = OriginServer()
         private static let path = "/a.png"
@@ -25,7 +25,7 @@ extension RealProcesses {
             }
         }
 
-        /// Twice as long.
+        /// Takes twice as long.
         @Test(.enabled(if: Effort.isLong))
         func whatTwoWorkersStandStillWithIsNotTriedAgain() async throws {
             origin.route(Self.path, .hang(until: Gate()))
@@ -48,20 +48,20 @@ extension RealProcesses {
             return client.load(request)
         }
 
-        /// Halts the downloader once it waits for its origin and `serve` watches it.
+        /// Stops the downloader once it waits for its origin and `serve` watches it.
         private func haltUntilKilled(_ stack: StackHarness, life: Int) async throws {
-            // A job is named in the control segment before its work begins.
+            // A job is entered in the control segment before its work begins.
             #expect(await origin.waitForRequest(Self.path, count: life))
             let report = try await stack.awaitStatus("a downloader that has the job") {
                 $0.processes(.download).map(\.jobs) == [1] && isWatched(stack)
             }
             let worker = try stack.child(try #require(report.processes(.download).first))
             try worker.halt()
-            // Late looks of `serve` do not count, and on a full machine many are late.
+            // Late checks of `serve` don't count, and on a busy machine many are late.
             try stack.expectGone([worker], within: .seconds(90))
         }
 
-        /// `serve` watches who it knows to be welcome, and says that they are well.
+        /// `serve` only watches workers that have a session, and reports them as healthy.
         private func isWatched(_ stack: StackHarness) -> Bool {
             (try? stack.run(["health", "--only", "download"]).exitStatus) == 0
         }

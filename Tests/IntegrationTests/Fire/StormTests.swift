@@ -6,11 +6,11 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Very many requests at once for one image.
+    /// A very large number of simultaneous requests for one image.
     @Suite struct StormTests {
         private static let clients = 4
         private static let perClient = 2_500
-        /// One storm each.
+        /// One storm for each.
         private static let paths = ["/first.jpg", "/second.jpg", "/third.jpg"]
 
         @Test func tenThousandRequestsAreOneTransferAndOneDecode() async throws {
@@ -48,7 +48,8 @@ extension RealProcesses {
                     #expect(
                         growth(of: "requests", before, after) == Self.clients * Self.perClient)
                 }
-                // How many wait at once differs from storm to storm: two show how much that takes.
+                // The number of simultaneous requests differs between storms; two storms show how
+                // much memory that takes.
                 let last = metrics.removeLast()
                 let most = try #require(metrics.max { $0.bytes < $1.bytes })
                 #expect(last.bytes <= most.bytesLimit, "\(metrics), then \(last)")
@@ -60,7 +61,7 @@ extension RealProcesses {
             (b.counter(counter) ?? 0) - (a.counter(counter) ?? 0)
         }
 
-        /// Every reply is looked at; returns how long all of it took.
+        /// Checks every reply. Returns the total duration.
         private func storm(
             _ url: String, _ clients: [ImagebusClient], _ expected: [UInt8]
         ) async throws -> Double {

@@ -4,17 +4,17 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Processes are killed, halted and run out of memory, the disk is full or hangs, and shared
-    /// memory is full, also together, while several clients ask for all kinds of things.
+    /// Processes are killed, stopped and run out of memory, the disk is full or hangs, and shared
+    /// memory is full, also at the same time, while several clients send all kinds of requests.
     @Suite(.enabled(if: PrivateMount.isWanted, "IMAGEBUS_NO_MOUNTS=1"))
     struct TroubleTests {
         private static let clients = 3
         private static let lanesPerClient = 2
         private static let bytes = 64 << 20
-        /// Milliseconds: a disk is left alone after five seconds.
+        /// In milliseconds; after five seconds the disk is no longer used.
         private static let hangsLongAtMost = 8_000
-        /// What the table of failures in ARCHITECTURE.md says that a client may see of these: an
-        /// image is poisoned that loses two decoders, each halted with it for a while.
+        /// The results that clients may see according to the table of failures in ARCHITECTURE.md.
+        /// An image can be poisoned if two decoders are lost that were stopped while they had it.
         private static let permitted: Set<ImageEnd> = [
             .right, .failed(.busy), .failed(.poisoned),
         ]
@@ -56,7 +56,7 @@ extension RealProcesses {
             }
         }
 
-        /// All processes serve, the disk too, and nothing is held.
+        /// All processes and the disk work, and no resources are held.
         private func expectWhole(
             _ stack: StackHarness, _ count: Int, _ client: ImagebusClient, _ gallery: Gallery
         ) async throws {

@@ -2,18 +2,18 @@ import Linux
 import Messages
 import TestKit
 
-/// What is done to a stack, and undone after a while.
+/// A disturbance of a stack, which is undone after a while.
 enum Trouble: CaseIterable {
     case killing
     case halting
     case fullDisk
     case fullMemory
-    /// Writers of the disk hang in the kernel.
+    /// Disk writers hang in the kernel.
     case hangingDisk
-    /// The kernel kills a worker that takes memory.
+    /// The OOM killer kills a worker.
     case memoryLimit
 
-    /// Those that this user may make.
+    /// The disturbances that this user can cause.
     static let possible = allCases.filter { trouble in
         switch trouble {
         case .hangingDisk: PrivateMount.canFreeze
@@ -23,21 +23,21 @@ enum Trouble: CaseIterable {
     }
 }
 
-/// Does all kinds of things to a stack, several at a time, in an order of chance.
+/// Causes random disturbances of a stack, several at a time.
 struct Troublemaker {
-    /// How often each was done.
+    /// The number of times that each was caused.
     private(set) var done: [Trouble: Int] = [:]
     private let stack: StackHarness
     private var random: SeededGenerator
     private var current: [Step] = []
-    /// What the kernel has killed in each memory group.
+    /// The OOM kills in each cgroup.
     private let kills = Recorder<Int>()
-    /// Processes that the kernel has killed for want of memory.
+    /// The number of processes killed by the OOM killer.
     var memoryKills: Int { kills.values.reduce(0, +) }
-    /// Milliseconds that the disk hangs at most.
+    /// The longest time that the disk hangs, in milliseconds.
     private let hangsAtMost: Int
 
-    /// What is undone at a moment.
+    /// A disturbance and when to undo it.
     private struct Step {
         let trouble: Trouble
         let end: ContinuousClock.Instant
@@ -45,19 +45,20 @@ struct Troublemaker {
     }
 
     private static let interval = Duration.milliseconds(200)
-    /// Less than any decode takes.
+    /// Less than any decode needs.
     private static let limitedBytes: UInt64 = 1 << 20
 
     init(_ stack: StackHarness, _ random: SeededGenerator, hangsAtMost: Int) {
         (self.stack, self.random, self.hangsAtMost) = (stack, random, hangsAtMost)
     }
 
-    /// Goes on until `seconds` have passed, and undoes what is left. Each was done once by then.
+    /// Runs for `seconds`, then undoes the remaining disturbances. By then each has been caused at
+    /// least once.
     mutating func run(seconds: Int) async throws {
         let start = ContinuousClock.now
         var first = Trouble.possible
         while ContinuousClock.now < start.advanced(by: .seconds(seconds)) || !first.isEmpty {
-            // The moments are part of what is asked: no event says when.
+            // Random moments are intended here, so there is no event to wait for.
             try await Task.sleep(for: Self.interval)
             try undo(until: .now)
             let trouble = first.last ?? Trouble.possible.randomElement(using: &random)
@@ -71,13 +72,13 @@ struct Troublemaker {
 
     private var isDiskFrozen: Bool { current.contains { $0.trouble == .hangingDisk } }
 
-    /// Each is there once at a time. Who fills a disk that is frozen hangs as well.
+    /// Each is active at most once. Filling a frozen disk would hang as well.
     private func mayBegin(_ trouble: Trouble) -> Bool {
         if trouble == .fullDisk, isDiskFrozen { return false }
         return !current.contains { $0.trouble == trouble }
     }
 
-    /// What fills a disk is removed once the disk is thawed.
+    /// The file that fills a disk is removed after the disk is thawed.
     private mutating func undo(until now: ContinuousClock.Instant?) throws {
         let isDue = { (step: Step) in now.map { step.end <= $0 } ?? true }
         for step in current where step.trouble == .hangingDisk && isDue(step) { try step.undo() }
@@ -122,7 +123,7 @@ struct Troublemaker {
         }
     }
 
-    /// The coordinator in one of ten, as it takes all with it.
+    /// The coordinator with a probability of one in ten, since its loss affects everything.
     private mutating func victim() -> ObservedProcess? {
         let isCoordinator = random.happens(10)
         return stack.children

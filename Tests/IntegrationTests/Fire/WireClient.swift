@@ -4,13 +4,13 @@ import Messages
 import TestKit
 import Wire
 
-/// A client that sees every message on the wire, where the library would hide a second reply.
+/// A client that sees every message on the wire; the library would hide a duplicate reply.
 final class WireClient {
     let peer: WirePeer
     private var encoder = MessageEncoder()
     private var decoder = MessageDecoder()
 
-    /// Connects to a stack and introduces itself.
+    /// Connects to a stack and sends its hello.
     init(_ stack: StackHarness, takesBatches: Bool = false, socket: String? = nil) throws {
         peer = try WirePeer(socket ?? stack.frontSocket)
         let hello = ClientHello(
@@ -22,15 +22,15 @@ final class WireClient {
         }
     }
 
-    /// Says something.
+    /// Sends a message.
     func send(_ message: ClientMessage) throws {
         let encoded = try encoder.encode(message)
         try peer.send([encoded.header.bytes, encoder.packed()])
     }
 
-    /// Says several loads in one message.
+    /// Sends several loads in one message.
     func send(bodies: [[UInt8]]) throws {
-        // As protobuf has it: field 1, its length in 7 bits a byte, its bytes.
+        // Protobuf encoding: field 1, its length as a varint, its bytes.
         let message = bodies.flatMap { body -> [UInt8] in
             precondition(body.count < 1 << 14, "two bytes say the length")
             return [0x0A, UInt8(body.count & 0x7F) | 0x80, UInt8(body.count >> 7)] + body
@@ -44,7 +44,7 @@ final class WireClient {
         return encoder.packed()
     }
 
-    /// The replies of the next message, and whether it is one of several.
+    /// The replies in the next message, and whether it is a batch.
     func receiveReplies() throws -> (replies: [ServerMessage], isBatch: Bool) {
         guard let frames = try peer.receive(within: defaultTimeout), frames.count == 2 else {
             throw StackFailure("no message came")
@@ -62,7 +62,7 @@ final class WireClient {
         return (try bodies.map { try decoder.serverMessage(.reply, $0.span.bytes) }, true)
     }
 
-    /// What comes next; nil if nothing comes within the time.
+    /// The next message; nil if none arrives within `limit`.
     func receive(within limit: Duration = .zero) throws -> ServerMessage? {
         guard let frames = try peer.receive(within: limit) else { return nil }
         guard frames.count == 2 else { throw StackFailure("\(frames.count) frames came") }
@@ -73,7 +73,7 @@ final class WireClient {
 }
 
 extension Identifier128 {
-    /// New bits.
+    /// A random identifier.
     static var random: Identifier128 {
         Identifier128(high: Random.uint64(), low: Random.uint64())
     }

@@ -6,13 +6,13 @@ import TestKit
 import Wire
 import ZeroMQ
 
-/// The connecting side of the bus in the hands of a test: it says what the test wants, be it
-/// sense or not. One thread.
+/// The connecting side of the bus, controlled by a test, which can send arbitrary messages.
+/// Confined to one thread.
 final class WirePeer {
     private let context: Context
     private var connection: BusConnection
     private var loop = EventLoop(sourcesMax: 2)
-    /// Whether the connection stands.
+    /// Whether the connection is established.
     private(set) var isUp = false
 
     /// Connects to the socket at `path` and waits for the handshake.
@@ -30,7 +30,7 @@ final class WirePeer {
         }
     }
 
-    /// Sends one message of any frames.
+    /// Sends one message with arbitrary frames.
     func send(_ frames: [[UInt8]]) throws {
         for (index, frame) in frames.enumerated() {
             let outcome = try connection.socket.send(
@@ -39,7 +39,7 @@ final class WirePeer {
         }
     }
 
-    /// The frames of the next message; nil if none comes within the time.
+    /// The frames of the next message; nil if none arrives within `limit`.
     func receive(within limit: Duration = .zero) throws -> [[UInt8]]? {
         let deadline = Instant.now().adding(milliseconds: limit.milliseconds)
         while true {
@@ -52,7 +52,8 @@ final class WirePeer {
         }
     }
 
-    /// Waits for the other side to close the connection; false if it does not within the time.
+    /// Waits for the other side to close the connection. Returns false if it doesn't within
+    /// `limit`.
     func isClosed(within limit: Duration = defaultTimeout) throws -> Bool {
         let deadline = Instant.now().adding(milliseconds: limit.milliseconds)
         while isUp, Instant.now() < deadline {

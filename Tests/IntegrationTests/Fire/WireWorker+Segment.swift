@@ -3,22 +3,22 @@ import Messages
 import TestKit
 
 extension WireWorker {
-    /// The file of the segment to which forged outcomes refer.
+    /// The segment file that forged outcomes refer to.
     struct SegmentFile {
         fileprivate let folder: String
         fileprivate let name: String
 
-        /// Puts a payload where forged references say that it is.
+        /// Writes a payload at the position that forged references name.
         func write(_ bytes: [UInt8]) throws {
             let file = try FileDescriptor.openDirectory(folder).open(name, [.readWrite])
             try bytes.withUnsafeBytes { try file.writeAll($0, at: 64) }
         }
 
-        /// Removes it.
+        /// Removes the file.
         func remove() { try? FileDescriptor.openDirectory(folder).unlink(name) }
     }
 
-    /// Makes the segment that `announce` speaks of.
+    /// Creates the segment that `announce` announces.
     func makeSegment(
         in stack: StackHarness, byteCount: UInt64 = Forgery.segmentBytes
     ) throws -> SegmentFile {

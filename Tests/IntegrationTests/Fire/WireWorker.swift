@@ -4,26 +4,26 @@ import Messages
 import TestKit
 import Wire
 
-/// A worker of any kind in the hands of a test: it may lie.
+/// A worker of any kind, controlled by a test, which can send false outcomes.
 final class WireWorker {
     let peer: WirePeer
-    /// Its life, as its hello said.
+    /// Its incarnation, as sent in its hello.
     let incarnation = Incarnation(.random)
     private var encoder = MessageEncoder()
     private var decoder = MessageDecoder()
 
-    /// Connects at the listener of `kind` and introduces itself; takes `credit` jobs at a time.
+    /// Connects to the listener of `kind` and sends its hello with a credit of `credit` jobs.
     convenience init(_ kind: WorkerKind, _ stack: StackHarness, credit: UInt32) throws {
         try self.init(
             at: stack.backSocket(kind), stack, credit: credit, secret: stack.listenerSecret(kind))
-        // What the configuration sets comes behind the welcome (PROTOCOL §8).
+        // The configured settings follow the welcome (PROTOCOL §8).
         guard kind == .download else { return }
         guard case .downloadSettings = try receive(within: defaultTimeout) else {
             throw StackFailure("a worker was not told its settings", log: stack.logFile)
         }
     }
 
-    /// The same at the listener of a pool that is somebody else's.
+    /// The same for the listener of an external pool.
     convenience init(
         external pool: String, _ stack: StackHarness, credit: UInt32 = 1,
         _ capabilities: WorkerCapabilities = .all, takesReleases: Bool = false
@@ -50,7 +50,7 @@ final class WireWorker {
         }
     }
 
-    /// Says something; `altered` may change the bytes of the body.
+    /// Sends a message; `altered` may change the bytes of the body.
     func send(
         _ message: WorkerMessage, altered: ([UInt8]) -> [UInt8] = { $0 }
     ) throws {
@@ -58,7 +58,7 @@ final class WireWorker {
         try peer.send([encoded.header.bytes, altered(encoder.packed())])
     }
 
-    /// What comes next; nil if nothing comes within the time.
+    /// The next message; nil if none arrives within `limit`.
     func receive(within limit: Duration = .zero) throws -> WorkerCommand? {
         guard let frames = try peer.receive(within: limit) else { return nil }
         guard frames.count == 2 else { throw StackFailure("\(frames.count) frames came") }
@@ -67,7 +67,7 @@ final class WireWorker {
         return try decoder.workerCommand(header.kind, body.span.bytes)
     }
 
-    /// The next job; nil if none comes within the time.
+    /// The next job; nil if none arrives within `limit`.
     func job(within limit: Duration) throws -> Job? {
         let deadline = Instant.now().adding(milliseconds: limit.milliseconds)
         while Instant.now() < deadline {
@@ -76,7 +76,7 @@ final class WireWorker {
         return nil
     }
 
-    /// Whether the coordinator refuses it within the time.
+    /// Whether the coordinator rejects the worker within `limit`.
     func isRefused(within limit: Duration = defaultTimeout) throws -> Bool {
         let deadline = Instant.now().adding(milliseconds: limit.milliseconds)
         while Instant.now() < deadline {

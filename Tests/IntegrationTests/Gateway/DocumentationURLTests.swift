@@ -5,9 +5,9 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// The URLs of imgproxy's documentation and of thumbor's pages of filters, against a gateway:
-    /// each is answered in the size that the documentation's rule gives, or refused by name with
-    /// 501. The source is 1200 × 800 pixels in place of theirs.
+    /// The URLs of imgproxy's documentation and of thumbor's filter pages, sent to a gateway: each
+    /// is answered with the size that the documented rule gives, or rejected by name with status
+    /// 501. The source has 1200 × 800 pixels.
     @Suite struct DocumentationURLTests {
         private let bench = GatewayBench()
 
@@ -17,15 +17,15 @@ extension RealProcesses {
             bench.origin.route("/m.png", .bytes(try Images.waves(width: 40, height: 40).png()))
         }
 
-        /// Options, and the size by the documented rule; `nil`: 501.
+        /// The options, and the size by the documented rule; `nil`: status 501.
         private static let imgproxy: [(String, String?)] = [
             // "Signing a URL", "Processing an image", "Getting started".
             ("rs:fill:300:400:0/g:sm", "300x400"),
             ("pr:sharp/rs:fill:300:400:0/g:sm", "300x400"),
             ("preset:sharp/resize:fill:300:400:0/gravity:sm", "300x400"),
             ("rs:fit:300:200", "300x200"),
-            // Resize: fit keeps the ratio, fill cuts, fill-down never enlarges, force does not keep
-            // the ratio, auto fills where image and box lie alike.
+            // Resize: fit keeps the ratio, fill crops, fill-down never enlarges, force ignores the
+            // ratio, auto fills if image and box have the same orientation.
             ("resize:fit:300:300", "300x200"), ("rs:fill:300:300", "300x300"),
             ("rs:fill-down:2400:2400", "800x800"), ("rs:force:300:300", "300x300"),
             ("rs:auto:300:150", "300x150"), ("rs:auto:200:300", "200x133"),
@@ -51,7 +51,7 @@ extension RealProcesses {
             ("format:png", "1200x800"), ("cachebuster:abc123", "1200x800"),
             ("expires:4102444800", "1200x800"), ("filename:a.png", "1200x800"),
             ("return_attachment:1", "1200x800"), ("raw:1", "1200x800"),
-            // The paid edition, and what is not offered.
+            // Options of the paid edition, and unsupported ones.
             ("resizing_algorithm:lanczos3", nil), ("objects_position:ce", nil),
             ("crop_aspect_ratio:1", nil), ("background_alpha:0.5", nil), ("adjust:10:1:1", nil),
             ("brightness:10", nil), ("contrast:1.5", nil), ("saturation:1.5", nil),
@@ -129,7 +129,7 @@ extension RealProcesses {
             ("filters:strip_icc()", "1200x800"),
             ("fit-in/1500x1300/filters:upscale()", "1500x1000"),
             ("filters:sharpen(1,1.0,false)", "1200x800"), ("filters:max_age(60)", "1200x800"),
-            // Refused by name.
+            // Rejected by name.
             ("300x300/filters:autojpg()", nil), ("filters:convolution(1;2;1,3,true)", nil),
             ("filters:cover()", nil), ("debug/200x400/smart", nil), ("filters:equalize()", nil),
             ("300x100/filters:extract_focal()", nil),
@@ -164,7 +164,7 @@ extension RealProcesses {
             }
         }
 
-        /// The sizes of the table are those of a real thumbor.
+        /// A real thumbor returns the sizes of the table.
         @Test(.enabled(if: ThumborServer.path != nil, "IMAGEBUS_THUMBOR names a thumbor"))
         func thumborItselfAnswersInTheseSizes() throws {
             try routeImages()
@@ -179,7 +179,7 @@ extension RealProcesses {
             #expect(score.wrong.isEmpty, "\(score.wrong)")
         }
 
-        /// How many URLs were answered as documented.
+        /// The number of URLs answered as documented.
         private struct Score {
             var passed = 0
             var refused = 0

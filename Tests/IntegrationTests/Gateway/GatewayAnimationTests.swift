@@ -2,7 +2,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Animations over HTTP (WEB.md): as stills, or with all their frames. Pillow counts them.
+    /// Animations over HTTP (WEB.md): as stills, or with all their frames, counted by Pillow.
     @Suite struct GatewayAnimationTests {
         private let bench = GatewayBench()
         private static let browser =
@@ -26,7 +26,7 @@ extension RealProcesses {
             }
         }
 
-        /// Format and frames, as Pillow sees them.
+        /// The format and number of frames as read by Pillow.
         private func seen(_ answer: RawClient.Response) throws -> String {
             let script = """
                 import io, sys; from PIL import Image
@@ -37,7 +37,8 @@ extension RealProcesses {
             return String(decoding: said, as: UTF8.self)
         }
 
-        /// A still stays in the format of its source where the URL names none, and says what it is.
+        /// A still keeps the format of its source unless the URL names one, and is marked as a
+        /// still.
         @Test(
             arguments: [
                 ("/a.gif", "", "GIF 1"), ("/a.png", "", "PNG 1"), ("/a.webp", "", "WEBP 1"),
@@ -52,8 +53,8 @@ extension RealProcesses {
             }
         }
 
-        /// Where frames are kept they are, in a format that holds them, however the client prefers
-        /// others; and what has more of them is a still.
+        /// If frames are kept, the format is one that supports them, whatever the client prefers;
+        /// animations with more frames become stills.
         @Test(
             arguments: [
                 ("5", "/a.gif", "", "WEBP 5"), ("9", "/a.png", "", "WEBP 5"),
@@ -70,8 +71,8 @@ extension RealProcesses {
             }
         }
 
-        /// A URL says itself how many frames it keeps, and only `raw` keeps those of an animation
-        /// that nothing else is done to.
+        /// A URL can limit the number of frames itself; only `raw` keeps those of an otherwise
+        /// unchanged animation.
         @Test(
             arguments: [
                 ("", "GIF 1"), ("f:gif", "GIF 1"), ("f:webp", "WEBP 1"), ("maf:9", "WEBP 5"),
@@ -85,7 +86,7 @@ extension RealProcesses {
             }
         }
 
-        /// The limit of pixels is that of one frame, whose 2,400 do not add up.
+        /// The pixel limit applies to a single frame, so 2,400 of them don't add up.
         @Test func anAnimationIsHeldToTheLimitOfOneFrame() async throws {
             try await bench.run(
                 ["--grammar", "thumbor"], stack: ["--pixel-limit", "2400"]

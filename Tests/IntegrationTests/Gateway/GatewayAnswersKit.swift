@@ -2,11 +2,11 @@ import ImageModel
 import Imagebus
 import TestKit
 
-/// What the tests of a gateway's answers share.
+/// Shared helpers for tests of gateway responses.
 struct GatewayBench {
     let origin = OriginServer()
 
-    /// A gateway before a stack of its own, with unsigned paths.
+    /// Runs a gateway with unsigned paths in front of its own stack.
     func run(
         _ arguments: [String] = [], stack flags: [String] = [], decoders: Int = 1,
         _ body: (GatewayProcess, StackHarness) async throws -> Void
@@ -16,7 +16,7 @@ struct GatewayBench {
         }
     }
 
-    /// A path of imgproxy's.
+    /// A path in imgproxy's grammar.
     func path(_ name: String, _ options: String = "rs:fit:40:40", _ ending: String = "") -> String {
         let options = options.isEmpty ? "" : "\(options)/"
         return "/unsafe/\(options)plain/\(origin.url(name))\(ending)"

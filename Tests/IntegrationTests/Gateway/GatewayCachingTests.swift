@@ -2,17 +2,18 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What caches may do with the answers of a gateway (RFC 9111): the table of `Proto/WEB.md`
-    /// (5.4), judged by nginx with `proxy_cache`.
+    /// Caching of gateway responses (RFC 9111): the table of `Proto/WEB.md` (5.4), verified with
+    /// nginx and `proxy_cache`.
     @Suite struct GatewayCachingTests {
         private let bench = GatewayBench()
 
         private struct Row: CustomTestStringConvertible {
-            /// Fields of the origin's answer.
+            /// Header fields of the origin's response.
             var origin: [(String, String)] = []
-            /// `Cache-Control` of the gateway's; up to ten of the seconds may have passed.
+            /// `Cache-Control` of the gateway's response, of whose seconds up to ten may have
+            /// passed.
             let answer: String
-            /// Whether nginx answers the second request by itself.
+            /// Whether nginx answers the second request from its cache.
             let isKept: Bool
             var testDescription: String { "\(origin) → \(answer)" }
         }
@@ -47,7 +48,7 @@ extension RealProcesses {
                 isKept: true),
         ]
 
-        /// Every row for an image, the bytes as they came, and what is known of them.
+        /// Every row, for a processed image, for unchanged bytes, and for image properties.
         @Test(arguments: rows)
         private func nginxKeepsWhatTheOriginPermits(row: Row) async throws {
             try await run([]) { gateway, proxy in
@@ -78,7 +79,7 @@ extension RealProcesses {
             #expect(second.body == first.body)
         }
 
-        /// Whether the texts are the same, but for seconds that have passed.
+        /// Whether the texts are equal, except for elapsed seconds.
         private static func isNearly(_ said: String, _ expected: String) -> Bool {
             let (said, expected) = (said.split(separator: ", "), expected.split(separator: ", "))
             return said.count == expected.count
@@ -125,7 +126,7 @@ extension RealProcesses {
             }
         }
 
-        /// thumbor's `max_age` says how long, and not for whom.
+        /// thumbor's `max_age` sets the lifetime, but not the scope of caching.
         @Test(
             arguments: [
                 ("no-cache", "max-age=60", true), ("private", "private, max-age=60", false),

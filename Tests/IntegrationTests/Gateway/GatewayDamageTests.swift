@@ -29,7 +29,7 @@ extension RealProcesses {
             }
         }
 
-        /// And what one URL refuses another one shows.
+        /// An image rejected at one URL is delivered at another.
         @Test func thePathAndTheListenerMayRefuseIt() async throws {
             for (settings, options, status) in [
                 ([], "dmg:refuse/w:50", 422), (["--damaged", "refuse"], "w:50", 422),

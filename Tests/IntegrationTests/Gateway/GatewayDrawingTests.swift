@@ -2,7 +2,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// SVG over HTTP (WEB §5.11), before a stack without decoders of drawings.
+    /// SVG over HTTP (WEB §5.11), in front of a stack without decoders for drawings.
     @Suite struct GatewayDrawingTests {
         private let bench = GatewayBench()
         private static let drawing = Array(
@@ -37,8 +37,8 @@ extension RealProcesses {
             #expect(answer.field("ETag") != nil, "\(target)")
         }
 
-        /// Whatever the options are, with what browsers and others accept, twice: the second time
-        /// it is cached.
+        /// With any options, and with the `Accept` fields of browsers and other clients, twice: the
+        /// second time from the cache.
         @Test func imgproxyPassesDrawingsThrough() async throws {
             try await bench.run { gateway, _ in
                 let browser = "Accept: image/avif,image/webp,image/apng,image/svg+xml,*/*;q=0.8\r\n"
@@ -70,7 +70,7 @@ extension RealProcesses {
                     let answer = try gateway.get(target)
                     #expect([415, 422].contains(answer.status), "\(target) \(answer.head)")
                 }
-                // A client that takes no SVG gets none.
+                // A client that doesn't accept SVG doesn't get it.
                 let answer = try gateway.get(bench.path("/a.svg", ""), "Accept: image/png\r\n")
                 #expect([406, 415].contains(answer.status), "\(answer.head)")
             }
@@ -87,7 +87,7 @@ extension RealProcesses {
             }
         }
 
-        /// Sources of the formats that are skipped come as they are, without their metadata.
+        /// Sources in skipped formats are delivered unchanged, but without their metadata.
         @Test func skippedFormatsComeAsTheyAre() async throws {
             let file = try MarkedFile.bytes("jpg")
             bench.origin.route("/a.jpg", .bytes(file))

@@ -5,14 +5,14 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A gateway behind a proxy: whom it believes, and by what logs find a request.
+    /// A gateway behind a proxy: trusted addresses, and request ids in logs.
     @Suite struct GatewayEdgeTests {
         private let bench = GatewayBench()
         private let traceID = "0af7651916cd43dd8448eb211c80319c"
         private let workers: Set<String> = [
             "imagebus-download", "imagebus-cache", "imagebus-decode", "imagebus-transform",
         ]
-        /// The last byte of the proxy's address; that of all others is 1.
+        /// The last byte of the proxy's address; that of all other clients is 1.
         private static let proxy: UInt8 = 9
         private let trusting = ["--trusted-proxy", "127.0.0.9"]
 
@@ -37,7 +37,7 @@ extension RealProcesses {
                 .map { try JSONValue(parsing: Array($0.utf8)) }
         }
 
-        // MARK: - Names of requests
+        // MARK: - Request ids
 
         @Test func theNamesOfAProxyAreFoundInTheLogsOfAllProcesses() async throws {
             try routeImage()
@@ -85,8 +85,8 @@ extension RealProcesses {
             }
         }
 
-        /// Such answers are kept as a whole, and the names of one request must not get into those
-        /// of others.
+        /// Such responses are kept whole, and the ids of one request must not leak into other
+        /// responses.
         @Test func answersAtHandHaveTheNamesOfTheirOwnRequest() async throws {
             try routeImage()
             try await bench.run(trusting) { gateway, stack in
@@ -106,7 +106,7 @@ extension RealProcesses {
                     if others.field("X-Request-Id") == nil { withoutNames += 1 }
                 }
                 #expect(withoutNames > 150, "the gateway had them at hand")
-                // Requests that have names are told vouchers as well.
+                // Requests with ids also report the use of vouchers.
                 _ = try await stack.awaitStatus("vouchers used") {
                     ($0.counter("voucherHits") ?? 0) > 300
                 }
@@ -160,14 +160,14 @@ extension RealProcesses {
             private let client: RawClient
             init(_ client: consuming RawClient) { self.client = client }
 
-            /// The status of an answer; 0: the connection is closed.
+            /// The status of a response; 0: the connection is closed.
             func asks() -> Int {
                 client.get("/live")
                 return client.whole().status
             }
         }
 
-        // MARK: - Lines
+        // MARK: - Log lines
 
         @Test func healthChecksHaveNoLines() async throws {
             try await bench.run(

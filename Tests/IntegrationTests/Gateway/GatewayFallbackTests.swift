@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What is shown in the place of what cannot be had.
+    /// Fallback images for images that can't be loaded.
     @Suite struct GatewayFallbackTests {
         private let bench = GatewayBench()
 
@@ -34,7 +34,7 @@ extension RealProcesses {
             try await bench.run(arguments) { gateway, _ in
                 for (name, code, status) in [
                     ("/none.jpg", "invalidDownloadStatusCode", 404), ("/page", "badImageData", 422),
-                    // The second time the stack does not ask.
+                    // The second time the stack doesn't ask the origin.
                     ("/page", "badImageData", 422),
                 ] {
                     let image = try gateway.get(bench.path(name, "rs:fit:20:20", "@png"))
@@ -42,14 +42,14 @@ extension RealProcesses {
                     #expect(image.field("Cache-Control") == "public, max-age=7")
                     try expectRed(image, code)
                 }
-                // No other errors than those named, and no options that are wrong.
+                // Only for the listed errors, and not for invalid options.
                 let failed = try gateway.get(bench.path("/500"))
                 #expect(failed.status == 502 && failed.field("X-Imagebus-Fallback") == nil)
                 #expect(try gateway.get("/unsafe/w:x/plain/http://a/b").status == 400)
             }
         }
 
-        /// However large it is: the second one has bytes behind its image.
+        /// Of any size: the second one is followed by additional bytes.
         @Test(arguments: [0, 200_000])
         func aFileIsShownToo(more: Int) async throws {
             let folder = TestKit.TemporaryDirectory()

@@ -4,8 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// How long answers count as fresh. Age is told by the origin, so that nobody waits for time to
-    /// pass.
+    /// How long responses are fresh. The origin sends the `Age`, so that tests don't have to wait.
     @Suite struct GatewayFreshnessTests {
         private let bench = GatewayBench()
 
@@ -23,8 +22,8 @@ extension RealProcesses {
                 .first { $0.hasPrefix("max-age=") }.flatMap { Int($0.dropFirst(8)) }
         }
 
-        /// An origin that says nothing is asked once in an hour, and what it sends may be shown a
-        /// while longer.
+        /// An image without freshness information is fetched once an hour, and may be served stale
+        /// for a while.
         @Test func whatOriginsDoNotSayIsAssumed() async throws {
             try route([])
             try await bench.run { gateway, stack in
@@ -59,7 +58,7 @@ extension RealProcesses {
             try await bench.run { gateway, stack in
                 #expect(try gateway.get(bench.path("/a.jpg")).field("Cache-Control") == "no-cache")
                 _ = try await stack.awaitIdle()
-                // Also where the confirmation says nothing.
+                // Also if the 304 contains no freshness information.
                 try route([])
                 _ = try gateway.get(bench.path("/a.jpg"))
                 _ = try await stack.awaitIdle()
@@ -68,8 +67,8 @@ extension RealProcesses {
             }
         }
 
-        /// Past its time by no more than is assumed, it is shown while the origin is asked, which
-        /// has not answered yet.
+        /// Within the assumed stale period the image is served while the origin is asked, which
+        /// hasn't responded yet.
         @Test func whatIsPastItsTimeIsShownWhileTheOriginIsAsked() async throws {
             try route([("Age", "3700")])
             try await bench.run { gateway, stack in
@@ -100,9 +99,9 @@ extension RealProcesses {
             }
         }
 
-        /// A client had it stored, for which an origin that says nothing made it stale at once; it
-        /// is too old to be assumed fresh, and the stack was restarted since. The gateway asks the
-        /// origin once, also after a further restart.
+        /// A client has stored it; for that client, an origin without freshness information made it
+        /// stale at once. It is too old for the assumed freshness, and the stack has been restarted
+        /// since. The gateway asks the origin once, and not again after a further restart.
         @Test(arguments: ["rs:fit:40:40", "raw:1"])
         func whatAClientHadStoredIsAskedAboutOnce(options: String) async throws {
             try route([("Age", "9000")])

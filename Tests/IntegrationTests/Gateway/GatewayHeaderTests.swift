@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Headers that a gateway passes on to origins, and those that it adds to answers.
+    /// Headers that a gateway forwards to origins, and those that it adds to responses.
     @Suite struct GatewayHeaderTests {
         private let bench = GatewayBench()
         private let folder = TestKit.TemporaryDirectory()
@@ -20,7 +20,7 @@ extension RealProcesses {
             return try Pixels(width: 30, height: 20, bands: 3, samples: samples).png()
         }
 
-        /// Two shades, by what the cookie says; nobody's is a third one.
+        /// Two images, chosen by the cookie, and a third without one.
         private func routeByCookie() throws {
             var images: [String: [UInt8]] = [:]
             for (name, shade) in [("user=ann", 40), ("user=bob", 140), ("", 240)] {
@@ -64,7 +64,7 @@ extension RealProcesses {
             }
         }
 
-        /// A page of a stranger gets no cookies of visitors to its own host, whatever it asks for.
+        /// A URL on another host gets no cookies of the HTTP clients, whatever it requests.
         @Test func otherSourcesGetNone() async throws {
             let stranger = OriginServer()
             let image = try Images.waves(width: 30, height: 20).png()
@@ -90,15 +90,15 @@ extension RealProcesses {
                 #expect(asked.count >= 3)
                 for request in asked {
                     #expect(request.header("cookie") == nil)
-                    // The user info of the URL is the visitor's own.
+                    // The user info of the URL comes from the HTTP client itself.
                     #expect(request.header("authorization")?.contains("Bearer") != true)
                 }
                 #expect(bench.origin.requests("/go.png").first?.header("cookie") == "user=ann")
             }
         }
 
-        /// Values are bytes: what only looks alike is another visitor's, also where the gateway has
-        /// the answer at hand; what is not UTF-8 is not passed on.
+        /// Values are compared as bytes: a value that merely looks the same belongs to another HTTP
+        /// client, even if the gateway has the response in memory; invalid UTF-8 isn't forwarded.
         @Test func valuesAreComparedByteForByte() async throws {
             let (one, other) = ("user=\u{E9}", "user=e\u{301}")
             let (first, second) = (try Self.image(60), try Self.image(160))
@@ -127,7 +127,8 @@ extension RealProcesses {
             }
         }
 
-        /// What the operator's profile does not permit is refused, whatever the gateway asks for.
+        /// Headers that the operator's profile doesn't permit are rejected, whatever the gateway
+        /// requests.
         @Test func theProfileDecides() async throws {
             bench.origin.route("/a.png", .bytes(try Images.waves(width: 30, height: 20).png()))
             let arguments = [

@@ -2,8 +2,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What of EXIF, XMP and IPTC answers have (WEB §5.10). exiftool marks the sources and reads
-    /// the answers, Pillow compares their pixels.
+    /// EXIF, XMP and IPTC in responses (WEB §5.10). exiftool writes the sources and reads the
+    /// responses, Pillow compares their pixels.
     @Suite struct GatewayMetadataTests {
         private let bench = GatewayBench()
         private static let formats = ["jpg", "png", "webp"]
@@ -14,7 +14,7 @@ extension RealProcesses {
             }
         }
 
-        /// Paths that change nothing, in each grammar.
+        /// Paths that don't change the image, in each grammar.
         private func targets(_ grammar: String, _ format: String) -> [String] {
             let url = bench.origin.url("/a.\(format)")
             return switch grammar {
@@ -26,8 +26,8 @@ extension RealProcesses {
             }
         }
 
-        /// Nothing is done to the image: its pixels stay as they are, byte for byte, and it is
-        /// displayed as before, without the place.
+        /// The image isn't processed: its pixels stay byte for byte the same, it is displayed as
+        /// before, and it has no location.
         @Test(arguments: formats)
         func unchangedImagesHaveNoPlace(format: String) async throws {
             let source = try MarkedFile.bytes(format)
@@ -49,7 +49,7 @@ extension RealProcesses {
             }
         }
 
-        /// IIIF names the format: the image is encoded, upright, and has no place.
+        /// IIIF names the format: the image is encoded, upright, without a location.
         @Test func anImageOfIIIFHasNoPlace() async throws {
             let template = bench.origin.url("/{id}")
             try await bench.run(["--grammar", "iiif", "--iiif-source", template]) { gateway, _ in
@@ -64,8 +64,8 @@ extension RealProcesses {
             }
         }
 
-        /// The policy counts for what is changed and what is not; a path may say another one, and
-        /// only `raw` has the source as it is.
+        /// The policy applies to changed and unchanged images; a path may select another policy,
+        /// and only `raw` returns the source unchanged.
         @Test(arguments: formats)
         func theListenerAndThePathSayWhatIsKept(format: String) async throws {
             let source = try MarkedFile.bytes(format)
@@ -94,7 +94,7 @@ extension RealProcesses {
             }
         }
 
-        /// A file that cannot be parsed to its end is re-encoded, or refused.
+        /// A file that can't be parsed completely is re-encoded or rejected.
         @Test func damagedFilesAreNeverSentWithThePlace() async throws {
             var damaged: [String: [UInt8]] = [:]
             for format in Self.formats {
@@ -121,8 +121,8 @@ extension RealProcesses {
             }
         }
 
-        /// Results of a stack that did not count revisions, and originals that it kept, are there:
-        /// the one is regenerated, and of the other nothing is answered that has the place.
+        /// The cache has results of a stack without revisions, and their originals: the results are
+        /// regenerated, and nothing with a location is delivered from the originals.
         @Test func anOlderCacheGivesAwayNoPlace() async throws {
             let stale = "/a.jpg"
             try await bench.run { gateway, stack in

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What operators may do that visitors may not.
+    /// What operators may do that HTTP clients may not.
     @Suite struct GatewayOperatorTests {
         private let photo: ChangingImage
         private let folder = TestKit.TemporaryDirectory()
@@ -29,7 +29,7 @@ extension RealProcesses {
 
         private var listening: [String] { ["--gateway-operator-listen", "unix:\(socket)"] }
 
-        /// One request to the listener of operators.
+        /// One request to the operators' listener.
         private func ask(
             _ method: String, _ target: String, _ body: String = "",
             type: String = "application/json", fields: String = authorization
@@ -56,7 +56,7 @@ extension RealProcesses {
                 let port = try stack.gatewayPort()
                 let first = try RawClient.get(path(), port)
                 _ = try await stack.awaitIdle()
-                // Until the gateway gives it by itself.
+                // Until the gateway answers by itself.
                 for _ in 0..<20 { _ = try RawClient.get(path(), port) }
                 for fields in [
                     Self.noCache, "Pragma: no-cache\r\n", Self.authorization,
@@ -88,7 +88,7 @@ extension RealProcesses {
             }
         }
 
-        /// What the origin says of keeping its answer is passed on as ever.
+        /// The origin's caching rules are forwarded as usual.
         @Test func anAnswerThatWasAskedForIsNoMoreCacheable() async throws {
             photo.answer(photo.old, "private, max-age=3600")
             try await withStack(arguments(), decoders: 1) { stack in
@@ -103,7 +103,7 @@ extension RealProcesses {
 
         // MARK: - Removals
 
-        /// After each purge the next request gets what the origin has by then.
+        /// After each purge the next request gets the current image of the origin.
         @Test func whatWasPurgedIsNotGivenAgain() async throws {
             photo.answerPlainly(photo.old)
             try await withStack(arguments(listening), decoders: 1) { stack in
@@ -135,7 +135,7 @@ extension RealProcesses {
             }
         }
 
-        /// By what is common to several, by a gateway of the configuration.
+        /// By prefix and tag, with a gateway of the configuration.
         @Test func severalGoByPrefixAndTag() async throws {
             let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
             let names = ["/a/1.jpg", "/a/2.jpg", "/b/3.jpg"]
@@ -173,7 +173,7 @@ extension RealProcesses {
                 #expect(try ask("POST", "/-/purge?tag=t3").status == 200)
                 #expect(try counts() == [2, 2, 2])
                 _ = try await stack.awaitIdle()
-                // The file has no operators any more: the coordinator permits it no longer.
+                // The file no longer has operators, so the coordinator no longer permits removals.
                 folder.write(
                     Array("gateway: {listen: \"127.0.0.1:0\", unsigned: yes}".utf8), to: "a.yaml")
                 try stack.send(.hangUp)
@@ -200,7 +200,7 @@ extension RealProcesses {
                         #expect(answer.field("WWW-Authenticate") == "Bearer")
                     }
                 }
-                // Images are no operator's listener.
+                // The listener for images doesn't accept operator requests.
                 let client = try RawClient(port: port)
                 client.send("PURGE \(path()) HTTP/1.1\r\nHost: a\r\n\(Self.authorization)\r\n")
                 #expect(client.whole().status == 405)
@@ -217,7 +217,8 @@ extension RealProcesses {
             }
         }
 
-        /// A gateway beside a stack is believed nothing: the operator of the stack permits it.
+        /// A separate gateway isn't trusted by itself: the operator of the stack must permit
+        /// removals.
         @Test(arguments: [false, true])
         func theStackPermitsIt(isPermitted: Bool) async throws {
             photo.answerPlainly(photo.old)
@@ -243,8 +244,8 @@ extension RealProcesses {
             }
         }
 
-        /// One that takes images connects elsewhere, and removes them all the same; SIGHUP reloads
-        /// the tokens.
+        /// A gateway that accepts uploads connects to another socket and can remove as well; SIGHUP
+        /// reloads the tokens.
         @Test func aGatewayThatTakesImagesRemovesThemToo() async throws {
             photo.answerPlainly(photo.old)
             let more = listening + ["--gateway-post-tokens", tokens]

@@ -4,12 +4,12 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What operators say of a gateway's answers.
+    /// Options of operators for the responses of a gateway.
     @Suite struct GatewayOptionTests {
         private let bench = GatewayBench()
 
-        /// A preset for those who save data holds behind that of the name `default`, and what the
-        /// path says holds behind both.
+        /// A preset for `Save-Data` applies after the preset `default`, and the options of the path
+        /// after both.
         @Test(arguments: ["few=w:32/q:10\n", "few=w:32/q:10\n default = w:50/bl:0\n"])
         func whoSavesDataHasThePreset(lines: String) async throws {
             bench.origin.route(
@@ -59,7 +59,7 @@ extension RealProcesses {
             ["--trusted-proxy", "example.com"],
         ]
 
-        /// Who forgets both keys and `--unsigned` is told so, and so is who asks.
+        /// A gateway without keys and `--unsigned` reports that, and so do its responses.
         @Test func aGatewayThatRefusesEverybodySaysSo() async throws {
             try await withStack(decoders: 1) { stack in
                 let gateway = try GatewayProcess(before: stack, [])
@@ -71,7 +71,7 @@ extension RealProcesses {
             }
         }
 
-        /// thumbor's keys are lines as editors of any system write them.
+        /// thumbor's keys are lines, with the line breaks of any system.
         @Test(arguments: ["one\ntwo\n", "# both\r\none\r\ntwo\r\n"])
         func keysAreLines(text: String) async throws {
             bench.origin.route("/a.png", .bytes(try Images.waves(width: 60, height: 40).png()))
@@ -94,7 +94,7 @@ extension RealProcesses {
             }
         }
 
-        /// Each ends the program, which names the option.
+        /// Each ends the program with an error that names the option.
         @Test func mistakesAreNamed() async throws {
             try await withStack(decoders: 1) { stack in
                 for arguments in Self.mistakes {

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Images that come with the request.
+    /// Images uploaded with the request.
     @Suite struct GatewayPostTests {
         private let bench = GatewayBench()
         private static let token = "a-token-of-some-length"
@@ -74,7 +74,7 @@ extension RealProcesses {
                 #expect(try post(gateway, target, Array("no image".utf8)).status == 422)
                 #expect(try post(gateway, target, []).status == 400)
                 #expect(try post(gateway, bench.path("/a.png"), bytes).status == 400)
-                // And a GET does not come to mean what a POST says.
+                // And it doesn't give the GET of the same target a meaning.
                 #expect(try gateway.get(target).status == 400)
             }
         }

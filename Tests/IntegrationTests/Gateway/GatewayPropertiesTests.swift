@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Facts over HTTP, compared with what other readers say of the same file.
+    /// Image properties over HTTP, compared with what other programs read from the same file.
     @Suite struct GatewayPropertiesTests {
         private let bench = GatewayBench()
 
@@ -12,8 +12,8 @@ extension RealProcesses {
             try JSONValue(parsing: response.body)
         }
 
-        /// What ImageMagick reads in the same bytes: its name of the format, sides, whether there
-        /// is alpha, and how many frames.
+        /// What ImageMagick reads from the same bytes: its format name, size, alpha and number of
+        /// frames.
         private func seen(
             _ bytes: [UInt8]
         ) throws -> (format: String, width: Int, height: Int, alpha: Bool, frames: Int) {
@@ -29,7 +29,7 @@ extension RealProcesses {
             )
         }
 
-        /// The mean of all its pixels, by ImageMagick.
+        /// The mean of all pixels, by ImageMagick.
         private func mean(_ bytes: [UInt8]) throws -> [UInt8] {
             let folder = TestKit.TemporaryDirectory()
             let file = folder.write(bytes, to: "image")
@@ -135,7 +135,7 @@ extension RealProcesses {
                 let plain = try gateway.get(
                     "/a%20b.png/info.json", "Accept: application/json\r\n")
                 #expect(plain.field("Content-Type") == "application/json")
-                // What it names can be had.
+                // The formats that it lists can be requested.
                 for format in info["extraFormats"]?.array?.compactMap(\.text) ?? [] {
                     let image = try gateway.get("/a%20b.png/full/30,/0/gray.\(format)")
                     #expect(image.status == 200, "\(format): \(image.head)")

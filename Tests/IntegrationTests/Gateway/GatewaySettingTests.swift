@@ -6,7 +6,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What operators set of the grammars: by options, by variables of other servers, by YAML.
+    /// Operator settings of the grammars: by options, by environment variables of other servers, by
+    /// YAML.
     @Suite struct GatewaySettingTests {
         private let bench = GatewayBench()
         private let folder = TestKit.TemporaryDirectory()
@@ -87,7 +88,7 @@ extension RealProcesses {
                 #expect(pixels.size == "120x60")
                 #expect(isClose(pixels.at(60, 30), [255, 0, 0]), "\(pixels.at(60, 30))")
                 #expect(!isClose(pixels.at(10, 10), [255, 0, 0]))
-                // Its copy is for nobody who names it.
+                // Its copy can't be loaded by naming it.
                 for name in DirectoryEntries.names("\(stack.runtimeDirectory)/watermark") {
                     let stranger = try RawClient.get(
                         "/_/plain/watermark:///\(name)@png", stack.gatewayPort())

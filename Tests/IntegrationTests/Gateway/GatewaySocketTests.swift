@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A gateway at a Unix socket.
+    /// A gateway on a Unix socket.
     @Suite struct GatewaySocketTests {
         private let bench = GatewayBench()
         private let folder = TestKit.TemporaryDirectory()
@@ -30,8 +30,8 @@ extension RealProcesses {
                 "/a.jpg", .bytes(try Images.waves(width: 80, height: 80).jpeg(quality: 90)))
         }
 
-        /// Its file has the mode that proxies need, the ready line says where it is, and both
-        /// clients and nginx reach it.
+        /// Its file has the mode that proxies need, the ready line contains its path, and both
+        /// clients and nginx can connect.
         @Test func clientsAndNginxReachIt() async throws {
             try routeImage()
             try await withStack(arguments(), decoders: 1) { stack in
@@ -51,7 +51,8 @@ extension RealProcesses {
             }
         }
 
-        /// Who connects while the next gateway starts waits, and SIGHUP changes nothing of it.
+        /// Connections made while the next gateway starts wait for it; SIGHUP doesn't affect the
+        /// socket.
         @Test func itStaysWhenTheGatewayIsRestarted() async throws {
             try routeImage()
             try await withStack(arguments(), decoders: 1) { stack in
@@ -70,7 +71,7 @@ extension RealProcesses {
             }
         }
 
-        /// Peers have no address, so that none of them has too many connections.
+        /// Peers have no address, so the limit per address doesn't apply.
         @Test func itHasNoLimitByAddress() async throws {
             let more = ["--gateway-connections-per-address", "1"]
             try await withStack(arguments(more), decoders: 1) { _ in
@@ -85,7 +86,7 @@ extension RealProcesses {
             }
         }
 
-        /// The file stays behind, and is replaced; where somebody listens, it is not.
+        /// The file stays behind and is replaced, unless something listens on it.
         @Test func aFileIsReplacedWhereNobodyListens() async throws {
             try await withStack(arguments(), decoders: 1) { stack in
                 let other = try StackHarness(arguments())
@@ -103,7 +104,7 @@ extension RealProcesses {
             }
         }
 
-        /// A gateway of its own, and one of the configuration.
+        /// A separate gateway, and one of the configuration.
         @Test func programAndFileTakeItToo() async throws {
             try routeImage()
             let inner = "unix:\(folder.file("inner.sock"))"

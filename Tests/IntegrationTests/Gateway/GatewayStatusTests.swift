@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Failures of real stacks and origins, as HTTP tells them.
+    /// Failures of real stacks and origins as HTTP statuses.
     @Suite struct GatewayStatusTests {
         private let bench = GatewayBench()
 
@@ -43,7 +43,7 @@ extension RealProcesses {
                 ] {
                     expect(try gateway.get(bench.path(name)), status, code)
                 }
-                // The second time the origin is not asked.
+                // The second time the origin isn't asked.
                 expect(
                     try gateway.get(bench.path("/page")), 422, "badImageData", retry: 1...10)
                 #expect(bench.origin.requestCount("/page") == 1)
@@ -60,7 +60,7 @@ extension RealProcesses {
             }
         }
 
-        /// What the origin says of when to come again is passed on, and nobody waits for it.
+        /// The origin's `Retry-After` is forwarded at once, without a retry.
         @Test(arguments: [429, 503])
         func anOriginWithoutTimeIsToldAtOnce(status: Int) async throws {
             bench.origin.route("/a.jpg", .status(status).with(header: "Retry-After", "120"))
@@ -71,8 +71,8 @@ extension RealProcesses {
             }
         }
 
-        /// A failure is remembered for as long as the listener says; then the source is asked
-        /// again, and a success is one for everybody.
+        /// A failure is remembered for the configured time; then the source is requested again, and
+        /// a success applies to all clients.
         @Test func aSourceThatWasRepairedIsShown() async throws {
             let page = Array("<html>".utf8)
             bench.origin.route("/a.jpg", .bytes(page, contentType: "text/html"))
@@ -87,7 +87,7 @@ extension RealProcesses {
             }
         }
 
-        /// What may pass is not remembered at all.
+        /// Temporary failures aren't remembered at all.
         @Test func anEmptyBodyIsAskedForAgain() async throws {
             let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
             bench.origin.route("/a.jpg", .sequence([.bytes([]), .status(204), .bytes(image)]))
@@ -116,7 +116,7 @@ extension RealProcesses {
             }
         }
 
-        /// 429 and when to come again, while others wait for the same host.
+        /// 429 with `Retry-After`, while other requests wait for the same host.
         @Test func aFullQueueIs429() async throws {
             let gate = Gate()
             let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
@@ -135,7 +135,7 @@ extension RealProcesses {
             }
         }
 
-        /// Nobody serves the stack any more.
+        /// The stack no longer runs.
         @Test func aStackThatHasGoneIs503() async throws {
             try await bench.run { gateway, stack in
                 try stack.stop()

@@ -4,13 +4,13 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What one URL is for clients that accept and hint different things, while the caches hold
-    /// what others were given before.
+    /// The responses of one URL for clients with different `Accept` and hints, while the caches
+    /// hold the variants of other clients.
     @Suite struct GatewayVariantTests {
         private let bench = GatewayBench()
 
-        /// What a client accepts, by hand: the types of `Accept` as RFC 9110 §12.5.1 reads them, of
-        /// those that there are here; empty: none.
+        /// The media types that a client accepts, worked out by hand from `Accept` (RFC 9110
+        /// §12.5.1), limited to those available here; empty: none.
         private struct Client {
             let accept: String?
             let types: Set<String>
@@ -36,8 +36,8 @@ extension RealProcesses {
             Client("image/gif", ["image/gif"]), Client("text/html,image/*;q=0", []),
         ]
 
-        /// What a client hints, and what its image then measures across where the path says no
-        /// size, and where it says 40.
+        /// The hints of a client, and the resulting width of its image if the path has no size, and
+        /// if it has 40.
         private static let hints: [(fields: String, free: Int, said: Int)] = [
             ("", 120, 40), ("Sec-CH-Width: 31\r\n", 32, 40), ("Width: 50\r\nDPR: 1.2\r\n", 64, 60),
             ("Sec-CH-Width: 9\r\nSec-CH-DPR: 2\r\nSave-Data: on\r\n", 32, 80),
@@ -72,7 +72,7 @@ extension RealProcesses {
             files.flatMap { file in
                 clients.flatMap { client in
                     hints.enumerated().flatMap { place, hint in
-                        // Each hint with a size and without, on files in turn.
+                        // Each hint with a size and without, on the files in turn.
                         [true, false].filter { $0 || place > 0 || file == "/a.png" }.map {
                             Combination(file: file, client: client, hint: hint, saysSize: $0)
                         }
@@ -81,7 +81,7 @@ extension RealProcesses {
             }
         }
 
-        /// The type of bytes, by the reader of the file format itself and not by their head.
+        /// The type of the bytes, determined by a decoder of the format and not from their head.
         private func seen(_ bytes: [UInt8], _ folder: TestKit.TemporaryDirectory) throws
             -> (type: String, width: Int)
         {
@@ -130,7 +130,7 @@ extension RealProcesses {
                     #expect(image.field("Content-Type") == type, "\(note)")
                     #expect(one.client.types.contains(type), "\(note)")
                     #expect(width == (one.saysSize ? one.hint.said : one.hint.free), "\(note)")
-                    // A tag is that of these bytes and of no others.
+                    // A tag belongs to exactly one sequence of bytes.
                     let tag = try #require(image.field("ETag"), "\(note)")
                     #expect(tags.updateValue(image.body, forKey: tag) ?? image.body == image.body)
                     #expect(bodies.updateValue(tag, forKey: image.body) ?? tag == tag)
@@ -148,8 +148,8 @@ extension RealProcesses {
             for file in Self.files { #expect(bench.origin.requestCount(file) == 1) }
         }
 
-        /// The members of a list may have lines of their own (RFC 9110 §5.3); what is no list says
-        /// nothing then.
+        /// The members of a list may be in several fields (RFC 9110 §5.3); an invalid list is
+        /// ignored then.
         @Test func linesOfOneFieldAreOneList() async throws {
             try route()
             let folder = TestKit.TemporaryDirectory()
@@ -174,7 +174,7 @@ extension RealProcesses {
             }
         }
 
-        /// A format in the path is not negotiated, and no cache needs to know what was accepted.
+        /// A format in the path isn't negotiated, so the response doesn't vary by `Accept`.
         @Test func whatThePathSaysDependsOnNothing() async throws {
             try route()
             try await bench.run { gateway, _ in

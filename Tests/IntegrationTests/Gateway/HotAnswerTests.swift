@@ -6,7 +6,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Answers that a gateway gives again (SEMANTICS §5.24): what a stack would answer now.
+    /// Responses that a gateway repeats (SEMANTICS §5.24) equal those that the stack would give
+    /// now.
     @Suite struct HotAnswerTests {
         private let photo: ChangingImage
 
@@ -26,7 +27,7 @@ extension RealProcesses {
             "/unsafe/\(options)/plain/\(photo.url)"
         }
 
-        /// Until the gateway gives the answer without the coordinator.
+        /// Until the gateway answers without the coordinator.
         private func heat(
             _ gateway: GatewayProcess, _ stack: StackHarness, _ target: String, _ more: String = ""
         ) async throws -> RawClient.Response {
@@ -108,7 +109,7 @@ extension RealProcesses {
             }
         }
 
-        /// One connection, many requests: the same answer again and again, and each is counted.
+        /// One connection, many requests: the same response each time, and each is counted.
         @Test func aConnectionIsAnsweredManyTimes() async throws {
             try await withGateway { gateway, stack in
                 let whole = try await heat(gateway, stack, path())

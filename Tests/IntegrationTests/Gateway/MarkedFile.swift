@@ -1,12 +1,13 @@
 import TestKit
 
-/// Images with a place in each part of a file that can have one, and what others read in them.
+/// Images with a GPS location in every part of a file that can contain one, and what other programs
+/// read from them.
 enum MarkedFile {
-    /// Texts that are in a source, and in no answer without its metadata.
+    /// Texts that are in a source, and in no response without its metadata.
     private static let hidden = ["SECRETPLACE", "GPSLatitude", "BEHINDTHEEND"]
 
-    /// A JPEG, PNG or WebP of 60 × 40 pixels that is displayed turned by a quarter, the same each
-    /// time: its profile has the time at which it was made.
+    /// A JPEG, PNG or WebP of 60 × 40 pixels that is displayed rotated by 90 degrees. It is the
+    /// same for every call, since its profile contains its creation time.
     static func bytes(_ format: String) throws -> [UInt8] {
         switch format {
         case "jpg": try jpeg.get()
@@ -54,12 +55,12 @@ enum MarkedFile {
         return bytes + Array("BEHINDTHEEND".utf8)
     }
 
-    /// What of these texts is in it.
+    /// Those of the hidden texts that the bytes contain.
     static func secrets(in bytes: [UInt8]) -> [String] {
         hidden.filter { bytes.firstRange(of: Array($0.utf8)) != nil }
     }
 
-    /// What exiftool reads that a camera, a person or an editor wrote, as `NAME=VALUE`.
+    /// The fields read by exiftool that a camera, a person or an editor wrote, as `NAME=VALUE`.
     static func said(_ bytes: [UInt8]) throws -> Set<String> {
         let folder = TemporaryDirectory()
         let said = try Tool.run([
@@ -75,7 +76,7 @@ enum MarkedFile {
             })
     }
 
-    /// What `said` reads where only rights, and the turn, were kept.
+    /// The result of `said` if only rights and orientation were kept.
     static func rights(_ format: String) -> Set<String> {
         var said: Set = [
             "Orientation=6", "Artist=Ada Lovelace", "Copyright=(c) Ada", "Rights=(c) Ada",
@@ -84,8 +85,7 @@ enum MarkedFile {
         return said
     }
 
-    /// Size and pixels as they are stored, a digest of the profile, and the turn, as Pillow sees
-    /// them.
+    /// The size and stored pixels, a digest of the profile, and the orientation, as read by Pillow.
     static func pixels(_ bytes: [UInt8]) throws -> String {
         let script = """
             import hashlib, io, sys; from PIL import Image
@@ -98,8 +98,8 @@ enum MarkedFile {
         return String(decoding: said, as: UTF8.self)
     }
 
-    /// Makes what is in a cache directory look as a stack left it that did not count revisions, and
-    /// put the source, with its place, under the keys of all results.
+    /// Makes a cache directory look as if written by a stack without revisions, and stores the
+    /// source, with its location, under the keys of all results.
     static func makeOlder(_ directory: String, source: String) throws {
         try Tool.run([
             "python3", "-c",

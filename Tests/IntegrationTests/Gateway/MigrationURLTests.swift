@@ -5,9 +5,9 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// The tables of URLs on the pages for those who come from other servers (`Proto/Migration`),
-    /// each row against a gateway: what is the same does what the table of `Proto/WEB.md` says of
-    /// it, by each of its names, and what is not here is 501 with its name.
+    /// The URL tables on the migration pages (`Proto/Migration`), each row sent to a gateway:
+    /// supported options behave as the table of `Proto/WEB.md` states, under each of their names;
+    /// unsupported ones are rejected by name with 501.
     @Suite struct MigrationURLTests {
         private let bench = GatewayBench()
 
@@ -21,7 +21,7 @@ extension RealProcesses {
             String(decoding: answer.body, as: UTF8.self)
         }
 
-        /// Each name in place of the one of the example.
+        /// Each name in place of the one in the example.
         private func spellings(_ row: WebDocument.Row) -> [String] {
             row.names.map { name in
                 row.example.split(separator: "/").map { part in
@@ -87,7 +87,8 @@ extension RealProcesses {
             }
         }
 
-        /// What thumbor's grammar takes for the beginning of a source is not loaded.
+        /// A path component that thumbor's grammar takes for the beginning of a source isn't
+        /// loaded.
         @Test func imagorsPartsAndFiltersDoWhatTheirPageSays() async throws {
             try routeImages()
             let page = MigrationPage("imagor")

@@ -1,20 +1,20 @@
 import Linux
 import TestKit
 
-/// A real thumbor at a port of 127.0.0.1: what our answers to its URLs are held against.
-/// `IMAGEBUS_THUMBOR` names its program, such as that of
-/// `python3 -m venv v && v/bin/pip install thumbor`.
+/// A real thumbor on a port of 127.0.0.1, the reference for responses to its URLs.
+/// `IMAGEBUS_THUMBOR` names its program, such as that of `python3 -m venv v && v/bin/pip install
+/// thumbor`.
 final class ThumborServer {
-    /// The program; `nil`: there is none on this machine.
+    /// The path of the program; `nil` if it isn't installed.
     static let path = CurrentProcess.environment("IMAGEBUS_THUMBOR")
 
     private let child: ChildProcess
     private let port: UInt16
 
-    /// Starts it and waits until it listens.
+    /// Starts the server and waits until it listens.
     init() throws {
         guard let path = Self.path else { throw StackFailure("IMAGEBUS_THUMBOR names no program") }
-        // Nobody else gets a number again that soon.
+        // The system doesn't reuse a port number that soon.
         port = OriginServer().port
         var command = ChildCommand(
             path,
@@ -34,7 +34,7 @@ final class ThumborServer {
         _ = try? child.wait()
     }
 
-    /// One request on a connection of its own.
+    /// Sends one request on a connection of its own.
     func get(_ target: String) throws -> RawClient.Response {
         try RawClient.get(target, port, "Connection: close\r\n")
     }

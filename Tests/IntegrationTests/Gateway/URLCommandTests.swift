@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// `imagebus url` beside a gateway with the same settings.
+    /// `imagebus url` and a gateway with the same settings.
     @Suite struct URLCommandTests {
         private let bench = GatewayBench()
         private let folder = TestKit.TemporaryDirectory()

@@ -3,16 +3,16 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Paths that are signed by nobody, or not any more.
+    /// Paths with invalid or expired signatures.
     @Suite struct ForgedSignatureTests {
-        /// A good one, made by the `hmac` of Python, and what it signs.
+        /// A valid signature, created with Python's `hmac`, and the path that it signs.
         private struct Signed {
             let signature: String
-            /// Of another key.
+            /// The signature with another key.
             let other: String
             let rest: String
 
-            /// Everything that is nearly the good one.
+            /// Near misses of the valid signature.
             var forgeries: [String] {
                 let good = signature.filter { $0 != "=" }
                 let wrongFirst = (good.hasPrefix("A") ? "B" : "A") + good.dropFirst()
@@ -37,7 +37,7 @@ extension RealProcesses {
         private static let thumbor = Signed(
             signature: "bWKkgy0y5t02uonrPGcEEw4fq1k=", other: "v0ZmCBTMNlvpayHeLpD6oVSKOKQ=",
             rest: "40x40/http://127.0.0.1:1/a.jpg")
-        /// Signed, and its time was over in 1970.
+        /// Signed, but expired in 1970.
         private static let expired =
             "/7A4T1z1JklYueWTxvgzEBTJ7SnWH5mDIsHbAQAyLvyw/exp:1/w:40/plain/http://127.0.0.1:1/a.jpg"
 
@@ -51,7 +51,7 @@ extension RealProcesses {
             try await withStack([], decoders: 1) { stack in
                 let gateway = try GatewayProcess(
                     before: stack, ["--grammar", grammar, "--keys", keys])
-                // Asked of the stack, whose guard refuses it with words of its own.
+                // Passed to the stack, whose address policy rejects it with its own error.
                 let good = try gateway.get("/\(signed.signature)/\(signed.rest)")
                 #expect(good.status == 403)
                 #expect(String(decoding: good.body, as: UTF8.self).contains("addressForbidden"))
@@ -62,7 +62,7 @@ extension RealProcesses {
                     #expect([400, 403].contains(answer.status), "\(forgery): \(answer.head)")
                     #expect(!text.contains("addressForbidden"), "\(forgery): \(text)")
                 }
-                // What is signed is the path as it is.
+                // The signature covers the path exactly as sent.
                 for (from, to) in [("40", "41"), ("a.jpg", "a.jpg%20"), ("a.jpg", "A.jpg")] {
                     let rest = signed.rest.replacing(from, with: to)
                     #expect(try gateway.get("/\(signed.signature)/\(rest)").status == 403)

@@ -5,8 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Spellings of addresses that nobody may reach, through each grammar of the gateway to the
-    /// downloader with its guard on.
+    /// Spellings of forbidden addresses, through each grammar of the gateway to the downloader with
+    /// its address policy enabled.
     @Suite struct ForgedSourceTests {
         private static let grammars: [(name: String, arguments: [String])] = [
             ("imgproxy", ["--unsigned"]),
@@ -18,7 +18,7 @@ extension RealProcesses {
             try await withStack([], decoders: 1) { stack in
                 for (name, arguments) in Self.grammars {
                     let gateway = try GatewayProcess(before: stack, arguments)
-                    // One for each: the stack remembers for a while what has failed.
+                    // One origin for each, since the stack remembers failures for a while.
                     let origin = OriginServer()
                     let rows = Self.targets(name, port: origin.port)
                     #expect(rows.count >= 130)
@@ -29,7 +29,7 @@ extension RealProcesses {
                     }
                     let statuses = asked.map { $0.expectTypedStatus() }
                     #expect(origin.acceptedConnectionCount == 0)
-                    // The guard itself was reached, by most.
+                    // Most of them reached the address policy.
                     #expect(statuses.count { $0 == 403 } >= 100, "\(name)")
                     #expect(try gateway.get("/live").status == 200)
                 }
@@ -54,7 +54,8 @@ extension RealProcesses {
                     switch code {
                     case .addressForbidden: [400, 403]
                     case .none: [400, 403, 502]
-                    // thumbor takes what names no scheme for the name of a host: there is none.
+                    // thumbor takes a source without a scheme for a host name, which doesn't exist
+                    // here.
                     default: [400, 403, 404, 415, 422, 502]
                     }
                 #expect(permitted.contains(answer.status), "\(target): \(answer)")
@@ -63,8 +64,8 @@ extension RealProcesses {
             }
         }
 
-        /// Each spelling as a part of a path: encoded as a whole, and as it is where a target can
-        /// hold it.
+        /// Each spelling as a path component: fully encoded, and verbatim if a request target may
+        /// contain it.
         private static func targets(
             _ grammar: String, port: UInt16
         ) -> [(target: String, code: ErrorCode?)] {

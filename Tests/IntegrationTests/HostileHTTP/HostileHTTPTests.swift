@@ -6,8 +6,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// A gateway as an attacker meets it: every request has its typed answer or none, nothing
-    /// reaches the origin, nothing dies and nothing stays.
+    /// Attacks on a gateway over HTTP: every request gets its expected status or none, nothing
+    /// reaches the origin, no process dies, and no resources are leaked.
     @Suite struct HostileHTTPTests {
         private static let openToLoopback = ["--allow-private-networks"]
         private let origin = OriginServer()
@@ -49,7 +49,7 @@ extension RealProcesses {
             }
         }
 
-        /// Those that end their own connections are waited for together.
+        /// Requests that close their own connections are awaited together.
         private func sendAll(to gateway: GatewayProcess) throws {
             let peers = try HostileRequest.all.filter(\.finishes).map { row in
                 let peer = Peer(try gateway.connect())
@@ -70,7 +70,7 @@ extension RealProcesses {
         }
 
         private func expect(_ bytes: [UInt8], _ row: HostileRequest) {
-            // Where a stack was asked, it remembers for a while what has failed.
+            // If the stack was asked, it remembers failures for a while.
             let statuses = RawClient.Response.all(in: bytes).map { answer in
                 String(decoding: answer.body, as: UTF8.self).hasPrefix("blacklisted")
                     ? 400 : answer.status
@@ -78,7 +78,7 @@ extension RealProcesses {
             #expect(
                 statuses == row.statuses,
                 "\(row.name): \(String(decoding: bytes.prefix(400), as: UTF8.self))")
-            // What a reader takes for the body of one may be the head of another.
+            // The end of a body may be taken for the head of another response.
             let text = String(decoding: bytes, as: UTF8.self)
             let heads = text.split(separator: "HTTP/1.1 ", omittingEmptySubsequences: false)
             #expect(heads.count - 1 == row.statuses.count, "\(row.name): \(text.prefix(400))")
@@ -191,8 +191,8 @@ extension RealProcesses {
             try await expectServed(gateway)
         }
 
-        /// Who had all places of an address is served again once the server has seen that they are
-        /// free.
+        /// A client that had all connections of its address is served again once the server has
+        /// noticed that they are closed.
         private func expectServed(_ gateway: GatewayProcess) async throws {
             let deadline = ContinuousClock.now.advanced(by: .seconds(60))
             var pause = PollingPause()
@@ -204,7 +204,7 @@ extension RealProcesses {
         }
 
         @Test func largeRepliesThatNobodyReadsAreLetGoOf() async throws {
-            // What stands behind an image is delivered with its source.
+            // Bytes after an image are delivered with its source.
             let image =
                 try Images.waves(width: 80, height: 80).jpeg(quality: 90)
                 + [UInt8](repeating: 0, count: 12 << 20)
@@ -223,7 +223,7 @@ extension RealProcesses {
                     if round % 3 != 2 { client.resetsAtItsEnd() }
                     if round % 3 == 1 { client.finish() }
                 }
-                // Who reads little by little keeps nobody waiting.
+                // A slow reader doesn't delay other clients.
                 let reads = try gateway.connect()
                 reads.get(target)
                 for _ in 0..<20 {

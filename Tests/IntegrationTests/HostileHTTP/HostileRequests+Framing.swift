@@ -1,7 +1,7 @@
-/// Where a body ends, said in ways that two readers understand in two ways.
+/// Bodies whose length two parsers may interpret differently.
 extension HostileRequest {
     private static let chunked = "Transfer-Encoding: chunked"
-    /// A body of no bytes, and what a reader of another length takes for a request.
+    /// An empty body, followed by bytes that a parser with another length would take for a request.
     private static let empty = "0\r\n\r\nSMUGGLED"
     private static let post = "POST /live HTTP/1.1\r\nHost: a\r\n"
 

@@ -1,4 +1,4 @@
-/// Lines that are none, and first lines that say nothing.
+/// Malformed lines and request lines.
 extension HostileRequest {
     private static let get = "GET /live HTTP/1.1\r\nHost: a\r\n"
 

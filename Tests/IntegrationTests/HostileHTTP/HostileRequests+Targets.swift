@@ -1,4 +1,4 @@
-/// Targets that lead nowhere: none of them is signed, or says what a grammar knows.
+/// Invalid request targets: none of them is signed or matches a grammar.
 extension HostileRequest {
     static let targets: [HostileRequest] = [
         .init(target: "http://a/live", 200), .init(target: "https://a/live", 200),
@@ -62,7 +62,7 @@ extension HostileRequest {
         .init("bytes that are no UTF-8", line: "GET /\u{FF}\u{FE} HTTP/1.1", [400]),
     ]
 
-    /// What stands in the fields of a head.
+    /// Malicious and malformed header fields.
     static let fields: [HostileRequest] = [
         .init("no Host", raw: "GET /live HTTP/1.1\r\n\r\nSMUGGLED", [400]),
         .init("two Hosts", fields: "Host: b", body: "SMUGGLED", [400]),

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Figures of a real stack.
+    /// Metrics of a real stack.
     @Suite struct MetricsTests {
         private func lines(_ text: String) -> Set<String> {
             Set(text.split(separator: "\n").map(String.init))
@@ -21,7 +21,7 @@ extension RealProcesses {
                     _ = try await client.load(ImageRequest(origin.url("/a.png"), fit: 40)).response
                 }
                 _ = await client.load(origin.url("/gone.png")).errorCode
-                // What the client answered by itself is told a moment later.
+                // Answers repeated by the client are reported a moment later.
                 let report = try await stack.awaitStatus("stores, and both hits") { report in
                     report.counter("memoryHits") == 2
                         && report.stages.allSatisfy { $0.queued == 0 && $0.running == 0 }

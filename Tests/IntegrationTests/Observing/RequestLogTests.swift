@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What stands in the logs, and what does not.
+    /// What the logs contain, and what they don't.
     @Suite struct RequestLogTests {
         private let workers: Set<String> = [
             "imagebus-download", "imagebus-cache", "imagebus-decode", "imagebus-transform",
@@ -20,7 +20,7 @@ extension RealProcesses {
             return origin
         }
 
-        /// All that was logged until now: who answers is not busy with a line.
+        /// The complete log so far: once the status is answered, no line is being written.
         private func settled(_ stack: StackHarness) async throws -> LogLines {
             _ = try await stack.awaitStatus("nothing to do") {
                 $0.count("liveJobs") == 0 && $0.count("liveRequests") == 0
@@ -96,7 +96,7 @@ extension RealProcesses {
 }
 
 extension StatusReport {
-    /// A counter; nil if it is not there.
+    /// A counter; nil if it doesn't exist.
     fileprivate func count(_ name: String) -> UInt64? {
         counters.first { $0.name == name }?.value
     }

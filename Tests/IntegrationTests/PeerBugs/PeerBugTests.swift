@@ -6,14 +6,14 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Bugs that other libraries of this kind had to mend, by the numbers of `PEERS.md`: those that
-    /// take a stack.
+    /// Bugs that similar libraries had to fix, by their numbers in `PEERS.md`: those that need a
+    /// stack.
     @Suite struct PeerBugTests {
         private let origin = OriginServer()
 
         private static let usual = ["--allow-private-networks", "--low-speed", "0"]
 
-        /// The first half of an image comes at once, and the rest when the turnstile admits it.
+        /// Serves the first half of an image at once, and the rest when the turnstile admits it.
         private func halve(_ image: [UInt8], at path: String, _ turnstile: Turnstile) -> String {
             origin.route(path, .stepped(image, chunk: (image.count + 49) / 50, by: turnstile))
             turnstile.admit(25)
@@ -24,8 +24,8 @@ extension RealProcesses {
             try Images.waves(width: 640, height: 480).jpeg(quality: 90, progressive: true)
         }
 
-        /// A partial image is in no cache: not while the load goes on, not after its cancel, and
-        /// not in the place of the image.
+        /// A partial image is never cached: not during the load, not after its cancel, and not in
+        /// place of the image.
         @Test func bug03_noPreviewIsStoredOrTakesTheImagesPlace() async throws {
             let image = try photograph()
             try await withStack(Self.usual, decoders: 1) { stack in
@@ -89,8 +89,7 @@ extension RealProcesses {
             }
         }
 
-        /// A load that is cancelled while it waits for its turn never reaches the origin, and what
-        /// was behind it does.
+        /// A load canceled while it is queued never reaches the origin, and the loads after it do.
         @Test func bug05_whatIsCancelledWhileItWaitsIsNotDownloaded() async throws {
             let image = try Images.waves(width: 60, height: 40).jpeg(quality: 80)
             origin.route("/*", .bytes(image, contentType: "image/jpeg"))
@@ -116,7 +115,7 @@ extension RealProcesses {
             }
         }
 
-        /// A cancel in the breath of its load holds, whatever part of the load there was by then.
+        /// A cancel immediately after its load takes effect, however far the load has got.
         @Test func bug06_aCancelInTheBreathOfItsLoadHolds() async throws {
             let gate = Gate()
             origin.route("/*", .hangBody(until: gate, then: [1, 2, 3]))
@@ -126,7 +125,7 @@ extension RealProcesses {
                     let task = client.load(origin.url("/bug06-\(number).jpg"))
                     if number % 2 == 1 { sched_yield() }
                     task.cancel()
-                    // One that is lost takes its whole time.
+                    // A lost cancel would take until the timeout.
                     let code = await task.errorCode
                     try #require(code == .cancelled, "load \(number)")
                 }
@@ -135,8 +134,8 @@ extension RealProcesses {
             }
         }
 
-        /// A transfer that breaks off before and after the head of its answer has all its bytes in
-        /// the end, and those that came once are not asked for again.
+        /// A transfer that breaks off before and after the response head ends with all bytes, and
+        /// bytes that have arrived aren't requested again.
         @Test func bug08_whatHasComeIsKeptWhereATransferBreaksOff() async throws {
             let image = try photograph()
             let half = image.count / 2
@@ -168,8 +167,8 @@ extension RealProcesses {
             }
         }
 
-        /// A cached original that cannot be read any more is fetched again, with images of what has
-        /// arrived as if nothing had been there.
+        /// A cached original that can't be read any more is fetched again, with partial images as
+        /// for any other fetch.
         @Test func bug10_aDamagedCacheEntryDoesNotDisableLaterPreviews() async throws {
             let image = try photograph()
             try #require(image.count > 16 << 10, "it has a file of its own")

@@ -1,22 +1,23 @@
 import Linux
 import TestKit
 
-/// Eight who ask without pause, some of them for what nobody had yet, until they are told to end.
+/// Eight clients that send requests continuously, some of them for new images, until they are
+/// stopped.
 final class GatewayLoad {
     private let folder = TestKit.TemporaryDirectory()
     private let run: CommandLineRun
     private var awaited = 0
 
-    /// What came of it.
+    /// The results of the requests.
     struct Result {
-        /// Images.
+        /// The number of images received.
         var answered = 0
-        /// Everything else, in words.
+        /// Descriptions of all other results.
         var failed: [String] = []
     }
 
-    /// A reader of others: the HTTP client of Python. Each answer makes the file of its count
-    /// longer by one byte, which is what tests wait for.
+    /// An independent reader: Python's HTTP client. Each response appends one byte to a file, whose
+    /// size the tests wait for.
     private static let script = """
         import http.client, json, os, socket, sys, threading, time
         path, target, folder = sys.argv[1:]
@@ -52,13 +53,13 @@ final class GatewayLoad {
         print(json.dumps({'answered': len(answered), 'failed': failed[:20]}))
         """
 
-    /// Asks at a Unix socket for targets in which `{n}` is a number.
+    /// Sends requests to a Unix socket for targets in which `{n}` is replaced by a number.
     init(at socket: String, _ target: String) throws {
         run = try CommandLineRun(
             program: "/usr/bin/python3", ["-c", Self.script, socket, target, folder.path])
     }
 
-    /// Waits until so many more requests have ended.
+    /// Waits until `more` further requests have ended.
     func awaitRequests(_ more: Int) throws {
         let deadline = ContinuousClock.now.advanced(by: .seconds(180))
         awaited = count + more
@@ -73,7 +74,7 @@ final class GatewayLoad {
 
     private var count: Int { FileBytes.read(folder.file("count"))?.count ?? 0 }
 
-    /// Has it end.
+    /// Stops the clients and returns the results.
     func end() throws -> Result {
         _ = folder.write([], to: "stop")
         let end = try run.end()

@@ -1,24 +1,24 @@
 import Linux
 import TestKit
 
-/// An nginx at a socket of its own.
+/// An nginx on a Unix socket.
 final class NginxServer {
     private let folder = TestKit.TemporaryDirectory()
     private let child: ChildProcess
 
-    /// Where it listens.
+    /// The path of its socket.
     var socket: String { folder.file("proxy.sock") }
 
-    /// One before gateways: what its upstream refuses it tries at the next one, and says so in its
-    /// log.
+    /// A proxy for gateways: connections refused by one upstream are retried at the next one, and
+    /// reported in its log.
     ///
-    /// - Parameter keeps: whether it keeps answers as they permit it, and says in `X-Proxy-Cache`
-    ///   whether it had one.
+    /// - Parameter keeps: whether it caches responses as they permit, and reports hits in
+    ///   `X-Proxy-Cache`.
     convenience init(before ports: [UInt16], keeps: Bool = false) throws {
         try self.init(beforePlaces: ports.map { "127.0.0.1:\($0)" }, keeps: keeps)
     }
 
-    /// The same before places as nginx writes them, such as `unix:/PATH`.
+    /// The same for upstreams in nginx syntax, such as `unix:/PATH`.
     convenience init(beforePlaces places: [String], keeps: Bool = false) throws {
         let servers = places.map { "server \($0) max_fails=0;" }.joined(separator: " ")
         let said = "add_header X-Proxy-Cache $upstream_cache_status always;"
@@ -36,12 +36,12 @@ final class NginxServer {
                 """)
     }
 
-    /// One that answers requests with a text of its variables, such as `$uri`.
+    /// A server that answers requests with a text of its variables, such as `$uri`.
     convenience init(answering text: String) throws {
         try self.init(http: "", location: "return 200 \"\(text)\";")
     }
 
-    /// `http` and `location`: what its configuration says within these.
+    /// Starts nginx; `http` and `location` are added to these blocks of its configuration.
     private init(http: String, location: String) throws {
         let folder = folder
         let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
@@ -75,14 +75,14 @@ final class NginxServer {
         _ = try? child.wait()
     }
 
-    /// One request on a connection of its own.
+    /// Sends one request on a connection of its own.
     func get(_ target: String) throws -> RawClient.Response {
         let client = try RawClient(path: socket)
         client.get(target, "")
         return client.whole()
     }
 
-    /// What it said of its upstreams so far.
+    /// The upstream errors in its log so far.
     func complaints() throws -> [String] {
         errors.filter { $0.contains("upstream") || $0.contains("[error]") }
     }

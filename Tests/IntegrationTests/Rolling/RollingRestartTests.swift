@@ -7,8 +7,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Gateways and a coordinator are replaced under load, behind an nginx that has nothing but
-    /// refused connections to try again.
+    /// Gateways and a coordinator are replaced under load, behind an nginx that only retries
+    /// refused connections.
     @Suite struct RollingRestartTests {
         private let origin = OriginServer()
 
@@ -50,7 +50,7 @@ extension RealProcesses {
                 before: stack, ["--unsigned", "--listen", "127.0.0.1:\(port)"])
         }
 
-        /// It is killed: its successor is there soon, and requests are sent again.
+        /// The coordinator is killed: its successor is ready soon, and requests are sent again.
         private func replaceCoordinator(_ stack: StackHarness) async throws {
             let before = try await stack.client(asOperator: true).status()
             let process = try #require(before.processes(.coordinator).first)

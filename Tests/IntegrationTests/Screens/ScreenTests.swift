@@ -4,10 +4,10 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// What stands on a terminal of 100 by 30: kept in `.build/screens` as text and as pictures,
-    /// for people to look at.
+    /// Output on a terminal of 100 by 30, saved in `.build/screens` as text and as images for
+    /// review.
     @Suite struct ScreenTests {
-        /// One screen.
+        /// The contents of a screen.
         private struct Screen {
             let status: Int32?
             let lines: [String]
@@ -60,7 +60,7 @@ extension RealProcesses {
                 let blocks = screen.lines.filter { $0.contains("▀") || $0.contains("▄") }
                 #expect(!blocks.isEmpty && blocks.count < 30)
                 #expect(blocks.allSatisfy { $0.count <= 100 && $0.count == blocks[0].count })
-                // The quarters have colors of their own.
+                // Each quarter has its own color.
                 let (width, height) = (9 * (blocks.first?.count ?? 0), 18 * blocks.count)
                 let corners = try [(2, 2), (width - 3, 2), (2, height - 20)].map { x, y in
                     try pixel(screen, x, y)
@@ -98,7 +98,7 @@ extension RealProcesses {
                 #expect(screen.text.contains("canary"), "\(screen.text)")
                 let row = try #require(
                     screen.lines.firstIndex { $0.hasPrefix("ok       canary") }, "\(screen.text)")
-                // Somewhere in the word there is green.
+                // Some pixel of the word is green.
                 let colors = try (0..<18).map { try pixel(screen, 4, 18 * row + $0) }
                 #expect(colors.contains { $0[1] > 100 && $0[0] < 100 }, "\(colors)")
             }
