@@ -5,9 +5,9 @@ import Testing
 
 @testable import imagebus_cli
 
-/// What an error says to type next.
+/// The command that an error suggests.
 @Suite struct AdviceTests {
-    /// Nobody can do anything about these, or their messages say what is wrong with the words.
+    /// Errors without a remedy, or whose messages already explain the wrong input.
     private static let without: Set<ErrorCode> = [
         .cancelled, .cacheNotModified, .invalidDownloadOperation, .tokenInUse, .invalidRequest,
         .notSupported, .stale, .stepFailed, .foreignFailure,
@@ -19,7 +19,7 @@ import Testing
         #expect((advice?.count ?? 0) < 100 && advice?.contains("\n") != true)
     }
 
-    /// What is to be typed exists.
+    /// The suggested commands and options exist.
     @Test(arguments: ErrorCode.allCases) func whatIsToBeTypedIsInTheTable(_ code: ErrorCode) {
         let details =
             [[:], ["setting": "pixel-limit"], ["step": "blur"]]

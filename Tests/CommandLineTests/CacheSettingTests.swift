@@ -6,9 +6,9 @@ import Testing
 
 @testable import imagebus_cli
 
-/// One table of settings, from which options, variables, arguments, help and documents come.
+/// One table of settings is the source of options, variables, arguments, help and documents.
 @Suite struct CacheSettingTests {
-    /// A value of each setting that is not the usual one.
+    /// A value of each setting that isn't its default.
     static let examples: [CacheSetting: String] = [
         .memoryLimit: "64M", .memoryEntries: "7", .diskLimit: "5G", .diskEntries: "9",
         .maxAge: "2h", .expireType: "creation", .lowWater: "80", .memoryCache: "no",

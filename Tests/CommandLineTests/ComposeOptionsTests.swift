@@ -5,19 +5,19 @@ import Testing
 
 @testable import imagebus_cli
 
-/// What the coordinator of the stack of containers can be told is what the program can be told.
+/// The coordinator's settings in the compose file are exactly those of the program.
 @Suite struct ComposeOptionsTests {
-    /// Of other processes, or said by the images.
+    /// Settings of other processes, or set by the images.
     private static let others: Set<String> = Set(CacheSetting.allCases.map(\.rawValue)).union([
         "only", "pool", "input-pools", "download", "decode", "transform", "runtime-dir",
         "cache-dir",
         "help", "version",
     ])
-    /// Of the download workers.
+    /// Settings of the download workers.
     private static let downloads = Set(DownloadSetting.allCases.map(\.rawValue)).union([
         "allow-private-networks", "allow-address", "deny-address", "ca-file",
     ])
-    /// Of the gateway.
+    /// Settings of the gateway.
     private static let gateway = Set(GatewaySetting.allCases.map { "gateway-\($0.rawValue)" })
         .union(["gateway"])
     private static let variables = Command.serve.definitions
@@ -27,7 +27,7 @@ import Testing
         }
         .map(\.environmentName)
 
-    /// What is set below a line of the file that is all `head`, without its indentation.
+    /// The settings below a line of the file that equals `head`, without their indentation.
     private func settings(below head: String, in yaml: String) -> [Substring] {
         let lines = yaml.split(separator: "\n")
         guard let start = lines.firstIndex(where: { $0 == head }) else { return [] }
@@ -61,11 +61,11 @@ import Testing
         let yaml = try #require(FileBytes.text(RepositoryRoot.file("docker/compose.yaml")))
         // A long name has its value in the next line.
         let own = settings(below: "  gateway:", in: yaml.replacing(":\n        ${", with: ": ${"))
-        // Its port is published, and not changed.
+        // Its port is published, and fixed.
         let line = variable == "IMAGEBUS_GATEWAY" ? ": \":8080\"" : ": ${\(variable):-"
         #expect(own.contains { $0.hasPrefix(variable + line) })
         let document = try #require(FileBytes.text(RepositoryRoot.file("docker/README.md")))
-        // The table leaves out what all of these names begin with.
+        // The table omits the common prefix of these names.
         let short = variable.replacing("IMAGEBUS_GATEWAY_", with: "_")
         #expect(document.contains("`\(short)`"))
     }

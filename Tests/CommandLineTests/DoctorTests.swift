@@ -7,7 +7,7 @@ import Testing
 
 @testable import imagebus_cli
 
-/// What `doctor` says of machines that are not this one.
+/// `doctor` on simulated machines.
 @Suite struct DoctorTests {
     private func place(_ free: UInt64, isTemporary: Bool = true) -> DirectoryProperties {
         DirectoryProperties(
@@ -15,7 +15,7 @@ import Testing
             totalBytes: 8 << 30, availableBytes: free)
     }
 
-    /// A machine that has all.
+    /// A machine without problems.
     private func properties(_ change: (inout MachineProperties) -> Void = { _ in })
         -> MachineProperties
     {
@@ -93,7 +93,7 @@ import Testing
         #expect(GroupFindings([]).all.isEmpty)
     }
 
-    /// By cgroup v2 and v1, which knows a number for no limit.
+    /// For cgroup v2 and v1, which uses a number for "no limit".
     @Test func theLimitOfTheGroupOfAProcessIsRead() throws {
         let folder = TestKit.TemporaryDirectory()
         for name in ["1", "2", "3", "groups/a/b", "groups/memory/c/d"] {
@@ -196,7 +196,7 @@ import Testing
     }
 }
 
-/// What `health` was told of canaries.
+/// The canary options of `health`.
 @Suite struct CanaryOptionsTests {
     private func options(_ words: [String]) throws(UsageError) -> HealthOptions {
         try HealthOptions(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import imagebus_cli
 
-/// A misspelled variable has no effect, and whoever wrote it is told so.
+/// A misspelled variable has no effect and causes a warning.
 @Suite struct EnvironmentSpellingTests {
     private func warnings(_ names: String...) -> [String] {
         EnvironmentSpelling.warnings(
@@ -23,7 +23,7 @@ import Testing
         #expect(warnings("DECODE", "IMAGEBUSS_DECODE", "HOME") == [])
     }
 
-    /// Each variable that one of the commands reads is known to all of them.
+    /// Variables of any command are known to all commands.
     @Test func whatIsForAnotherCommandIsNoMistake() {
         let all = Command.documented.flatMap(\.definitions).map(\.environmentName)
         for name in all { #expect(warnings(name) == [], "\(name)") }

@@ -40,7 +40,7 @@ import Testing
         #expect(!options.printsJSON)
     }
 
-    /// Who wrote a variable has not written an option.
+    /// An error in a variable names the variable, not the option.
     @Test(arguments: [
         ("QUALITY", "abc", "IMAGEBUS_QUALITY: 'abc' is no whole number from 0 to 100"),
         ("TIMEOUT", "soon", "IMAGEBUS_TIMEOUT: 'soon' is no time"),
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    /// The class is one of two words, which say what options say.
+    /// The class is one of two names, which are equivalent to options.
     @Test func theClassOfAnAnimationIsAWord() throws {
         func options(_ words: [String]) throws -> RequestOptions {
             try self.options(["u"] + words.flatMap { ["--context", "animated-image-class=" + $0] })

@@ -5,11 +5,11 @@ import Testing
 
 @testable import imagebus_cli
 
-/// The manual page as others read it.
+/// The manual page as processed by other programs.
 @Suite struct ManualPageTests {
     private static let source = ManualPage.imagebus.text
 
-    /// What groff prints, without bold and underlining.
+    /// The output of groff without bold and underlining.
     private func page(_ folder: TemporaryDirectory) throws -> String {
         let path = folder.write(Array(Self.source.utf8), to: "imagebus.1")
         let line = ["groff", "-man", "-Tutf8", "-ww", "-P-c", "-P-b", "-P-o", "-P-u", path]
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// `man` finds and reads what is installed; mandoc, which has macros of its own, does too.
+    /// `man` finds and renders the installed page; so does mandoc, which has its own macros.
     @Test func manAndMandocReadIt() throws {
         let folder = TemporaryDirectory()
         let path = folder.write(Array(Self.source.utf8), to: "imagebus.1")

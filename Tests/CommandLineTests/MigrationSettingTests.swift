@@ -6,8 +6,8 @@ import Testing
 
 @testable import imagebus_cli
 
-/// The pages for those who come from other servers: each row of their variables is what they
-/// become, and each option that a page names is one of the program that it starts.
+/// The migration pages: each row of the tables of variables matches the actual translation, and
+/// each option that a page names belongs to the program that it starts.
 @Suite struct MigrationSettingTests {
     struct Row: Sendable, CustomStringConvertible {
         let grammar: String
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// What the variables become is what `serve` takes.
+    /// `serve` accepts the options that the variables are translated to.
     @Test(arguments: rows.filter { $0.ours.hasPrefix("`--") })
     func serveTakesWhatTheyBecome(row: Row) throws {
         let usual = ["HOME": "/home/a", "IMAGEBUS_GATEWAY": "127.0.0.1:80"]
@@ -105,7 +105,8 @@ import Testing
         }
     }
 
-    /// An unsupported variable ends the start with its name; options of ours win.
+    /// An unsupported variable prevents the start with an error that names it; Imagebus options
+    /// take precedence.
     @Test func variablesOfOthersComeAfterOurs() throws {
         func options(_ words: [String], _ more: [String: String]) throws -> ServeOptions {
             let environment = ["HOME": "/home/a"].merging(more) { $1 }
@@ -119,7 +120,7 @@ import Testing
         #expect(both.gateway?.arguments == ["--timeout", "5s"])
         let child = try #require(both.children(programs: "/p").last)
         #expect(child.environment == ["IMGPROXY_KEY": "6b", "IMGPROXY_SALT": "73"])
-        // Without a gateway, and for other processes, they are somebody else's.
+        // Without a gateway, and for other processes, they are ignored.
         #expect(try options([], ["IMGPROXY_SECRET": "x"]).gateway == nil)
         #expect(throws: Never.self) {
             try options(

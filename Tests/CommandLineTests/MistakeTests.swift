@@ -4,7 +4,7 @@ import Testing
 
 @testable import imagebus_cli
 
-/// What an error of a command line says to do.
+/// The advice in command line errors.
 @Suite struct MistakeTests {
     private func options(_ arguments: [String]) throws(UsageError) -> GetOptions {
         try GetOptions(
@@ -64,7 +64,7 @@ import Testing
                 == "--trim needs a value, and '--lossless' is an option; '--trim=' takes the usual "
                 + "one")
         #expect(try options(["--trim="]).request.steps == [.trim(tolerance: 10, nil)])
-        // A resize has no usual box.
+        // There is no default box for a resize.
         #expect(complaint(["--resize"]) == "--resize needs a value")
     }
 
@@ -84,7 +84,7 @@ import Testing
     }
 }
 
-/// What `get` says of an image beside it.
+/// The notes that `get` prints about an image.
 @Suite struct ImageNoteTests {
     private func notes(
         _ format: ImageFormat, _ change: (inout ImageRequest) -> Void
@@ -110,7 +110,7 @@ import Testing
                 request.context.encodeOptions = words
                 request.output.format = .jpeg
             } == [])
-        // What is in it, only the operator knows.
+        // Only the operator knows what is in it.
         #expect(
             notes(.jpeg) { request in
                 request.context.encodeOptions = words

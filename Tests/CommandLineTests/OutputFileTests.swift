@@ -21,7 +21,7 @@ import Testing
         try write("new", to: path)
         #expect(FileBytes.text(path) == "new")
         #expect(folder.entries == ["a.jpg"])
-        // Whoever reads the old one reads all of it.
+        // A reader of the old file can read all of it.
         #expect(try old.readToEnd(bytesMax: 100).count == 24)
     }
 

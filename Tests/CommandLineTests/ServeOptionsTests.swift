@@ -61,7 +61,7 @@ import Testing
         #expect(try options(["--only", "gateway"]).gateway?.place.text == "127.0.0.1:8080")
         let alone = try options(["--only", "gateway"])
         #expect(alone.kinds == [] && alone.children(programs: "/p").map(\.kind) == [.gateway])
-        // One environment for several services.
+        // One environment shared by several services.
         let shared = [
             "HOME": "/home/a", "IMAGEBUS_GATEWAY": ":80", "IMAGEBUS_GATEWAY_UNSIGNED": "1",
         ]
@@ -69,7 +69,7 @@ import Testing
         #expect(try options([], shared).gateway?.arguments == ["--unsigned"])
     }
 
-    /// The coordinator of the same stack permits what the tokens of operators are for.
+    /// The coordinator of the same stack permits the operations of operator tokens.
     @Test func theCoordinatorIsToldWhatOperatorsMay() throws {
         let tokens = ["--gateway", ":80", "--gateway-operator-tokens", "/f"]
         for (arguments, flags) in [
@@ -118,8 +118,8 @@ import Testing
         #expect(ListenPlace(text)?.text == again && ListenPlace(text)?.url(port: 80) == url)
     }
 
-    /// Each setting reaches the workers as it was said, under its name, from the command line and
-    /// from its variable; what is no value of it starts nothing.
+    /// Each setting is passed to the workers unchanged and under its name, from the command line
+    /// and from its variable; an invalid value prevents the start.
     @Test func settingsOfDownloadsAreForTheirWorkersAlone() throws {
         let values: [DownloadSetting: String] = [
             .connectTimeout: "7s", .transferTimeout: "2m", .lowSpeed: "4K", .lowSpeedTime: "30s",
@@ -162,8 +162,8 @@ import Testing
         #expect(decoders.configurationFile == nil)
     }
 
-    /// A pool is configuration alone: `serve` starts its workers, tells them where they belong, and
-    /// others whose segments they read.
+    /// A pool only needs configuration: `serve` starts its workers, passes them their pool, and
+    /// passes other workers the segments that they read.
     @Test func poolsHaveChildrenWhereTheProgramIsOurs() throws {
         var vector = WorkerPool(name: try #require(PoolName("vector")), kind: .decode)
         vector.workers = 2
@@ -312,9 +312,9 @@ import Testing
         #expect(RuntimeLocation.mayWrite(folder.file("a/b")))
         let arguments = options.children(programs: "/p", secretFile: key)[0].arguments
         #expect(arguments.contains(["--secret-file", folder.file("a/b/identity.key")]))
-        // It is nobody else's.
+        // No other process gets it.
         #expect(try self.options(["--only", "cache"], environment).secretFile == nil)
-        // A whole stack takes it in place of the one in its cache.
+        // A whole stack uses it instead of the one in its cache.
         #expect(SecretFile.prepare(try self.options([], environment)) == key)
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import imagebus_cli
 
-/// What is written into a terminal, byte by byte.
+/// The bytes written to a terminal.
 @Suite struct ShownImageTests {
     private func pixels(_ width: Int, _ colors: [[UInt8]]) -> FramePixels {
         FramePixels(

@@ -6,9 +6,9 @@ import Testing
 
 @testable import imagebus_cli
 
-/// Sixels as libsixel reads them, and what terminals say of themselves.
+/// Sixels decoded by libsixel, and the replies of terminals to queries.
 @Suite struct SixelTests {
-    /// What sixels can say exactly: percents of a color that are whole in 8 bits.
+    /// Colors that sixels represent exactly: percentages that are whole numbers in 8 bits.
     private static let grades: [UInt8] = [0, 51, 102, 153, 204, 255]
     private static let palette: [[UInt8]] = (0..<216).map { index in
         [grades[index / 36], grades[index / 6 % 6], grades[index % 6], 255]
@@ -20,7 +20,7 @@ import Testing
             indexes: (0..<width * height).map { UInt8(index($0 % width, $0 / width)) })
     }
 
-    /// RGB, by libsixel.
+    /// The size and RGB, decoded by libsixel.
     private func read(_ text: [UInt8]) throws -> (size: String, rgb: [UInt8]) {
         let folder = TemporaryDirectory()
         let path = folder.write(text, to: "a.six")
@@ -38,7 +38,7 @@ import Testing
 
     @Test(arguments: [(1, 1), (7, 6), (40, 13), (300, 17), (33, 30)])
     func anotherReaderSeesTheSamePixels(width: Int, height: Int) throws {
-        // Long runs, single pixels, and columns of one color alone.
+        // Long runs, single pixels, and columns of a single color.
         for kind in 0..<3 {
             let pixels = image(width, height) { x, y in
                 switch kind {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import imagebus_cli
 
-/// `status --watch` draws in place.
+/// `status --watch` redraws in place.
 @Suite struct StatusWatchTests {
     private func lines(_ text: String, _ screen: TerminalScreen?) -> [String] {
         StatusWatch.inPlace(text, on: screen).replacing("\u{1B}[K", with: "")

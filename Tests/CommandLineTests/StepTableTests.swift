@@ -5,7 +5,7 @@ import Testing
 
 @testable import imagebus_cli
 
-/// One list says each step: everything that people read has all of it.
+/// One list defines all steps, and all documentation covers it completely.
 @Suite struct StepTableTests {
     @Test func everyStepIsAnOptionWithHelp() throws {
         let get = try #require(Command.all.first { $0.name == "get" })
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// Steps with a message of their own have places of their own there.
+    /// Steps with a separate message are documented elsewhere in the protocol.
     @Test func everyStepByNameIsInTheProtocol() throws {
         let text = try #require(FileBytes.text(RepositoryRoot.path + "/Proto/PROTOCOL.md"))
         let others: Set = ["crop", "rotate", "flip", "overlay", "custom"]

@@ -5,12 +5,13 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Animations that are made of several images (SEMANTICS §11.34), beside other readers.
+    /// Animations composed of several images (SEMANTICS §11.34), compared with other encoders and
+    /// decoders.
     @Suite struct AnimateCases {
         private let origin = OriginServer()
         private let folder = TemporaryDirectory()
 
-        /// PNGs, one of each file's frames, and their pixels.
+        /// Encodes one frame of the file per index as PNG. Returns the files and the pixels.
         private func stills(
             _ name: String, _ indexes: [Int]
         ) async throws -> (files: [[UInt8]], pixels: [[UInt8]]) {
@@ -31,7 +32,7 @@ extension Conformance {
             return try AnimatedFile(at: path, in: folder)
         }
 
-        /// `loss`: what a palette may change of a sample.
+        /// `loss`: how much a palette may change a sample.
         private func expect(
             _ found: AnimatedFile, _ wanted: [[UInt8]], loss: Int = 0
         ) throws {
@@ -43,8 +44,7 @@ extension Conformance {
             }
         }
 
-        /// Upstream's K27: five frames of a tenth of a second become a GIF, which is its format
-        /// where none is named.
+        /// SDWebImage's K27: five frames of a tenth of a second become a GIF, the default format.
         @Test func fiveImagesOfATenthOfASecondAreAGIF() async throws {
             let (files, pixels) = try await stills("five.apng", Array(0..<5))
             let client = try SharedStack.current.client()
@@ -165,7 +165,7 @@ extension Conformance {
             #expect(origin.requestCount("/never.png") == 0)
         }
 
-        /// All loads that were begun end with the task.
+        /// All loads that were started end with the task.
         @Test func cancellingTheTaskCancelsEveryLoad() async throws {
             let gate = Gate()
             let parts = (0..<6).map { index in

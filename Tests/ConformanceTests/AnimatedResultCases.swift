@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Animations of which all frames are wanted (SEMANTICS §11.32), beside other readers.
+    /// Animations requested with all frames (SEMANTICS §11.32), compared with other decoders.
     @Suite struct AnimatedResultCases {
         private let origin = OriginServer()
 
@@ -32,7 +32,7 @@ extension Conformance {
             return try AnimatedFile(at: path, in: folder)
         }
 
-        /// One frame after the same steps, as RGBA.
+        /// A single frame after the same steps, as RGBA.
         private func alone(_ index: Int, _ name: String) async throws -> Pixels {
             var request = request(name, .png)
             request.options = []
@@ -55,7 +55,7 @@ extension Conformance {
             let found = try read(image.bytes?.array, as: output.ending)
             #expect(found.plays == file.plays && image.info?.pages == found.frames.count)
             let shown = file.stated.map { $0 < 11_000 ? 100_000 : $0 }
-            // Frames that look the same after the steps may be joined.
+            // Frames that are identical after the steps may be merged.
             let places = try #require(
                 found.frames(shownIn: shown), "\(found.stated) of \(shown)")
             for index in [0, 1, 4, file.frames.count - 1] {
@@ -117,7 +117,7 @@ extension Conformance {
             #expect(origin.requestCount("/half.apng") == 1)
         }
 
-        /// animatedImageClass: all frames, or one; alone it requires no animation.
+        /// animatedImageClass: all frames, or one; by itself it doesn't require an animation.
         @Test func theClassOfAnAnimationIsAllItsFramesOrOne() async throws {
             let file = try serve("mixed.apng")
             origin.route("/no-frames.png", .bytes(try Images.quadrants().png()))

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Frames of animations (SEMANTICS §11.30), beside those of other readers.
+    /// Single frames of animations (SEMANTICS §11.30), compared with those of other decoders.
     @Suite struct AnimationCases {
         private let origin = OriginServer()
 
@@ -23,7 +23,7 @@ extension Conformance {
             return try await client.load(request).response.properties?.animation
         }
 
-        /// RGBA of one frame, which the stack encodes without loss.
+        /// One frame as RGBA, encoded losslessly by the stack.
         private func frame(_ index: Int, of name: String) async throws -> Pixels {
             var request = ImageRequest(url: origin.url("/\(name)"))
             request.frame = index
@@ -62,7 +62,7 @@ extension Conformance {
             try await expectFrames([0, file.frames.count - 1], of: name, file)
         }
 
-        /// In JSON and for people: the sum, too.
+        /// In JSON and as text, including the sum.
         @Test func theFactsSayHowLongAllFramesTake() async throws {
             let file = try serve("cleared.gif")
             let url = origin.url("/cleared.gif")

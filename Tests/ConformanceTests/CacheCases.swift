@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// The cache by itself (SDImageCacheTests): what `imagebus cache` shows of it.
+    /// The cache by itself (SDImageCacheTests), as shown by `imagebus cache`.
     @Suite struct CacheCases {
         private let gallery: Gallery
         private let wait = ["--option", "wait-store-cache"]
@@ -26,7 +26,7 @@ extension Conformance {
             #expect(end.outputText == "\(tier)\n", "\(end)")
         }
 
-        /// The disk has what the serializer made, although the source was a JPEG.
+        /// The disk holds the output of the serializer, although the source was a JPEG.
         @Test func case008_theDiskHasWhatTheSerializerMade() async throws {
             let stack = try SharedStack.current
             let url = gallery.url("/case008.jpg")
@@ -35,12 +35,12 @@ extension Conformance {
             #expect(made.output == gallery.image, "\(made)")
             let words = ["-o", "-", "--option", "from-cache-only"]
             let kept = try stack.get([url] + words + ["--context", "query-cache-type=disk"])
-            // The reference: what another reader says of the bytes.
+            // The reference: the bytes as read by another program.
             let kind = try Tool.run(["identify", "-format", "%m %wx%h", "-"], input: kept.output)
             #expect(String(decoding: kind, as: UTF8.self) == "PNG 200x150")
         }
 
-        /// The disk is cleared: memory keeps its entry, and a look at the disk finds nothing.
+        /// The disk is cleared: memory keeps its entry, and a query of the disk is a miss.
         @Test func case050_clearingTheDiskLeavesMemory() async throws {
             let stack = try SharedStack.current
             let url = gallery.url("/case050.jpg")
@@ -64,7 +64,7 @@ extension Conformance {
             #expect(gallery.origin.requestCount("/case051.jpg") == 1)
         }
 
-        /// A store goes into both tiers, into one of them, or into none, as it is told.
+        /// A store goes to both tiers, to one of them, or to none, as requested.
         @Test func case052_anImageIsInTheTiersThatItIsStoredIn() async throws {
             let stack = try SharedStack.current
             for tier in ["all", "memory", "disk", "none"] {
@@ -77,7 +77,7 @@ extension Conformance {
             }
         }
 
-        /// What was stored is found in memory, and without that on the disk.
+        /// A stored entry is found in memory, and otherwise on disk.
         @Test func case053_whatWasStoredIsRetrieved() async throws {
             let stack = try SharedStack.current
             let url = gallery.url("/case053.jpg")
@@ -89,7 +89,7 @@ extension Conformance {
             }
         }
 
-        /// Removed from memory, from the disk, and from both.
+        /// Removal from memory, from disk, and from both.
         @Test func case054_anEntryIsRemovedFromTheTiersThatAreNamed() async throws {
             let stack = try SharedStack.current
             for (tier, left) in [("memory", "disk"), ("disk", "memory"), ("all", "none")] {
@@ -98,13 +98,13 @@ extension Conformance {
                 let end = try stack.run(["cache", "remove", url, "--type", tier])
                 #expect(end.exitStatus == 0, "\(end)")
                 #expect(try stack.tiers(url) == left)
-                // Removed once more, it is not there.
+                // A second removal finds nothing.
                 let again = try stack.run(["cache", "remove", url, "--type", tier])
                 #expect(again.outputText == "removed nothing: it was not there\n")
             }
         }
 
-        /// Entries that are over age go, the command ends, and the count shrinks to 0.
+        /// Expired entries are removed, the command ends, and the count drops to 0.
         @Test func case055_whatIsOverAgeIsDeleted() async throws {
             let folder = TestKit.TemporaryDirectory()
             func file(_ age: String) -> String {
@@ -135,8 +135,8 @@ extension Conformance {
             }
         }
 
-        /// An animation is in memory. Its first frame alone is another image, which is made of it:
-        /// the tier is memory, and the animation stays.
+        /// An animation is in memory. Its first frame is a different image, which is derived from
+        /// it: the tier is memory, and the animation stays cached.
         @Test func case056_theFirstFrameIsMadeOfTheAnimationInMemory() async throws {
             let client = try SharedStack.current.client()
             gallery.origin.route("/case056.gif", .bytes(Images.animatedGIF, contentType: nil))
@@ -159,8 +159,8 @@ extension Conformance {
             #expect(gallery.origin.requestCount("/case056.gif") == 1)
         }
 
-        /// A query is cancelled while it is under way: its caller is called once, with 2002, and
-        /// the entry is as it was.
+        /// A query is canceled while it is in flight: its callback is called once, with 2002, and
+        /// the entry is unchanged.
         @Test func case057_aCancelledQueryIsAnsweredExactlyOnce() async throws {
             let stack = try SharedStack.current
             let url = gallery.url("/case057.jpg")
@@ -169,11 +169,11 @@ extension Conformance {
             let process = try stack.child(try #require(report.processes(.cache).first))
             var request = ImageRequest(url: url)
             request.options = .fromCacheOnly
-            // Loads that share a message would be one query.
+            // Loads that share a message would be a single query.
             let client = try stack.client(sharesLoads: false)
             let (calls, sink) = AsyncStream<ErrorCode?>.makeStream()
             let called = Mutex(0)
-            // The cache stands still: every query is under way when it is cancelled.
+            // The cache is stopped, so every query is in flight when it is canceled.
             try process.halt()
             let tasks = (0..<10).map { _ in
                 client.load(request, on: .dispatch()) { end in
@@ -204,7 +204,7 @@ extension Conformance {
             for await code in calls { Issue.record("called again: \(String(describing: code))") }
         }
 
-        /// An empty cache counts 0 and has no size; after one store it counts 1.
+        /// An empty cache has count 0 and size 0; after one store the count is 1.
         @Test func case058_anEmptyCacheCountsNothingAndOneStoreCountsOne() async throws {
             let stack = try SharedStack.current
             #expect(try stack.run(["cache", "clear", "--all"]).exitStatus == 0)
@@ -218,7 +218,7 @@ extension Conformance {
             #expect(size["disk"]?["bytes"]?.integer ?? 0 >= gallery.image.count)
         }
 
-        /// Data without an image goes to the disk and not to memory, and exists there.
+        /// Data without an image is stored on disk, not in memory, and exists there.
         @Test func case060_dataIsPutOnTheDiskAndNotIntoMemory() async throws {
             let stack = try SharedStack.current
             let key = gallery.url("/case060.jpg")
@@ -230,7 +230,7 @@ extension Conformance {
             #expect(try stack.tiers(key) == "disk", "read, and not promoted")
         }
 
-        /// Entries beyond the limit go down to the low-water mark, the oldest first.
+        /// If there are too many entries, the oldest are evicted down to the low-water mark.
         @Test func whatIsOverTheLimitGoesDownToTheLowWaterMark() async throws {
             let limits = ["--disk-entries", "8", "--low-water", "50"]
             let types = ["--allow-private-networks", "--expire-type", "modification"]
@@ -241,7 +241,7 @@ extension Conformance {
                 }
                 #expect(try counts(stack, ["--type", "disk"])[1] == 8, "within the limit")
                 #expect(try stack.get([gallery.url("/case067.jpg?8")] + wait).exitStatus == 0)
-                // The cache itself is asked: the status may still be that of four loads.
+                // The cache itself is queried, since the status may still show four loads.
                 _ = try await stack.awaitStatus("half of what there may be") { _ in
                     (try? counts(stack, ["--type", "disk"]))?[1] == 4
                 }
@@ -253,7 +253,7 @@ extension Conformance {
             }
         }
 
-        /// What is over age is gone after that time, also for a look and a count.
+        /// Expired entries are gone after the maximum age, also for queries and counts.
         @Test func case067_whatIsOverAgeGoes() async throws {
             let line = ["--allow-private-networks", "--max-age", "1s"]
             try await withStack(line + ["--expire-type", "modification"]) { stack in
@@ -274,8 +274,8 @@ extension Conformance {
             }
         }
 
-        /// Extended data is put beside an image, read with it from both tiers and after a restart,
-        /// and gone where the image is put without any.
+        /// Extended data is stored beside an image, returned with it from both tiers and after a
+        /// restart, and removed when the image is stored again without any.
         @Test func case069_extendedDataIsKeptBesideAnImage() async throws {
             let folder = TestKit.TemporaryDirectory()
             let file = folder.write(gallery.image, to: "a.jpg")
@@ -301,7 +301,8 @@ extension Conformance {
                     #expect(found?["base64"]?.text == "eyJhIjogMX0K", "base64 -w0 of the file")
                     #expect(try read(tier, []) == .null, "nobody asked")
                 }
-                // What is made of it has the same, when it is made and when it is found.
+                // Results derived from it have the same data, both when they are made and when they
+                // are cached.
                 for tier in ["none", "memory"] {
                     let words = ["--resize", "20x20", "--option", "from-cache-only"]
                     let made = try stack.answer(key, words + ["--extended-data"])
@@ -322,7 +323,7 @@ extension Conformance {
             }
         }
 
-        /// Under a store type of disk alone, a disk hit is not promoted to memory.
+        /// With a store type of disk only, a disk hit isn't promoted to memory.
         @Test func case070_aDiskHitIsNotPromotedWhereOnlyTheDiskStores() async throws {
             let stack = try SharedStack.current
             let url = gallery.url("/case070.jpg")
@@ -335,7 +336,7 @@ extension Conformance {
             #expect(try stack.tiers(url) == "all")
         }
 
-        /// Query, store into both tiers, remove from the disk, look, clear.
+        /// Query, store in both tiers, remove from disk, query again, clear.
         @Test func case071_theOperationsOfOneCache() async throws {
             let stack = try SharedStack.current
             let url = gallery.url("/case071.jpg")

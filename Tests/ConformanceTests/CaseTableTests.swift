@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// `CASES.md` has every case of SDWebImage's tests, once, with tests that exist or a reason.
+/// `CASES.md` lists every case of SDWebImage's tests once, with existing tests or a reason.
 @Suite struct CaseTableTests {
     private let rows = DocumentTable.rows(of: "CASES.md")
     private let tests = NamedTests()
@@ -40,8 +40,8 @@ import Testing
         #expect(NamedTests.tests(in: source) == ["first", "second", "third"])
     }
 
-    /// The head names the rows that the client in Python runs too: each has a test of its number
-    /// there, and there is no other.
+    /// The introduction names the rows that the Python client runs as well: each has a test with
+    /// its number there, and there are no others.
     @Test func everyRowThatIsSaidToBeRunInPythonHasItsTest() {
         let head = FileBytes.text(RepositoryRoot.file("Tests/ConformanceTests/CASES.md")) ?? ""
         let line = head.split(separator: "\n").first { $0.hasPrefix("Rows of both languages: ") }
@@ -56,7 +56,7 @@ import Testing
         #expect(named.allSatisfy { (1...rows.count).contains($0) })
     }
 
-    /// A test with a number is that of its row, and the only one there.
+    /// A numbered test belongs to the row of its number, and is the only one there.
     @Test func everyNumberedTestIsInItsRow() {
         let named = rows.compactMap { row -> String? in
             let name = DocumentTable.names(in: row.last ?? "").first

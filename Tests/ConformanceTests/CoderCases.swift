@@ -3,16 +3,17 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Coders: upstream these are objects that a manager asks in turn, the last one added first.
+    /// Coders: in SDWebImage these are objects that a manager asks in turn, beginning with the last
+    /// one added.
     @Suite struct CoderCases {
         private let gallery: Gallery
         private let folder = TestKit.TemporaryDirectory()
 
         init() throws { gallery = try Gallery() }
 
-        /// A result of no named format: that of the source where it can be written, else PNG with
-        /// alpha and JPEG without; all frames are a GIF where the source is one. Another program
-        /// reads what came.
+        /// The format of a result if none is requested: that of the source if it can be encoded,
+        /// otherwise PNG with alpha and JPEG without; all frames become a GIF if the source is one.
+        /// Another program reads the results.
         @Test func case063_theFormatFollowsTheSourceElseAlpha() async throws {
             let opaque = Images.quadrants(width: 64, height: 64)
             let samples = (0..<64 * 64).flatMap { number -> [UInt8] in
@@ -37,8 +38,8 @@ extension Conformance {
             }
         }
 
-        /// 24 bits of blue, green and red, from the bottom row up, as BITMAPINFOHEADER has it; rows
-        /// of a width that four divides.
+        /// A bitmap with 24 bits (blue, green, red) per pixel, from the bottom row up, with a
+        /// BITMAPINFOHEADER; the width must be divisible by four.
         private static func bitmap(_ pixels: Pixels) -> [UInt8] {
             func bytes(_ number: Int, _ count: Int) -> [UInt8] {
                 (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
@@ -51,15 +52,15 @@ extension Conformance {
                 + bytes(24, 2) + bytes(0, 4) + bytes(rows.count, 4) + bytes(0, 16) + rows
         }
 
-        /// An icon of one PNG of 64 by 64 pixels.
+        /// An icon with one PNG of 64 by 64 pixels.
         private static func icon(_ png: [UInt8]) -> [UInt8] {
             let length = (0..<4).map { UInt8(truncatingIfNeeded: png.count >> (8 * $0)) }
             return [0, 0, 1, 0, 1, 0, 64, 64, 0, 0, 1, 0, 32, 0] + length + [22, 0, 0, 0] + png
         }
 
-        /// Another program decodes a format that ours know and do not decode; formats that its pool
-        /// is not granted are decoded as ever. The files are of the reference's encoder, and Pillow
-        /// looks at what is made of them.
+        /// A plug-in decodes a format that is known but has no built-in decoder; formats that its
+        /// pool isn't granted are decoded as usual. The files are from the reference encoder, and
+        /// Pillow reads the results.
         @Test(arguments: [false, true])
         func case083_anotherProgramDecodesWhatItIsGranted(hasAlpha: Bool) async throws {
             let command = try PythonExample.command("qoi_coder.py").joined(separator: ", ")
@@ -97,8 +98,7 @@ extension Conformance {
             }
         }
 
-        /// Whom a request names is asked, and nobody else; a profile says whom where it names
-        /// nobody.
+        /// A request that names a coder uses only that one; otherwise a profile selects the coder.
         @Test func case038_aRequestNamesItsCoder() async throws {
             let command = try PythonExample.command("qoi_coder.py").joined(separator: ", ")
             let text = """
@@ -126,7 +126,7 @@ extension Conformance {
             }
         }
 
-        /// As Pillow sees them in a PNG, with alpha.
+        /// The samples of a PNG with alpha, as read by Pillow.
         private static func samples(_ path: String) throws -> [UInt8] {
             let script =
                 "import sys; from PIL import Image;"
@@ -134,7 +134,7 @@ extension Conformance {
             return try Tool.run(["python3", "-c", script, path])
         }
 
-        /// Its header says 65,535 columns and rows.
+        /// Its header claims 65,535 columns and rows.
         private static let bomb: [UInt8] =
             Array("qoif".utf8) + [0, 0, 0xFF, 0xFF, 0, 0, 0xFF, 0xFF, 3, 0]
             + [UInt8](repeating: 0xFD, count: 64) + [0, 0, 0, 0, 0, 0, 0, 1]

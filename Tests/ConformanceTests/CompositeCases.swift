@@ -9,7 +9,7 @@ extension Conformance {
     @Suite struct CompositeCases {
         private let gallery: Gallery
         private let folder = TestKit.TemporaryDirectory()
-        /// Another image than the gallery's.
+        /// A different image from the gallery's.
         private let other: [UInt8]
         private let fromCache = ["--option", "from-cache-only"]
 
@@ -18,7 +18,8 @@ extension Conformance {
             other = try Images.waves(width: 90, height: 60).jpeg(quality: 80)
         }
 
-        /// A stack with the caches `low` and `high` and one name for both of them, for each policy.
+        /// Runs `body` with a stack with the caches `low` and `high`, and one composite name per
+        /// policy for both of them.
         private func withCaches(_ body: (StackHarness) async throws -> Void) async throws {
             let names = ["serial", "concurrent", "highest-only", "lowest-only"]
             let lines = names.map { policy in
@@ -53,8 +54,8 @@ extension Conformance {
             try stack.run(["cache", "get", key, "--cache", cache]).output
         }
 
-        /// Lowest-only is about the cache that is named first, highest-only about the last one; for
-        /// each of the five operations.
+        /// Lowest-only uses the cache listed first, highest-only the last one, for each of the five
+        /// operations.
         @Test func case072_highestAndLowestOnlyAreAboutOneCache() async throws {
             try await withCaches { stack in
                 let key = gallery.url("/case072.jpg")
@@ -83,7 +84,8 @@ extension Conformance {
             }
         }
 
-        /// Concurrent: the memory of the lower cache comes before the disk of the higher one.
+        /// Concurrent: the memory of the lower cache takes precedence over the disk of the higher
+        /// one.
         @Test func case073_concurrentTakesTheMemoryOfAnyBeforeTheDiskOfAny() async throws {
             try await withCaches { stack in
                 let key = gallery.url("/case073.jpg")
@@ -98,8 +100,8 @@ extension Conformance {
             }
         }
 
-        /// Serial: the highest cache answers, from its disk as well; a lower one only where that
-        /// has nothing. What a lower one has is not copied into the higher one.
+        /// Serial: the highest cache answers, also from its disk; a lower one only if the higher
+        /// one has no entry. Entries of a lower cache aren't copied to the higher one.
         @Test func case074_serialAsksTheHighestFirst() async throws {
             try await withCaches { stack in
                 let key = gallery.url("/case074.jpg")
@@ -124,7 +126,7 @@ extension Conformance {
             }
         }
 
-        /// What is loaded under the usual policies lies in the highest cache alone.
+        /// Under the default policies, loaded images are only stored in the highest cache.
         @Test func whatIsLoadedIsKeptInTheHighestCacheOnly() async throws {
             try await withCaches { (stack: StackHarness) async throws in
                 let url = gallery.url("/composite.jpg")

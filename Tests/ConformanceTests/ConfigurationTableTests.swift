@@ -4,12 +4,12 @@ import Testing
 @testable import CommandLineInterface
 @testable import imagebus_cli
 
-/// `CONFIGURATION.md` has every field of upstream's configuration objects, once, with an option and
-/// a test that exist, or with the reason why there is none.
+/// `CONFIGURATION.md` lists every field of SDWebImage's configuration objects once, with an
+/// existing option and test, or with the reason why there is none.
 @Suite struct ConfigurationTableTests {
     private let tests = NamedTests()
 
-    /// The fields of the headers of SDWebImage 5.21.5, in their order.
+    /// The fields in the headers of SDWebImage 5.21.5, in order.
     static let fields = [
         "Cache": [
             "shouldDisableiCloud", "shouldCacheImagesInMemory", "shouldUseWeakMemoryCache",

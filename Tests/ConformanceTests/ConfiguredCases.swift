@@ -3,7 +3,8 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// What an operator's configuration says of requests: upstream these are objects of a manager.
+    /// Settings of the operator's configuration that affect requests: in SDWebImage these are
+    /// objects of a manager.
     @Suite struct ConfiguredCases {
         private let gallery: Gallery
         private let folder = TestKit.TemporaryDirectory()
@@ -19,7 +20,7 @@ extension Conformance {
                 ["--allow-private-networks", "--config", path], decoders: 1, body: body)
         }
 
-        /// Metrics: an explanation has those of the one transfer.
+        /// Metrics: an explanation contains those of the transfer.
         @Test func case042_theTransferSaysHowItWent() async throws {
             let url = gallery.url("/case042.jpg")
             try await withStack(["--allow-private-networks"], decoders: 1) { stack in
@@ -41,7 +42,8 @@ extension Conformance {
             }
         }
 
-        /// A status that is not acceptable is 2001 though it is 200, a type that is not is 2004.
+        /// An unacceptable status fails with 2001 even if it is 200, an unacceptable type with
+        /// 2004.
         @Test func case045_statusesAndTypesAreAcceptedAsTheOperatorSays() async throws {
             let url = gallery.url("/case045.jpg")
             let expected = [
@@ -59,8 +61,8 @@ extension Conformance {
 
         private let wait = ["--option", "wait-store-cache"]
 
-        /// A key filter: its key is used for the store; with store type memory that key is in
-        /// memory and nowhere else; the load itself is of type none.
+        /// A key filter: its key is used for the store; with store type memory the entry is only in
+        /// memory under that key; the load itself is of type none.
         @Test func case007_theFiltersKeyIsTheKeyOfTheStore() async throws {
             try await withConfiguration(
                 """
@@ -86,8 +88,8 @@ extension Conformance {
             }
         }
 
-        /// An options processor: what it returns replaces the request's context, scale 3 is visible
-        /// at the image; requests of which it says nothing stay as they are.
+        /// An options processor: its result replaces the request's context, and a scale of 3 is
+        /// visible in the image; requests that it doesn't match are unchanged.
         @Test func case009_rulesReplaceTheContextOfWhatTheyMatch() async throws {
             try await withConfiguration(
                 """
@@ -108,7 +110,7 @@ extension Conformance {
             }
         }
 
-        /// Two caches: the original is in one only, the transformed image in the other only.
+        /// Two caches: the original is only in one, the transformed image only in the other.
         @Test func case016_originalAndResultHaveDifferentCaches() async throws {
             try await withConfiguration("caches: [originals, results]\n") { stack in
                 let url = gallery.url("/case016.jpg")
@@ -136,7 +138,7 @@ extension Conformance {
             }
         }
 
-        /// `@2x.` in a key is scale 2.
+        /// `@2x.` in a key means a scale of 2.
         @Test func case122_theScaleIsReadInTheKey() async throws {
             let stack = try SharedStack.current
             for (path, scale) in [("@2x.jpg", 2), ("@3x.jpg", 3), (".jpg", 1)] {
@@ -145,8 +147,8 @@ extension Conformance {
             }
         }
 
-        /// customManager, imageTransformer and imageLoader by name; a name that is not there is a
-        /// mistake, and says which there are.
+        /// customManager, imageTransformer and imageLoader by name; an unknown name is an error
+        /// that lists the existing ones.
         @Test func profilesPresetsAndLoadersAreTakenByName() async throws {
             try await withConfiguration(
                 """

@@ -6,8 +6,8 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// What a context says besides the bits (PROTOCOL §8.5); those that need a configuration
-    /// have a file of their own.
+    /// The fields of a context besides the option bits (PROTOCOL §8.5); those that need a
+    /// configuration have a separate file.
     @Suite struct ContextCases {
         private let gallery: Gallery
 
@@ -15,7 +15,7 @@ extension Conformance {
 
         private static let tiers: [CacheTypes] = [.none, .disk, .memory, .all]
 
-        /// storeCacheType and originalStoreCacheType: each is kept where the request says, and
+        /// storeCacheType and originalStoreCacheType: each is stored in the requested tiers, and
         /// nowhere else.
         @Test func resultAndOriginalAreKeptInTheirTiers() async throws {
             let client = try SharedStack.current.client()
@@ -31,8 +31,8 @@ extension Conformance {
             }
         }
 
-        /// queryCacheType: of what lies in one tier, only a query of that tier knows; so it is with
-        /// originalQueryCacheType and the original.
+        /// queryCacheType: an entry in one tier is only found by a query of that tier; likewise
+        /// originalQueryCacheType for the original.
         @Test func resultAndOriginalAreLookedForInTheirTiers() async throws {
             let client = try SharedStack.current.client()
             for stored in [CacheTypes.disk, .memory] {
@@ -66,7 +66,7 @@ extension Conformance {
         }
 
         /// imageThumbnailPixelSize and imagePreserveAspectRatio: inside the box, or exactly the
-        /// box, under upstream's keys.
+        /// box, under SDWebImage's keys.
         @Test func aThumbnailKeepsItsShapeUnlessItIsToldOtherwise() async throws {
             let stack = try SharedStack.current
             let url = gallery.url("/thumbnail.jpg")
@@ -82,7 +82,7 @@ extension Conformance {
             #expect(gallery.origin.requestCount("/thumbnail.jpg") == 1)
         }
 
-        /// imageTransformer: steps, and their key; without them the source as it is.
+        /// imageTransformer: steps and their key; without steps the source is delivered unchanged.
         @Test func stepsAreTheTransformer() async throws {
             let stack = try SharedStack.current
             let url = gallery.url("/steps.jpg")
@@ -93,8 +93,8 @@ extension Conformance {
             #expect(try stack.answer(url)["key"]?.text == url)
         }
 
-        /// All eight transformers of upstream: their keys are joined in order, each of them changes
-        /// the picture, and the crop at the end makes its size.
+        /// All eight transformers of SDWebImage: their keys are joined in order, each of them
+        /// changes the image, and the final crop determines its size.
         @Test func case094_stepsJoinTheirKeysAndTheLastOneMakesTheSize() async throws {
             let client = try SharedStack.current.client()
             let url = gallery.url("/pipeline.jpg")
@@ -123,8 +123,8 @@ extension Conformance {
             }
         }
 
-        /// Keys of later versions, and words that are none of SDWebImage's, are refused by name
-        /// before anything is asked.
+        /// Options of later versions, and names that SDWebImage doesn't have, are rejected by name
+        /// before any work starts.
         @Test func contextsOfLaterVersionsAreRefusedByName() async throws {
             let client = try SharedStack.current.client()
             for key in ContextKey.notSupported {

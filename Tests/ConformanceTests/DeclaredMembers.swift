@@ -1,18 +1,18 @@
 import TestKit
 
-/// The types that the sources declare, each with its members, as far as the layout of
-/// `swift format` shows them.
+/// The types declared in the sources with their members, as far as they can be recognized by the
+/// layout of `swift format`.
 struct DeclaredMembers {
     private var members: [String: Set<String>] = [:]
 
-    /// Reads all Swift files below a folder of the repository.
+    /// Reads all Swift files in a folder of the repository.
     init(below folder: String) {
         read(RepositoryRoot.file(folder))
     }
 
     func declares(_ type: String) -> Bool { members[type] != nil }
 
-    /// Whether `Type.member.member` is there; a member that is a type has members of its own.
+    /// Whether `Type.member.member` exists; a nested type has members of its own.
     func declares(path: [String]) -> Bool {
         guard let type = path.first, let own = members[type] else { return false }
         guard path.count > 1 else { return true }
@@ -29,7 +29,7 @@ struct DeclaredMembers {
         }
     }
 
-    /// The same of a source text.
+    /// The same for a source text.
     private mutating func add(_ source: String) {
         var open: [(indent: Int, name: String)] = []
         for line in source.split(separator: "\n") {
@@ -69,7 +69,7 @@ struct DeclaredMembers {
         "static", "mutating", "nonisolated", "lazy", "weak", "unowned", "override", "consuming",
     ]
 
-    /// Words in front of the body, without comments, attributes and modifiers.
+    /// The words before the body, without comments, attributes and modifiers.
     private static func words(of text: Substring) -> [String] {
         guard !text.hasPrefix("//") else { return [] }
         let start = text.hasPrefix("@") ? text.drop { $0 != " " } : text

@@ -1,8 +1,8 @@
 import TestKit
 
-/// The tables of a document of this folder.
+/// The tables in a document of this folder.
 struct DocumentTable {
-    /// Below a heading, or in the whole document: the cells of each row behind the ruler.
+    /// The cells of each row after the separator line, below a heading or in the whole document.
     static func rows(of file: String, below heading: String? = nil) -> [[String]] {
         let path = RepositoryRoot.file("Tests/ConformanceTests/\(file)")
         let lines = (FileBytes.text(path) ?? "").split(separator: "\n").map(String.init)
@@ -30,7 +30,7 @@ struct DocumentTable {
         }
     }
 
-    /// What stands between backticks.
+    /// The names in backticks.
     static func names(in cell: String) -> [String] {
         let parts = cell.split(separator: "`", omittingEmptySubsequences: false)
         return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }

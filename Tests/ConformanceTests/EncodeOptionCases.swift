@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Words for an encoder (SEMANTICS §11.23). ImageMagick says what is in the files.
+    /// Encoding options (SEMANTICS §11.23). ImageMagick reads the resulting files.
     @Suite struct EncodeOptionCases {
         private let origin = OriginServer()
 
@@ -19,7 +19,7 @@ extension Conformance {
             return try await SharedStack.current.client().load(request).response
         }
 
-        /// What `identify` says of the image, such as its estimate of a JPEG's quality (`%Q`).
+        /// The output of `identify` for the image, such as its estimate of a JPEG's quality (`%Q`).
         private func identify(_ image: ImageResponse, _ format: String) throws -> String {
             let bytes = try #require(image.bytes).array
             let text = try Tool.run(
@@ -38,7 +38,7 @@ extension Conformance {
             let made = try await load("/a.png", words, asked)
             #expect(made.cacheType == .none)
             #expect(try identify(made, "%wx%h %Q") == "40x30 35")
-            // So does what the disk has: memory is not asked.
+            // The disk entry has it as well; memory isn't queried.
             let stored = try await load("/a.png", words) { request in
                 asked(&request)
                 request.queryCacheTypes = .disk
@@ -46,14 +46,14 @@ extension Conformance {
             }
             #expect(stored.cacheType == .disk)
             #expect(stored.bytes?.array == made.bytes?.array)
-            // They are in the key: other words are another image.
+            // The options are part of the key: other options give a different image.
             let other = try await load("/a.png", "compression-quality=0.9", asked)
             #expect(try identify(other, "%wx%h %Q") == "400x300 90")
             #expect(other.key != made.key)
         }
 
-        /// Upstream's figure: 5250x3450 in 4000x4000 is 4000x2629, here in tenths. Nothing becomes
-        /// larger.
+        /// SDWebImage's example: 5250x3450 in 4000x4000 is 4000x2629, here at a tenth of the size.
+        /// Images are never enlarged.
         @Test func theSizeIsFittedIntoTheBoxAndNeverEnlarged() async throws {
             origin.route("/large.png", .bytes(try Images.quadrants(width: 525, height: 345).png()))
             for (box, size) in [
@@ -66,7 +66,7 @@ extension Conformance {
             }
         }
 
-        /// Upstream's pixel at 1, 1 of a transparent PNG as JPEG over black.
+        /// SDWebImage's pixel at 1, 1 of a transparent PNG as JPEG over black.
         @Test func theBackgroundIsBehindWhatIsTransparent() async throws {
             let clear = Pixels(
                 width: 16, height: 16, bands: 4, samples: [UInt8](repeating: 0, count: 1_024))
@@ -76,7 +76,7 @@ extension Conformance {
             }
             let pixels = try Pixels(decoding: try #require(black.bytes).array)
             #expect(isClose(Array(pixels.at(1, 1).prefix(3)), [0, 0, 0], by: 2))
-            // A format with transparency needs none, and says nothing of it.
+            // A format with transparency needs no background, and ignores it.
             let png = try await load("/clear.png", "background-color=#000000") {
                 $0.output.format = .png
             }
@@ -89,11 +89,11 @@ extension Conformance {
                 "/noise.png", "max-file-size=9000,compression-quality=1"
             ) { $0.output.format = .jpeg }
             let count = try #require(image.bytes).count
-            // Half as many would have been a much lower quality.
+            // Half as many bytes would mean a much lower quality.
             #expect(count <= 9_000 && count > 4_500)
         }
 
-        /// An option of its own wins, as with words for a decoder.
+        /// A separate option takes precedence, as with decoding options.
         @Test func theRequestsOwnOutputWins() async throws {
             origin.route("/own.png", .bytes(try Images.quadrants().png()))
             let image = try await load("/own.png", "compression-quality=0.2") {
@@ -102,7 +102,7 @@ extension Conformance {
             #expect(try identify(image, "%Q") == "60")
         }
 
-        /// They are for where something is encoded: nothing is, only because they are there.
+        /// The options only apply if something is encoded; they don't cause encoding.
         @Test func withoutStepsTheSourceComesAsItIs() async throws {
             let bytes = try Images.quadrants().jpeg(quality: 90)
             origin.route("/plain.jpg", .bytes(bytes))
@@ -112,7 +112,7 @@ extension Conformance {
             #expect(image.bytes?.array == bytes)
         }
 
-        /// ExifTool takes out the thumbnail, an image of its own.
+        /// ExifTool extracts the thumbnail, which is a separate image.
         @Test func case085_aThumbnailIsInTheFileWhereItIsAskedFor() async throws {
             origin.route("/a.png", .bytes(try Images.quadrants().png()))
             func asked(_ request: inout ImageRequest) {
@@ -136,7 +136,8 @@ extension Conformance {
             #expect(with.key != without.key)
         }
 
-        /// A format without a place for one has none; asked for by name it is an error.
+        /// A format without thumbnails gets none; requesting the thumbnail with that format by name
+        /// is an error.
         @Test func otherFormatsHaveNoThumbnail() throws {
             origin.route("/b.png", .bytes(try Images.quadrants().png()))
             let stack = try SharedStack.current
@@ -160,7 +161,7 @@ extension Conformance {
             }
         }
 
-        /// Whoever writes the message itself may say anything.
+        /// A client that writes the message itself can send arbitrary values.
         @Test func valuesBeyondTheirLimitsAreRefused() async throws {
             let client = try SharedStack.current.client()
             let changes: [(inout EncodeOptions) -> Void] = [

@@ -4,14 +4,14 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Caches of other programs: upstream these are classes and objects of the application.
+    /// External caches: in SDWebImage these are classes and objects of the application.
     @Suite struct ExternalCacheCases {
         private let gallery: Gallery
         private let folder = TestKit.TemporaryDirectory()
 
         init() throws { gallery = try Gallery() }
 
-        /// Runs `body` with a stack one of whose caches the example holds.
+        /// Runs `body` with a stack that has the example program as one of its caches.
         private func withCache(
             _ body: (StackHarness) async throws -> Void
         ) async throws {
@@ -41,8 +41,8 @@ extension Conformance {
 
         private let wait = ["--option", "wait-store-cache"]
 
-        /// Upstream a class takes the place of that of the disk, or of memory: here a named cache
-        /// is another program's, which takes the place of its disk.
+        /// In SDWebImage a class replaces that of the disk or memory: here a named cache is an
+        /// external program, which replaces its disk tier.
         @Test func case065_anotherProgramTakesThePlaceOfTheDisk() async throws {
             try await withCache { stack in
                 let url = gallery.url("/case065.jpg")
@@ -52,7 +52,7 @@ extension Conformance {
                 #expect(first["cacheType"]?.text == "none")
                 #expect(try stack.tiers(key, ["--cache", "theirs"]) == "disk")
                 #expect(try stack.tiers(key) == "none")
-                // What the disk has comes from there.
+                // A disk hit comes from there.
                 let out = folder.file("out.jpg")
                 #expect(try stack.answer(url, words + ["-o", out])["cacheType"]?.text == "disk")
                 #expect(FileBytes.read(out) == gallery.image)
@@ -63,8 +63,8 @@ extension Conformance {
                 #expect(try stack.answer(url, words)["cacheType"]?.text == "none")
                 #expect(try stack.run(["cache", "clear", "--cache", "theirs"]).exitStatus == 0)
                 #expect(try stack.tiers(key, ["--cache", "theirs"]) == "none")
-                // Upstream asks the class for the memory as well: here whoever wants that asks
-                // nobody else.
+                // SDWebImage uses the class for memory as well: here a query of memory doesn't
+                // reach the external cache.
                 let memory =
                     words
                     + [
@@ -79,7 +79,7 @@ extension Conformance {
         }
 
         /// An object of the application is the image cache of a request, of a manager, or one of
-        /// those of a caches manager.
+        /// the caches of a caches manager.
         @Test func case075_anotherProgramIsTheImageCache() async throws {
             try await withCache { stack in
                 let url = gallery.url("/case075.jpg")
@@ -87,7 +87,7 @@ extension Conformance {
                 let key = try #require(try stack.answer(url, mine)["key"]?.text)
                 #expect(try stack.answer(url, mine)["cacheType"]?.text == "disk")
                 #expect(gallery.origin.requestCount("/case075.jpg") == 1)
-                // As one of two: it is asked first, and keeps what is stored.
+                // As one of two: it is queried first, and entries are stored in it.
                 let both = ["--context", "image-cache=both"] + wait
                 #expect(try stack.answer(url, both)["cacheType"]?.text == "disk")
                 #expect(try stack.tiers(key, ["--cache", "own"]) == "none")
@@ -95,7 +95,7 @@ extension Conformance {
                 #expect(try stack.answer(url, both)["cacheType"]?.text == "none")
                 #expect(try stack.tiers(key, ["--cache", "own"]) == "all")
                 #expect(try stack.tiers(key, ["--cache", "theirs"]) == "disk")
-                // As that of originals alone.
+                // As the cache of originals only.
                 let originals =
                     ["--context", "original-image-cache=theirs", "--resize", "20x20"] + wait
                 #expect(try stack.answer(url, originals)["cacheType"]?.text == "disk")

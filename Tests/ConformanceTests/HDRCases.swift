@@ -4,13 +4,13 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// More than 8 bits a sample, and a high dynamic range (SEMANTICS §11.28, §11.29); ImageMagick
-    /// and libavif's programs say what is in the files.
+    /// More than 8 bits per sample, and high dynamic range (SEMANTICS §11.28, §11.29); ImageMagick
+    /// and the libavif programs read the files.
     @Suite struct HDRCases {
         private let origin = OriginServer()
         private let folder = TestKit.TemporaryDirectory()
 
-        /// A file that the command line writes.
+        /// A file written by the command line.
         private func made(_ path: String, _ name: String, _ options: [String]) throws -> String {
             let file = folder.file(name)
             let end = try SharedStack.current.get([origin.url(path), "-o", file] + options)
@@ -18,19 +18,19 @@ extension Conformance {
             return file
         }
 
-        /// All samples of a file, after what ImageMagick does to it, in 16 bits.
+        /// All samples of a file in 16 bits, after these operations of ImageMagick.
         private func samples(_ file: String, _ changes: [String] = []) throws -> [UInt8] {
             try Tool.run(
                 ["convert-im6.q16", file, "-set", "colorspace", "sRGB"] + changes
                     + ["-depth", "16", "rgba:-"])
         }
 
-        /// 60 by 40 pixels, which 8 bits cannot tell apart, opaque or not.
+        /// A gradient of 60 by 40 pixels that 8 bits can't represent, opaque or not.
         private func gradient(_ kind: String) throws -> String {
             let file = folder.file("gradient.png")
             let colors =
                 kind == "PNG64" ? "#12345678abcd9000-#123f89f0a0007000" : "#123456-#1f3850"
-            // Without a gamma, by which they would be converted.
+            // Without a gamma, since the samples would be converted by it.
             try Tool.run([
                 "convert-im6.q16", "-size", "60x40", "-depth", "16", "gradient:\(colors)",
                 "-define", "png:exclude-chunks=gAMA,cHRM", "\(kind):\(file)",
@@ -54,7 +54,7 @@ extension Conformance {
             }
             let tiff = try made("/\(kind).png", "e.tiff", ["--depth", "16"])
             #expect(try samples(tiff) == samples(source))
-            // Without the setting there are 8 bits, which are others.
+            // Without the setting there are 8 bits, with different values.
             let narrow = try made("/\(kind).png", "f.png", ["--format", "png", "--flip", "h"])
             #expect(try Tool.run(["identify-im6.q16", "-format", "%z", narrow]) == [0x38])
         }
@@ -103,7 +103,7 @@ extension Conformance {
 
         private static let files = ["heic", "avif", "jxl"]
 
-        /// Upstream's images of a high dynamic range.
+        /// The HDR images of SDWebImage.
         private func route(_ name: String) throws {
             let file = try #require(Fixtures.bytes("images/TestHDR.\(name)"))
             origin.route("/hdr.\(name)", .bytes(file))
@@ -125,7 +125,7 @@ extension Conformance {
             let bytes = try #require(FileBytes.read(png))
             #expect(bytes[24] == 16)
             #expect(Array(bytes[37..<45]) == Array("cICP".utf8) + [9, 16, 0, 1])
-            // Its codes are those of another reader of the source.
+            // Its code values equal those of another decoder of the source.
             let source = folder.file("source.png")
             let path = try #require(Fixtures.path("images/TestHDR.\(name)"))
             let readers = [
@@ -136,7 +136,7 @@ extension Conformance {
             #expect(try away(png, source, ["-crop", "64x64+0+0", "+repage"]) < 0.004)
         }
 
-        /// How far the samples of two files are apart in the mean, where 1 is white.
+        /// The mean difference between the samples of two files, with white as 1.
         private func away(_ file: String, _ other: String, _ changes: [String]) throws -> Double {
             let (left, right) = (try samples(file), try samples(other, changes))
             try #require(left.count == right.count)
@@ -158,7 +158,8 @@ extension Conformance {
             for line in ["Bit Depth      : 8", "Color Primaries: 1", "Transfer Char. : 13"] {
                 #expect(said.contains(line + "\n"), "\(said)")
             }
-            // An output that cannot hold it is the same with the wish, under a key of its own.
+            // An output format without HDR gives the same result with the option, under a key of
+            // its own.
             let jpeg = try made("/hdr.\(name)", "a.jpg", ["--resize", "64x"])
             let wished = try made(
                 "/hdr.\(name)", "b.jpg",
@@ -184,7 +185,7 @@ extension Conformance {
             let source = try SharedStack.current.answer(
                 origin.url("/hdr.\(name)"), ["--info"])
             #expect(source["hdr"] == .bool(true) && source["bits"]?.integer ?? 0 > 8)
-            // What is not encoded comes as it is.
+            // Without encoding the source is delivered unchanged.
             let original = try made(
                 "/hdr.\(name)", "a.\(name)", ["--context", "image-decode-to-hdr=1"])
             #expect(FileBytes.read(original) == Fixtures.bytes("images/TestHDR.\(name)"))

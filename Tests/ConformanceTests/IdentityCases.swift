@@ -6,13 +6,14 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Who asks (SEMANTICS §4.6): two identities share nothing, in flight or stored.
+    /// Client identities (SEMANTICS §4.6): two identities share neither transfers nor cache
+    /// entries.
     @Suite struct IdentityCases {
         private let origin = OriginServer()
         private let gate = Gate()
         private let bytes: [String: [UInt8]]
 
-        /// An origin that gives everybody an image of their own, by credentials.
+        /// An origin with a different image for each set of credentials.
         init() throws {
             var bytes: [String: [UInt8]] = [:]
             for (number, name) in Self.identities.enumerated() {
@@ -26,7 +27,7 @@ extension Conformance {
             "", "Bearer ann", "Bearer ben", "id=ann", "id=ben", "key ann", "key ben",
         ]
 
-        /// The last is one that an application may have made up.
+        /// The last one stands for a header that an application defines itself.
         private static let headers = ["authorization", "cookie", "x-who-asks"]
 
         private static func header(of identity: String) -> String {
@@ -56,8 +57,9 @@ extension Conformance {
             return request
         }
 
-        /// One URL, all at once, with Authorization, with Cookie and without: as many GETs as
-        /// identities, each gets its own bytes, twice; afterwards each finds its own in the cache.
+        /// Loads of one URL at the same time, with Authorization, with Cookie and without: as many
+        /// GETs as identities, each gets its own bytes, twice; afterwards each finds its own entry
+        /// in the cache.
         @Test func identitiesShareNeitherATransferNorAnEntry() async throws {
             let stack = try SharedStack.current
             route("/private.png")
@@ -89,7 +91,7 @@ extension Conformance {
             #expect(origin.requestCount("/private.png") == Self.identities.count)
         }
 
-        /// What a step makes of one identity's original is made of that one, cached or not.
+        /// A result is derived from the original of the same identity, cached or not.
         @Test func aResultIsMadeOfTheOriginalOfItsIdentity() async throws {
             let client = try SharedStack.current.client()
             route("/steps.png")
@@ -111,7 +113,7 @@ extension Conformance {
             #expect(origin.requestCount("/steps.png") == Self.identities.count)
         }
 
-        /// Somebody else's image is a miss, not a hit of what others may see.
+        /// The image of another identity is a miss, not a hit.
         @Test func anotherIdentityFindsNothing() async throws {
             let client = try SharedStack.current.client()
             route("/alone.png")

@@ -6,14 +6,14 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Loads as a whole (SDWebImageManagerTests).
+    /// Complete loads (SDWebImageManagerTests).
     @Suite struct LoadCases {
         private let gallery: Gallery
 
         init() throws { gallery = try Gallery() }
 
-        /// A new manager is a distinct instance: a new client is a session of its own, and what one
-        /// cancels or closes is not the other's.
+        /// A new manager is a distinct instance: a new client has its own session, and canceling or
+        /// closing one doesn't affect the other.
         @Test func case001_aNewClientIsASessionOfItsOwn() async throws {
             let stack = try SharedStack.current
             let gate = Gate()
@@ -30,8 +30,8 @@ extension Conformance {
             #expect(try await stays.response.status == .ok)
         }
 
-        /// A fresh load: an image, no error, the same URL back. While it runs it is running, in its
-        /// transfer and no longer in a query; at its end nothing is.
+        /// A fresh load: an image, no error, the same URL in the result. While it runs it is
+        /// counted as running, in its transfer and no longer in a query; at its end nothing is.
         @Test func case002_aFreshLoadEndsWithItsImage() async throws {
             let stack = try SharedStack.current
             try await stack.awaitIdle()
@@ -51,8 +51,8 @@ extension Conformance {
             try await stack.awaitIdle()
         }
 
-        /// An unreachable URL: no image, an error, and the URL is told: in the record of the
-        /// request, since a client's answer is that of its own task.
+        /// An unreachable URL: no image, an error, and the URL is reported: in the log of the
+        /// request, since a client's result belongs to its own task.
         @Test func case003_anUnreachableURLIsAnError() async throws {
             let stack = try SharedStack.current
             let url = "http://127.0.0.1:1/case003.jpg"
@@ -70,8 +70,8 @@ extension Conformance {
             #expect(record?["error"]?.text == "connectionFailed")
         }
 
-        /// cancelAll of a manager with a pending load: its callback says 2002, and shortly after
-        /// nothing is running. A client that is closed cancels all that it has.
+        /// cancelAll of a manager with a pending load: its callback gets 2002, and shortly after
+        /// nothing is running. Closing a client cancels all of its loads.
         @Test func case004_cancellingAllEndsAllWith2002() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()
@@ -86,7 +86,7 @@ extension Conformance {
             try await stack.awaitIdle()
         }
 
-        /// RefreshCached twice for one URL: the second does not fail, and each time there is an
+        /// RefreshCached twice for one URL: the second doesn't fail, and each time there is an
         /// image.
         @Test func case005_refreshCachedWorksAgainAndAgain() async throws {
             let stack = try SharedStack.current
@@ -102,8 +102,8 @@ extension Conformance {
             }
         }
 
-        /// What is on disk only: query type memory with FromCacheOnly finds nothing, type none, and
-        /// no error. Stored in memory as well: query type disk has it from the disk.
+        /// An entry on disk only: query type memory with FromCacheOnly finds nothing, type none,
+        /// and no error. If it is stored in memory as well, query type disk finds it on disk.
         @Test func case014_theQueryTypeSaysWhichTiersAreAsked() async throws {
             let stack = try SharedStack.current
             let url = gallery.url("/case014.jpg")
@@ -124,8 +124,8 @@ extension Conformance {
             #expect(gallery.origin.requestCount("/case014.jpg") == 1)
         }
 
-        /// After a load with a transformer and the original in all tiers, and without the
-        /// transformed image: FromCacheOnly with original query type all makes it again without the
+        /// After a load with a transformer, with the original in all tiers and the transformed
+        /// image in none: FromCacheOnly with original query type all makes it again without the
         /// network.
         @Test func case015_theTransformedImageIsMadeAgainOfTheCachedOriginal() async throws {
             let stack = try SharedStack.current

@@ -3,14 +3,14 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Loaders: upstream these are objects, and a manager that asks the last one added first.
+    /// Loaders: in SDWebImage these are objects, and a manager asks the last one added first.
     @Suite struct LoaderCases {
         private let gallery: Gallery
         private let folder = TestKit.TemporaryDirectory()
 
         init() throws { gallery = try Gallery() }
 
-        /// Runs `body` with a stack whose loaders read two folders of one file each.
+        /// Runs `body` with a stack whose loaders read two folders with one file each.
         private func withLoaders(
             _ more: String = "", _ body: (StackHarness) async throws -> Void
         ) async throws {
@@ -49,8 +49,8 @@ extension Conformance {
             }
         }
 
-        /// The last loader that takes a URL is asked, then the one before it, then the built-in
-        /// one; one that is named is asked alone.
+        /// The last loader that accepts a URL is asked, then the one before it, then the built-in
+        /// one; a loader selected by name is the only one asked.
         @Test func case049_theLastLoaderThatTakesTheURLIsAsked() async throws {
             try await withLoaders { stack in
                 let anew = ["--option", "from-loader-only"]
@@ -76,8 +76,8 @@ extension Conformance {
             }
         }
 
-        /// Upstream a class takes the place of the operation; here another program loads. Its
-        /// failures have their own domain and numbers.
+        /// In SDWebImage a class replaces the operation; here a plug-in loads. Its errors have
+        /// their own domain and codes.
         @Test func case026_anotherProgramLoads() async throws {
             let text = """
                 pools: {photos: {kind: download, trust: foreign, schemes: [photos]}}
@@ -128,7 +128,7 @@ extension Conformance {
             }
         }
 
-        /// A file that has changed is another image, one that has not is the same.
+        /// A file that has changed gives a new image, an unchanged one the same.
         @Test func aFileIsRefreshed() async throws {
             try await withLoaders { stack in
                 let url = "file:///a.jpg"

@@ -5,12 +5,12 @@ import Testing
 @testable import CommandLineInterface
 @testable import imagebus_cli
 
-/// `Proto/Migration/SDWebImage.md` leaves out nothing of what SDWebImage 5.21.5 has, and names
-/// nothing here that is not there.
+/// `Proto/Migration/SDWebImage.md` covers the whole API of SDWebImage 5.21.5, and only names
+/// counterparts that exist.
 @Suite struct MigrationTableTests {
     private static let page = "Proto/Migration/SDWebImage.md"
 
-    /// What stands below a heading: theirs, and ours as it is written.
+    /// The rows below a heading: the names of SDWebImage, and the counterpart as written.
     private func rows(_ heading: String) -> [(theirs: [String], ours: String)] {
         DocumentTable.rows(of: "../../" + Self.page, below: heading).map { cells in
             (DocumentTable.names(in: cells[0]), cells.count == 2 ? cells[1] : "")
@@ -107,9 +107,9 @@ import Testing
 
     private static let headings = ["Calls", "Options", "Context", "Configuration", "Errors"]
 
-    // MARK: - Against the product
+    // MARK: - Compared with the sources
 
-    /// Keys of rules in the configuration, as its reader has them.
+    /// The keys of rules in the configuration, as its parser defines them.
     private static var ruleKeys: Set<String> {
         get throws {
             let path = "Sources/Runtime/ConfigurationFile/ConfigurationFile.swift"
@@ -124,7 +124,8 @@ import Testing
         }
     }
 
-    /// What rules do is said: no row denies it, and none promises a key that rules do not have.
+    /// The effects of rules are documented: no row denies them, and none promises a key that rules
+    /// don't have.
     @Test func everyKeyOfARuleIsNamedByARow() throws {
         let keys = try Self.ruleKeys
         #expect(keys.isSuperset(of: ["match", "block", "decrypt", "cookies", "tls-verify"]))
@@ -133,16 +134,16 @@ import Testing
         #expect(said.allSatisfy { !$0.isEmpty })
         let named = Set(said.flatMap(\.self))
         #expect(named.subtracting(keys).isEmpty, "no keys of a rule")
-        // These are of HTTP caching, damaged files and the address itself, which upstream has no
-        // hooks for.
+        // These concern HTTP caching, damaged files and the address itself, for which SDWebImage
+        // has no hooks.
         let own: Set = [
             "match", "ignore-cache-control", "respect-cache-control", "origin-tags", "damaged",
         ]
         #expect(keys.subtracting(named) == own, "keys that no row names")
     }
 
-    /// What a request may not say is not promised as an option of it, and what it may say is
-    /// neither denied nor left to rules.
+    /// Settings that a request can't have aren't documented as its options, and those that it can
+    /// have are neither denied nor attributed to rules.
     @Test func optionsAndContextAreWhatARequestMaySay() throws {
         for row in rows("Options") {
             let name = try #require(row.theirs.first)
@@ -169,7 +170,7 @@ import Testing
         }
     }
 
-    /// A field that `CONFIGURATION.md` has a setting for is not denied here.
+    /// A field with a setting in `CONFIGURATION.md` isn't denied here.
     @Test func noFieldThatHasASettingIsNone() {
         let denied = rows("Configuration").filter { $0.ours.hasPrefix("none") }.flatMap(\.theirs)
         let absent = ConfigurationTableTests.fields.keys
@@ -180,7 +181,8 @@ import Testing
         #expect(Set(denied).subtracting(absent) == [], "there is a setting")
     }
 
-    /// A row says what is here, or why nothing is; what it names is in the sources or an option.
+    /// A row names the counterpart, or why there is none; the named items exist in the sources or
+    /// as options.
     @Test func whatTheRowsNameIsThere() throws {
         let words = try SourceWords()
         let declared = DeclaredMembers(below: "Sources")
@@ -210,7 +212,7 @@ import Testing
     }
 }
 
-/// The names in the sources.
+/// The identifiers in the sources.
 private struct SourceWords {
     let all: Set<String>
 
@@ -222,7 +224,7 @@ private struct SourceWords {
         all = Set(String(decoding: found, as: UTF8.self).split(separator: "\n").map(String.init))
     }
 
-    /// Of what stands between backticks: words of the file `imagebus.yaml` have dashes.
+    /// The words of a text in backticks; those of the file `imagebus.yaml` contain dashes.
     static func words(of text: String) -> [String] {
         text.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "-") }
             .map(String.init).filter { $0.count > 2 }

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// What each bit does (PROTOCOL §8.5); `OPTIONS.md` says which test is about which.
+    /// The effect of each option bit (PROTOCOL §8.5); `OPTIONS.md` lists the tests for each.
     @Suite struct OptionCases {
         private let gallery: Gallery
 
@@ -18,8 +18,8 @@ extension Conformance {
             return request
         }
 
-        /// Bits 8, 10, 12, 13, 14, 17, 18, 23 and 25: accepted by library and command line, and
-        /// nothing is different, neither the image nor its key nor the tier that has it.
+        /// Bits 8, 10, 12, 13, 14, 17, 18, 23 and 25: accepted by library and command line, without
+        /// an effect on the image, its key or its tier.
         @Test func optionsWithoutEffectChangeNothing() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()
@@ -39,8 +39,8 @@ extension Conformance {
             #expect(gallery.origin.requestCount("/nothing.jpg") == 1)
         }
 
-        /// Bits 5 and 6: refused by name before anything is asked, and
-        /// the command line ends with 64.
+        /// Bits 5 and 6: rejected by name before any work starts, and the command line exits with
+        /// 64.
         @Test func optionsOfLaterVersionsAreRefusedByName() async throws {
             let stack = try SharedStack.current
             for (name, option) in RequestOptions.names
@@ -54,8 +54,8 @@ extension Conformance {
             #expect(gallery.origin.acceptedConnectionCount == 0)
         }
 
-        /// Bit 0: on the blacklist after a body that is no image; with the option the origin is
-        /// asked all the same, and a success takes the URL off.
+        /// Bit 0: the URL is in the failure cache after a body that isn't an image; with the option
+        /// the origin is asked nevertheless, and a success removes the URL.
         @Test func retryFailedAsksAgainAndASuccessTakesTheURLOffTheList() async throws {
             let client = try SharedStack.current.client()
             let text = OriginBehavior.bytes(Array("no image".utf8))
@@ -71,7 +71,7 @@ extension Conformance {
             #expect(gallery.origin.requestCount("/retry.jpg") == 3)
         }
 
-        /// Bit 15: a miss is no error, and no cache is passed by.
+        /// Bit 15: a miss isn't an error, and no cache is skipped.
         @Test func fromCacheOnlyNeverAsksTheOrigin() async throws {
             let client = try SharedStack.current.client()
             let only = request("/only.jpg", .fromCacheOnly)
@@ -85,7 +85,7 @@ extension Conformance {
             #expect(gallery.origin.requestCount("/only.jpg") == 1)
         }
 
-        /// Bit 16: no cache is asked although it has the image; what comes is stored.
+        /// Bit 16: no cache is queried although it has the image; the new image is stored.
         @Test func fromLoaderOnlyAsksNoCacheAndStores() async throws {
             let client = try SharedStack.current.client()
             let other = try Images.quadrants().png()
@@ -110,7 +110,7 @@ extension Conformance {
             #expect(gallery.origin.requestCount("/both.jpg") == 1)
         }
 
-        /// Bit 22: the reply comes after both stores and says which tiers have it.
+        /// Bit 22: the reply is sent after both stores and names the tiers that have the image.
         @Test func waitStoreCacheAnswersAfterTheStores() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()
@@ -125,7 +125,7 @@ extension Conformance {
             #expect(plain.storedTiers == nil)
         }
 
-        /// Bit 4: what a client began goes on when it has gone, and is stored; without the bit it
+        /// Bit 4: a load continues after its client has gone, and is stored; without the bit it
         /// ends with its client.
         @Test(arguments: [false, true])
         func continueInBackgroundOutlivesItsClient(continues: Bool) async throws {
@@ -153,7 +153,8 @@ extension Conformance {
             #expect(gallery.origin.requestCount(path) == 1)
         }
 
-        /// Bit 19: no other frame is ever decoded, so the result is the same one, out of memory.
+        /// Bit 19: only the first frame is ever decoded, so the result is the same and comes from
+        /// memory.
         @Test func anAnimationIsItsFirstFrameWithAndWithoutTheOption() async throws {
             let client = try SharedStack.current.client()
             gallery.origin.route("/frames.gif", .bytes(Images.animatedGIF))
@@ -176,8 +177,8 @@ extension Conformance {
             #expect(results[1].isHit)
         }
 
-        /// The same if nothing else is asked for: the animation becomes its first frame, and a
-        /// still file comes as it is.
+        /// The same if nothing else is requested: the animation is reduced to its first frame, and
+        /// a still image is delivered unchanged.
         @Test(arguments: [
             ["--option", "decode-first-frame-only"],
             ["--context", "image-decode-options=first-frame-only=yes"],
@@ -198,7 +199,7 @@ extension Conformance {
             #expect(pixels.size == "2x2" && isClose(pixels.at(0, 0), Images.red))
             _ = try stack.answer(gallery.url("/as-it-is.jpg"), ["-o", path] + option)
             #expect(FileBytes.read(path) == jpeg)
-            // The original is what it was.
+            // The original is unchanged.
             let plain = try stack.answer(gallery.url("/alone.gif"), ["-o", path])
             #expect(plain["pages"]?.integer == 2)
             #expect(FileBytes.read(path) == Images.animatedGIF)

@@ -2,7 +2,7 @@ import ImageModel
 import TestKit
 import Testing
 
-/// `OPTIONS.md` has every option, once, with the test of what it does or of its refusal.
+/// `OPTIONS.md` lists every option once, with the test of its effect or its rejection.
 @Suite struct OptionTableTests {
     private let tests = NamedTests()
     private let refusals: Set<String> = [

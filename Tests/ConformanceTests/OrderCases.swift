@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// In which order transfers begin, of one host that takes one at a time.
+    /// The order in which transfers start, for a host with one transfer at a time.
     @Suite struct OrderCases {
         private let gallery: Gallery
         private let begun = Recorder<String>()
@@ -35,8 +35,8 @@ extension Conformance {
 
         private let oneAtATime = ["--allow-private-networks", "--fetches-per-host", "1"]
 
-        /// Last in, first out: submitted 1 to 7, and 8 to 14 when 7 has begun, the order is 1, 7,
-        /// 14 to 8, 6 to 2.
+        /// Last in, first out: with 1 to 7 submitted, and 8 to 14 once 7 has started, the order is
+        /// 1, 7, 14 to 8, 6 to 2.
         @Test func case034_theNewestGoesFirstAndNothingThatRunsIsStopped() async throws {
             let gates = [1: Gate(), 7: Gate()]
             for number in 1...14 { route("case034-\(number)", gates[number]) }
@@ -60,7 +60,8 @@ extension Conformance {
             #expect(begun.values == order.map { "/case034-\($0)" })
         }
 
-        /// Bits 1 and 7: class high before normal before low, whoever came first; with both, high.
+        /// Bits 1 and 7: high priority before normal before low, regardless of the order of
+        /// arrival; both bits together mean high.
         @Test func classesGoInTheirOrder() async throws {
             let gate = Gate()
             route("first", gate)

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// `PEERS.md` has ten bugs of other libraries, each with tests that are named after it.
+/// `PEERS.md` lists ten bugs of other libraries, each with tests named after it.
 @Suite struct PeerTableTests {
     @Test func everyBugHasTestsOfItsName() {
         let rows = DocumentTable.rows(of: "PEERS.md")

@@ -29,7 +29,7 @@ extension Conformance {
             #expect(SeenPixels.areSame(found, file.frames[frame.index]), "frame \(frame.index)")
         }
 
-        /// Upstream's A03 and A04.
+        /// SDWebImage's A03 and A04.
         @Test func allFramesArePreloadedAndUnloaded() async throws {
             let file = try serve("mixed.apng")
             let image = try await open("mixed.apng")
@@ -61,7 +61,7 @@ extension Conformance {
             for index in 0..<image.count { try expect(try await image.frame(index), of: file) }
         }
 
-        /// Bit 21: from the origin, from the caches, of a frame and of a still image.
+        /// Bit 21: from the origin, from the caches, for a frame and for a still image.
         @Test func case062_onlyAnAnimationWillDoUnderItsOption() async throws {
             _ = try serve("kept.gif")
             origin.route("/no-animation.png", .bytes(try Images.quadrants().png()))
@@ -184,13 +184,14 @@ extension Conformance {
             #expect(image.memoryCost == 16 * 600 * 600 * 4)
         }
 
-        /// Two players of one image share its loads, and those of two images what the stack shares.
+        /// Two players of one image share its loads, and players of two images share the work of
+        /// the stack.
         @Test func playersShareTheFramesOfOneAnimation() async throws {
             let file = try serve("half.apng")
             let stack = try SharedStack.current
             let status = try stack.client(asOperator: true)
             _ = try await status.clear(.all)
-            // What a test before left cancelled has ended.
+            // Work canceled by an earlier test has ended.
             let made = try await stack.awaitIdle().works("transform")
             let one = try await open("half.apng")
             let players = [
@@ -206,7 +207,7 @@ extension Conformance {
             #expect(report.works("transform") == made + UInt64(one.count))
         }
 
-        /// Each at its own pace, twice over, and each frame is decoded once.
+        /// Each at its own pace, two loops, and each frame is decoded once.
         @Test func twoPlayersOfAHundredFramesDecodeEachOnce() async throws {
             let file = try serve("hundred.webp")
             try #require(file.frames.count == 100)
@@ -220,12 +221,12 @@ extension Conformance {
                 for try await shown in group { #expect(shown >= 199) }
             }
             let after = try await stack.awaitIdle()
-            // What each of the two images is takes a decode of its own.
+            // Reading the properties of the two images takes one decode each.
             #expect(after.counter("decodes") == before.counter("decodes").map { $0 + 102 })
             #expect(after.works("transform") - before.works("transform") == 100)
         }
 
-        /// Plays two loops, expects each frame, and returns how many were shown.
+        /// Plays two loops, checks each frame, and returns the number of frames shown.
         private func play(
             _ image: AnimatedImage, of file: AnimatedFile, rate: Double
         ) async throws -> Int {
@@ -264,7 +265,7 @@ extension Conformance {
                     player.seek(to: index)
                     try expect(try await player.frame(), of: file)
                 }
-                // The last frames may have been here before their decoder was killed.
+                // The last frames may have arrived before their decoder was killed.
                 _ = try await stack.awaitStatus("an heir of the decoder") {
                     $0.isIdle && $0.processes(.decode).first?.restarts ?? 0 > 0
                 }
@@ -301,7 +302,7 @@ extension Conformance {
 }
 
 extension StatusReport {
-    /// Jobs of a stage that have ended.
+    /// The number of finished jobs of a stage.
     fileprivate func works(_ stage: String) -> UInt64 {
         stages.first { $0.stage == stage }?.works.count ?? 0
     }

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Lists of URLs into the caches (SDWebImagePrefetcherTests).
+    /// Prefetching lists of URLs into the caches (SDWebImagePrefetcherTests).
     @Suite struct PrefetchCases {
         private let gallery: Gallery
         private let template = ImageRequest("", fit: 20)
@@ -54,8 +54,8 @@ extension Conformance {
             #expect(gallery.origin.totalRequestCount == 6)
         }
 
-        /// The delegate is told the counts of the block, before it: what progress says last is what
-        /// the result says, and the result does not come first.
+        /// The delegate gets the counts of the completion block, and before it: the last progress
+        /// equals the result, and the result doesn't come first.
         @Test func case109_progressEndsWithTheCountsOfTheResult() async throws {
             let client = try SharedStack.current.client()
             gallery.origin.route("/case109-gone.jpg", .status(404))
@@ -67,8 +67,8 @@ extension Conformance {
             #expect(try await task.result == last)
         }
 
-        /// Cancel: of one running prefetch none is left. (Its end is told here, with what was
-        /// cancelled.)
+        /// Cancel: no prefetch remains of a running one. (Here its end is reported, with the number
+        /// of canceled loads.)
         @Test func case110_aCancelledPrefetchIsNotRunning() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()
@@ -81,9 +81,9 @@ extension Conformance {
             try await stack.awaitIdle()
         }
 
-        /// All downloads are cancelled while it runs: the completion comes, and says of three that
-        /// they did not make it. (Counted as cancelled here, since an operator did it.) The
-        /// transfers themselves end at the origin, and that of another load goes on.
+        /// All downloads are canceled while it runs: it completes, and reports that three loads
+        /// failed. (They count as canceled here, since an operator canceled them.) The transfers
+        /// end at the origin, and the transfer of another load continues.
         @Test func case111_whoseDownloadsAreAllCancelledCompletes() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()

@@ -7,18 +7,19 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// What is told and shown while bytes arrive (SEMANTICS §2.11).
+    /// Progress and partial images while bytes arrive (SEMANTICS §2.11).
     @Suite struct ProgressiveCases {
         private let origin = OriginServer()
-        /// A busy machine takes its time for each look, and rests three times as long.
+        /// A busy machine needs a long time per partial image, and then pauses for three times as
+        /// long.
         private static let timeoutMilliseconds = 120_000
 
         private func serve(_ path: String, _ bytes: [UInt8]) -> Arrival {
             Arrival(of: bytes, at: path, from: origin)
         }
 
-        /// Loads it until there are so many partial images, and it was told of so many numbers of
-        /// frames, and then the rest. More bytes come with each partial image.
+        /// Loads the image until `count` partial images and `pageCounts` different frame counts
+        /// have been delivered, and then the rest. More bytes arrive with each partial image.
         private func load(
             _ request: ImageRequest, showing count: Int, pageCounts: Int = 0,
             of arrival: Arrival, after percent: Int = 28
@@ -141,8 +142,8 @@ extension Conformance {
             let file = try AnimatedFile(made: name)
             let arrival = serve("/\(name)", file.bytes)
             let request = ImageRequest(url: arrival.url)
-            // Half of the file comes; the rest waits until that half has been shown, and until more
-            // frames have been told of than at first.
+            // Half of the file arrives; the rest waits until a partial image of it has been
+            // delivered and the number of frames has increased.
             let story = try await load(
                 request, showing: 1, pageCounts: 2, of: arrival, after: 50)
             let early = try #require(story.partials.first?.arrivedBytes)
@@ -155,7 +156,7 @@ extension Conformance {
             #expect(!story.partials.isEmpty)
         }
 
-        /// None is found by another load, and a hit shows none.
+        /// Partial images aren't found by other loads, and a hit has none.
         @Test func whatIsPartialIsNotKept() async throws {
             let bytes = try Photograph.file("scans.jpg")
             let arrival = serve("/kept.jpg", bytes)
@@ -222,7 +223,7 @@ extension Conformance {
                 #expect(try Pixels(decoding: #require(FileBytes.read(path))).size == "200x150")
             }
             #expect((partials["infoArrived"]?.integer ?? 0) > 0)
-            // Nothing is told before a hit, and every name is there all the same.
+            // A hit has no partial images or progress, but its result has every field.
             let hit = try stack.get([
                 url, "--partials", folder.file("none"), "--resize", "200x200", "--json",
             ]).json()["partials"]
@@ -233,13 +234,13 @@ extension Conformance {
     }
 }
 
-/// Bytes of an origin that come in fifty steps, as the test lets them.
+/// The bytes of an origin, which arrive in fifty steps controlled by the test.
 private final class Arrival: Sendable {
     let url: String
     private let turnstile = Turnstile()
     private let chunk: Int
     private static let steps = 50
-    /// No partial image is made for fewer new bytes, unless they are the last (SEMANTICS §2.11).
+    /// No partial image is made for fewer new bytes, except for the last ones (SEMANTICS §2.11).
     private static let growth = 1_024
 
     init(of bytes: [UInt8], at path: String, from origin: OriginServer) {
@@ -248,22 +249,22 @@ private final class Arrival: Sendable {
         origin.route(path, .stepped(bytes, chunk: chunk, by: turnstile))
     }
 
-    /// Lets so many percent of the bytes come, besides those that came already; of a small file as
-    /// many as can be seen.
+    /// Lets `percent` percent of the bytes arrive in addition to the previous ones; for a small
+    /// file as many as a new partial image needs.
     func letCome(percent: Int) {
         let growth = (Self.growth + chunk - 1) / chunk
         turnstile.admit(max(Self.steps * percent / 100, growth))
     }
 }
 
-/// What a load told before its end, and its end.
+/// The events of a load before its end, and its end.
 private struct Story {
     var infos: [ImageInfo] = []
-    /// Bytes that had come when the header was told.
+    /// The number of bytes that had arrived when the header was reported.
     var infoArrived: UInt64 = 0
     var partials: [ImageResponse] = []
     var end: Result<ImageResponse, ImageError>?
-    /// How many pages there were, each number once.
+    /// The distinct numbers of pages reported.
     var pageCounts: Set<Int> { Set(infos.map(\.pages)) }
 
     mutating func take(_ event: LoadEvent) {
@@ -278,7 +279,7 @@ private struct Story {
     }
 }
 
-/// One picture of 640 by 480 pixels in several files.
+/// One image of 640 by 480 pixels as several files.
 private enum Photograph {
     static func file(_ name: String) throws -> [UInt8] {
         let pixels = Images.waves(width: 640, height: 480)
@@ -287,14 +288,15 @@ private enum Photograph {
         case "rows.jpg": try pixels.jpeg(quality: 90)
         case "rows.png": try pixels.png()
         case "passes.png": try pixels.png(interlaced: true)
-        // Of a smooth image the first partition alone, which has no pixels, is a quarter.
+        // In a smooth image the first partition, which has no pixels, would be a quarter of the
+        // file.
         default: try Images.noise(width: 640, height: 480, seed: 29).webp(quality: 90)
         }
     }
 }
 
 extension Pixels {
-    /// In decibels over the samples that both have.
+    /// The similarity (PSNR) in decibels, over the samples that both images have.
     fileprivate func likeness(to other: Pixels) -> Double {
         var sum = 0.0
         let common = Swift.min(bands, other.bands)

@@ -6,7 +6,8 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// What an operator's rules make of transfers: upstream these are objects of a downloader.
+    /// The effect of an operator's rules on transfers: in SDWebImage these are objects of a
+    /// downloader.
     @Suite struct RuleCases {
         private let gallery: Gallery
         private let folder = TestKit.TemporaryDirectory()
@@ -28,7 +29,8 @@ extension Conformance {
             folder.write(Array(text.utf8), to: name)
         }
 
-        /// A request modifier: what it returns is sent, the key stays; nothing is error 2000.
+        /// A request modifier: its result is sent, the key stays the same; returning nothing is
+        /// error 2000.
         @Test func case039_theRuleSaysWhatIsAsked() async throws {
             let other = OriginServer()
             other.route("/mirror/case039.jpg", .bytes(gallery.image, contentType: "image/jpeg"))
@@ -68,8 +70,8 @@ extension Conformance {
             }
         }
 
-        /// A response modifier: a 404 becomes a 200 before the status is looked at, and the type
-        /// before that is.
+        /// A response modifier: a 404 becomes a 200 before the status is checked, and the type
+        /// before the type is.
         @Test func case040_theRuleSaysWhatWasAnswered() async throws {
             let image = gallery.image
             gallery.origin.route(
@@ -100,7 +102,7 @@ extension Conformance {
             }
         }
 
-        /// A decryptor: the image is what base64 hides; what is none is 1001.
+        /// A decryptor: the image is decoded from base64; invalid base64 is error 1001.
         @Test func case041_theRuleSaysWhatIsUndone() async throws {
             let image = gallery.image
             let packed = try PackedBodies.base64(image)
@@ -135,8 +137,8 @@ extension Conformance {
             }
         }
 
-        /// Who asks is said by files of rules: basic and digest at Apache, a token here. What asks
-        /// without gets nothing of it, and no process shows it.
+        /// Credentials come from the files of rules: basic and digest for Apache, a token here.
+        /// Requests without the rule don't get them, and no process exposes them.
         @Test func case028_theRuleSaysWhoAsks() async throws {
             let authority = try TestAuthority()
             let server = try WebServer(gallery.image, password: "hush hush", of: authority)
@@ -189,7 +191,7 @@ extension Conformance {
             }
         }
 
-        /// Two who ask with different secrets share no transfer, though they ask for one URL.
+        /// Two clients with different secrets share no transfer, although they request one URL.
         @Test func rulesOfTwoProfilesShareNoTransfer() async throws {
             let gate = Gate()
             let url = gallery.hold("/who.jpg", until: gate)
@@ -216,7 +218,7 @@ extension Conformance {
             }
         }
 
-        /// maxConcurrentDownloads, changed while downloads wait.
+        /// maxConcurrentDownloads, changed while downloads are queued.
         @Test func case025_asManyDownloadsRunAsTheFileSaysNow() async throws {
             let gate = Gate()
             try await withConfiguration("downloads: {transfers: 1}\n") { stack in
@@ -243,7 +245,7 @@ extension Conformance {
             }
         }
 
-        /// Settings of the file take the place of options, and of one another, by SIGHUP.
+        /// Settings of the file override options and earlier settings, by SIGHUP.
         @Test func downloadsAreSetAnewByTheFile() async throws {
             try await withConfiguration("downloads: {user-agent: one/1}\n") { stack in
                 func agent(_ name: String) throws -> String? {
@@ -254,7 +256,7 @@ extension Conformance {
                 #expect(try agent("first") == "one/1")
                 _ = write("downloads: {user-agent: two/2, redirect-limit: 0}\n")
                 try stack.send(.hangUp)
-                // At the start it was loaded too.
+                // It was also loaded at startup.
                 _ = try await stack.awaitStatus("the file is loaded anew") { _ in
                     (FileBytes.text(stack.logFile) ?? "").split(separator: "\n")
                         .count { $0.contains("configuration loaded") } == 2
@@ -266,7 +268,7 @@ extension Conformance {
             }
         }
 
-        /// suspended: what waits is not begun, what runs goes on.
+        /// suspended: queued downloads don't start, running ones continue.
         @Test func suspendedDownloadsWaitUntilTheyAreResumed() async throws {
             let gate = Gate()
             try await withStack(["--allow-private-networks"], decoders: 1) { stack in

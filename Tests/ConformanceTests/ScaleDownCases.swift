@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Limits of bytes, and the words for a decoder (SEMANTICS §11.18).
+    /// Limits of bytes, and decoding options (SEMANTICS §11.18).
     @Suite struct ScaleDownCases {
         private let origin = OriginServer()
 
@@ -38,7 +38,7 @@ extension Conformance {
             for (x, y, color) in corners {
                 #expect(isClose(pixels.at(x, y), color), "\(path) at \(x), \(y)")
             }
-            // It wins over a thumbnail.
+            // It takes precedence over a thumbnail.
             let both = try await load(path, [limit, "image-thumbnail-pixel-size=40x40"])
             #expect(both.size == "1000x1000")
         }
@@ -49,7 +49,7 @@ extension Conformance {
             let pixels = try await load(
                 "/turned.jpg", ["image-scale-down-limit-bytes=\(100 * 200 * 4)"])
             #expect(pixels.size == "100x200")
-            // Turned clockwise by a quarter: what was bottom left is top left (EXIF 2.3).
+            // Rotated clockwise by 90 degrees: bottom left becomes top left (EXIF 2.3).
             #expect(isClose(pixels.at(10, 10), Images.blue))
             #expect(isClose(pixels.at(90, 10), Images.red))
         }
@@ -58,7 +58,7 @@ extension Conformance {
             origin.route("/words.png", .bytes(try Images.quadrants().png()))
             let words = "image-decode-options=thumbnail-pixel-size=40x40,preserve-aspect-ratio=no"
             #expect(try await load("/words.png", [words]).size == "40x40")
-            // An option of its own wins, whichever stands first.
+            // A separate option takes precedence, whichever comes first.
             for context in [
                 [words, "image-thumbnail-pixel-size=20x20"],
                 ["image-thumbnail-pixel-size=20x20", words],
@@ -72,7 +72,7 @@ extension Conformance {
             }
         }
 
-        /// Automatic, always and never: what is asked for has its colors right, and what is not is
+        /// Automatic, always and never: requested images have the right colors, and others are
         /// never made.
         @Test func case022_noPolicyChangesThePixels() async throws {
             origin.route("/policy.png", .bytes(try Images.quadrants().png()))
@@ -89,8 +89,8 @@ extension Conformance {
             }
         }
 
-        /// The rows of upstream's coder tests: 60 MiB, 1029 rows to the last one, one pixel, and
-        /// small images as they are.
+        /// The values of SDWebImage's coder tests: 60 MiB, 1029 rows including the last one, one
+        /// pixel, and small images unchanged.
         @Test func case077_theLimitHoldsAndNoRowIsMissing() async throws {
             let side = 1_029
             var samples = [UInt8](repeating: 200, count: side * side * 3)
@@ -109,7 +109,7 @@ extension Conformance {
             #expect(small == odd)
         }
 
-        /// Beyond upstream's limit by itself: the whole picture is still there.
+        /// Beyond SDWebImage's default limit the whole image is still visible.
         @Test func scaleDownLargeImagesShowsAllOfTheImage() async throws {
             let large = Images.quadrants(width: 5_000, height: 4_000)
             origin.route("/beyond.png", .bytes(try large.png()))
@@ -139,7 +139,8 @@ extension Conformance {
             let width = try #require(answer["width"]?.integer)
             let height = try #require(answer["height"]?.integer)
             #expect(width * height * 4 <= 60 << 20 && width < 5_250 && height < 3_450)
-            // Nothing is wasted: a column more would be too many, and the ratio is the source's.
+            // The size is the largest possible: one more column would exceed the limit, and the
+            // aspect ratio is the source's.
             #expect((width + 2) * (height + 2) * 4 > 60 << 20)
             #expect(abs(Double(width) / Double(height) - 5_250.0 / 3_450) < 0.001)
             let suffix = "-ImagebusScaleDownTransformer(62914560.000000)-Imagebus(jpeg).jpg"
@@ -175,7 +176,7 @@ extension Conformance {
             #expect(reduced["width"]?.integer == 399)
         }
 
-        /// As a rule for all images: what is small enough, moves or is a drawing comes as it is.
+        /// As a rule for all images: small images, animations and drawings are delivered unchanged.
         @Test func aRuleForAllImagesChangesOnlyLargeOnes() async throws {
             let large = Images.quadrants(width: 5_000, height: 4_000)
             let drawing = Array(
@@ -207,8 +208,8 @@ extension Conformance {
             }
         }
 
-        /// An animation that is only reduced keeps its frames, durations and plays. The frames are
-        /// compared with those that Pillow-made files hold, each reduced alone.
+        /// An animation that is only reduced keeps its frames, durations and loop count. The frames
+        /// are compared with those of files made by Pillow, each reduced separately.
         @Test(arguments: [
             ["--context", "image-scale-down-limit-bytes=400"], ["--thumbnail", "10x10"],
         ])
@@ -227,7 +228,8 @@ extension Conformance {
             let shown = file.stated.map { $0 < 11_000 ? 100_000 : $0 }
             #expect(found.stated.reduce(0, +) == shown.reduce(0, +))
             #expect(answer["pages"]?.integer == found.frames.count && found.frames.count > 1)
-            // One frame alone is asked for, or no format holds frames: a still image.
+            // If only one frame is requested, or the format doesn't support frames, the result is a
+            // still image.
             let first = ["--option", "decode-first-frame-only"]
             for still in [first, ["--format", "jpeg"]] {
                 let answer = try stack.answer(url, option + still)

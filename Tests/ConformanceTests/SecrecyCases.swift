@@ -6,11 +6,11 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// What a caller entrusts to a request is for its origin alone: it stands in no log, no status,
-    /// no list and no error of any process, however much they log.
+    /// Secrets in a request are sent to its origin only: they appear in no log, status, list or
+    /// error of any process, whatever the log level.
     @Suite struct SecrecyCases {
         private let origin = OriginServer()
-        /// Everything that is secret begins with it, and nothing else.
+        /// A prefix that all secrets have, and nothing else.
         private let mark = "hush"
         private let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         private let group = "00112233445566778899aabbccddeeff"
@@ -28,7 +28,7 @@ extension Conformance {
             return "\(parts[0])//ann:hushpw@\(parts[2])?sig=hushquery&token=hush0123456789abcdef"
         }
 
-        /// Loads that succeed and fail in every way, each with the exit status that it ends with.
+        /// Loads that succeed and fail in every way, each with its exit status.
         private var places: [(place: String, status: Int32)] {
             let port = origin.port
             return [
@@ -83,13 +83,13 @@ extension Conformance {
             ]
         }
 
-        /// What operators look at.
+        /// The commands that operators use.
         private let shown = [
             ["status"], ["status", "--json"], ["status", "--prometheus"], ["blacklist", "list"],
             ["blacklist", "list", "--json"],
         ]
 
-        /// An operator finds what is not tried without its secrets, and takes it off with them.
+        /// An operator sees failed URLs without their secrets, and removes them with their secrets.
         private func expectListed(_ stack: StackHarness) throws {
             let listed = try stack.run(["blacklist", "list"]).outputText
             #expect(listed.contains(origin.url("/text.png ")), "\(listed)")
@@ -100,7 +100,7 @@ extension Conformance {
             #expect(try stack.run(["blacklist", "remove", own]).outputText == "removed 1\n")
         }
 
-        /// The lines with a secret, for messages.
+        /// The lines that contain a secret, for messages.
         private func leaks(in text: String) -> [Substring] {
             text.split(separator: "\n").filter { $0.contains(mark) || $0.contains("ann:") }
         }

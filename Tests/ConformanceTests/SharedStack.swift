@@ -2,8 +2,7 @@ import StackKit
 import TestKit
 import Testing
 
-/// One stack for all tests of a suite that runs them one after another. A test leaves it without
-/// work; it has URLs of its own.
+/// One stack for all tests of a serialized suite. Each test leaves it idle and uses its own URLs.
 struct SharedStack: SuiteTrait, TestScoping {
     @TaskLocal private static var lent: Lent?
 
@@ -19,7 +18,7 @@ struct SharedStack: SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?,
         performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        // An origin that a test holds back is not too slow, however long a busy machine takes.
+        // An origin delayed by a test must not count as too slow, however slow the machine is.
         let arguments = ["--allow-private-networks", "--log-format", "json", "--low-speed", "0"]
         try await withStack(arguments, decoders: 1) { stack in
             try await Self.$lent.withValue(Lent(stack)) { try await function() }

@@ -4,16 +4,18 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// `imagebus get --show` in a terminal of its own.
+    /// `imagebus get --show` in a pseudo-terminal.
     @Suite struct ShowTests {
         private let origin = OriginServer()
 
-        /// What a terminal without sixels says when it is asked, and one with cells of 10 by 20.
+        /// The reply of a terminal without sixels to queries, and of one with cells of 10 by 20
+        /// pixels.
         private static let plain = "\u{1B}[?1;2c"
         private static let sixels = "\u{1B}[6;20;10t\u{1B}[?62;4;22c"
 
-        /// Runs it behind a terminal of 40 by 12 cells, which answers so, and types `keys` when
-        /// something was drawn. What the terminal got; throws if the status is not 0.
+        /// Runs the command in a terminal of 40 by 12 cells that sends `answer`, and types `keys`
+        /// once something was drawn. Returns the output to the terminal; throws if the exit status
+        /// isn't 0.
         private func show(
             _ name: String, terminal: String = "xterm", answer: String = plain, keys: String = "",
             _ more: [String] = []
@@ -59,7 +61,7 @@ extension Conformance {
             return file
         }
 
-        /// How often the cursor went back to the top.
+        /// How often the cursor returned to the top.
         private func redrawings(_ said: String) -> Int {
             said.split(separator: "\u{1B}[", omittingEmptySubsequences: false)
                 .count { $0.hasPrefix("11A\r") || $0.hasPrefix("2A\r") }
@@ -89,7 +91,7 @@ extension Conformance {
             #expect(said.contains(";iVBORw0KGgo"))
         }
 
-        /// The images between `ESC P` and `ESC \`, as libsixel reads them: RGB, and sizes.
+        /// The images between `ESC P` and `ESC \`, decoded by libsixel: sizes and RGB.
         private func sixelImages(_ said: String) throws -> [(size: String, rgb: [UInt8])] {
             let folder = TemporaryDirectory()
             return try said.split(separator: "\u{1B}P").dropFirst().map { part in
@@ -106,7 +108,7 @@ extension Conformance {
         }
 
         @Test func aTerminalThatAnswersWithAFourGetsSixels() throws {
-            // Cells of 10 by 20, of which eleven lines are free: 400 by 216.
+            // Cells of 10 by 20 pixels, with eleven free lines: 400 by 216.
             let image = Images.quadrants(width: 400, height: 400)
             origin.route("/sixel.png", .bytes(try image.png()))
             let said = try show("sixel.png", answer: Self.sixels)
@@ -120,10 +122,11 @@ extension Conformance {
                 (at(9, 9), Images.red), (at(200, 9), Images.green), (at(9, 200), Images.blue),
                 (at(200, 200), Images.yellow),
             ] {
-                // Percents of 8 bits.
+                // Sixel colors are percentages instead of 8 bits.
                 #expect(zip(place, color).allSatisfy { abs(Int($0) - Int($1)) <= 3 }, "\(place)")
             }
-            // Eleven lines are made, and the cursor ends below them, wherever it was left.
+            // Eleven lines are reserved, and the cursor ends below them, wherever the image leaves
+            // it.
             #expect(
                 said.contains(String(repeating: "\r\n", count: 11) + "\u{1B}[11A\r\u{1B}7\u{1B}P"))
             #expect(said.contains("\u{1B}\\\u{1B}8\u{1B}[11B\r"))

@@ -6,13 +6,13 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// What a place shows of its loads (SDWebCacheCategoriesTests).
+    /// The content of a slot over its loads (SDWebCacheCategoriesTests).
     @Suite struct SlotCases {
         private let gallery: Gallery
 
         init() throws { gallery = try Gallery() }
 
-        /// A slot that writes down what it is to show, on the thread that learns of it.
+        /// A slot that records what it should show, on the thread of the callback.
         private struct Page {
             let slot: ImageSlot<String>
             let log = Recorder<String>()
@@ -45,7 +45,7 @@ extension Conformance {
             }
         }
 
-        /// The end of a load whose transition is cut off is told once, as cancelled.
+        /// The end of a load whose transition is interrupted is reported once, as canceled.
         @Test func case115_aTransitionThatIsCutOffNeverReportsItsEnd() async throws {
             let client = try SharedStack.current.client()
             let page = Page(client)
@@ -64,13 +64,13 @@ extension Conformance {
             #expect(codes.values == [], "the transition runs")
             page.slot.cancel()
             page.slot.transitionEnded()
-            // The thread that told the image may still be at it; it tells this as well then.
+            // The thread that delivered the image may still be busy; it then reports this as well.
             #expect(await codes.wait() == [2002])
             page.slot.cancel()
             #expect(codes.values == [2002])
         }
 
-        /// Progress of a slot begins at nothing, and ends with all bytes, wanted or not.
+        /// Progress of a slot begins at zero and ends with all bytes, requested or not.
         @Test func case116_progressOfASlotReachesItsEnd() async throws {
             let page = Page(try SharedStack.current.client())
             let gate = Gate()
@@ -87,7 +87,7 @@ extension Conformance {
             #expect(page.slot.state()?.progress == .whole)
         }
 
-        /// A transition is for what was fetched and for what the disk had, not for memory.
+        /// A transition is used for fetched images and for disk hits, not for memory hits.
         @Test func case117_aTransitionIsForWhatWasFetchedAndWhatTheDiskHad() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()
@@ -108,8 +108,8 @@ extension Conformance {
             #expect(await page.answer(request)?.wantsTransition == true)
         }
 
-        /// What the client has at hand is all that is seen: no placeholder, no indicator, and it
-        /// comes before the call returns.
+        /// An image that the client has in memory is shown at once: no placeholder, no indicator,
+        /// and before the call returns.
         @Test func case119_whatIsAtHandIsShownInTheSameTurn() async throws {
             let client = try SharedStack.current.client()
             let page = Page(client)

@@ -6,13 +6,14 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// Transfers, shared and cancelled (SDWebImageDownloaderTests).
+    /// Transfers, shared and canceled (SDWebImageDownloaderTests).
     @Suite struct TransferCases {
         private let gallery: Gallery
 
         init() throws { gallery = try Gallery() }
 
-        /// The origin is told which images are taken, unless the load says so itself.
+        /// The request to the origin lists the accepted image types, unless the load sets that
+        /// header itself.
         @Test func case023_theOriginIsToldWhichImagesAreTaken() async throws {
             let stack = try SharedStack.current
             let url = gallery.url("/case023.jpg")
@@ -25,7 +26,8 @@ extension Conformance {
             #expect(accepts[1] == "image/x-case023")
         }
 
-        /// A header of the request arrives, and a later one of its name is not added to it.
+        /// A header of the request arrives at the origin, and a later one with the same name isn't
+        /// added to it.
         @Test func case024_headersOfTheRequestArrive() async throws {
             let stack = try SharedStack.current
             let url = gallery.url("/case024.jpg")
@@ -46,8 +48,8 @@ extension Conformance {
             #expect(error?["code"]?.integer == 2001)
         }
 
-        /// A load has a session of its own where a rule says so: cookies that the origin sets come
-        /// back in that session alone.
+        /// A rule can give a load its own session: cookies set by the origin are sent back in that
+        /// session only.
         @Test func case033_aLoadMayHaveASessionOfItsOwn() async throws {
             let folder = TestKit.TemporaryDirectory()
             let text = """
@@ -75,9 +77,9 @@ extension Conformance {
             }
         }
 
-        /// Reports are an interval of time apart, here 100 ms: of a body in a hundred parts no more
-        /// come than fit into the time it took, with the first, which has no bytes, and the last,
-        /// which has all.
+        /// Reports are at least an interval apart, here 100 ms: a body in a hundred parts gives no
+        /// more reports than fit into its duration, plus the first, with no bytes, and the last,
+        /// with all.
         @Test func case035_progressIsReportedAtMostOncePerInterval() async throws {
             let client = try SharedStack.current.client()
             let other = gallery.url("/case035-other.jpg")
@@ -94,7 +96,7 @@ extension Conformance {
             #expect(await gallery.origin.waitForRequest("/case035.jpg"))
             for _ in 0..<150 {
                 turnstile.admit()
-                // Another load goes by, so that parts come one by one.
+                // Another load completes in between, so that parts arrive separately.
                 _ = try await client.load(other).response
             }
             #expect(try await task.response.bytes?.array == gallery.image)
@@ -125,7 +127,7 @@ extension Conformance {
             try await stack.awaitNoTransfers()
         }
 
-        /// cancelAllDownloads: every one ends with 2002, and the count is 0.
+        /// cancelAllDownloads: each ends with 2002, and the count is 0.
         @Test func case032_cancellingAGroupLeavesNoTransfer() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()
@@ -141,8 +143,8 @@ extension Conformance {
             try await stack.awaitNoTransfers()
         }
 
-        /// One URL twice, the first is cancelled: it ends with 2002, the second gets the image of
-        /// the same transfer.
+        /// Two loads of one URL, the first is canceled: it ends with 2002, the second gets the
+        /// image of the same transfer.
         @Test(arguments: [false, true])
         func case036_sameUrlTwiceCancellingFirst(sharesLoads: Bool) async throws {
             let stack = try SharedStack.current
@@ -164,8 +166,8 @@ extension Conformance {
             #expect(gallery.origin.requestCount(path) == 1)
         }
 
-        /// Cancel, and ask again at once: the first ends with 2002, the second does not join what
-        /// is dying and succeeds.
+        /// Cancel, and request again at once: the first ends with 2002, the second doesn't join the
+        /// ending transfer and succeeds.
         @Test func case037_cancelThenRequestAgain() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()
@@ -198,8 +200,8 @@ extension Conformance {
             }
         }
 
-        /// 200 staggered requests of one URL: 200 callbacks with the image. The first begins the
-        /// transfer, a hundred come with its parts, and the last fifty when it has ended.
+        /// 200 staggered requests of one URL: 200 callbacks with the image. The first starts the
+        /// transfer, a hundred arrive during it, and the last fifty after its end.
         @Test func case047_noneOfTwoHundredStaggeredCallbacksIsSkipped() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()
@@ -226,8 +228,8 @@ extension Conformance {
             #expect(sizes.values == Array(repeating: gallery.image.count, count: 200))
         }
 
-        /// Ten staggered requests of an empty file: each ends with 1001, once. (They are downloads
-        /// upstream, which have no blacklist: here `retryFailed` leads past it.)
+        /// Ten staggered requests of an empty file: each ends with 1001, once. (In SDWebImage they
+        /// are downloads without a failure cache: here `retryFailed` bypasses it.)
         @Test func case048_eachRequestOfAnEmptyFileFailsOnce() async throws {
             let stack = try SharedStack.current
             let client = try stack.client()
@@ -243,7 +245,7 @@ extension Conformance {
                         codes.append(nil)
                     }
                 }
-                // Every third waits for the end of those before it.
+                // Every third request waits for the end of those before it.
                 if number % 3 == 2 { _ = await task.errorCode }
             }
             #expect(await codes.wait(count: 10) != nil)

@@ -7,14 +7,13 @@ import TestKit
 import Testing
 
 extension Conformance {
-    /// What belongs to a place on a page: its slot, and where callbacks run
-    /// (SDWebCacheCategoriesTests, SDUtilsTests).
+    /// The slots of views, and where callbacks run (SDWebCacheCategoriesTests, SDUtilsTests).
     @Suite struct ViewCases {
         private let gallery: Gallery
 
         init() throws { gallery = try Gallery() }
 
-        /// Two loads in one slot: the second cancels the first, unless it avoids that.
+        /// Two loads in one slot: the second cancels the first, unless its options prevent that.
         @Test(arguments: [false, true])
         func case112_aNewLoadOfASlotCancelsTheOldOneUnlessItAvoidsIt(avoids: Bool) async throws {
             let client = try SharedStack.current.client()
@@ -31,8 +30,8 @@ extension Conformance {
             #expect(await first.errorCode == (avoids ? nil : .cancelled))
         }
 
-        /// The cancelled first load calls back once, before the second does: also where memory has
-        /// the second image.
+        /// The canceled first load calls back once, before the second does, even if memory has the
+        /// second image.
         @Test func case113_theFirstEndsOnceBeforeTheSecond() async throws {
             let client = try SharedStack.current.client()
             let slow = gallery.hold("/case113.jpg", until: Gate())
@@ -51,7 +50,7 @@ extension Conformance {
             #expect(log.values == ["2002", "image", "2002", "image"])
         }
 
-        /// The callback of a cancelled load has error 2002 and no image.
+        /// The callback of a canceled load gets error 2002 and no image.
         @Test func case114_theCallbackOfACancelSays2002() async throws {
             let client = try SharedStack.current.client()
             let url = gallery.hold("/case114.jpg", until: Gate())
@@ -70,7 +69,7 @@ extension Conformance {
             #expect(codes.values == [2002])
         }
 
-        /// No URL is error 1000, in a slot as well; a text is taken for a URL.
+        /// No URL is error 1000, in a slot as well; a string is accepted as a URL.
         @Test func case118_noURLIs1000AndATextIsAURL() async throws {
             let client = try SharedStack.current.client()
             #expect(await client.load(ImageRequest(url: ""), slot: "view").errorCode == .invalidURL)
@@ -79,8 +78,8 @@ extension Conformance {
             #expect(image.bytes?.array == gallery.image)
         }
 
-        /// A callback runs where its policy says: at once on the thread that learns of it, in a
-        /// task on an executor, or at once where that is the executor already.
+        /// A callback runs according to its policy: at once on the thread that has the result, in a
+        /// task on an executor, or at once if it is on that executor already.
         @Test func case120_callbacksRunWhereTheirPolicySays() async throws {
             let client = try SharedStack.current.client()
             let url = gallery.url("/case120.jpg")
@@ -102,11 +101,11 @@ extension Conformance {
         }
 
         /// On the executor already, *safe* calls back before the call returns, and *dispatch* later
-        /// in a task of its own, although both are on the same executor.
+        /// in a separate task, although both are on the same executor.
         @Test func safeCallsAtOnceWhereDispatchCallsLater() async throws {
             let client = try SharedStack.current.client()
             let request = ImageRequest(gallery.url("/at-hand.jpg"), fit: 20)
-            // Only an image that the client has itself ends a load within its call.
+            // Only an image in the client's own memory ends a load within its call.
             let deadline = ContinuousClock.now + .seconds(20)
             while client.answerAtHand(to: request) == nil {
                 try #require(ContinuousClock.now < deadline)
@@ -135,7 +134,7 @@ extension Conformance {
     }
 }
 
-/// An executor that runs nothing until it is told to.
+/// An executor that doesn't run jobs until `release` is called.
 private final class HeldExecutor: TaskExecutor {
     private let jobs = Mutex<[UnownedJob]>([])
 
@@ -144,7 +143,7 @@ private final class HeldExecutor: TaskExecutor {
         jobs.withLock { $0.append(job) }
     }
 
-    /// Runs what was held up to now, on the caller's thread.
+    /// Runs the jobs held so far, on the caller's thread.
     func release() {
         let held = jobs.withLock { held in
             defer { held = [] }

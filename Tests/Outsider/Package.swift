@@ -9,7 +9,7 @@ let transforms: [Target.Dependency] = [.product(name: "ImagebusTransforms", pack
 let foundation: [Target.Dependency] = [.product(name: "ImagebusFoundation", package: "imagebus")]
 let worker: [Target.Dependency] = [.product(name: "ImagebusWorker", package: "imagebus")]
 
-/// What a careful package enables, and what the next language version will.
+/// The features that a strict package enables, and those of the next language version.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),

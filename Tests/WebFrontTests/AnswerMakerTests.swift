@@ -4,7 +4,7 @@ import Testing
 import WebFront
 import WebGrammar
 
-/// What becomes of a load by how it ended.
+/// The response for each result of a load.
 @Suite struct AnswerMakerTests {
     private static func grammar() throws -> ImgproxyGrammar {
         var settings = ImgproxyGrammar.Settings()
@@ -58,7 +58,7 @@ import WebGrammar
             return
         }
         #expect(head.status == 200 && head.field("X-Imagebus-Fallback") == "badImageData")
-        // What fails in its place is not what is told, and is not tried forever.
+        // The error of the fallback isn't the reported one, and isn't retried forever.
         let other = ImageError(.busy, "full", details: ["retryAfter": "9"])
         let failed = try move(.failure(other), of: next) { $0.fallback = Self.usual }
         guard case .text(let answer) = failed else {
@@ -105,7 +105,7 @@ import WebGrammar
         #expect(plan.upload == .fallback([1, 2]) && plan.request.image.url.isEmpty)
     }
 
-    /// Facts of another image would be wrong, and who sends an image wants that one.
+    /// Properties of another image would be wrong, and an uploader wants the uploaded image.
     @Test func factsAndWhatIsSentHaveNoFallback() throws {
         var properties = Self.plan
         properties.request.kind = .properties
@@ -145,7 +145,7 @@ import WebGrammar
         case .load(let plan):
             #expect(plan.request.image.output.format == wanted && wanted != nil)
             #expect(plan.varies == ["Accept"])
-            // The second time it is answered, whatever it is.
+            // The second time the response is sent in whatever format.
             let end = try move(delivered(format), of: plan)
             guard case .image = end else {
                 Issue.record("\(end)")
@@ -169,7 +169,8 @@ import WebGrammar
 
     // MARK: - Sizes
 
-    /// IIIF Image API 3.0, section 4.2: nothing is enlarged unasked, and smaller is an error.
+    /// IIIF Image API 3.0, section 4.2: images are only enlarged on request, and a smaller one is
+    /// an error.
     @Test(arguments: [(8, 6, 200), (8, 0, 200), (9, 6, 400), (8, 7, 400)])
     func aSourceMayBeTooSmall(width: Int, height: Int, status: UInt16) throws {
         var plan = Self.plan
@@ -181,7 +182,7 @@ import WebGrammar
         }
     }
 
-    /// IIIF Image API 3.0, section 4.1, of a region that lies beside the image.
+    /// IIIF Image API 3.0, section 4.1, for a region outside the image.
     @Test(arguments: [(nil, 422), ("a", 400)] as [(String?, UInt16)])
     func aRegionMayLieBesideTheImage(identifier: String?, status: UInt16) throws {
         var plan = Self.plan
@@ -194,7 +195,7 @@ import WebGrammar
         #expect(answer.head.status == status)
     }
 
-    // MARK: - Who keeps it
+    // MARK: - Caching
 
     @Test func whatWasSentIsKeptByNobody() throws {
         var plan = Self.plan

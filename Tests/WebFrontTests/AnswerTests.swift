@@ -39,7 +39,7 @@ import WebGrammar
         #expect(head.field("Access-Control-Allow-Origin") == nil)
     }
 
-    /// A field that is no date may be no field at all.
+    /// A field that isn't a date may be treated as absent.
     @Test(
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", true), ("", false), ("a\r\nb: c", false),
@@ -66,7 +66,7 @@ import WebGrammar
         #expect(none.field("Content-Range") == "bytes */100")
     }
 
-    /// What the origin says, what the URL says, and the limits of both.
+    /// The lifetime from the origin and from the URL, and the limits of both.
     @Test(
         arguments: [
             (nil, nil, nil, "public, max-age=3600"),
@@ -104,7 +104,8 @@ import WebGrammar
         #expect(head.field("Cache-Control") == text)
     }
 
-    /// Of a response that is ten seconds old. A minute is assumed if the origin gives no lifetime.
+    /// The validity of a response that is ten seconds old. A minute is assumed if the origin gives
+    /// no lifetime.
     private static func validity(_ control: String?) -> Validity {
         let caching = OriginCaching(CacheControl(control), ResponseAge(bornMilliseconds: 0))
         let limits = HTTPExpiry.Limits().assuming(
@@ -138,7 +139,7 @@ import WebGrammar
         #expect(head.field("Cache-Control") == "public, max-age=60")
     }
 
-    /// Whatever the origin, the operator and the URL say: at most a minute, and not forever.
+    /// Whatever the origin, the operator and the URL specify: at most a minute, never forever.
     @Test(
         arguments: [
             (nil, "public, max-age=50"), ("max-age=30", "max-age=20"),
@@ -162,8 +163,8 @@ import WebGrammar
         #expect(head().field("X-Imagebus-Damaged") == nil)
     }
 
-    /// An image in the place of an error that keeps the error's status has no parts, and is not
-    /// known by a tag: both would be statuses of their own.
+    /// A fallback image with the status of the error has no ranges and no tag, since both would
+    /// need statuses of their own.
     @Test(
         arguments: [(.blacklisted, 404), (.badImageData, 422), (.timedOut, 504)]
             as [(ErrorCode, UInt16)])
@@ -178,7 +179,7 @@ import WebGrammar
         #expect(usual.status == 304)
     }
 
-    /// Browsers may keep an answer for a shorter time than caches of several.
+    /// Browsers may cache a response for a shorter time than shared caches.
     @Test(
         arguments: [
             ("public", 30, nil, "public, max-age=30, s-maxage=60"),
@@ -215,7 +216,7 @@ import WebGrammar
     @Test(arguments: ["", "a", "https://", "*,https://a", "https://a,", "https://a/b", "https://é"])
     func whatIsNoOriginIsNoOrigin(text: String) { #expect(CrossOriginAccess(text) == nil) }
 
-    /// RFC 9110 §13.2.2 says in which order they count.
+    /// RFC 9110 §13.2.2 defines their precedence.
     @Test(
         arguments: [
             (["if-modified-since": "Sun, 06 Nov 1994 08:49:37 GMT"], 304),
@@ -279,7 +280,7 @@ import WebGrammar
         #expect(!made.contains("\n") && !made.contains("/"))
     }
 
-    /// A long name keeps its ending, and no character is cut in two.
+    /// A long name keeps its extension, and no character is split.
     @Test func aLongNameKeepsItsEnding() {
         let made = FileDisposition.text(
             String(repeating: "é", count: 300), .png, isAttachment: false)

@@ -5,13 +5,13 @@ import Testing
 import WebFront
 import WebGrammar
 
-/// No answer lets caches do more than its origin does (RFC 9111, RFC 5861). The judge is
+/// Responses never permit caches more than the origin does (RFC 9111, RFC 5861). The reference is
 /// `Tests/HTTPCaching/model.py`, which shares no code with the gateway.
 @Suite struct CacheabilityTests {
-    /// What an origin says, at random.
+    /// A random response of an origin.
     private struct Saying {
         var fields: [String: String] = [:]
-        /// Seconds since the answer came.
+        /// Seconds since the response arrived.
         var elapsed: Int64 = 0
 
         private static let seconds = ["0", "1", "5", "10", "60", "300", "3600", "99999999999", "x"]
@@ -70,7 +70,7 @@ import WebGrammar
     private static let assumed = HTTPExpiry.Limits().assuming(
         AssumedLifetime(fresh: 3_600, whileRevalidate: 600, ifError: 86_400))
 
-    /// The answer to who asks then; `nil` where the origin would be asked before.
+    /// The response to a request at that time; `nil` if the origin would be asked first.
     private func answer(to saying: Saying, _ answers: ImageAnswer) -> AnswerHead? {
         let caching = saying.caching
         let expiry = caching.expiry(.shared, Self.assumed)

@@ -6,7 +6,7 @@ import WebGrammar
 
 @testable import WebFront
 
-/// Who is believed, and what of.
+/// Trusted proxies, and the fields trusted from them.
 @Suite struct EdgeTests {
     private func edge(_ trusted: String, field: String? = nil) throws -> EdgeSettings {
         var edge = EdgeSettings()
@@ -51,13 +51,13 @@ import WebGrammar
     // MARK: - Clients
 
     @Test(arguments: [
-        // The last one that is no proxy, whatever stands before.
+        // The last address that isn't a proxy, whatever precedes it.
         ("198.51.100.7", "198.51.100.7"), ("1.2.3.4, 198.51.100.7", "198.51.100.7"),
         ("198.51.100.7, 10.0.0.2", "198.51.100.7"),
         ("1.1.1.1, 198.51.100.7, 10.0.0.3, 10.0.0.2", "198.51.100.7"),
         ("10.0.0.4, 10.0.0.3", "10.0.0.4"), ("198.51.100.7:8080", "198.51.100.7"),
         ("[2001:db8::1]:8080, 10.0.0.2", "2001:db8::1"), ("2001:DB8::1", "2001:db8::1"),
-        // What is no address says nothing.
+        // Invalid addresses are ignored.
         ("unknown", "10.0.0.1"), ("198.51.100.7, unknown", "10.0.0.1"), ("", "10.0.0.1"),
         ("198.51.100.7, _hidden, 10.0.0.2", "10.0.0.2"), (",", "10.0.0.1"),
     ])
@@ -76,7 +76,7 @@ import WebGrammar
         ("for=1.1.1.1, proto=\"a,for=6.6.6.6;b\";for=192.0.2.43", "192.0.2.43"),
         ("for=\"a\\\",for=6.6.6.6\"", "10.0.0.1"), ("for=unknown", "10.0.0.1"),
         ("proto=http", "10.0.0.1"),
-        // What a client leaves open does not swallow what the proxy adds.
+        // An unterminated quote from a client doesn't swallow what the proxy appends.
         ("for=6.6.6.6;x=\", for=192.0.2.43", "192.0.2.43"),
         ("for=6.6.6.6;x=\", for=\"[2001:db8::1]:4711\"", "2001:db8::1"),
         ("for=6.6.6.6;x=\"\\, for=192.0.2.43", "192.0.2.43"),
@@ -100,7 +100,7 @@ import WebGrammar
         #expect(try edge("10.0.0.0/8").client(of: peer("10.0.0.1")) { _ in list } == "10.0.0.2")
     }
 
-    // MARK: - Names of requests
+    // MARK: - Request ids
 
     private let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
@@ -127,7 +127,7 @@ import WebGrammar
         #expect(all.allSatisfy { !$0.logContext.isSampled && !$0.logContext.isProbe })
     }
 
-    // MARK: - What the log says of it
+    // MARK: - Log fields
 
     @Test func closedConnectionsAreReportedNowAndThen() {
         var refused = RefusedConnections()
@@ -154,7 +154,7 @@ import WebGrammar
         #expect(long.take(String(repeating: "é", count: 5_000))?.utf8.count ?? 999 <= 200)
     }
 
-    // MARK: - Where an image came from
+    // MARK: - Cache results
 
     private func properties(
         _ tiers: CacheTypes, freshFor: Int64 = 60_000, staleFor: Int64 = 0,
@@ -176,7 +176,7 @@ import WebGrammar
         #expect(properties(.memory).cacheResult(for: plan, now: now) == .memory)
         #expect(properties(.disk).cacheResult(for: plan, now: now) == .disk)
         #expect(properties(.none).cacheResult(for: plan, now: now) == .origin)
-        // It was asked just now whether it is still the same.
+        // It has just been revalidated.
         let confirmed = properties(.disk, freshFor: 0)
         #expect(confirmed.cacheResult(for: plan, now: now) == .disk)
     }

@@ -3,23 +3,23 @@ import Testing
 import WebFront
 
 @Suite struct FailureStatusTests {
-    /// What each error is in HTTP; a new one has to be given a row.
+    /// The HTTP status of each error; a new error needs a row.
     private static let statuses: [ErrorCode: UInt16] = [
-        // The client asks for what cannot be.
+        // Errors of the client's request.
         .invalidURL: 400, .invalidRequest: 400, .unsupportedScheme: 400,
         .addressForbidden: 403, .sourceForbidden: 403, .blacklisted: 404,
         .unsupportedFormat: 415, .invalidDownloadContentType: 415,
         .badImageData: 422, .limitExceeded: 422, .stepFailed: 422, .poisoned: 422,
         .cancelled: 499,
-        // The stack has no time, or no room.
+        // The stack is overloaded or out of memory.
         .busy: 429, .arenaFull: 429, .shuttingDown: 503, .unavailable: 503,
         .deadlineExceeded: 504, .timedOut: 504,
-        // The origin is at fault.
+        // Errors of the origin.
         .invalidDownloadOperation: 502, .invalidDownloadStatusCode: 502,
         .invalidDownloadResponse: 502, .connectionFailed: 502, .nameNotResolved: 502,
         .tlsFailed: 502, .shortBody: 502, .tooManyRedirects: 502, .badEncoding: 502,
         .connectionBroken: 502, .protocolBroken: 502, .foreignFailure: 502,
-        // We are.
+        // Internal errors.
         .internalError: 500, .protocolViolation: 500, .versionMismatch: 500, .tokenInUse: 500,
         .stale: 500, .workerLost: 500, .cacheNotModified: 500, .notSupported: 501,
     ]

@@ -22,7 +22,7 @@ import Testing
             })
     }
 
-    /// The fields of a value by name, those of `SourceRules` one by one.
+    /// The fields of a value by name, with those of `SourceRules` individually.
     private func fields(_ value: Any, _ path: String = "") -> [String: String] {
         var fields: [String: String] = [:]
         for child in Mirror(reflecting: value).children {

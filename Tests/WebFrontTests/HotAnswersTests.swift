@@ -5,10 +5,10 @@ import Testing
 @testable import Imagebus
 @testable import WebFront
 
-/// An answer that was kept is given again to a request that says the same: by method, target, the
-/// fields that were looked at while it was made, and the second; and only while its voucher stands.
-/// A head that was answered so is known byte for byte from then on. What is kept is bounded; beyond
-/// a limit all is forgotten.
+/// A kept response is repeated for an equal request: equal by method, target, the fields that were
+/// examined to make it, and the second; and only while its voucher is valid. A head answered this
+/// way is then recognized byte for byte. The memory for responses is bounded; beyond a limit all
+/// are dropped.
 @Suite struct HotAnswersTests {
     @Test func anAnswerIsGivenAgainByItsFieldsAndThenByItsHead() throws {
         let bench = try HotBench()
@@ -44,7 +44,7 @@ import Testing
         #expect(try bench.ask("/a", "Accept: b", method: "HEAD") == .byFields)
     }
 
-    /// What it says of its age, and whether its URL has expired, depend on the second.
+    /// Its age, and whether its URL has expired, depend on the second.
     @Test func anAnswerIsOfOneSecond() throws {
         let bench = try HotBench()
         _ = try bench.ask(times: 3)
@@ -52,7 +52,7 @@ import Testing
         #expect(try bench.ask(times: 3) == [.made, .byFields, .byHead])
     }
 
-    /// Neither way leads past the voucher: what was removed, or refused since, is not given again.
+    /// No path bypasses the voucher: removed or rejected images aren't sent again.
     @Test(arguments: [1, 2, 3]) func anAnswerWhoseVoucherFellIsNotGiven(times: Int) throws {
         let bench = try HotBench()
         _ = try bench.ask(times: times)
@@ -78,7 +78,7 @@ import Testing
 
     // MARK: - Limits
 
-    /// Four for different fields; a fifth drives the oldest out.
+    /// Four for different fields; a fifth evicts the oldest.
     @Test func aTargetHasFourAnswers() throws {
         let bench = try HotBench()
         for value in 1...5 { #expect(try bench.ask("/a", "Accept: \(value)") == .made) }
@@ -99,7 +99,7 @@ import Testing
         #expect(try bench.ask("/a", "Accept: b", "X: 5") == .byFields)
     }
 
-    /// A head of 2,048 bytes is known again, and a longer one is not.
+    /// A head of 2,048 bytes is recognized, a longer one isn't.
     @Test func aLongHeadIsNotKept() throws {
         let bench = try HotBench()
         _ = try bench.ask("/a", "Accept: b", "X: p")
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// A body of 1 MiB is kept, and a longer one is not.
+    /// A body of 1 MiB is kept, a longer one isn't.
     @Test(arguments: [0, 1]) func aLargeBodyIsNotKept(more: Int) throws {
         let bench = try HotBench()
         bench.front.bodyBytes = 1 << 20 + more
@@ -121,8 +121,8 @@ import Testing
         #expect(try bench.ask("/a", method: "HEAD") == (more == 0 ? .byFields : .made))
     }
 
-    /// 64 answers that cost 1 MiB each are as much as is kept. There is room neither for a head
-    /// then nor for one more answer, which forgets all others.
+    /// 64 responses that cost 1 MiB each reach the limit. Then neither a head fits, nor another
+    /// response, which drops all others.
     @Test func allThatIsKeptHasALimit() throws {
         let bench = try HotBench()
         let overhead = 2_048 + "/10".utf8.count
@@ -136,7 +136,7 @@ import Testing
         #expect(try bench.ask("/10", method: "HEAD") == .made)
     }
 
-    /// An answer that takes the place of an older one costs what it costs itself.
+    /// A response that replaces an older one only costs its own size.
     @Test func whatIsReplacedCostsNothing() throws {
         let bench = try HotBench()
         _ = try bench.ask(times: 3, "/b")
@@ -150,7 +150,7 @@ import Testing
         #expect(try bench.ask(times: 1, "/b") == [.byHead])
     }
 
-    /// 16,384 targets are kept; one more forgets all others.
+    /// 16,384 targets are kept; one more drops all others.
     @Test func targetsHaveALimit() throws {
         let bench = try HotBench()
         for number in 1..<16_384 { bench.front.keep("GET", "/\(number)", LookedAt()) }

@@ -9,19 +9,19 @@ import Testing
 @testable import Imagebus
 @testable import WebFront
 
-/// A front that answers each request with zeros, and keeps its answers: it notes how each request
+/// A front that answers each request with zeros, keeps its responses, and records how each request
 /// was answered.
 final class HotFront: EventedHandler {
     enum Way: Equatable {
-        /// Nothing that was kept answers it.
+        /// Not answered from a kept response.
         case made
-        /// By the fields that were looked at.
+        /// By the examined fields.
         case byFields
         /// By the whole head.
         case byHead
     }
 
-    /// Zeros that take no memory as long as nobody writes them.
+    /// Zeros that take no memory as long as they aren't written.
     private final class Zeros {
         let bytes: UnsafeRawBufferPointer
 
@@ -36,14 +36,14 @@ final class HotFront: EventedHandler {
     let voucher: AnswerVoucher
     /// The time, in seconds.
     var second: Int64 = 1
-    /// Bytes of the bodies from now on.
+    /// The size of subsequent bodies, in bytes.
     var bodyBytes = 1
     private let zeros = Zeros(2 << 20)
     private(set) var ways: [Way] = []
     private(set) var ends = 0
-    /// Of the head of the last request that was not answered by its head.
+    /// The head size of the last request that wasn't answered by its head.
     private(set) var headBytes = 0
-    /// What the last answer that was kept says besides its reply.
+    /// The properties of the last kept response besides its reply.
     private(set) var said: (source: String, cache: CacheResult?)?
 
     init(_ voucher: AnswerVoucher) { self.voucher = voucher }
@@ -71,7 +71,7 @@ final class HotFront: EventedHandler {
         return known.reply
     }
 
-    /// Keeps an answer as if it had just been made.
+    /// Keeps a response as if it had just been made.
     @discardableResult
     func keep(_ method: String, _ target: String, _ fields: LookedAt) -> HTTPReply {
         let bytes = UnsafeRawBufferPointer(rebasing: zeros.bytes[..<bodyBytes])
@@ -81,9 +81,9 @@ final class HotFront: EventedHandler {
     }
 }
 
-/// Such a front at a port, and a client of it; both on the thread of the test.
+/// Such a front on a port, and a client of it; both on the thread of the test.
 final class HotBench {
-    // First, so that it ends before all that it uses.
+    // Declared first, so that it ends before everything that it uses.
     private let server: EventedHTTPServer
     private let client: RawClient
     let front: HotFront
@@ -109,7 +109,7 @@ final class HotBench {
         self.client = client
     }
 
-    /// Asks, and says how that was answered.
+    /// Sends a request and returns how it was answered.
     func ask(
         _ target: String = "/a", _ fields: String..., method: String = "GET"
     ) throws -> HotFront.Way {
@@ -125,7 +125,7 @@ final class HotBench {
         return try #require(front.ways.last)
     }
 
-    /// Asks so often, and says how each was answered.
+    /// Sends `count` requests and returns how each was answered.
     func ask(
         times count: Int, _ target: String = "/a", _ field: String = "Accept: b"
     ) throws -> [HotFront.Way] {

@@ -2,8 +2,8 @@ import Testing
 
 @testable import WebFront
 
-/// The fields of a request that were looked at: another one is the same where each of them says the
-/// same, byte for byte.
+/// The examined fields of a request: another request is equal if each of these fields is equal byte
+/// for byte.
 @Suite struct LookedAtTests {
     private func looked(_ fields: [String: String?]) -> LookedAt {
         var looked = LookedAt()
@@ -30,7 +30,7 @@ import Testing
         #expect(looked(["a": nil]) != looked(["a": ""]))
     }
 
-    /// Swift takes these texts for the same; what says who asks must not be.
+    /// Swift compares these strings as equal; credentials must not be.
     @Test func textsOfTheSameMeaningAreNotTheSame() {
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
         #expect(composed == decomposed)

@@ -4,7 +4,7 @@ import WebGrammar
 
 @testable import WebFront
 
-/// What of its metadata an image is asked for with, and which sources are asked for as files.
+/// The metadata requested with an image, and the sources requested as files.
 @Suite struct MetadataPolicyTests {
     private func plan(
         _ target: String, _ fields: [String: String] = [:],
@@ -59,8 +59,8 @@ import WebGrammar
         }
     }
 
-    /// What keeps all of its metadata and is not changed is its source; in another format it keeps
-    /// all the same.
+    /// An unchanged image with all of its metadata is its source; in another format the metadata is
+    /// kept as well.
     @Test func anUnchangedImageThatKeepsAllIsItsSource() throws {
         let made = try plan("/_/\(Self.source)") { $0.metadata = .all }
         #expect(made.request.image.output.metadata == nil)
@@ -100,7 +100,7 @@ import WebGrammar
         #expect(try passed("w:9/skp:png/", [:], skips) == [.png, .gif])
         #expect(try passed("w:9/f:gif/", [:], skips) == [.gif])
         #expect(try passed("w:9/f:png/", [:], skips) == [])
-        // Whoever does not accept it gets another one.
+        // A client that doesn't accept the format gets another one.
         let made = try plan("/_/w:9/\(Self.source)", [:], skips)
         #expect(made.asking(for: .png).request.image.output.passed == [])
     }

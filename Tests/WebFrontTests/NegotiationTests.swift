@@ -4,7 +4,7 @@ import WebGrammar
 
 @testable import WebFront
 
-/// RFC 9110 §12.5.1, and what browsers send.
+/// RFC 9110 §12.5.1, and the fields that browsers send.
 @Suite struct NegotiationTests {
     private static let offered: [ImageFormat] = [.avif, .webp, .jpeg]
 
@@ -15,7 +15,7 @@ import WebGrammar
             ("image/webp;q=0", []), ("image/*, image/avif;q=0", ["webp", "jpeg"]),
             ("image/avif;q=0.5, image/webp", ["webp", "avif"]),
             ("image/avif;q=0.5, image/*;q=0.8", ["webp", "jpeg", "avif"]),
-            // The more specific one counts, whatever its place.
+            // The more specific one counts, whatever its position.
             ("*/*;q=0.1, image/webp;q=0.9", ["webp", "avif", "jpeg"]),
             ("IMAGE/WEBP ; Q=1.000", ["webp"]), ("image/webp;q=1.001, image/jpeg", ["jpeg"]),
             ("image/webp;q=0.1234, image/jpeg", ["jpeg"]), ("image/webp;q=, image/jpeg", ["jpeg"]),
@@ -27,7 +27,7 @@ import WebGrammar
         #expect(AcceptHeader(text).accepted(of: Self.offered).map(\.name) == wanted)
     }
 
-    /// imgproxy's `fq`: of the format that is chosen, else of JPEG.
+    /// imgproxy's `fq`: for the chosen format, otherwise for JPEG.
     @Test(
         arguments: [
             ("image/webp", .webp, 60), ("image/avif", .avif, nil), ("image/png", nil, 70),
@@ -45,7 +45,7 @@ import WebGrammar
         #expect(output.format == format && output.quality == quality)
     }
 
-    /// Chromium's and Safari's fields for images, and curl's.
+    /// The fields of Chromium and Safari for images, and of curl.
     @Test(arguments: [
         ("image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8", true, true),
         (

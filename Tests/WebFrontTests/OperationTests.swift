@@ -6,7 +6,7 @@ import Testing
 
 @testable import WebFront
 
-/// What an operator reads of a front.
+/// Log lines and metrics of a front.
 @Suite struct OperationTests {
     // MARK: - Paths in logs
 
@@ -36,7 +36,7 @@ import Testing
         #expect(ReducedPath.source(url) == shown)
     }
 
-    // MARK: - Lines
+    // MARK: - Log lines
 
     private func written(_ line: AccessLog.Line) throws -> String {
         let pipe = try FileDescriptor.pipe()
@@ -97,7 +97,7 @@ import Testing
         #expect(object["status"]?.text == "left")
     }
 
-    // MARK: - Figures
+    // MARK: - Metrics
 
     @Test func figuresAreWhatWasCounted() throws {
         var counters = RequestCounters()

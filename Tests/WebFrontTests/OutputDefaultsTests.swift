@@ -4,7 +4,7 @@ import Testing
 @testable import WebFront
 @testable import WebGrammar
 
-/// How images are written where URLs do not say it, whatever the grammar.
+/// How images are encoded if the URL doesn't specify it, in any grammar.
 @Suite struct OutputDefaultsTests {
     private func output(
         _ grammar: any URLGrammar, _ target: String, accept: String? = nil,
@@ -64,7 +64,7 @@ import Testing
         #expect(throws: Never.self) { try output.check() }
     }
 
-    /// Without a format the name of the source says what is worth asking for.
+    /// Without a format, the name of the source determines the likely format.
     @Test func aPNGIsNotInterlacedWhereOnlyJPEGIsProgressive() throws {
         let (grammar, _) = Self.grammars[0]
         for (name, isProgressive) in [("a.png", false), ("a.jpeg", true), ("a", true)] {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// Without negotiation nothing is looked at, and `Vary` names nothing.
+    /// Without negotiation no field is examined, and `Vary` is empty.
     @Test func withoutNegotiationAcceptSaysNothing() throws {
         let (grammar, target) = Self.grammars[0]
         var settings = WebFrontSettings(grammar)

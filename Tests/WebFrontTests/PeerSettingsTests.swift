@@ -1,7 +1,7 @@
 import Messages
 import Testing
 
-/// Variables of other servers, and what they become.
+/// Environment variables of other servers and their translation.
 @Suite struct PeerSettingsTests {
     private func options(
         _ environment: [String: String], _ grammar: String = "imgproxy"
@@ -63,7 +63,7 @@ import Testing
             ("thumbor", ["IMAGOR_CACHE_HEADER_TTL": "168h"], ["gateway-assume-fresh": "604800"]),
             ("thumbor", ["HTTP_LOADER_DEFAULT_SCHEME": "nil"], ["gateway-default-scheme": "none"]),
             ("thumbor", ["IMAGOR_REQUEST_TIMEOUT": "1m30s"], ["gateway-timeout": "90"]),
-            // Other programs have such names.
+            // Unrelated programs use such names.
             ("thumbor", ["METRICS": "x", "SENTRY_DSN_URL": "x", "STORAGE_EMULATOR": "x"], [:]),
             ("thumbor", ["LOG_LEVEL": "x", "VIPS_CONCURRENCY": "4", "AWS_REGION": "x"], [:]),
             ("iiif", ["IMGPROXY_SECRET": "x", "SECURITY_KEY": "x"], [:]),
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// Each option of a row is one that there is.
+    /// Each option of a row exists.
     @Test(arguments: GatewaySetting.allCases)
     func optionsOfTheGatewayAreItsSettings(setting: GatewaySetting) {
         #expect(!setting.help.isEmpty)

@@ -5,7 +5,7 @@ import Testing
 import WebFront
 import WebGrammar
 
-/// Documents about images.
+/// JSON documents about images.
 @Suite struct PropertiesTests {
     private static let info = ImageInfo(
         format: .png, size: PixelSize(width: 30, height: 20), pages: 2, hasAlpha: true, bits: 16)

@@ -4,7 +4,7 @@ import Testing
 @testable import WebFront
 @testable import WebGrammar
 
-/// What an operator has removed.
+/// Removals by an operator.
 @Suite struct PurgeRequestTests {
     private func settings(prefix: String = "") throws -> OperatorSettings {
         var grammar = ImgproxyGrammar.Settings()
@@ -34,7 +34,7 @@ import Testing
 
     private static let source = "https://example.com/a.jpg"
 
-    /// Neither signature nor expiry of a path counts, nor what would be made of the source.
+    /// Neither the signature nor the expiry of a path counts, nor its processing options.
     @Test(arguments: [
         "/unsafe/plain/\(source)", "/AbCd/rs:fill:30:40/exp:1/plain/\(source)@webp",
         "/_/w:10/aHR0cHM6Ly9leGFtcGxlLmNvbS9hLmpwZw", "/info/_/plain/\(source)",

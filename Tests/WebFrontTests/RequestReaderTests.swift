@@ -3,7 +3,7 @@ import Testing
 import WebFront
 import WebGrammar
 
-/// What a listener decides by the head of a request.
+/// Decisions of a listener based on the head of a request.
 @Suite struct RequestReaderTests {
     private static func grammar(
         schemes: SourceSchemes = .usual, presets: [String: String] = [:]
@@ -79,7 +79,7 @@ import WebGrammar
         #expect(other.request.image.assumedLifetime == AssumedLifetime(fresh: 5))
     }
 
-    // MARK: - Facts
+    // MARK: - Properties
 
     @Test func factsAreAskedForBehindInfo() throws {
         let plan = try plan("/info/_/plain/http://h/a.jpg")
@@ -173,7 +173,7 @@ import WebGrammar
         let plan = try hinted("/_/bl:3/rot:90/plain/http://h/a.jpg", fields)
         #expect(width(plan) == wanted)
         #expect(plan.varies == ["Accept", "Save-Data", "Sec-CH-Width", "Width"])
-        // Behind what turns it, before what blurs it.
+        // After rotation, before blurring.
         let turn = TransformStep.rotate(Rotation(degreesClockwise: 90))
         #expect(plan.request.image.steps.first == turn)
         #expect(plan.request.image.steps.last == .blur(radius: 3))
@@ -220,7 +220,7 @@ import WebGrammar
         #expect(other.request.presets.isEmpty && other.varies.contains("Save-Data"))
     }
 
-    // MARK: - Images that are sent
+    // MARK: - Uploads
 
     private static let token = "0123456789abcdef"
 
@@ -285,7 +285,8 @@ import WebGrammar
         #expect(known.head.field("Allow") == "GET, HEAD, OPTIONS, POST")
     }
 
-    /// A preflight is told what is permitted, where anything is (Fetch standard, section 3.2.2).
+    /// The response to a preflight lists what is permitted, if anything is (Fetch standard, section
+    /// 3.2.2).
     @Test(arguments: [("*", true), (nil, false)] as [(String?, Bool)])
     func aPreflightIsAnswered(origins: String?, isPermitted: Bool) throws {
         let fields = [
@@ -300,7 +301,7 @@ import WebGrammar
         #expect(said == (isPermitted ? "range, x-mine" : nil))
     }
 
-    /// An empty list of headers is none.
+    /// An empty list of headers is omitted.
     @Test func aPreflightWithoutHeadersNamesNone() throws {
         let fields = [
             "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "",
@@ -327,7 +328,7 @@ import WebGrammar
 
     // MARK: - Operators
 
-    /// `no-cache` counts for those alone who show a token.
+    /// `no-cache` only counts with a token.
     @Test(
         arguments: [
             ("no-cache", nil, "Bearer \(token)", true),

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 import WebFront
 
-/// The modules of the web component; `scripts/test-web` has a browser use them.
+/// The modules of the web component; `scripts/test-web` uses them in a browser.
 @Suite struct StaticFileTests {
     private let files = StaticFiles()
 

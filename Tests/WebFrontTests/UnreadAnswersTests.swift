@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebFront
 
-/// How much may wait to be read, in all and of one visitor.
+/// The limits of unread responses, in total and per HTTP client.
 @Suite struct UnreadAnswersTests {
     private final class Body {}
 
@@ -13,7 +13,7 @@ import Testing
         UnreadAnswers.Answer(body: ObjectIdentifier(body), bytes: bytes, httpClient: httpClient)
     }
 
-    /// 100 of 100 bytes, after one refusal of a visitor and two of all.
+    /// 100 of 100 bytes, after one rejection by the limit per client and two by the total limit.
     static func refusing() -> UnreadAnswers {
         var unread = UnreadAnswers(bytesMax: 100)
         let bodies = (0..<3).map { _ in Body() }
@@ -41,7 +41,7 @@ import Testing
         #expect(unread.begin(Self.answer(Body(), 60, of: 99)) == .admitted)
     }
 
-    /// Each answer counts in full for its visitor, also if others have the same body.
+    /// Each response counts in full for its HTTP client, even if others have the same body.
     @Test func oneVisitorHasThreeQuartersAtMost() {
         var unread = UnreadAnswers(bytesMax: 100)
         let body = Body()
@@ -53,7 +53,7 @@ import Testing
         #expect(unread.refusedOfHTTPClients == 1 && unread.refusedOfAll == 0)
     }
 
-    /// The fewer bytes are left, the fewer a visitor may hold.
+    /// The fewer bytes are left, the fewer a client may hold.
     @Test func oneMoreVisitorFindsRoom() {
         var unread = UnreadAnswers(bytesMax: 1_000)
         var (bodies, held) = ([Body](), [UInt64: Int]())
@@ -71,7 +71,8 @@ import Testing
         #expect(unread.begin(Self.answer(Body(), 20, of: 11)) == .admitted)
     }
 
-    /// Whoever has nothing gets an answer that is larger than all together, if it is alone.
+    /// A client without unread responses gets one that exceeds the total limit, if it is the only
+    /// one.
     @Test func aLargeAnswerIsAdmittedAlone() {
         var unread = UnreadAnswers(bytesMax: 100)
         let (small, large) = (Body(), Body())
@@ -82,7 +83,7 @@ import Testing
         #expect(unread.begin(Self.answer(small, 1, of: 1)) == .allAreFull)
     }
 
-    /// Whatever comes and goes, nothing is left at the end, and no limit is exceeded.
+    /// After any sequence of operations nothing is left, and no limit is exceeded.
     @Test func nothingIsLeftBehind() {
         var random = SeededGenerator(seed: 48)
         var unread = UnreadAnswers(bytesMax: 1_000)

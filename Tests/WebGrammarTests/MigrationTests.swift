@@ -4,8 +4,7 @@ import Testing
 
 @testable import WebGrammar
 
-/// The pages for those who come from other servers have all that those read, and say what the
-/// parsers do.
+/// The migration pages cover everything that the parsers accept, and match their behavior.
 @Suite struct MigrationTests {
     private func names(_ rows: [MigrationPage.Row], absent: Bool) -> Set<String> {
         Set(rows.filter { $0.isAbsent == absent }.flatMap(\.names))
@@ -41,7 +40,7 @@ import Testing
             #expect(throws: Never.self) { try grammar.read(target) }
             return
         }
-        // What is no part of thumbor's grammar begins a source, with thumbor as well.
+        // A component outside thumbor's grammar begins a source, as in thumbor.
         if let read = try? grammar.read(target) {
             #expect(read.image.url.hasPrefix("http://\(row.example ?? "")"))
             return

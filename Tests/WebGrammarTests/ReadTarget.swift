@@ -2,16 +2,16 @@ import ImageModel
 import Testing
 import WebGrammar
 
-/// The moment at which targets are read.
+/// The time at which targets are parsed.
 let someMoment = 1_800_000_000
 
 extension URLGrammar {
-    /// The same for a text.
+    /// The same for a string.
     func read(_ target: String) throws(GrammarError) -> WebRequest {
         try read(Array(target.utf8), now: someMoment)
     }
 
-    /// Why a text is refused.
+    /// The reason why a string is rejected.
     func refusal(
         _ target: String, _ location: SourceLocation = #_sourceLocation
     ) throws -> GrammarError {
@@ -19,7 +19,7 @@ extension URLGrammar {
     }
 }
 
-/// What the text of one option comes to.
+/// The text of an option and its result.
 struct GoodRow: Sendable, CustomTestStringConvertible {
     let text: String
     let change: @Sendable (inout WebRequest) -> Void
@@ -28,7 +28,7 @@ struct GoodRow: Sendable, CustomTestStringConvertible {
         (self.text, self.change) = (text, change)
     }
 
-    /// Steps alone.
+    /// A row whose result consists of steps only.
     init(_ text: String, _ steps: TransformStep...) {
         self.init(text) { $0.image.steps = steps }
     }
@@ -36,11 +36,11 @@ struct GoodRow: Sendable, CustomTestStringConvertible {
     var testDescription: String { text }
 }
 
-/// How the text of one option is refused.
+/// The text of an invalid option and its error.
 struct BadRow: Sendable, CustomTestStringConvertible {
     let text: String
     let status: Int
-    /// What the message names.
+    /// The option that the message names.
     let option: String
 
     init(_ text: String, _ status: Int, _ option: String) {
@@ -51,6 +51,6 @@ struct BadRow: Sendable, CustomTestStringConvertible {
 }
 
 extension PixelSize {
-    /// Two sides.
+    /// A size from width and height.
     init(_ width: Int, _ height: Int) { self.init(width: width, height: height) }
 }

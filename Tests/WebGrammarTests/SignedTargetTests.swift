@@ -2,11 +2,11 @@ import ImageModel
 import Testing
 import WebGrammar
 
-/// Targets that are made here, for `imagebus url`.
+/// Targets generated for `imagebus url`.
 @Suite struct SignedTargetTests {
     private static let url = "https://example.com/a b.jpg?x=1@2&y=100%25#top"
 
-    /// imgproxy's own vector.
+    /// imgproxy's own example.
     @Test func imgproxysVectorIsMade() throws {
         var settings = ImgproxyGrammar.Settings()
         settings.keys = [SigningKey(hexKey: "736563726574", hexSalt: "68656C6C6F")]
@@ -38,7 +38,7 @@ import WebGrammar
         ]
     }
 
-    /// Whatever is in the URL of a source, it is the one that is read again.
+    /// Any source URL survives generating and parsing a target.
     @Test func aSourceIsReadAgainAsItWas() throws {
         for (grammar, options) in try Self.grammars(unsigned: true) {
             for options in ["", options] {

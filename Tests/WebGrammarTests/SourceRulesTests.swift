@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebGrammar
 
-/// What becomes of the sources that URLs name.
+/// How sources in URLs are resolved.
 @Suite struct SourceRulesTests {
     private func url(
         _ source: String, _ change: (inout SourceRules) throws -> Void

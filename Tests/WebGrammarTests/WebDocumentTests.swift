@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebGrammar
 
-/// What `Proto/WEB.md` says of the grammars is what they do.
+/// The grammars behave as `Proto/WEB.md` describes.
 @Suite struct WebDocumentTests {
     private func imgproxy() throws -> ImgproxyGrammar {
         var settings = ImgproxyGrammar.Settings()
@@ -61,7 +61,7 @@ import Testing
         #expect(WebDocument.rows(of: 4, headed: "parameter").count == 12)
     }
 
-    /// The document has one name of each; the short ones are beside them.
+    /// The document lists one name of each; the short ones are beside them.
     @Test func whatIsNotSupportedIsRefusedByName() throws {
         let imgproxys = WebDocument.names(of: 2, behind: "Not supported").subtracting(["enc/"])
         #expect(imgproxys.count == 47 && imgproxys.isSubset(of: ImgproxyOption.absent))
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// Secrets are compared by the binding alone.
+    /// Secrets are only compared by the binding.
     @Test func signaturesAreComparedInConstantTime() {
         let signatures = WebSources.lines(below: "Signatures")
         #expect(signatures.contains { $0.contains("SecretBytes.areEqual(") })

@@ -1,8 +1,8 @@
 import TestKit
 
-/// The source text of the room.
+/// The source text of the module.
 enum WebSources {
-    /// All lines of the files in a folder of it; empty: in all.
+    /// All lines of the files in a folder of the module; empty: of all files.
     static func lines(below folder: String) -> [Substring] {
         let room = RepositoryRoot.file("Sources/Fronts/WebGrammar")
         let folders = folder.isEmpty ? DirectoryEntries.names(room) : [folder]
@@ -13,7 +13,7 @@ enum WebSources {
         }
     }
 
-    /// The text of all files in a folder of the repository and in those below it.
+    /// The text of all files in a folder of the repository, recursively.
     static func text(below folder: String) -> String {
         DirectoryEntries.names(RepositoryRoot.file(folder)).map { name in
             let place = "\(folder)/\(name)"

@@ -25,7 +25,7 @@ struct Pixels {
         }
     }
 
-    /// A smooth image of colors, opaque where there is alpha.
+    /// A smooth color gradient, opaque if there is alpha.
     static func gradient(_ width: Int, _ height: Int, bands: Int, spare: Int = 0) -> Pixels {
         Pixels(width, height, bands: bands, spare: spare) { x, y, band in
             switch band {
@@ -87,7 +87,7 @@ func encode(
     return bytes
 }
 
-/// What libvips makes of it.
+/// The image as decoded by libvips.
 func decode(_ bytes: [UInt8]) throws -> (header: VipsHeader, samples: [UInt8]) {
     try VipsLibrary().exclusively {
         try bytes.withUnsafeBytes { bytes in

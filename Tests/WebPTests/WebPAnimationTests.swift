@@ -2,12 +2,12 @@ import Testing
 import Vips
 import WebP
 
-/// Animations whose frames are all the same: libwebp makes one of them. Where that does not fill
-/// the canvas, it is encoded once more, as a still image, when the file is finished.
+/// Animations with identical frames: libwebp merges them into one. If that frame doesn't cover the
+/// canvas, it is encoded again as a still image when the file is finished.
 @Suite struct WebPAnimationTests {
     private static let (width, height) = (24, 16)
 
-    /// The file of frames of 40 ms each; `cancels` is asked in the end alone.
+    /// A file with frames of 40 ms each; `cancels` is only called at the end.
     private static func file(
         of frames: [Pixels], isLossless: Bool = true, cancels: () -> Bool = never
     ) throws -> [UInt8] {
@@ -27,7 +27,7 @@ import WebP
         return bytes
     }
 
-    /// What is asked during `add` lies in memory of its own, which is gone afterwards.
+    /// The frame passed to `add` is in memory of its own, which is released afterwards.
     @inline(never)
     private static func add(
         _ frame: Pixels, from start: Int, to animation: WebPAnimation
@@ -56,7 +56,7 @@ import WebP
         let bytes = try Self.file(of: Array(repeating: frame, count: count))
         let decoded = try decode(bytes)
         #expect(decoded.header.pages == 1)
-        // Nothing is said of colors that nobody sees.
+        // The colors of transparent pixels are undefined.
         let seen = decoded.samples.indices.map { index in
             decoded.samples[index | 3] == 0 ? 0 : decoded.samples[index]
         }

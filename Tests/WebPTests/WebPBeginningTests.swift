@@ -2,11 +2,11 @@ import Testing
 import Vips
 import WebP
 
-/// How often the decoder of beginnings begins again: once each time that it asks whether to stop.
+/// How often the incremental decoder restarts: once each time that it checks for cancellation.
 @Suite struct WebPBeginningTests {
     private static let (width, height) = (24, 16)
 
-    /// A lossless image with these chunks in front of its pixels, by the letters of RFC 9649.
+    /// A lossless image with these chunks before its pixels, identified by the letters of RFC 9649.
     private static func file(behind chunks: [UInt8]) throws -> [UInt8] {
         let encoding = WebPEncoding(
             width: width, height: height, quality: 80, isLossless: true)
@@ -28,7 +28,7 @@ import WebP
         (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 
-    /// The rows that are there, their pixels, and how many steps that took.
+    /// The available rows, their pixels, and the number of steps that decoding took.
     private static func read(
         _ bytes: [UInt8], width: Int = width, height: Int = height
     ) throws -> (rows: Int, pixels: [UInt8], steps: Int) {
@@ -56,7 +56,7 @@ import WebP
         for count in [256, 100_000] {
             let error = #expect(throws: WebPError.self) { try Self.read(file(count)) }
             #expect(error?.kind == .tooLarge, "\(String(describing: error))")
-            // Those that arrived are enough.
+            // The received ones are sufficient.
             let part = try Array(file(count).prefix(12 + 18 + 8 * 256))
             #expect(throws: WebPError.self) { try Self.read(part) }
         }
@@ -74,15 +74,17 @@ import WebP
         }
     }
 
-    /// Its bytes are all of a transform, which is read from the start again until it is there.
+    /// All of its bytes belong to a transform, which is read from the start again until it is
+    /// complete.
     @Test func stepsGrowAsLongAsThereIsNoRow() throws {
         var bits = LowBitsFirst()
         bits.put(0x2F, 8)
         for _ in 0..<2 { bits.put(4_095, 14) }
         bits.put(0, 4)
-        // A predictor of blocks of 4 by 4, without a cache of colors.
+        // A predictor with blocks of 4 by 4, without a color cache.
         for (value, count) in [(1, 1), (0, 2), (0, 3), (0, 1)] { bits.put(value, count) }
-        // Greens: eight bits for each of the 256, nothing for the 24 lengths, by codes of one bit.
+        // Green: eight bits for each of the 256 values, none for the 24 lengths, with codes of one
+        // bit.
         bits.put(0, 1)
         bits.put(12 - 4, 4)
         for length in [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1] { bits.put(length, 3) }
@@ -90,7 +92,7 @@ import WebP
         for _ in 0..<256 { bits.put(0, 1) }
         bits.put(1, 1)
         bits.put(24 - 11, 7)
-        // The others, and distances, are 0 without a bit.
+        // The other channels and distances are 0 without any bits.
         for _ in 0..<4 { bits.put(0b0001, 4) }
         let body = bits.bytes + [UInt8](repeating: 0x5A, count: 1_000_000)
         let missing = 1_000_000 + body.count % 2
@@ -102,7 +104,7 @@ import WebP
     }
 }
 
-/// Bits as WebP has them without loss: the lowest one of a byte is the first.
+/// Bits in the order of lossless WebP: least significant bit first.
 private struct LowBitsFirst {
     private(set) var bytes: [UInt8] = []
     private var length = 0

@@ -43,7 +43,7 @@ import WebP
 
     @Test(arguments: sizes)
     func planesAreReadInLimitedRange(size: (width: Int, height: Int)) throws {
-        // Y, U, V of limited range, and the color that they stand for.
+        // Y, U, V in limited range, and the corresponding color.
         let colors = [
             (16, 128, 128, [0, 0, 0]), (235, 128, 128, [255, 255, 255]),
             (81, 90, 240, [254, 0, 0]), (41, 240, 110, [0, 0, 255]),

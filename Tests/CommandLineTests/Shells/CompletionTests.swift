@@ -7,11 +7,11 @@ import Testing
 
 @testable import imagebus_cli
 
-/// What is offered on a command line, by the shells themselves.
+/// Completions as offered by the shells themselves.
 @Suite struct CompletionTests {
     private static let encodable = ImageFormat.encodable.map(\.name).sorted()
 
-    /// What is typed, and the words that are offered for the last one.
+    /// A command line, and the completions of its last word.
     private static let lines: [(line: [String], words: [String])] = [
         (["imagebus", ""], (Command.documented.map(\.name) + ["help"]).sorted()),
         (["imagebus", "ge"], ["get"]), (["imagebus", "help", "prefe"], ["prefetch"]),
@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: RealShell.all) func whatIsOfferedIsWhatFits(_ shell: RealShell) throws {
         let found = try shell.words(for: Self.lines.map(\.line))
         for ((line, words), found) in zip(Self.lines, found) {
-            // Options of `imagebus` itself are offered with a dash alone by fish.
+            // fish offers options of `imagebus` itself only after a dash.
             let plain = line.count == 2 ? found.filter { !$0.hasPrefix("-") } : found
             #expect(plain == words, "\(line)")
         }
@@ -73,7 +73,7 @@ import Testing
         for ((line, words), found) in zip(lines, found) { #expect(found == words, "\(line)") }
     }
 
-    /// A word of a value that the reader takes is in the table, and no other.
+    /// The values in the table are exactly those that the parser accepts.
     @Test func wordsOfTheTableAreThoseThatAreRead() {
         for command in Command.all {
             for option in command.shownDefinitions where option.value != nil {
@@ -102,14 +102,14 @@ import Testing
             do throws(UsageError) {
                 _ = try CacheOptions(read, environment: ["HOME": "/a"])
             } catch {
-                // It wants more, and is known.
+                // It is known, but needs more arguments.
                 let isKnown = !error.message.hasPrefix("say stats")
                 #expect(isKnown || ["contains", "get", "put"].contains(action), "\(error.message)")
             }
         }
     }
 
-    /// What is said of a value of an option.
+    /// The error for a value of an option.
     private static func refusal(
         _ command: Command, _ option: OptionDefinition, _ value: String
     ) -> String {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import imagebus_cli
 
-/// What a shell itself completes with our script, as whoever sits before it would see it.
+/// The completions of a real shell with the generated script, as a user would see them.
 struct RealShell: CustomTestStringConvertible {
     let shell: Shell
 
@@ -12,7 +12,7 @@ struct RealShell: CustomTestStringConvertible {
 
     static let all = Shell.allCases.map(RealShell.init)
 
-    /// The words that are offered for the last one of each line, sorted.
+    /// The completions of the last word of each line, sorted.
     func words(for lines: [[String]]) throws -> [[String]] {
         let folder = TemporaryDirectory()
         let name = shell == .zsh ? "_imagebus" : "imagebus"
@@ -25,7 +25,8 @@ struct RealShell: CustomTestStringConvertible {
         }
     }
 
-    /// Without its explanation, without what had been typed of it, and without directories.
+    /// A completion without its description, without the part already typed, and without
+    /// directories.
     private static func bare(_ word: Substring, _ begin: String) -> String {
         let word = word.prefix { $0 != "\t" }
         let rest = word.hasPrefix(begin) ? word.dropFirst(begin.count) : word
@@ -56,7 +57,7 @@ struct RealShell: CustomTestStringConvertible {
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     }
 
-    /// `=` is a word of its own, as bash has it on a line.
+    /// `=` is a separate word, as in bash's command lines.
     private static let bashDriver = """
         source "$1" && shift
         [[ $(complete -p imagebus) == 'complete -F _imagebus imagebus' ]] || exit 3
@@ -74,7 +75,7 @@ struct RealShell: CustomTestStringConvertible {
         ((${#COMPREPLY[@]} == 0)) || printf '%s\\n' "${COMPREPLY[@]}"
         """
 
-    /// A zsh on a terminal of its own, in which a line and a tab are typed.
+    /// A zsh in a pseudo-terminal in which a line and a tab are typed.
     private static let zshDriver = """
         export FOLDER=$1 FOUND=$3
         zmodload zsh/zpty || exit 3
@@ -85,7 +86,7 @@ struct RealShell: CustomTestStringConvertible {
         while zpty -r z line; do :; done
         """
 
-    /// Notes what is offered, and ends behind it. It does not ask whether many are to be shown.
+    /// Records the completions and exits. Doesn't ask whether to show a long list.
     private static let zshInner = """
         PROMPT=
         LISTMAX=10000

@@ -5,12 +5,12 @@
 //     hits RUNTIME-DIRECTORY URL
 import Imagebus
 
-/// What was counted.
+/// The counts of a run.
 struct LoadMetrics: Sendable {
     var requests = 0
 }
 
-/// A few loads, one after the other.
+/// A few loads, one after another.
 struct LoadFlight: Sendable {
     typealias Load = @Sendable () async -> Int?
     static let loads = 100

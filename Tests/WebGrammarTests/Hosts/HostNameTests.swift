@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebGrammar
 
-/// Hosts beyond ASCII.
+/// Non-ASCII host names.
 @Suite struct HostNameTests {
     private func url(_ source: String) throws -> String {
         try SourceRules().url(Array(source.utf8))
@@ -22,7 +22,7 @@ import Testing
         ("https://пример.испытание/", "https://xn--e1afmkfd.xn--80akhbyknj4f/"),
         ("https://हिन्दी.भारत/", "https://xn--j2bd4cyah0f.xn--h2brj9c/"),
         ("https://Straße.straße.Example/", "https://xn--strae-oqa.xn--strae-oqa.example/"),
-        // What has no host keeps its characters.
+        // URLs without a host keep their characters.
         ("local:///ä.jpg", "local:///%C3%A4.jpg"),
         ("https://example.com/ä", "https://example.com/%C3%A4"),
         ("https://Example.COM/a", "https://Example.COM/a"),
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [
-        // Symbols, full-width letters, joiners, what is only a mark, hyphens and long labels.
+        // Symbols, full-width letters, joiners, a lone combining mark, hyphens and long labels.
         "https://☃.example/", "https://ｂ.example/", "https://नी\u{200D}.example/",
         "https://\u{308}a.example/", "https://ü-.example/", "https://aü--c.example/",
         "https://a bü.example/", "https://\u{1100}\u{1161}\u{11A8}.example/",

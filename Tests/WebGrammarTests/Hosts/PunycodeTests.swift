@@ -2,7 +2,7 @@ import Testing
 
 @testable import WebGrammar
 
-/// The examples of RFC 3492, section 7.1; that of Russian without its annotation of case.
+/// The examples of RFC 3492, section 7.1; the Russian one without its case annotation.
 @Suite struct PunycodeTests {
     @Test(arguments: [
         ("ليهمابتكلموشعربي؟", "egbpdaj6bu4bxfgehfvwxn"),

@@ -1,7 +1,7 @@
 import ImageModel
 import WebGrammar
 
-/// The parameters of IIIF's, each with what it comes to.
+/// The parameters of IIIF, each with its result.
 enum IIIFRows {
     static let good = regions + sizes + parts + squares + looks
 

@@ -2,7 +2,7 @@ import ImageModel
 import Testing
 import WebGrammar
 
-/// IIIF's parameters, each as the request that it comes to.
+/// IIIF's parameters, each with the resulting request.
 @Suite struct IIIFTests {
     private func grammar(
         _ source: String = "https://img.example.org/{id}.tif", prefix: String = ""
@@ -62,7 +62,7 @@ import WebGrammar
         #expect(try grammar(template).read("/\(id)/full/max/0/default.jpg").image.url == url)
     }
 
-    /// Nothing leads out of the place that the template names.
+    /// Identifiers can't escape from the location that the template names.
     @Test(arguments: [
         "..", ".", "..%2Fa", "a%2F..%2Fb", "a%2F%2Fb", "%2Fa", "a%2F", "a%5Cb", "a%00b", "a%0Ab",
         "%FF", "%zz", "",
@@ -71,8 +71,8 @@ import WebGrammar
         #expect(try grammar().refusal("/\(id)/info.json").status == 400)
     }
 
-    /// IIIF Image API 3.0, sections 3 and 7: a slash that is part of an identifier is encoded, and
-    /// a path with another form names no image.
+    /// IIIF Image API 3.0, sections 3 and 7: a slash inside an identifier is encoded, and a path
+    /// with another structure doesn't name an image.
     @Test(arguments: [
         ("/a/b", 404), ("/a/", 404), ("/a/info.json/", 404), ("/a/full/max/0", 404),
         ("/a/full/max/0/default.jpg/x", 404), ("/a/b/full/max/0/default.jpg", 404),
@@ -88,8 +88,8 @@ import WebGrammar
         #expect(try grammar.refusal("/a/full/max/0/default.jpg").status == 404)
     }
 
-    /// Section 4.2: without `^` nothing is enlarged; where a size is said that the region does not
-    /// have, it has to be there, and where a box is said, the image may be smaller than that.
+    /// Section 4.2: without `^` nothing is enlarged; an exact size that exceeds the region is an
+    /// error, while a size within a box may be smaller than the box.
     @Test(arguments: [
         ("1500,1500", PixelSize(1_500, 1_500), false), (",1500", PixelSize(0, 1_500), false),
         ("1500,", PixelSize(1_500, 0), false), ("!2000,3000", nil, false),

@@ -2,7 +2,7 @@ import ImageModel
 import Testing
 import WebGrammar
 
-/// Options by name.
+/// Presets: named options.
 @Suite struct ImgproxyPresetTests {
     private func grammar(_ lines: String, only: Bool = false) throws -> ImgproxyGrammar {
         var settings = ImgproxyGrammar.Settings()
@@ -57,7 +57,7 @@ import WebGrammar
         #expect(refusal?.message.contains("names itself") == true)
     }
 
-    /// Each line doubles what the one before comes to.
+    /// Each line doubles the number of options of the line before.
     @Test func presetsThatComeToManyOptionsAreRefused() throws {
         let lines = (1...40).map { "p\($0)=pr:p\($0 - 1):p\($0 - 1)" } + ["p0=w:1"]
         let refusal = #expect(throws: GrammarError.self) {

@@ -1,7 +1,7 @@
 import ImageModel
 import WebGrammar
 
-/// The options of imgproxy's, each with what it comes to.
+/// The options of imgproxy, each with its result.
 enum ImgproxyRows {
     static let good = sizes + cuts + looks + files + answers
 

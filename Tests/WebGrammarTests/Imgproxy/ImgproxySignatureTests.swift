@@ -2,7 +2,7 @@ import ImageModel
 import Testing
 import WebGrammar
 
-/// Who may ask: codes that Python's `hmac` made.
+/// Signatures, with values computed by Python's `hmac`.
 @Suite struct ImgproxySignatureTests {
     private static let path = "/rs:fit:300:400/plain/https://img.example.org/a.jpg@webp"
     private static let byOrchid = "B8Zf-iDMcOKGPFmNxIxJNQkOJjsNlzAmU5-EdGPSX4E"
@@ -20,8 +20,8 @@ import WebGrammar
         return try ImgproxyGrammar(settings)
     }
 
-    /// imgproxy's own vector: what the path asks for is looked at only once its signature is known
-    /// to be right.
+    /// imgproxy's own example: the options of the path are only parsed after its signature has been
+    /// verified.
     @Test func imgproxysVectorIsSigned() throws {
         let path =
             "/rs:fill:300:400:0/g:sm/aHR0cDovL2V4YW1w/bGUuY29tL2ltYWdl/cy9jdXJpb3NpdHku/anBn.png"
@@ -50,7 +50,7 @@ import WebGrammar
         #expect(try swapped.refusal("/\(Self.byOrchid)\(Self.path)").status == 403)
     }
 
-    /// Exactly so many bytes, neither fewer nor all of them.
+    /// Exactly that number of bytes, neither fewer nor all of them.
     @Test func aSignatureMayBeCutOff() throws {
         let grammar = try grammar([("orchid", "pepper")], bytes: 8)
         #expect(try grammar.read("/B8Zf-iDMcOI\(Self.path)").image.steps.count == 1)
@@ -76,7 +76,7 @@ import WebGrammar
         }
     }
 
-    /// What proxies make of a signed path; the query is not signed.
+    /// A signed path as normalized by proxies; the query isn't signed.
     @Test func aNormalizedPathIsSigned() throws {
         let signature = "-HRzYyX9dRe5vgmc6UlhGaq-ID0HZSjMdC34iNQS4fM"
         let grammar = try grammar([("orchid", "pepper")])
@@ -97,7 +97,7 @@ import WebGrammar
         #expect(keyless.status == 403 && keyless.message.contains("knows no key"))
         let open = try grammar([("orchid", "pepper")], unsigned: true)
         #expect(try open.read("/\(Self.byOrchid)\(Self.path)").image.steps.count == 1)
-        // Any text passes then, as with imgproxy without keys.
+        // Any signature is accepted then, as in imgproxy without keys.
         #expect(try open.read("/\(word)\(Self.path)").image.steps.count == 1)
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebGrammar
 
-/// imgproxy's options, each as the request that it comes to.
+/// imgproxy's options, each with the resulting request.
 @Suite struct ImgproxyTests {
     private static let source = "https://img.example.org/a.jpg"
 
@@ -42,7 +42,7 @@ import Testing
         #expect(refusal.message.hasPrefix("\(row.option): "))
     }
 
-    /// By each of its names.
+    /// Under each of its names.
     @Test func everyOptionHasAGoodAndABadRow() {
         func names(_ texts: [String]) -> Set<String> {
             Set(texts.flatMap { $0.split("/") }.map { $0.split(":")[0] })
@@ -120,13 +120,13 @@ import Testing
         #expect(try grammar().refusal("/").message.contains("empty"))
     }
 
-    /// Who leaves out a name or the colon is told of that, and not of Base64.
+    /// If a name or the colon is missing, the error is about that, not about Base64.
     @Test func anOptionWithoutANameIsNamed() throws {
         for source in ["http://h/a.png", "a.b.c"] {
             let refusal = try grammar().refusal("/_/w:10/card/plain/\(source)")
             #expect(refusal.status == 400 && refusal.option == "card")
         }
-        // A part of Base64 may have that name by chance.
+        // A component of Base64 may have that name by chance.
         let encoded = try grammar().read("/_/aHR0cDovL2gvabc/plain")
         #expect(encoded.image.url.hasPrefix("http://h/"))
     }

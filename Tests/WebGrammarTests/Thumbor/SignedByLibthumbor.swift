@@ -1,11 +1,11 @@
 import ImageModel
 import WebGrammar
 
-/// URLs that libthumbor made under the key `thistledown`, each with what it means.
+/// URLs created by libthumbor with the key `thistledown`, each with its meaning.
 enum SignedByLibthumbor {
     static let key = "thistledown"
 
-    /// What stands behind the paths of all but two.
+    /// The source at the end of all paths but two.
     static let source = "https%3A%2F%2Fpics.example.org%2Fa.jpg"
     static let url = "https://pics.example.org/a.jpg"
 
@@ -158,7 +158,7 @@ enum SignedByLibthumbor {
         .cropTo(RelativeSize(width: .pixels(320), height: .pixels(200)), gravity)
     }
 
-    /// What is signed, and asks for what is not done here.
+    /// Signed paths with unsupported options.
     static let bad = [
         BadRow("/aytmvs0xsHFIn4-cAuJbWfJNpBk=/trim/1x2:3x4/\(source)", 501, "trim"),
         BadRow("/-YEwnIqEW_vJfGrdZIMZe6tpolM=/meta/320x0/\(source)", 501, "meta"),

@@ -1,8 +1,7 @@
 import ImageModel
 import WebGrammar
 
-/// The filters of thumbor's, each with what it comes to, and the parts that libthumbor does not
-/// make.
+/// thumbor's filters, each with its result, and the path components that libthumbor doesn't create.
 enum ThumborRows {
     static let good = parts + sizes + looks + files
 

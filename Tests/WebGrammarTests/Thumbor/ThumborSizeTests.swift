@@ -3,14 +3,14 @@ import TestKit
 import Testing
 import WebGrammar
 
-/// 500 URLs that libthumbor 2.0.2 made by chance under the key `thistledown`, each with the sizes
-/// of what thumbor 7.8.0 makes of three images for it: `meta` for facts, `-` where it fails.
+/// 500 random URLs created by libthumbor 2.0.2 with the key `thistledown`, each with the sizes of
+/// thumbor 7.8.0's results for three images: `meta` for properties, `-` if it fails.
 @Suite struct ThumborSizeTests {
     private struct Row {
         var path: String
         let sizes: [String]
 
-        /// `no_upscale` goes by the whole source in thumbor, here by what is scaled (WEB 3.4).
+        /// `no_upscale` depends on the whole source in thumbor, here on the scaled part (WEB 3.4).
         var differs: Bool {
             let parts = path.split(separator: "/")
             let isPart = parts.contains { $0.contains("x") && $0.contains(":") && $0.first != "f" }
@@ -42,7 +42,7 @@ import WebGrammar
         return try ThumborGrammar(settings)
     }
 
-    /// No corner of the images is of one color with what is beside it: a trim leaves them.
+    /// No corner pixel of the images equals its neighbors, so a trim doesn't change them.
     private func size(_ image: PixelSize, after steps: [TransformStep]) -> PixelSize? {
         steps.reduce(image) { size, step in size.flatMap { step.size(after: $0) } }
     }
@@ -75,10 +75,11 @@ import WebGrammar
             if row.sizes[0] == "meta" { #expect(request.kind == .properties) }
         }
         #expect(Self.rows.count == 500)
-        // Crops count from before a trim, a turned box is filled, and facts are of no result.
+        // Differences: crops apply before a trim, a rotated box is filled, and properties aren't
+        // those of the result.
         #expect(refused == ["trim": 10, "focal": 1, "fill": 10, "meta": 14])
         #expect(different == 8)
-        // thumbor cuts off what is less than a pixel where its crop has another ratio.
+        // thumbor crops fractions of a pixel if its crop has a different ratio.
         #expect(count == 1_301 && exact >= 1_275)
     }
 }

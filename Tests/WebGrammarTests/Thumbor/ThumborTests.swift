@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebGrammar
 
-/// thumbor's parts and filters, each as the request that it comes to.
+/// thumbor's path components and filters, each with the resulting request.
 @Suite struct ThumborTests {
     private func grammar(
         _ keys: [String] = [], unsigned: Bool = true,
@@ -90,7 +90,7 @@ import Testing
         #expect(try grammar().read("/unsafe/\(text)").image.url == url)
     }
 
-    /// Clients encode brackets, and sign the path as it is without that or with it.
+    /// Clients encode brackets, and sign the path with or without that encoding.
     @Test(arguments: ["filters:blur%287%29", "filters:quality(70):blur%287%29", "filters:blur(7)"])
     func bracketsOfFiltersMayBeEncoded(text: String) throws {
         let request = try grammar().read("/unsafe/\(text)/https://h/a.jpg")
@@ -98,7 +98,7 @@ import Testing
         #expect(request.image.url == "https://h/a.jpg")
     }
 
-    /// What seems to be an option and is none leads to no host of that name.
+    /// A component that looks like an option but isn't one isn't used as a host name.
     @Test(arguments: [
         ("stretch/90x80/https://h/a.jpg", 501), ("90x80/1x2:3x4/https://h/a.jpg", 501),
         ("params/90x80/https://h/a.jpg", 501), ("rounded/https://h/a.jpg", 400),
