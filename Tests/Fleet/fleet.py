@@ -1,7 +1,8 @@
-"""Several machines and a proxy before them, on the loopback interface.
+"""Several machines behind a proxy, on the loopback interface.
 
-Each fleet has addresses of its own in 127.0.0.0/8, as the machines of `docs/fleet.md` have theirs:
-10.0.0.11 is 127.X.Y.11. So the files of `deploy/` are tested as they are but for that.
+Each fleet has its own addresses in 127.0.0.0/8, which correspond to those of the machines in
+`docs/fleet.md`: 10.0.0.11 becomes 127.X.Y.11. Apart from that, the files of `deploy/` are tested
+unchanged.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from processes import SECONDS, Process
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PATH = os.environ["PATH"] + ":/usr/sbin:/sbin"
-DOCUMENTED = "10.0.0."  # how the addresses in deploy/ and docs/fleet.md begin
+DOCUMENTED = "10.0.0."  # the prefix of the addresses in deploy/ and docs/fleet.md
 PORT = 8080
 
 
 def programs() -> Path:
-    """Where the programs are that a fleet is made of."""
+    """The paths of the programs that a fleet consists of."""
     return Path(os.environ["IMAGEBUS_PROGRAMS"])
 
 
 class Network:
-    """A net of /24 that nothing else uses."""
+    """A /24 network that nothing else uses."""
 
     def __init__(self) -> None:
         self.start = f"127.{random.randint(1, 250)}.{random.randint(1, 250)}."
@@ -39,7 +40,7 @@ class Network:
         return f"{self.start}{number}"
 
     def placed(self, text: str) -> str:
-        """A text of the documents with these addresses in place of theirs."""
+        """A text of the documents with these addresses substituted."""
         return text.replace(DOCUMENTED, self.start)
 
 
@@ -65,7 +66,7 @@ class Machine:
         self.process.kill()
 
     def stop(self) -> None:
-        """SIGTERM, as a restart or an update does."""
+        """Sends SIGTERM, as a restart or an update does."""
         self.process.stop()
 
     def remove(self) -> None:
@@ -74,7 +75,7 @@ class Machine:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def run(self, *words: str) -> str:
-        """What a command of an operator prints."""
+        """The output of an operator command."""
         return subprocess.run(
             [programs() / "imagebus", *words, "--runtime-dir", self.runtime_dir],
             check=True, capture_output=True, text=True, timeout=SECONDS,
@@ -82,7 +83,7 @@ class Machine:
 
 
 class Proxy:
-    """A proxy of Debian with the configuration of `deploy/`, in a folder of its own."""
+    """A proxy from Debian with the configuration of `deploy/`, in its own folder."""
 
     name: str
     number: int  # of its address
@@ -91,12 +92,13 @@ class Proxy:
         self, network: Network, grammar: str = "imgproxy", source_field: str = "",
         without: int | None = None,
     ) -> None:  # fmt: skip
-        """`source_field`: a field in which machines are told what was hashed. `without`: the
-        number of a machine that the file does not name."""
+        """`source_field`: a field in which machines receive the hashed value. `without`: the number
+        of a machine that the file doesn't name.
+        """
         self.address = network.address(self.number)
         self._without = None if without is None else network.address(10 + without)
         self.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
-        os.chmod(self.folder, 0o755)  # its workers are another user
+        os.chmod(self.folder, 0o755)  # its workers run as another user
         self.process = self._start(network, grammar, source_field)
 
     def _servers(self, text: str) -> str:
@@ -156,7 +158,7 @@ class Nginx(Proxy):
 
 
 def nginx_text(folder: Path, included: str) -> str:
-    """A configuration of nginx that keeps all of its files in a folder."""
+    """An nginx configuration that keeps all of its files in a folder."""
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     places = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
     return f"""
@@ -171,13 +173,13 @@ def haproxy_text(network: Network, address: str) -> str:
     text = network.placed((REPOSITORY / "deploy/haproxy/haproxy.cfg").read_text())
     text = replaced(text, "    bind :80\n", f"    bind {address}:{PORT}\n")
     text = replaced(text, "bind 127.0.0.1:8404", f"bind {address}:8404")
-    if os.getuid() != 0:  # only root can become another user
+    if os.getuid() != 0:  # only root can switch to another user
         text = replaced(text, "    user haproxy\n    group haproxy\n", "")
     return text
 
 
 def replaced(text: str, old: str, new: str) -> str:
-    """The text with another line. What is replaced stands there once."""
+    """The text with a line replaced, which must occur exactly once."""
     if text.count(old) != 1:
         raise AssertionError(f"{old!r} stands {text.count(old)} times in:\n{text}")
     return text.replace(old, new)

@@ -1,7 +1,8 @@
 """Follows the commands of `docs/fleet.md` on one machine.
 
-Each host of the document is a folder with a checkout and directories such as /etc in it, and has an
-address in 127.0.0.0/8. Packages and users are not made; services are started as their units say.
+Each host of the document is a folder with a checkout and directories such as /etc, and has an
+address in 127.0.0.0/8. Packages and users aren't installed or created; services are started as
+their units specify.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ DOCUMENT = REPOSITORY / "docs/fleet.md"
 PICTURE = "https://www.swift.org/apple-touch-icon.png"
 OTHER_NETWORK = "192.168.7."  # in the command that changes the network
 
-# What stands in the place of commands that change the system.
+# Replacements for commands that change the system.
 STAND_INS = {
     "sudo": 'if [ "$1" = -u ]; then shift 2; fi; exec "$@"',
     "apt-get": "exit 0",
@@ -55,7 +56,7 @@ class Host:
         self._make_stand_ins()
 
     def change_network(self, command: str) -> None:
-        """By the document's own command; then what else differs on one machine."""
+        """Runs the document's own command, then changes what else differs on one machine."""
         self._bash(command.replace(OTHER_NETWORK, self._network.start))
         for file in self.checkout.glob("deploy/*/*"):
             text = file.read_text()
@@ -66,7 +67,7 @@ class Host:
             file.write_text(text.replace("listen 80;", f"listen {self.address}:{PORT};"))
 
     def follow(self, block: str) -> str:
-        """Runs the commands of a block; returns what they print."""
+        """Runs the commands of a block. Returns their output."""
         printed, together = "", []
         for line in [*block.splitlines(), ""]:
             if line and not self._is_special(line):
@@ -94,7 +95,7 @@ class Host:
         for service in self.services.values():
             service.stop()
 
-    # ---- What the document means on this machine
+    # ---- The document's commands on this machine
 
     def _placed(self, text: str) -> str:
         text = text.replace(f"http://{DOCUMENTED}10", f"http://{DOCUMENTED}10:{PORT}")
@@ -139,7 +140,7 @@ class Host:
             found(name), *words, *(folder / file for file in files), said=said)
 
     def _start_nginx(self) -> None:
-        """With a file that includes what Debian's includes."""
+        """Starts nginx with a file that includes the files that Debian's configuration includes."""
         folder = self.folder / "etc/nginx"
         (folder / "nginx.conf").write_text(nginx_text(folder, f"{folder}/conf.d/*.conf"))
         self.services["nginx"] = Process(
@@ -147,7 +148,7 @@ class Host:
             said="start worker process ")
 
     def start_stack(self) -> None:
-        """As its unit says."""
+        """Starts the stack as its unit specifies."""
         unit = (self.folder / "etc/systemd/system/imagebus.service").read_text()
         command = re.search(r"^ExecStart=(.+)$", unit, re.M)[1].split()
         assert command[0] == "/usr/local/bin/imagebus"
@@ -173,7 +174,7 @@ class Host:
 
 
 def blocks() -> list[tuple[list[int], str]]:
-    """The numbers of the hosts of each block of commands, and the commands."""
+    """The host numbers and the commands of each block of commands."""
     found = []
     for block in re.findall(r"^```sh\n(.*?)^```$", DOCUMENT.read_text(), re.S | re.M):
         first, _, rest = block.partition("\n")

@@ -14,7 +14,7 @@ CLIENTS = 8
 
 
 class Client:
-    """One connection, which is opened again where a server closed it between two requests."""
+    """One connection, which is reopened if a server has closed it between two requests."""
 
     def __init__(self, address: str) -> None:
         self._connection = http.client.HTTPConnection(address, PORT, timeout=SECONDS)
@@ -30,7 +30,7 @@ class Client:
 
 
 class Answers:
-    """What several clients were answered."""
+    """The responses that several clients received."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -53,7 +53,7 @@ class Answers:
 
 
 def ask(client: Client, path: str, answers: Answers) -> None:
-    """Asks for an image; whatever is not one is a failure."""
+    """Requests an image; any other response is a failure."""
     began, failure = time.monotonic(), None
     try:
         status, body = client.get(path)
@@ -66,7 +66,7 @@ def ask(client: Client, path: str, answers: Answers) -> None:
 
 
 class Shared:
-    """An iterator that several threads advance."""
+    """An iterator shared by several threads."""
 
     def __init__(self, values: Iterable[str]) -> None:
         self._values, self._lock = iter(values), threading.Lock()
@@ -77,7 +77,7 @@ class Shared:
 
 
 def ask_all(addresses: list[str], paths: Iterable[str], clients: int = CLIENTS) -> Answers:
-    """Asks for each path once, several at a time; clients take the addresses in turn."""
+    """Requests each path once, several at a time; clients use the addresses in turn."""
     answers, waiting = Answers(), Shared(paths)
 
     def work(address: str) -> None:
@@ -96,8 +96,9 @@ def ask_all(addresses: list[str], paths: Iterable[str], clients: int = CLIENTS) 
 def ask_during(
     address: str, paths: Iterable[str], event: Callable[[], None], more: int = 300
 ) -> Answers:
-    """Asks for one path after the other; `event` happens after `more` answers, and the clients go
-    on until they have `more` others. The paths have no end."""
+    """Requests one path after another. `event` runs after `more` responses, and the clients
+    continue until they have `more` further ones. The paths are infinite.
+    """
     answers, waiting, over = Answers(), Shared(paths), threading.Event()
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""An origin that counts who asks for what."""
+"""An origin that counts requests per client."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Origin(ThreadingHTTPServer):
-    """Any path is the same picture, after some time."""
+    """Every path returns the same image, after a delay."""
 
     daemon_threads = True
     block_on_close = False
@@ -46,9 +46,9 @@ class Origin(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.picture, self.seconds, self.max_age = picture, seconds, max_age
         self.tag = '"1"'
-        self.gets: Counter[str] = Counter()  # answers with bytes
-        self.confirmations: Counter[str] = Counter()  # answers 304
-        self.askers: dict[str, list[str]] = {}  # by User-Agent, in their order
+        self.gets: Counter[str] = Counter()  # responses with bytes
+        self.confirmations: Counter[str] = Counter()  # 304 responses
+        self.askers: dict[str, list[str]] = {}  # by User-Agent, in order
         self.lock = threading.Lock()
         self._thread = threading.Thread(target=self.serve_forever, daemon=True)
         self._thread.start()
@@ -61,7 +61,7 @@ class Origin(ThreadingHTTPServer):
         return f"http://{self.place}{path}"
 
     def handle_error(self, *_: object) -> None:
-        """Machines die while they are answered: that is what is tested."""
+        """Ignores errors: machines that die during a response are part of the tests."""
 
     def stop(self) -> None:
         self.shutdown()

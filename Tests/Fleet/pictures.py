@@ -1,4 +1,4 @@
-"""The pictures of origins."""
+"""The images of origins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from processes import SECONDS
 
 
 def jpeg(width: int, height: int) -> bytes:
-    """A picture with coarse noise, so that no part of it is like another."""
+    """An image with coarse noise, so that no two parts of it look alike."""
     noise = random.Random(1).randbytes(3 * (width // 8) * (height // 8))
     with tempfile.TemporaryDirectory(prefix="ib-", dir="/tmp") as folder:
         small, large = Path(folder, "small.ppm"), Path(folder, "large.jpg")

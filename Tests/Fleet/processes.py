@@ -1,4 +1,6 @@
-"""Programs that tests start, each in a session of its own, so that a machine can die as a whole."""
+"""Programs that tests start, each in its own session, so that a whole machine can be killed at
+once.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-SECONDS = 60  # until what should happen counts as not happening
+SECONDS = 60  # the timeout for expected events
 
 
 class Process:
-    """A program that says in a line that it is ready; everything that it starts ends with it."""
+    """A program that prints a line when it is ready; everything that it starts ends with it."""
 
     def __init__(
         self, *command: str | Path, said: str, environment: dict[str, str] | None = None
@@ -41,18 +43,18 @@ class Process:
         return self._process.poll() is None
 
     def lines(self) -> list[str]:
-        """What it has written so far."""
+        """Its output so far."""
         with self._more:
             return list(self._lines)
 
     def signal(self, number: int) -> None:
-        """To all of its processes."""
+        """Sends a signal to all of its processes."""
         for pid in pids_of(self.session):
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
     def kill(self) -> None:
-        """Ends all of its processes at once, as a power cut does."""
+        """Kills all of its processes at once, like a power failure."""
         while pids_of(self.session):
             self.signal(signal.SIGKILL)
         self._end()
@@ -95,7 +97,7 @@ class Process:
 
 
 def pids_of(session: int) -> list[int]:
-    """The processes of a session that have not ended."""
+    """The running processes of a session."""
     found = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -108,7 +110,7 @@ def pids_of(session: int) -> list[int]:
 
 
 def cpu_seconds(session: int) -> float:
-    """What the processes of a session that run now have taken, user and system."""
+    """The CPU time of the running processes of a session, user and system."""
     ticks = 0
     for pid in pids_of(session):
         with suppress(OSError):

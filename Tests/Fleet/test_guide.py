@@ -1,4 +1,4 @@
-"""docs/fleet.md, followed as it stands."""
+"""Follows docs/fleet.md as written."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Three machines behind each proxy: who fetches what, and what becomes of requests if a machine
-fails."""
+"""Three machines behind each proxy: which machine fetches which source, and what happens to
+requests if a machine fails.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ class RoutingTests:
     """The tests of one proxy."""
 
     kind: type[Proxy]
-    # Machines that a source may reach after the loss of its own one.
+    # The number of machines that a source may reach after the loss of its own one.
     others: int
 
     @classmethod
@@ -49,11 +50,11 @@ class RoutingTests:
         return f"/unsafe/{options}/plain/{self.origin.url(f'/{self.id()}/{name}.jpg')}"
 
     def askers(self, name: str) -> list[str]:
-        """The machines that fetched a source, in their order."""
+        """The machines that fetched a source, in order."""
         return self.origin.askers.get(f"/{self.id()}/{name}.jpg", [])
 
     def ask_for_all_sizes(self) -> None:
-        """Several sizes of a source at once, and each size several times."""
+        """Requests several sizes of a source at once, and each size several times."""
         paths = [
             self.path(str(number), size)
             for number in range(SOURCES) for size in SIZES for _ in range(3)
@@ -62,7 +63,7 @@ class RoutingTests:
         self.assertEqual(answers.failures, [])
 
     def owners(self) -> dict[str, str]:
-        """The machine of each source, of which each was fetched once."""
+        """The machine of each source; each source must have been fetched once."""
         found = {}
         for name in map(str, range(SOURCES)):
             askers = self.askers(name)
@@ -71,7 +72,7 @@ class RoutingTests:
         return found
 
     def until_all_are_used(self) -> None:
-        """New sources reach each machine."""
+        """Requests new sources until each machine has been used."""
         numbers, seen = itertools.count(), set()
 
         def ask() -> bool:
@@ -84,7 +85,7 @@ class RoutingTests:
         until(ask, "each machine gets requests")
 
     def unending(self) -> Iterator[str]:
-        """New sizes of known sources, and new sources among them."""
+        """New sizes of known sources, mixed with new sources."""
         for number in itertools.count():
             yield self.path(str(number % SOURCES), f"w:{9 + number // SOURCES}")
             if number % 4 == 0:
@@ -126,7 +127,7 @@ class RoutingTests:
 
 class HAProxyTests(RoutingTests, unittest.TestCase):
     kind = HAProxy
-    # Until it has noticed, it may choose another one than later.
+    # Before it notices the loss, it may choose another machine than afterwards.
     others = 2
 
     def test_a_machine_that_hangs_gets_no_requests_once_its_checks_have_failed(self) -> None:
@@ -144,7 +145,7 @@ class HAProxyTests(RoutingTests, unittest.TestCase):
             self.assertEqual(len(self.askers(name)), 2 if owner == hung.name else 1, name)
 
     def is_up(self, machine: Machine) -> bool:
-        """What HAProxy thinks of a machine."""
+        """Whether HAProxy considers a machine to be up."""
         with urllib.request.urlopen(f"http://{self.proxy.address}:8404/;csv") as answer:
             table = csv.DictReader(answer.read().decode().removeprefix("# ").splitlines())
         return any(

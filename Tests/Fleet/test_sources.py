@@ -1,4 +1,4 @@
-"""What the proxies hash: the URLs of one source reach one machine."""
+"""The hash keys of the proxies: all URLs of a source reach one machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sources import Row, rows
 FIELD = "X-Source"
 
 
-# In the form of --gateway-keys.
+# In the format of --gateway-keys.
 KEYS = {"imgproxy": "736563726574 68656C6C6F\n", "thumbor": "MY_SECURE_KEY\n"}
 
 
@@ -29,7 +29,7 @@ def is_signed(row: Row) -> bool:
 
 
 class Echo(BaseHTTPRequestHandler):
-    """Answers with the place of the machine and what the proxy hashed."""
+    """Responds with the index of the machine and the value that the proxy hashed."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -50,11 +50,11 @@ class EchoServer(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_: object) -> None:
-        """HAProxy closes the connection of a check before it has read the body."""
+        """Ignores errors: HAProxy closes the connection of a check before it has read the body."""
 
 
 class EchoMachines:
-    """What stands in the place of the machines."""
+    """Stand-ins for the machines."""
 
     def __init__(self, network: Network) -> None:
         self._servers = [
@@ -124,8 +124,9 @@ class SourceTests(unittest.TestCase):
                         self.assertEqual(after[path][0], before[path][0], path)
 
     def check(self, kind: type[Proxy], group: object) -> None:
-        """URLs of one group are hashed alike and reach one machine; those of different sources
-        are not hashed alike."""
+        """URLs of one group have the same hash key and reach one machine; URLs of different sources
+        have different keys.
+        """
         for grammar in ("imgproxy", "thumbor", "iiif"):
             table = [row for row in rows() if row.grammar == grammar]
             found = self.hashed(kind, grammar, [row.url for row in table])
@@ -145,7 +146,7 @@ class SourceTests(unittest.TestCase):
     def hashed(
         self, kind: type[Proxy], grammar: str, urls: list[str], without: int | None = None
     ) -> dict[str, tuple[str, str]]:
-        """The machine that got each URL, and what the proxy hashed for it."""
+        """The machine that received each URL, and the value that the proxy hashed for it."""
         proxy = kind(self.network, grammar, FIELD, without)
         found = {}
         try:

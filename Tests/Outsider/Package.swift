@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
-// A package outside whose programs depend on one product each, and on nothing else.
-// `scripts/test-readme` copies it below .build, puts a link to the repository beside it, and fills
-// in the sources.
+// A package outside the repository whose programs depend on one product each and nothing else.
+// `scripts/test-readme` copies it to .build, puts a link to the repository beside it, and fills in
+// the sources.
 import PackageDescription
 
 let imagebus: [Target.Dependency] = [.product(name: "Imagebus", package: "imagebus")]

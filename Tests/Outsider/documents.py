@@ -1,4 +1,4 @@
-"""Code in documents: what stands between fences, and lines that are indented."""
+"""Code in documents: fenced and indented blocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def code(document: str, language: str) -> str:
-    """The one block of that language."""
+    """The only block in that language."""
     text = (REPOSITORY / document).read_text()
     found = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     if len(found) != 1:
@@ -19,7 +19,7 @@ def code(document: str, language: str) -> str:
 
 
 def program(document: str, language: str) -> str:
-    """All blocks of that language, one after another."""
+    """All blocks in that language, concatenated."""
     text = (REPOSITORY / document).read_text()
     found = re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     return "\n".join(found)
@@ -36,7 +36,7 @@ def commands(document: str, heading: str) -> list[str]:
 
 
 def replaced(text: str, **changes: str) -> str:
-    """The text for another stack and origin. What is replaced stands there once."""
+    """The text for another stack and origin. Each replaced text must occur exactly once."""
     places = {"url": "https://www.swift.org/apple-touch-icon.png", "runtime": "/run/imagebus"}
     for name, value in changes.items():
         count = text.count(places[name])

@@ -1,4 +1,4 @@
-"""A Swift package outside, and what the compiler and the linker made of it."""
+"""A Swift package outside the repository, and the output of compiler and linker for it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ FOLDER = REPOSITORY / ".build" / "outsider"
 PACKAGE = FOLDER / "package"
 SCRATCH = FOLDER / "build"
 PRODUCTS = SCRATCH / "debug"
-# The loads that `imagebus bench hit` counts, and how it draws them.
+# The loads that `imagebus bench hit` counts, and its random numbers.
 MEASURED = "WarmImages.swift", "SeededNumbers.swift"
 
 
 def build(snippet: str, tutorial: str, pixels: str, foundation: str, negative: str) -> None:
-    """Builds the package with these main programs. What was compiled before is kept."""
+    """Builds the package with these main programs. Earlier build products are reused."""
     shutil.rmtree(PACKAGE, ignore_errors=True)
     for example, target in ("Thumbnailer", "service"), ("QOI", "qoi"):
         shutil.copytree(REPOSITORY / "Examples" / example, PACKAGE / "Sources" / target)
@@ -29,7 +29,7 @@ def build(snippet: str, tutorial: str, pixels: str, foundation: str, negative: s
     shutil.copytree(REPOSITORY / "Tests" / "Outsider" / "Hits", hits)
     for path in MEASURED:
         source = REPOSITORY / "Sources" / "Programs" / "imagebus-bench" / path
-        # The types that it takes from there are those that the library exports.
+        # The types imported from there are those that the library exports.
         text = source.read_text().replace("import ImageModel\n", "")
         (hits / source.name).write_text(text)
     programs = {"snippet": snippet, "strict-snippet": snippet, "tutorial": tutorial}
@@ -41,7 +41,9 @@ def build(snippet: str, tutorial: str, pixels: str, foundation: str, negative: s
 
 
 def run(*command: str | Path) -> str:
-    """What it writes. An end with another status than 0 is an error that says all of it."""
+    """The output of a command. An exit status other than 0 is an error that contains all of the
+    output.
+    """
     ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if ended.returncode != 0:
         raise AssertionError(f"{command}: {ended.returncode}\n{ended.stdout}\n{ended.stderr}")
@@ -49,7 +51,7 @@ def run(*command: str | Path) -> str:
 
 
 def libraries(program: str) -> set[str]:
-    """What the linker wrote down, without libc, its parts, and Swift's own libraries."""
+    """The linked libraries, without libc, its parts, and Swift's own libraries."""
     needed = re.findall(
         r"\(NEEDED\).*\[(?:lib)?(.+?)\.so[.\d]*\]", run("readelf", "-dW", PRODUCTS / program)
     )
@@ -59,14 +61,15 @@ def libraries(program: str) -> set[str]:
 
 
 def exported_types(library: str = "Client/Imagebus") -> set[str]:
-    """`Module.Type` of all that a library exports of other modules."""
+    """`Module.Type` of all types of other modules that a library exports."""
     names = REPOSITORY / "Sources" / library / "PublicNames.swift"
     return set(re.findall(r"^@_exported public import \w+ (\w+\.\w+)$", names.read_text(), re.M))
 
 
 def types_in_declarations(library: str = "Client/Imagebus") -> set[str]:
-    """`Module.Type` of all types of other modules that a user of a library meets: in its
-    declarations, and in initialisers, properties and cases of the types that it exports."""
+    """`Module.Type` of all types of other modules that users of a library encounter: in its
+    declarations, and in initializers, properties and cases of the types that it exports.
+    """
     exported, own = exported_types(library), library.split("/")[1]
     met: set[str] = set()
     for module in {own} | {name.split(".")[0] for name in exported}:
@@ -83,8 +86,9 @@ def is_part(symbol: dict) -> bool:
 
 
 def types_of(symbol: dict) -> set[str]:
-    """Outermost types of our modules that stand in a declaration. Those of Swift's own libraries
-    have short names (`s:Si`), ours begin with a length (`s:8Messages5TokenV`)."""
+    """The outermost types of our modules in a declaration. Types of Swift's own libraries have
+    short names (`s:Si`), ours begin with a length (`s:8Messages5TokenV`).
+    """
     found = set()
     for fragment in symbol.get("declarationFragments", []):
         usr = fragment.get("preciseIdentifier", "")
@@ -100,7 +104,7 @@ def outermost(usr: str) -> str:
 
 
 def symbols(module: str) -> list[dict]:
-    """The public symbols of a module of the package that was built."""
+    """The public symbols of a module in the built package."""
     graphs = FOLDER / "symbols"
     graphs.mkdir(exist_ok=True)
     maps = [*PRODUCTS.glob("C*.build/module.modulemap")]

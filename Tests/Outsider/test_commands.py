@@ -1,4 +1,4 @@
-"""README's commands, as they stand there, against a real stack."""
+"""README's commands, as written, with a real stack."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from documents import code, commands, replaced
 from example_stack import PROGRAMS, SECONDS, ExampleTests, png
 
-# What the stack of the tests is there for.
+# Options that the stack of the tests provides.
 BEFORE = ["scripts/build", "export PATH=$PWD/.build/release:$PATH", "imagebus serve &"]
 
 
@@ -38,7 +38,7 @@ class CommandTests(ExampleTests):
         return ended.stdout
 
     def watch(self, command: str) -> str:
-        """The first line of what goes on until nobody reads any more."""
+        """The first line of a command that runs until its output is closed."""
         return self.run_command(f"timeout {SECONDS} bash -c '{command} | head -n 1'")
 
     def test_the_commands_of_the_readme_do_what_they_say(self) -> None:

@@ -1,4 +1,4 @@
-"""The program of Examples/Python/README.md, and its command, against a real stack."""
+"""The program in Examples/Python/README.md, and its command, with a real stack."""
 
 from __future__ import annotations
 

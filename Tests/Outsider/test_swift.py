@@ -1,4 +1,6 @@
-"""README's Swift and the tutorial, built in a package outside and run against a real stack."""
+"""README's Swift code and the tutorial, built in a package outside the repository and run with a
+real stack.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from documents import code, program, replaced
 from example_stack import ExampleTests, png
 
 
-# What a user has no use for by name: an errno that is printed, and requests as the coordinator has
-# prepared them.
+# Types that users don't need by name: an errno that is printed, and
+# requests as resolved by the coordinator.
 OF_THE_STACK = {"Linux.Errno", "ImageModel.Resolution"}
 
 
@@ -55,7 +57,7 @@ class SwiftTests(ExampleTests):
         for line in progress:
             received, expected = int(line.split()[1]), int(line.split()[3])
             self.assertTrue(received <= size and expected in (0, size), line)
-        # It may have come before anybody could change their mind.
+        # It may have loaded before the cancel.
         self.assertIn(said.pop(3), ("unwanted: cancelled", "unwanted: loaded"))
         expected = [
             "original 180x180, png", "card 64x32, webp", "watched: loaded", "refused with 3005",
@@ -85,13 +87,13 @@ class SwiftTests(ExampleTests):
         for name, does in ("negative", "does examples.negative"), ("qoi", "decodes qoi"):
             said = outside.run(outside.PRODUCTS / name, "--help")
             self.assertTrue(said.startswith(f"{name}: {does}, as a worker of"), said)
-            # The last one seals what a cache keeps; libzmq needs it as well.
+            # The last one seals cache entries; libzmq needs it as well.
             needed = {"zmq", "protobuf-c", "sodium"}
             self.assertEqual(outside.libraries(name), needed, name)
 
     def test_every_type_of_a_declaration_of_the_kit_is_exported(self) -> None:
         kit = "Kit/ImagebusWorker"
-        thrown = {"ImageModel.ImageError"}  # by authors, whose functions do not say what they throw
+        thrown = {"ImageModel.ImageError"}  # by plug-ins, which use untyped throws
         met = outside.types_in_declarations(kit) | thrown
         self.assertEqual(met, outside.exported_types(kit))
 

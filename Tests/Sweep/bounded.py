@@ -1,4 +1,4 @@
-"""Runs functions in processes of their own, each with a deadline and a memory limit."""
+"""Runs functions in separate processes, each with a deadline and a memory limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Ended(Exception):
 
 
 class Run:
-    """One call in a forked process. Its result comes through a pipe."""
+    """One call in a forked process. Its result is sent through a pipe."""
 
     def __init__(
         self, function: Callable[..., Any], *arguments: Any, seconds: float, memory: int
@@ -37,7 +37,7 @@ class Run:
         return self._pipe
 
     def is_finished(self) -> bool:
-        """Takes what has arrived. True once the process has written everything or is overdue."""
+        """Reads what has arrived. True once the process has written everything or is overdue."""
         while True:
             try:
                 chunk = os.read(self._pipe, 1 << 20)
@@ -48,7 +48,7 @@ class Run:
             self._received += chunk
 
     def result(self) -> Any:
-        """Ends the process and returns what the function returned, or raises what it raised."""
+        """Ends the process. Returns what the function returned, or raises what it raised."""
         overdue = time.monotonic() >= self.deadline
         status = self.end()
         try:
@@ -62,7 +62,7 @@ class Run:
         return value
 
     def end(self) -> int:
-        """Ends the process and the programs that it started; returns its status."""
+        """Ends the process and the programs that it started. Returns its status."""
         try:
             os.killpg(self._pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -79,7 +79,7 @@ def _work(
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-        # Ends what nobody is left to end; threads count each.
+        # Reaps orphaned processes; threads count individually.
         time_limit = 2 * int(seconds) + 2
         resource.setrlimit(resource.RLIMIT_CPU, (time_limit, time_limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -110,7 +110,7 @@ def call(function: Callable[..., Any], *arguments: Any, seconds: float, memory: 
 def parallel(
     function: Callable[[Any], Any], items: Iterable[Any], *, jobs: int, seconds: float, memory: int
 ) -> Iterator[tuple[Any, Any]]:
-    """Pairs of an item and its result, or the `Ended` of its process, as they become ready."""
+    """Pairs of an item and its result, or the `Ended` of its process, in order of completion."""
     waiting = iter(items)
     running: dict[Run, Any] = {}
     try:

@@ -1,4 +1,4 @@
-"""Draws image files on a canvas of a headless Chromium, which shares no code with Imagebus."""
+"""Draws image files on a canvas in headless Chromium, which shares no code with Imagebus."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TYPES = {
     ".cur": "image/x-icon", ".ico": "image/x-icon", ".jxl": "image/jxl", ".webp": "image/webp",
     ".svg": "image/svg+xml", ".heic": "image/heic", ".heif": "image/heif",
 }  # fmt: skip
-#: Draws one file and posts its pixels; the value is the size, or why there is none.
+#: Draws one file and posts its pixels. Returns the size, or the reason for a failure.
 DRAW = """
     const image = new Image();
     const loaded = new Promise((done) => {
@@ -36,7 +36,7 @@ DRAW = """
         body: context.getImageData(0, 0, width, height).data });
     return [width, height];
 """
-#: Draws the last frame by the decoder of WebCodecs; the value is the size and the frames.
+#: Draws the last frame with the WebCodecs decoder. Returns the size and the number of frames.
 DRAW_LAST = """
     const data = await (await fetch("/file?" + arguments[0])).arrayBuffer();
     const decoder = new ImageDecoder({ data, type: arguments[1] });
@@ -55,7 +55,7 @@ DRAW_LAST = """
 
 
 class Chromium:
-    """A browser and the server of its page, for one file at a time."""
+    """A browser and the server for its page, for one file at a time."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -85,12 +85,12 @@ class Chromium:
         self._server.server_close()
 
     def read(self, path: Path, pixel_limit: int) -> Picture:
-        """The picture as a page shows it; of an animation the first frame."""
+        """The image as shown on a page; the first frame of an animation."""
         width, height = self._run(DRAW, path, pixel_limit)
         return self._picture(path, (width, height), None)
 
     def read_last(self, path: Path) -> Picture:
-        """The last frame, and how many there are."""
+        """The last frame, and the number of frames."""
         width, height, frames = self._run(DRAW_LAST, path, media_type(path))
         return self._picture(path, (width, height), frames)
 
@@ -118,7 +118,7 @@ def media_type(path: Path) -> str:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """The page, the current file, and the pixels that come back."""
+    """Serves the page and the current file, and receives the pixels."""
 
     def do_GET(self) -> None:
         if not self.path.startswith("/file"):

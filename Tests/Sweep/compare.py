@@ -1,18 +1,19 @@
 """Compares what two readers made of the same file.
 
-Two right decoders need not give the same bytes. What they may differ by depends on the file:
+Two correct decoders don't necessarily produce the same bytes. The permitted difference depends on
+the file:
 
 - `EXACT`, for PNG, GIF, BMP, ICO and lossless TIFF without a color profile: every sample within 2.
-  16 bits are rounded to 8 in two ways, and color under partial alpha is rounded once more.
-- `LOSSY`, for everything else that has pixels: decoders enlarge subsampled chroma differently, and
-  round DCT, YCbCr and profiles differently. That changes single pixels at edges by much, but hardly
-  the mean of an area: the means of blocks of 8x8 pixels must be within 8, and the mean of a
-  channel's absolute difference within 3.
-- `DRAWN`, for SVG and PDF: renderers smooth edges and place letters differently. Icons of 16x16
-  pixels are mostly edges, so the mean must be within 8; blocks must be within 40, which letters
-  reach and a wrong color exceeds.
+  Readers round 16 bits to 8 differently, and colors with partial alpha are rounded once more.
+- `LOSSY`, for all other pixel formats: decoders upsample subsampled chroma differently, and round
+  DCT, YCbCr and profiles differently. That changes single pixels at edges a lot, but hardly the
+  mean of an area: the means of blocks of 8x8 pixels must be within 8, and the mean absolute
+  difference of a channel within 3.
+- `DRAWN`, for SVG and PDF: renderers antialias edges and position glyphs differently. Icons of
+  16x16 pixels are mostly edges, so the mean must be within 8; blocks must be within 40, which
+  glyphs reach and a wrong color exceeds.
 
-Colors are compared multiplied by alpha: what is transparent has no color.
+Colors are compared premultiplied by alpha: transparent pixels have no color.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Difference:
 
 
 def compare(ours: Picture, reference: Picture) -> Difference | None:
-    """The most telling difference, or None if the pictures agree."""
+    """The most significant difference, or None if the images agree."""
     found = difference(ours.image, reference.image, reference.tolerance)
     if found:
         return found
@@ -66,7 +67,7 @@ def difference(
 def sample_difference(
     ours: Image.Image, reference: Image.Image, tolerance: Tolerance
 ) -> Difference | None:
-    """Compares images of the same size: alpha first, since it changes the colors."""
+    """Compares images of the same size: alpha first, since it affects the colors."""
     pairs = list(zip(CHANNELS, premultiplied(ours), premultiplied(reference)))
     found = {name: excess(mine, other, tolerance) for name, mine, other in pairs}
     wrong = {name: amounts for name, amounts in found.items() if amounts}
@@ -81,7 +82,7 @@ def sample_difference(
 
 
 def premultiplied(image: Image.Image) -> list[Image.Image]:
-    """Red, green, blue, each multiplied by alpha, and alpha."""
+    """Red, green and blue, each multiplied by alpha, and alpha."""
     *colors, alpha = image.split()
     if alpha.getextrema() == (255, 255):
         return [*colors, alpha]
@@ -91,7 +92,9 @@ def premultiplied(image: Image.Image) -> list[Image.Image]:
 def excess(
     ours: Image.Image, reference: Image.Image, tolerance: Tolerance
 ) -> tuple[float, int] | None:
-    """The mean and the worst difference of a channel outside of the tolerance; else None."""
+    """The mean and the largest difference of a channel that exceeds the tolerance, otherwise
+    None.
+    """
     samples = ImageChops.difference(ours, reference)
     mean, worst = ImageStat.Stat(samples).mean[0], samples.getextrema()[1]
     if worst <= tolerance.sample:
@@ -104,13 +107,13 @@ def excess(
 
 
 def blocks(image: Image.Image) -> Image.Image:
-    """Means of whole blocks; of the whole side where it has none."""
+    """The means of whole blocks; of the whole side if it is shorter than a block."""
     width, height = (side - side % BLOCK or side for side in image.size)
     return image.crop((0, 0, width, height)).reduce(BLOCK)
 
 
 def orientation(ours: Image.Image, reference: Image.Image, tolerance: Tolerance) -> str | None:
-    """How ours has to be turned to become the reference."""
+    """The rotation or reflection that turns ours into the reference."""
     if sorted(ours.size) != sorted(reference.size):
         return None
     for turn in Image.Transpose:

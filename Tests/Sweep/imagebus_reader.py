@@ -1,4 +1,4 @@
-"""Reads image files through a stack: `imagebus get` of local:// URLs."""
+"""Reads image files through a stack: `imagebus get` with local:// URLs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from urllib.parse import quote
 from picture import Picture, Refused, read_pam
 from web_stack import PROGRAMS, Program
 
-#: Less than readers have in a process of their own, so that an error says what took too long.
+#: Less than the timeout of readers in a separate process, so that an error names the slow part.
 TIMEOUT = "15s"
 
 
 class Imagebus:
-    """`imagebus serve` with directories of its own, which sees the files below one folder."""
+    """`imagebus serve` with its own directories, which can read the files below one folder."""
 
     def __init__(self, root: Path, *options: str) -> None:
         self._root = root
@@ -41,7 +41,7 @@ class Imagebus:
         return "local:///" + quote(str(path.relative_to(self._root)))
 
     def get(self, path: Path, *options: str) -> tuple[dict, bytes]:
-        """The reply of `imagebus get` and the image; `Refused` with the error's name."""
+        """The reply of `imagebus get` and the image; raises `Refused` with the error's name."""
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder) / "out"
             output = [] if "--info" in options else ["-o", out]
@@ -62,7 +62,7 @@ class Imagebus:
             return reply, out.read_bytes() if output else b""
 
     def read(self, path: Path) -> Picture:
-        """The first image, and of an animation the last frame, too."""
+        """The first image, and also the last frame of an animation."""
         reply, data = self.get(path, "--format", "pam", *self._options)
         frames, last = reply["stillOf"] or 1, None
         if frames > 1:
@@ -70,5 +70,5 @@ class Imagebus:
                 options = "--frame", str(frames - 1), "--format", "pam", *self._options
                 last = read_pam(self.get(path, *options)[1])
             except Refused:
-                pass  # pages are no frames
+                pass  # pages aren't frames
         return Picture(read_pam(data), frames, last)

@@ -1,4 +1,4 @@
-"""What the readers' results of one file say about Imagebus."""
+"""Judges Imagebus by the readers' results for one file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FAULTS = "internalError", "crashed", "no result"
 
 @dataclass(frozen=True)
 class Outcome:
-    """Imagebus beside one reference. `reason` and `detail` say more about `kind`."""
+    """Imagebus compared with one reference. `reason` and `detail` describe `kind`."""
 
     kind: str
     reason: str = ""
@@ -27,7 +27,7 @@ class Outcome:
 
 
 def outcome(ours: Result, reference: Result, is_damaged: bool) -> Outcome:
-    """`is_damaged`: a reader complained, so that each reader may show another rest."""
+    """`is_damaged`: a reader complained, so that readers may show different parts of the rest."""
     if isinstance(reference, Refused):
         kind = "refused by both" if isinstance(ours, Refused) else "refused by the reference"
         return Outcome(kind, detail=f"{reference.reason}: {reference.detail}".rstrip(": "))
@@ -44,7 +44,9 @@ def outcome(ours: Result, reference: Result, is_damaged: bool) -> Outcome:
 
 @dataclass
 class Judgement:
-    """One file. Where Chromium shows it, Chromium decides; else one reference that agrees does."""
+    """One file. If Chromium shows it, Chromium decides; otherwise one agreeing reference
+    suffices.
+    """
 
     ours: Result
     outcomes: dict[str, Outcome] = field(default_factory=dict)

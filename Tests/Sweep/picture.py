@@ -1,4 +1,4 @@
-"""What a reader makes of an image file."""
+"""The result of a reader for an image file."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a channel of two right pictures may differ: in any sample; or else on average and
-    in the means of whole blocks of `BLOCK`x`BLOCK` pixels. `compare.py` has the reasons."""
+    """The permitted difference between channels of two correct images: in any sample; or on average
+    and in the means of whole blocks of `BLOCK`x`BLOCK` pixels. `compare.py` gives the reasons.
+    """
 
     sample: int
     mean: float = 0
@@ -33,19 +34,19 @@ DRAWN = Tolerance(2, mean=8, block=40)
 
 @dataclass(frozen=True)
 class Picture:
-    """The first image of a file: RGBA with straight alpha, sRGB, as it is displayed."""
+    """The first image of a file: RGBA with straight alpha, sRGB, as displayed."""
 
     image: Image.Image
-    #: Frames of an animation, 1 for a still; None if the reader does not count them.
+    #: The number of frames of an animation, 1 for a still; None if the reader doesn't count them.
     frames: int | None = None
     #: The last frame of an animation.
     last: Image.Image | None = None
     tolerance: Tolerance = LOSSY
-    #: Whether the reader complained and showed what it could.
+    #: Whether the reader complained and showed as much as it could.
     is_damaged: bool = False
 
     def describe(self) -> str:
-        """Size, mean of each channel, and the pixels at 10, 30 and 80 % of both sides."""
+        """The size, the mean of each channel, and the pixels at 10, 30 and 80 % of both sides."""
         width, height = self.image.size
         means = []
         for band in self.image.split():
@@ -60,7 +61,7 @@ class Picture:
 
 
 def read_pam(data: bytes) -> Image.Image:
-    """Netpbm's PAM with 8 bits a sample."""
+    """Parses Netpbm's PAM with 8 bits per sample."""
     end = data.index(b"ENDHDR\n")
     lines = [line.split() for line in data[:end].splitlines()]
     fields = {words[0]: words[1] for words in lines if len(words) == 2}
@@ -70,7 +71,7 @@ def read_pam(data: bytes) -> Image.Image:
 
 
 def eight_bits(image: Image.Image) -> Image.Image:
-    """Grey of 16 bits a sample in 8; other images as they are."""
+    """Converts 16-bit gray to 8 bits; other images are unchanged."""
     if image.mode.startswith("I"):
         return image.convert("I").point(lambda value: value * (1 / 257) + 0.5).convert("L")
     return image

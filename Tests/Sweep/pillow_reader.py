@@ -12,12 +12,12 @@ from PIL import Image, ImageCms, ImageFile, ImageOps
 from picture import EXACT, LOSSY, Picture, Refused, eight_bits
 
 ANIMATED = "GIF", "PNG", "WEBP", "AVIF"
-#: Of TIFF: uncompressed, Deflate, LZW, PackBits, fax, Zstandard, LZMA.
+#: Compressions of TIFF: uncompressed, Deflate, LZW, PackBits, fax, Zstandard, LZMA.
 EXACT_COMPRESSIONS = (
     "raw", "tiff_adobe_deflate", "tiff_deflate", "tiff_lzw", "packbits", "group3", "group4",
     "tiff_ccitt", "zstd", "lzma",
 )  # fmt: skip
-#: Color spaces of profiles by the modes that they fit.
+#: Color spaces of profiles by the image modes that they match.
 PROFILE_SPACES = {"RGB": "RGB ", "L": "GRAY", "CMYK": "CMYK", "LAB": "Lab "}
 SRGB = ImageCms.createProfile("sRGB")
 
@@ -25,7 +25,7 @@ pillow_heif.register_heif_opener()
 
 
 def read(path: Path, pixel_limit: int) -> Picture:
-    """Whole files strictly; what is left of damaged ones like a lenient viewer."""
+    """Reads intact files strictly, and damaged ones like a lenient viewer."""
     Image.MAX_IMAGE_PIXELS = None
     warnings.simplefilter("ignore")
     try:
@@ -41,7 +41,7 @@ def read(path: Path, pixel_limit: int) -> Picture:
         return Picture(picture.image, picture.frames, picture.last, is_damaged=True)
     except Refused:
         raise
-    except Exception as error:  # whatever a decoder raises for an odd file
+    except Exception as error:  # decoders raise arbitrary exceptions for unusual files
         raise Refused(_name(error), str(error)) from None
 
 
@@ -57,7 +57,7 @@ def _read(path: Path, pixel_limit: int) -> Picture:
         image = upright(file)
         frames, last = None, None
         if file.format in ANIMATED:
-            # A default image of an APNG that is no frame is counted by Pillow.
+            # Pillow counts a default image of an APNG that isn't a frame.
             default = int(bool(file.info.get("default_image")))
             count = getattr(file, "n_frames", 1)
             frames = count - default
@@ -76,7 +76,7 @@ def _is_exact(file: Image.Image) -> bool:
 
 
 def upright(file: Image.Image) -> Image.Image:
-    """The current frame as it is displayed: sRGB, turned by its orientation."""
+    """The current frame as displayed: sRGB, with its orientation applied."""
     image = in_srgb(eight_bits(file), file.info.get("icc_profile"))
     turned = file.getexif().get(0x0112, 1)
     if turned in range(2, 9):
@@ -86,7 +86,7 @@ def upright(file: Image.Image) -> Image.Image:
 
 
 def in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
-    """Converts by the profile, if it is of the image's own color space."""
+    """Converts with the profile if it matches the image's color space."""
     if image.mode in ("1", "P", "PA", "RGBX", "RGBa", "La", "YCbCr", "HSV"):
         has_alpha = "transparency" in image.info or image.mode in ("PA", "RGBa", "La")
         image = image.convert("RGBA" if has_alpha else "RGB")
@@ -102,7 +102,7 @@ def in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
             colors, source, SRGB, ImageCms.Intent.RELATIVE_COLORIMETRIC, outputMode="RGB"
         )
     except (ImageCms.PyCMSError, OSError):
-        return image.convert("RGBA")  # a profile that cannot be used counts as none
+        return image.convert("RGBA")  # an unusable profile is ignored
     if alpha:
         colors.putalpha(alpha)
     return colors

@@ -1,9 +1,9 @@
-"""Prints a table of what Imagebus makes of the files of public bug reports, point by point, beside
-what Chromium, Pillow or the file's own format say.
+"""Prints a table of Imagebus' results for the files of public bug reports, point by point, beside
+the results of Chromium, Pillow or the properties of the file's format.
 
     reports.py [--save FILE] [--before FILE] [FOLDER]
 
-FOLDER is $IMAGEBUS_FIXTURES/reports unless given. --save keeps the results for --before of a later
+FOLDER defaults to $IMAGEBUS_FIXTURES/reports. --save stores the results for --before of a later
 run, which shows both. Exit status 1 if a row is wrong.
 """
 
@@ -31,13 +31,13 @@ from PIL import Image, ImageOps
 
 PIXEL_LIMIT = 100_000_000
 RETRY = "--option", "retry-failed"
-#: Of two resamplers, whose kernels and rounding of the crop differ.
+#: For two resamplers whose kernels and rounding of the crop differ.
 RESAMPLED = Tolerance(2, mean=8, block=24)
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What Imagebus did, what is right, who says so, and whether they agree."""
+    """The result of Imagebus, the right result, its reference, and whether they agree."""
 
     ours: str
     right: str
@@ -52,12 +52,12 @@ class Bench:
         self.folder, self.imagebus, self.chromium = folder, imagebus, chromium
 
     def get(self, name: str, *options: str) -> tuple[dict, bytes]:
-        # Only the rows of point 2 are about what an earlier failure does.
+        # Only the rows of point 2 test the effects of an earlier failure.
         retry = () if name == "cut60.gif" else RETRY
         return self.imagebus.get(self.folder / name, *retry, *options)
 
     def web(self, name: str, options: str) -> tuple[int, dict[str, str], bytes]:
-        """Status, fields in lower case and body of an answer of the gateway."""
+        """The status, fields in lowercase and body of a gateway response."""
         url = f"{self.imagebus.gateway}/unsafe/{options}/plain/"
         url += self.imagebus.url(self.folder / name)
         try:
@@ -79,8 +79,9 @@ Check = Callable[[Bench, str], Cell]
 
 
 def draws(reader: str = "Chromium", like: str = "", or_error: str = "") -> Check:
-    """The picture is that of a reader, of the file itself or of another one that looks the same.
-    `or_error`: an error that is right as well."""
+    """The image equals that of a reader, for the file itself or for another one that looks the
+    same. `or_error`: an error that is right as well.
+    """
 
     def check(bench: Bench, name: str) -> Cell:
         reference = bench.reference(like or name, reader)
@@ -112,7 +113,7 @@ def draws_last_frame(bench: Bench, name: str) -> Cell:
 
 
 def shows_damaged(bench: Bench, name: str) -> Cell:
-    """The gateway shows what has arrived, says so, and lets nobody keep it for long."""
+    """The gateway shows what has arrived, marks it as damaged, and limits caching."""
     reference = bench.reference(name, "Chromium")
     right = f"arrived pixels of {reference.describe()}, X-Imagebus-Damaged, max-age up to 60"
     status, fields, body = bench.web(name, "f:png")
@@ -138,7 +139,7 @@ def shows_damaged(bench: Bench, name: str) -> Cell:
 
 
 def passes(*options: str) -> Check:
-    """The source's own bytes, or its properties, come without decoding."""
+    """The source's own bytes, or its properties, are returned without decoding."""
 
     def check(bench: Bench, name: str) -> Cell:
         width, height = bench.reference(name, "Chromium").image.size
@@ -161,7 +162,9 @@ def passes_raw(bench: Bench, name: str) -> Cell:
 
 
 def answers(right: str, reference: str, *options: str, info: str = "") -> Check:
-    """Size and frames, or the value `info` that Pillow finds in the file, or an error's name."""
+    """The size and frames, or the value `info` that Pillow finds in the file, or an error's
+    name.
+    """
 
     def check(bench: Bench, name: str) -> Cell:
         try:
@@ -179,7 +182,9 @@ def answers(right: str, reference: str, *options: str, info: str = "") -> Check:
 
 
 def plays(bench: Bench, name: str) -> Cell:
-    """`--info` counts plays: one more than NETSCAPE says, as many as an APNG says."""
+    """`--info` counts plays: one more than the NETSCAPE extension's value, as many as in an
+    APNG.
+    """
     with Image.open(bench.folder / name) as file:
         right = f"{file.info['loop'] + (file.format == 'GIF')} plays"
     reply, _ = bench.get(name, "--info", "--facts", "animation")
@@ -217,7 +222,7 @@ def frame_3(bench: Bench, name: str) -> Cell:
 
 
 def refuses(bench: Bench, name: str) -> Cell:
-    """The client library's default refuses what is damaged."""
+    """By default the client library rejects damaged images."""
     return answers("badImageData", "SEMANTICS", "--format", "png")(bench, name)
 
 
@@ -296,7 +301,7 @@ def check_all(bench: Bench) -> list[tuple[str, Cell]]:
     for point, name, what, check in ROWS:
         try:
             cell = check(bench, name)
-        except Exception as error:  # a row must not hide those behind it
+        except Exception as error:  # a failing row must not hide the rows after it
             cell = Cell(f"not compared: {error!r}"[:120], "", "", False)
         results.append((f"{point} | {name} | {what}", cell))
     return results
@@ -314,7 +319,7 @@ def print_table(results: list[tuple[str, Cell]], before: dict[str, str]) -> None
 
 
 def print_recorded(bench: Bench) -> None:
-    """Holds what this Chromium draws against the recorded text."""
+    """Compares the output of this Chromium with the recorded text."""
     recorded = bench.folder / "chromium-reference.txt"
     lines = recorded.read_text().splitlines() if recorded.is_file() else []
     same, other = 0, []
@@ -362,6 +367,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # The stack and the browser are stopped then, too.
+    # Also stops the stack and the browser.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main())

@@ -2,8 +2,8 @@
 where Imagebus differs.
 
 Exit status: 0, or 1 if a file is shown wrongly (see `Judgement`) or ends in a fault such as
-internalError; refusals with a proper error are listed, and are no failure. `known.txt` has files
-for which the references are wrong.
+internalError; files rejected with a proper error are listed and don't count as failures.
+`known.txt` lists files for which the references are wrong.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ EXTENSIONS = set(
     "apng avif avifs bmp cur dib gif heic heics heif hif ico jfif jp2 jpe jpeg jpg jxl pdf png svg"
     " svgz tif tiff webp".split()
 )
-#: Formats that Chromium does not show.
+#: Formats that Chromium doesn't show.
 NOT_IN_CHROMIUM = {".heic", ".heics", ".heif", ".hif", ".jp2", ".pdf", ".svgz", ".tif", ".tiff"}
 PIXEL_LIMIT = 40_000_000
 MEMORY = 4 << 30  # address space of one file's process and of each reader in it
@@ -57,7 +57,7 @@ def image_files(folders: list[Path]) -> list[Path]:
 
 
 def sample(files: list[Path], count: int, seed: int) -> list[Path]:
-    """So many files, drawn in turns from each extension, so that rare formats are among them."""
+    """`count` files, drawn from the extensions in turn, so that rare formats are included."""
     drawn = random.Random(seed)
     groups = defaultdict(list)
     for path in files:
@@ -73,7 +73,7 @@ def sample(files: list[Path], count: int, seed: int) -> list[Path]:
 
 
 def attempt(read, path: Path, seconds: float) -> Result:
-    """One reader in a process of its own, so that its crash is its own."""
+    """Runs one reader in a separate process, which contains its crashes."""
     try:
         return bounded.call(read, path, seconds=seconds, memory=MEMORY)
     except Refused as refused:
@@ -219,6 +219,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # The stack and the browser are stopped then, too.
+    # Also stops the stack and the browser.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main())

@@ -1,4 +1,4 @@
-"""The comparison finds what it is for, and passes what right decoders differ by."""
+"""The comparison detects real differences and tolerates those between correct decoders."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Reads image files with the command line of libvips, whose readers Imagebus uses in part."""
+"""Reads image files with the command line of libvips, some of whose loaders Imagebus uses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from PIL import Image
 from picture import DRAWN, LOSSY, Picture, Refused, eight_bits
 
-SIDE = "10000000"  # larger than any image: `--size down` leaves the size as it is
+SIDE = "10000000"  # larger than any image: `--size down` then keeps the size
 ANIMATED = "gifload", "webpload"
 
 
@@ -20,7 +20,7 @@ def read(path: Path, pixel_limit: int) -> Picture:
     width, height = int(fields["width"]), int(fields["height"])
     if width * height > pixel_limit:
         raise Refused("too large to compare", f"{width}x{height}")
-    # Without a profile, 8.14 would convert sRGB by way of a PCS with another white.
+    # Without a profile, 8.14 would convert sRGB through a PCS with another white point.
     has_profile = "icc-profile-data" in fields or fields.get("interpretation") == "cmyk"
     export = ("--export-profile", "srgb") if has_profile else ()
     with tempfile.TemporaryDirectory() as folder:

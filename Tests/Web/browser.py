@@ -1,4 +1,4 @@
-"""A headless Chromium, by the HTTP protocol of its driver (W3C WebDriver)."""
+"""A headless Chromium, controlled through WebDriver's HTTP protocol (W3C WebDriver)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-SECONDS = 300  # until what should happen counts as not happening
+SECONDS = 300  # the timeout for expected events
 
 
 class BrowserError(AssertionError):
@@ -18,7 +18,7 @@ class BrowserError(AssertionError):
 
 
 class Browser:
-    """One window with one tab; more by `open_tab`."""
+    """One window with one tab; `open_tab` opens more."""
 
     def __init__(self, folder: str) -> None:
         self._driver = subprocess.Popen(
@@ -37,7 +37,7 @@ class Browser:
             value = self._ask("POST", "", {"capabilities": {"alwaysMatch": {
                 "browserName": "chrome",
                 "acceptInsecureCerts": True,
-                # Images that wait at gates hold back the end of loading.
+                # Images waiting at gates delay the end of loading.
                 "pageLoadStrategy": "eager",
                 "timeouts": {"script": SECONDS * 1_000, "pageLoad": SECONDS * 1_000},
                 "goog:chromeOptions": {"args": arguments},
@@ -81,14 +81,14 @@ class Browser:
     # Pages and tabs
 
     def visit(self, url: str) -> None:
-        """Returns when the page and all that it waits for is there."""
+        """Returns when the page has finished loading."""
         self._ask("POST", "/url", {"url": url})
 
     def back(self) -> None:
         self._ask("POST", "/back")
 
     def run(self, script: str, *arguments: Any) -> Any:
-        """The value of a function's body; of a promise what it brings."""
+        """The value of a function's body; promises are awaited."""
         wrapped = f"return (async () => {{ {script} }})()"
         return self._ask("POST", "/execute/sync", {"script": wrapped, "args": arguments})
 
@@ -97,7 +97,7 @@ class Browser:
         return self._ask("GET", "/window")
 
     def open_tab(self) -> str:
-        """Does not go there."""
+        """Opens a tab without switching to it."""
         return self._ask("POST", "/window/new", {"type": "tab"})["handle"]
 
     def switch(self, tab: str) -> None:
@@ -106,10 +106,10 @@ class Browser:
     def close_tab(self) -> None:
         self._ask("DELETE", "/window")
 
-    # What a visitor does and sees
+    # User input and output
 
     def press(self, *keys: str) -> None:
-        """Keys by their names in WebDriver, such as the tabulator, `\\uE004`."""
+        """Presses keys by their WebDriver codes, such as `\\uE004` for Tab."""
         actions = [
             {"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")
         ]
@@ -128,11 +128,11 @@ class Browser:
         return self._ask("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
     def screenshot(self) -> bytes:
-        """PNG of what is seen."""
+        """A PNG of the visible part."""
         return base64.b64decode(self._ask("GET", "/screenshot"))
 
     def accessible(self) -> list[dict]:
-        """What a screen reader is told: role, name and properties of each node that counts."""
+        """The accessibility tree: role, name and properties of each relevant node."""
         nodes = self.devtools("Accessibility.getFullAXTree")["nodes"]
         return [
             {

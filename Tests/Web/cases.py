@@ -1,4 +1,4 @@
-"""What all tests of the component have: a browser, a stack, an origin, and pages."""
+"""The environment of all tests of the component: a browser, a stack, an origin, and pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from browser import SECONDS, Browser
 from origin import Answer, Gate, Origin
 from web_stack import Stack
 
-# Keeps what elements tell, and lets tests wait for it.
+# Records the events of elements, and lets tests wait for them.
 RECORDER = """
   const seen = [], waiting = new Set();
   const types = ["loadstart", "load", "error", "progress", "retry", "abort", "play", "pause",
@@ -75,7 +75,7 @@ def origin() -> Origin:
 
 
 def picture(width: int = 160, height: int = 120, form: str = "PNG") -> bytes:
-    """Noise, which stays large however it is packed."""
+    """Noise, which stays large with any compression."""
     file = io.BytesIO()
     noise = Image.effect_noise((width, height), 90)
     Image.merge("RGB", (noise, noise.rotate(180), noise)).save(file, form)
@@ -83,7 +83,7 @@ def picture(width: int = 160, height: int = 120, form: str = "PNG") -> bytes:
 
 
 class WebTests(unittest.TestCase):
-    """One page at a time; each test has paths of its own at the origin."""
+    """One page at a time; each test has its own paths at the origin."""
 
     @classmethod
     def setUpClass(cls) -> None:
@@ -93,11 +93,11 @@ class WebTests(unittest.TestCase):
         return f"/{self.id().rpartition('.')[2]}/{name}"
 
     def put(self, name: str, *answers: Answer | Gate) -> str:
-        """The URL at the origin."""
+        """Serves the answers at the origin and returns the URL."""
         return self.origin.put(self.path(name), *answers)
 
     def gate(self, name: str) -> tuple[Gate, str]:
-        """A gated picture and its URL in the gateway."""
+        """A gated image and its URL in the gateway."""
         gate = Gate(picture())
         self.addCleanup(gate.open)
         return gate, self.stack.image(self.put(name, gate))
@@ -121,11 +121,11 @@ class WebTests(unittest.TestCase):
         return self.browser.run(script, *arguments)
 
     def told(self, type: str, id: str, count: int = 1) -> dict:
-        """Waits until an element has told something."""
+        """Waits until an element has sent an event `count` times."""
         return self.browser.run("return told(...arguments)" , type, id, count)
 
     def until(self, is_so: Callable[[], bool]) -> None:
-        """For what only can be asked for, by a program that is started each time."""
+        """Polls a state for which there is no event."""
         end = now() + SECONDS
         while not is_so():
             self.assertLess(now(), end, "it does not come about")

@@ -1,4 +1,4 @@
-"""The gallery, as `scripts/demo --web` starts it."""
+"""The gallery as started by `scripts/demo --web`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An origin whose pictures wait at gates, and the pages of the tests."""
+"""An origin whose images wait at gates, and the pages of the tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from browser import SECONDS
 
 
 class Answer:
-    """One answer."""
+    """One response."""
 
     def __init__(
         self, data: bytes = b"", kind: str = "image/png", status: int = 200, **fields: str
@@ -22,8 +22,9 @@ class Answer:
 
 
 class Gate:
-    """Half of a picture is sent at once; the rest when `open` is called, or never. Tells when it
-    was asked for and when the peer has closed."""
+    """Half of an image is sent at once; the rest when `open` is called, or never. Records when it
+    was requested and when the peer closed.
+    """
 
     def __init__(self, data: bytes, kind: str = "image/png") -> None:
         self.data, self.kind = data, kind
@@ -33,14 +34,14 @@ class Gate:
         self.closed_at = 0.0
 
     def open(self) -> None:
-        """For all who wait, and all who come."""
+        """Opens the gate for all current and later requests."""
         self._outside.send(b"!")
 
     def await_asked(self) -> None:
         assert self._asked.acquire(timeout=SECONDS), "nobody asks for it"
 
     def await_closed(self) -> float:
-        """When, by the monotonic clock."""
+        """When the peer closed, on the monotonic clock."""
         assert self._closed.acquire(timeout=SECONDS), "the connection to the origin goes on"
         return self.closed_at
 
@@ -49,7 +50,7 @@ class Gate:
         return self._closed._value > 0
 
     def wait_beside(self, connection: socket.socket) -> bool:
-        """Whether the rest is to be sent; the peer has gone otherwise, or the test is over."""
+        """Whether to send the rest; otherwise the peer has gone, or the test is over."""
         self._asked.release()
         ready, _, _ = select.select([connection, self._inside], [], [], 2 * SECONDS)
         if self._inside in ready:
@@ -120,18 +121,20 @@ class Origin(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}{path}"
 
     def put(self, path: str, *answers: Answer | Gate) -> str:
-        """Its answers one after the other; the last one repeats. Returns the URL."""
+        """Sets the responses of a path, one after another; the last one repeats. Returns the
+        URL.
+        """
         with self.lock:
             self.answers[path] = list(answers)
         return self.url(path)
 
     def times(self, path: str) -> list[float]:
-        """When it was asked for."""
+        """The times of the requests for a path."""
         with self.lock:
             return [when for when, _ in self.asked.get(path, [])]
 
     def handle_error(self, *_: object) -> None:
-        """Peers leave: that is what is tested."""
+        """Ignores errors: peers that disconnect are part of the tests."""
 
     def stop(self) -> None:
         self.shutdown()

@@ -45,7 +45,7 @@ class AccessTests(WebTests):
         self.assertIn("This image does not exist", texts)
         self.browser.press(TAB, ENTER)
         self.told("error", "it", 2)
-        # The focus is where it was.
+        # The focus stayed where it was.
         focus = "return $('it').shadowRoot.activeElement?.id ?? document.activeElement.id"
         self.assertEqual(self.run_in_page(focus), "retry")
         self.browser.press(SPACE)
@@ -62,7 +62,7 @@ class AccessTests(WebTests):
         names = []
         for event in "play", "pause":
             names += [one["name"] for one in self.nodes("button")]
-            # The button has the focus from the first time on.
+            # The button keeps the focus from the first round.
             self.browser.press(*([TAB] if event == "play" else []), SPACE)
             self.told(event, "it")
         self.assertEqual(names, ["Play: A boat", "Pause: A boat"])
@@ -85,7 +85,7 @@ class AccessTests(WebTests):
 
 
 def animation(count: int = 4, milliseconds: int = 40, loops: int | None = 0) -> bytes:
-    """A GIF whose frames are of one colour each: red is its number, of four."""
+    """A GIF with frames of one color each: the red value is the index, of four."""
     import io
 
     from PIL import Image

@@ -9,7 +9,7 @@ from origin import Answer, Gate
 from test_access import animation
 
 POSTER = Answer(picture(20, 10))
-# The red of each frame that is drawn, and how many another element drew.
+# The red value of each drawn frame, and how many another element drew.
 DRAWN = """
   window.drawn = [], window.others = 0;
   const draw = CanvasRenderingContext2D.prototype.drawImage;
@@ -49,7 +49,7 @@ class AnimationTests(WebTests):
         self.run_in_page("await $('it').play()")
         self.assertFalse(self.canvas_is_hidden())
         drawn = self.run_in_page("return drawnAtLeast(9)")
-        # For ever, in their order.
+        # Forever, in order.
         self.assertEqual(drawn[:9], [0, 1, 2, 3, 0, 1, 2, 3, 0])
         self.run_in_page("$('it').pause()")
         self.told("pause", "it")
@@ -60,7 +60,7 @@ class AnimationTests(WebTests):
         self.assertEqual(self.asked("moving"), 1)
 
     def test_it_ends_after_its_loops(self) -> None:
-        # Without a word about loops a GIF plays once; 1 more is said by 1.
+        # Without a loop extension a GIF plays once; a loop count of 1 means one more.
         for loops, attributes, count in (None, "", 4), (1, "", 8), (0, 'loops="3"', 12):
             with self.subTest(loops=loops, attributes=attributes):
                 self.shown(animation(loops=loops), attributes)
@@ -75,8 +75,9 @@ class AnimationTests(WebTests):
         self.assertGreater(now() - start, 0.75)
 
     def test_it_ends_whenever_its_bytes_come(self) -> None:
-        # Chromium forgets how often a file is to be played where a piece comes while it decodes: of
-        # so many rounds some are such.
+        # Chromium loses the loop count if a chunk arrives while it decodes, which happens in some
+        # of
+        # these rounds.
         for _ in range(20):
             self.shown(animation(4, 20, None))
             self.run_in_page("$('it').play(); await told('ended', 'it')")

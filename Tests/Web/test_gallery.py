@@ -1,4 +1,4 @@
-"""The gallery of `scripts/demo --web`, and pictures of it, which are for people to look at."""
+"""The gallery of `scripts/demo --web`, and screenshots of it for review."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class GalleryTests(unittest.TestCase):
         )  # fmt: skip
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.browser.devtools("Emulation.setEmulatedMedia", features=features)
-        # URLs that nothing was asked for yet.
+        # URLs that haven't been requested yet.
         run = self.id().rpartition(".")[2].replace("_", "")
         self.browser.visit(f"{self.demo.url}?run={run}&{query}")
 
@@ -57,7 +57,7 @@ class GalleryTests(unittest.TestCase):
         return self.browser.run(script, *arguments)
 
     def await_count(self, type: str, count: int) -> None:
-        """Waits until so many elements have told it."""
+        """Waits until `count` elements have sent the event."""
         self.run_in_page(
             """const [type, count] = arguments;
             await until(() => new Set(seen.filter((event) => event.type === type)
@@ -66,7 +66,7 @@ class GalleryTests(unittest.TestCase):
         )  # fmt: skip
 
     def await_still(self) -> None:
-        """Fades are over, and nothing turns."""
+        """Waits until fades are over and nothing spins."""
         self.run_in_page(
             """const frame = () => new Promise((next) => requestAnimationFrame(next));
             await frame(), await frame();
@@ -120,7 +120,7 @@ class GalleryTests(unittest.TestCase):
         self.await_count("load", 1)
         self.shot("phone")
         self.assertEqual(self.run_in_page("return document.documentElement.scrollWidth"), 390)
-        # 358 pixels of the page are 716 of the screen.
+        # 358 CSS pixels are 716 pixels of the screen.
         url = self.run_in_page("return document.querySelector('.tile bus-image').currentSrc")
         self.assertIn("/rs:fit:720:0/", url)
 
@@ -230,7 +230,7 @@ class GalleryTests(unittest.TestCase):
         self.show("", height=1100)
         end = now() + SECONDS
         while True:
-            # No script says when: look until the colours of a picture are there.
+            # There is no event for that: poll until the colors of an image are visible.
             image = Image.open(io.BytesIO(self.browser.screenshot())).convert("RGB")
             tile = image.crop((460, 330, 820, 560))
             if len(tile.getcolors(1 << 20)) > 2_000:

@@ -1,5 +1,6 @@
-"""Who does not want an image any more ends its transfer at the origin: through component, browser,
-gateway and stack."""
+"""Leaving an image ends its transfer at the origin: through component, browser, gateway and
+stack.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ LANES = {"img": "", "fetch": "progress"}
 
 class LeavingTests(WebTests):
     def shown(self, name: str, attributes: str):
-        """A page with one gated picture, which the origin is asked for."""
+        """A page with one gated image, which has been requested from the origin."""
         gate, url = self.gate(name)
         self.visit(
             f'<bus-image id="it" alt="it" src="{url}" {attributes}></bus-image>', f"{name}.html"
@@ -68,7 +69,7 @@ class LeavingTests(WebTests):
                 self.say_closed(gate, start, f"navigation away ({lane})")
                 gate.open()
                 self.browser.back()
-                # The page was kept, or is loaded anew: both show it.
+                # The page was kept, or is loaded again: both show it.
                 self.run_in_page("await until(() => $('it').state === 'loaded' ? 1 : 0)")
 
     def test_a_page_that_is_kept_goes_on(self) -> None:
@@ -98,7 +99,7 @@ class LeavingTests(WebTests):
         self.visit(body)
         gate.await_asked()
         self.browser.switch(self.browser.open_tab())
-        # The browser would hold back its second request until the first one's answer is known.
+        # The browser would delay its second request until the first response is known.
         coalesced = self.coalesced()
         other = self.stack.image(self.origin.url(self.path("a.png")), "cb:2/rs:fit:64:64")
         self.visit(body.replace(url, other), "other.html")

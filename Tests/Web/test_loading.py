@@ -1,4 +1,4 @@
-"""What is seen before, while and after an image is loaded."""
+"""What is visible before, during and after loading an image."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SMALL = Answer(picture(40, 30))
 
 class LoadingTests(WebTests):
     def frame(self, script: str) -> object:
-        """Of the frame inside the element."""
+        """A property of the frame inside the element."""
         return self.run_in_page(
             f"const frame = $('it').shadowRoot.getElementById('frame'); {script}"
         )
@@ -82,10 +82,10 @@ class LoadingTests(WebTests):
             self.visit(f'<bus-image id="it" alt="" src="{url}" {attributes}></bus-image>')
             self.told("load", "it")
             asked.append(self.origin.asked[self.path(f"{lane}.png")][0][1]["Accept"])
-        # One text in both lanes: a cache keeps one variant.
+        # The same text in both lanes, since a cache keeps one variant.
         self.assertIn("image/avif", asked[0])
         self.assertEqual(*asked)
-        # So the gateway sends what is smallest.
+        # So the gateway sends the smallest format.
         source = self.put("a.jpg", Answer(picture(80, 60, "JPEG"), "image/jpeg"))
         self.visit('<bus-image id="it" alt="" progress></bus-image>')
         kind = self.run_in_page(
@@ -104,7 +104,7 @@ class LoadingTests(WebTests):
         self.assertEqual(kind, "image/avif")
 
     def test_a_thumb_hash_is_seen_first(self) -> None:
-        # Four colours, which are told apart even in a picture of 25 bytes.
+        # Four colors that can be distinguished even in an image of 25 bytes.
         image = Image.new("RGB", (120, 80))
         quarters = {(0, 0): (220, 60, 40), (60, 0): (40, 170, 70), (0, 40): (50, 70, 200),
                     (60, 40): (230, 210, 90)}  # fmt: skip
@@ -131,7 +131,7 @@ class LoadingTests(WebTests):
             return [canvas.width, canvas.height, [...data]];"""
         )
         width, height, data = pixels
-        # It says its shape in eighths.
+        # Its aspect ratio has a resolution of eighths.
         self.assertTrue(width == 32 and 20 <= height <= 24, (width, height))
         for (x, y), colour in quarters.items():
             at = ((height * (1 + 2 * (y > 0)) // 4) * width + width * (1 + 2 * (x > 0)) // 4) * 4
@@ -181,7 +181,7 @@ class LoadingTests(WebTests):
         url = self.put("a.png", Answer(SMALL.data, Cache_Control="max-age=600"))
         body = f'<bus-image id="it" alt="" src="{url}" progress></bus-image>'
         self.assertTrue(self.fades(body, "1.html"))
-        # From the browser's cache: at once, unless that is wanted.
+        # From the browser's cache: at once, unless a fade is requested.
         self.assertFalse(self.fades(body, "2.html"))
         self.assertTrue(self.run_in_page("return one('load', 'it').cached"))
         forced = body.replace("progress", "progress force-transition")
@@ -221,7 +221,7 @@ class LoadingTests(WebTests):
                 self.visit(body.replace("progress", f"progress {attributes}"))
                 self.told("load", "it")
                 self.assertEqual(self.run_in_page(shown), f"{wanted}.png")
-        # Where its place grows, a larger one comes; no smaller one where it shrinks.
+        # If its box grows, a larger image is loaded; no smaller one if it shrinks.
         self.run_in_page(
             """$("it").style.width = "300px";
             const image = $("it").querySelector("img");

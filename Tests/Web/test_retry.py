@@ -1,4 +1,4 @@
-"""What is tried again, when, and what is not."""
+"""What is retried, when, and what isn't."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GOOD = Answer(picture(40, 30))
 
 class RetryTests(WebTests):
     def shown(self, *answers: Answer, attributes: str = "progress") -> None:
-        """An image straight from an origin that answers so."""
+        """An image directly from an origin with these responses."""
         url = self.put("a.png", *answers)
         self.visit(f'<bus-image id="it" alt="A boat" src="{url}" {attributes}></bus-image>')
 
@@ -31,7 +31,7 @@ class RetryTests(WebTests):
                 self.assertTrue(2 <= retry["seconds"] <= 2.5, retry)
                 self.assertEqual(self.told("load", "it")["bytes"], len(GOOD.data))
                 (pause,) = self.pauses()
-                # The browser's clock for waits is coarse by milliseconds.
+                # The browser's timer has a resolution of milliseconds.
                 self.assertGreaterEqual(pause, 1.95)
 
     def test_it_is_honoured_where_the_img_was_refused(self) -> None:
@@ -39,7 +39,7 @@ class RetryTests(WebTests):
         self.shown(later, later, GOOD, attributes="")
         self.assertTrue(1 <= self.told("retry", "it")["seconds"] <= 1.25)
         self.told("load", "it")
-        # By the <img>, then to hear why, then what was promised.
+        # By the <img>, then to read the error, then the announced retry.
         self.assertEqual(len(self.pauses()), 2)
 
     def test_other_errors_are_final(self) -> None:
@@ -96,7 +96,7 @@ class RetryTests(WebTests):
         self.assertEqual(self.run_in_page("return document.activeElement.id"), "it")
 
     def test_a_busy_stack_says_when(self) -> None:
-        # One transfer at a time, and one that waits: the next one is refused.
+        # One transfer at a time and one in the queue: the next one is rejected.
         stack = Stack("--fetches-per-host", "1", "--queue-limit", "1")
         self.addCleanup(stack.remove)
         gates = [Gate(picture()) for _ in range(3)]

@@ -19,7 +19,7 @@ PROGRAMS = Path(os.environ["IMAGEBUS_PROGRAMS"])
 
 
 class Program:
-    """One that says in a line that it is ready."""
+    """A program that prints a line when it is ready."""
 
     def __init__(self, *command: str | Path, said: str) -> None:
         self._process = subprocess.Popen(
@@ -73,14 +73,14 @@ class Program:
 
 
 class Stack:
-    """`imagebus serve` with directories of its own, and `imagebus-gateway` before it."""
+    """`imagebus serve` with its own directories, and `imagebus-gateway` in front of it."""
 
     def __init__(self, *arguments: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
         self.runtime = self.folder / "run"
         self._programs: list[Program] = []
         try:
-            # An origin that a test holds back is not too slow, however long a busy machine takes.
+            # An origin delayed by a test must not count as too slow, however slow the machine is.
             self._start(
                 PROGRAMS / "imagebus", "serve", "--decode", "1", "--transform", "1",
                 "--allow-private-networks", "--runtime-dir", self.runtime,
@@ -114,8 +114,9 @@ class Stack:
         return int(re.search(rf"^{re.escape(name)} (\d+)", said, re.M)[1])
 
     def secure(self) -> str:
-        """Starts nginx before the gateway, with TLS, HTTP/2 and a certificate of its own. Returns
-        where it is."""
+        """Starts nginx in front of the gateway, with TLS, HTTP/2 and its own certificate. Returns
+        its URL.
+        """
         (folder := self.folder / "nginx").mkdir()
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
@@ -125,7 +126,7 @@ class Stack:
             check=True, capture_output=True, timeout=SECONDS,
         )  # fmt: skip
         port = free_port()
-        # No cache there: one would read on when its client has gone.
+        # No cache there: it would continue to read after its client has gone.
         (folder / "nginx.conf").write_text(f"""
             daemon off; worker_processes 1; pid {folder}/pid; error_log stderr notice;
             events {{ worker_connections 256; }}
@@ -150,13 +151,13 @@ class Stack:
 
 
 def free_port() -> int:
-    """One that was free a moment ago."""
+    """A port that was free a moment ago."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
 
 
 def fetch(url: str, **fields: str) -> tuple[int, dict[str, str], bytes]:
-    """Status, fields in lower case, and body."""
+    """The status, the fields in lowercase, and the body."""
     request = urllib.request.Request(
         url, headers={name.replace("_", "-"): value for name, value in fields.items()}
     )

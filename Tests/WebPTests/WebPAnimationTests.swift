@@ -27,7 +27,8 @@ import WebP
         return bytes
     }
 
-    /// The frame passed to `add` is in memory of its own, which is released afterwards.
+    /// Not inlined: the state of the `isCancelled` closure must be released when `add` returns, so
+    /// that a later call of the closure is detected.
     @inline(never)
     private static func add(
         _ frame: Pixels, from start: Int, to animation: WebPAnimation

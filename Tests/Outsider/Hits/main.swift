@@ -1,6 +1,6 @@
-// The calls that `imagebus bench hit` measures, in a program that has the product `Imagebus` alone:
-// WarmImages.swift of that program stands beside this file when it is built, and how it draws. What
-// stands here takes the place of its options, its clock and its stack.
+// The calls that `imagebus bench hit` measures, in a program that only depends on the product
+// `Imagebus`. It is built with WarmImages.swift and SeededNumbers.swift of `imagebus-bench`; this
+// file replaces the options, clock and stack of that program.
 //
 //     hits RUNTIME-DIRECTORY URL
 import Imagebus

@@ -1,4 +1,4 @@
-"""Animated files with hard frames, and what other readers make of them.
+"""Animated files with difficult frames, and the results of other readers for them.
 
     animations.py make NAME FILE       writes one of FILES
     animations.py frames FILE RAW      the frames as another reader composes them, RGBA, to RAW;
@@ -25,7 +25,7 @@ WHOLE = (0, 0) + SIZE
 
 
 def pixels(seed, area, alphas=(255,)):
-    """RGBA with blocks of colours, so that every encoder keeps them."""
+    """RGBA with blocks of colors, so that every encoder preserves them."""
     chance = random.Random(seed)
     image = Image.new("RGBA", area[2:])
     for y in range(0, area[3], 4):
@@ -36,7 +36,7 @@ def pixels(seed, area, alphas=(255,)):
 
 
 def steps(seed, count, disposals, blends, alphas, even=False):
-    """Frames of any areas: the first one is the whole canvas, later ones sometimes."""
+    """Frames with arbitrary areas: the first one covers the whole canvas, later ones sometimes."""
     chance = random.Random(seed)
     made = []
     for index in range(count):
@@ -56,7 +56,7 @@ def steps(seed, count, disposals, blends, alphas, even=False):
 # GIF
 
 def lzw(indices, bits):
-    """Codes of one width: a clear code comes before the width would grow."""
+    """Codes of one width: a clear code is emitted before the width would grow."""
     clear, codes = 1 << bits, []
     for start in range(0, len(indices), clear - 2):
         codes += [clear] + list(indices[start:start + clear - 2])
@@ -76,7 +76,7 @@ def lzw(indices, bits):
 
 
 def gif(frames, loops=None, interlaced=False, shared=False, size=SIZE):
-    """`loops` None: no block that says it. Index 0 is transparent."""
+    """`loops` None: no loop extension. Index 0 is transparent."""
     table = bytes(range(256)) * 3
     out = b"GIF89a" + struct.pack("<HHBBB", *size, 0xF7 if shared else 0x70, 0, 0)
     if shared:
@@ -112,7 +112,7 @@ def chunk(kind, body):
 
 
 def png_parts(image):
-    """Header, chunks in front of the pixels, and the pixels of a still PNG by Pillow."""
+    """The header, the chunks before the pixels, and the pixels of a still PNG written by Pillow."""
     file = io.BytesIO()
     image.save(file, "PNG")
     data, at, before, body = file.getvalue(), 8, b"", b""
@@ -130,7 +130,7 @@ def png_parts(image):
 
 
 def apng(frames, loops=0, hidden=None):
-    """`hidden`: a default image that is no frame."""
+    """`hidden`: a default image that isn't a frame."""
     header, before, _ = png_parts(frames[0][4])
     header = struct.pack(">II", *SIZE) + header[8:]
     out = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header)
@@ -178,7 +178,7 @@ def le3(number):
 # AVIF
 
 def avif(seed, count, words, mode="RGB", alphas=(255,), size=SIZE, times=(1, 2, 4, 7, 100)):
-    """Frames by avifenc, each shown for some hundredths of a second."""
+    """Frames encoded by avifenc, each shown for some hundredths of a second."""
     with tempfile.TemporaryDirectory() as folder:
         inputs = []
         for index in range(count):
@@ -202,11 +202,11 @@ FILES = {
     "cleared.gif": lambda: gif(steps(2, 14, (CLEAR,), (OVER,), HOLES), loops=7),
     "restored.gif": lambda: gif(steps(3, 14, (KEEP, RESTORE), (OVER,), HOLES)),
     "mixed-interlaced.gif": lambda: gif(steps(4, 21, ALL, (OVER,), HOLES), 1, interlaced=True),
-    # Nothing in it is transparent: then ImageMagick clears to a colour, unlike browsers.
+    # Without transparency ImageMagick clears to a color, unlike browsers.
     "opaque-shared.gif": lambda: gif(
         [(WHOLE, KEEP, OVER, 40, pixels(5, WHOLE))]
         + steps(5, 14, (KEEP, RESTORE), (OVER,), CLEAN)[1:], 65535, shared=True),
-    # The first frame covers a part of the screen; wide.gif has one that libnsgif does not believe.
+    # The first frame covers a part of the screen; that of wide.gif is rejected by libnsgif.
     "bare.gif": lambda: gif(steps(17, 15, ALL, (OVER,), HOLES)[1:], 4),
     "wide.gif": lambda: gif(steps(18, 15, ALL, (OVER,), HOLES)[1:], 4, size=(3000, 40)),
     "mixed.apng": lambda: apng(steps(6, 24, ALL, BOTH, HOLES), 3),
@@ -216,7 +216,7 @@ FILES = {
         + steps(8, 12, (KEEP, RESTORE), (OVER,), (0, 60, 128, 255))),
     "hidden-default.apng": lambda: apng(
         steps(9, 8, ALL, BOTH, HOLES), hidden=pixels(10, WHOLE)),
-    # No hard ones: what upstream's test of encoding makes.
+    # Simple frames, as in the encoding test of SDWebImage.
     "five.apng": lambda: apng(
         [(WHOLE, KEEP, REPLACE, 100, pixels(20 + index, WHOLE)) for index in range(5)]),
     "palette.apng": lambda: apng(
@@ -235,7 +235,7 @@ FILES = {
         steps(16, 100, (KEEP, CLEAR), BOTH, HOLES, even=True), lossless=True, exact=True),
     "lossy.webp": lambda: webp(
         steps(15, 10, (KEEP, CLEAR), (REPLACE,), CLEAN, even=True), quality=80),
-    # One frame that depends on no other, and two in three.
+    # One independent frame, and two of three.
     "lossless.avif": lambda: avif(31, 12, ("--lossless",)),
     "alpha.avif": lambda: avif(32, 12, ("--lossless", "-k", "3"), "RGBA", (0, 60, 128, 255)),
     "lossy.avif": lambda: avif(
@@ -245,14 +245,14 @@ FILES = {
     "turned.avif": lambda: avif(36, 12, ("--lossless", "--irot", "1", "--imir", "0")),
     "cut-turned.avif": lambda: avif(
         37, 12, ("--lossless", "--crop", "2,4,20,16", "--irot", "3", "--imir", "1")),
-    # For limits and times: a hundred frames of which each depends on the one before.
+    # For limits and durations: a hundred frames, each of which depends on the one before.
     "hundred.avif": lambda: avif(38, 100, ("-y", "420"), times=(4,)),
     "two.avif": lambda: avif(39, 2, ("--lossless",), times=(4,)),
 }
 
 
 def gif_frames(path):
-    """By ImageMagick: Pillow fills what a frame clears with a colour."""
+    """With ImageMagick: Pillow fills cleared areas with a color."""
     image = Image.open(path)
     times = []
     for index in range(image.n_frames):
@@ -261,14 +261,14 @@ def gif_frames(path):
     raw = subprocess.run(
         ["convert", path, "-coalesce", "-depth", "8", "rgba:-"], check=True,
         capture_output=True).stdout
-    # Pillow gives the number of the file, which browsers play once more; 0 is without end.
+    # Pillow returns the number in the file, to which browsers add one; 0 means forever.
     loop = image.info.get("loop")
     plays = 1 if loop is None else loop + 1 if loop else 0
     return image.size, plays, times, raw
 
 
 def apng_frames(path):
-    """By apngdis: Pillow blends alpha over alpha in another way than its specification says."""
+    """With apngdis: Pillow's alpha blending differs from the specification."""
     with tempfile.TemporaryDirectory() as folder:
         name = os.path.join(folder, "f.png")
         shutil.copy(path, name)
@@ -276,7 +276,7 @@ def apng_frames(path):
         files = [file[:-4] for file in os.listdir(folder) if file.startswith("made")]
         made = {int(file[4:]): file for file in files}
         times, raw = [], b""
-        # 0 is a default image that is no frame.
+        # 0 is a default image that isn't a frame.
         for number in sorted(set(made) - {0}):
             raw += Image.open(os.path.join(folder, made[number] + ".png")).convert("RGBA").tobytes()
             said = open(os.path.join(folder, made[number] + ".txt")).read().strip()
@@ -287,7 +287,7 @@ def apng_frames(path):
 
 
 def webp_frames(path):
-    """By libwebp's own composition."""
+    """With libwebp's own composition."""
     image = Image.open(path)
     times, raw = [], b""
     for index in range(image.n_frames):
@@ -298,7 +298,7 @@ def webp_frames(path):
 
 
 def seen(image, said):
-    """What is displayed: a part, turned, then mirrored."""
+    """The displayed image: cropped, rotated, then mirrored."""
     part = re.search(r"crop rect: X: (\d+), Y: (\d+), W: (\d+), H: (\d+)", said)
     if part:
         x, y, width, height = (int(number) for number in part.groups())
@@ -313,14 +313,14 @@ def seen(image, said):
 
 
 def avif_frames(path):
-    """By avifdec, each from the first one on; libavif 0.11 knows no plays."""
+    """With avifdec, each from the first one on; libavif 0.11 doesn't support loop counts."""
     said = subprocess.run(["avifdec", "--info", path], check=True, capture_output=True).stdout
     said = said.decode()
     scale = int(re.search(r"(\d+) timescales per second", said).group(1))
     times = [1000 * int(time) / scale
              for time in re.findall(r"\[duration [\d.]+ \((\d+) timescales\)\]", said)]
     raw = b""
-    # Pillow cuts 16 bits to 8. libyuv, which makes 8 bits, rounds the factors of colours.
+    # Pillow truncates 16 bits to 8. libyuv, which outputs 8 bits, rounds color coefficients.
     is_exact = re.search(r"Bit Depth\s*: 8\n", said) and not re.search(r"Format\s*: YUV42", said)
     depth = "8" if is_exact else "16"
     with tempfile.TemporaryDirectory() as folder:

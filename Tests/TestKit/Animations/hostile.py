@@ -1,4 +1,4 @@
-"""Animated files that mean harm: what they say of themselves is not what one can do.
+"""Hostile animated files: their headers state impossible properties.
 
     hostile.py NAME FILE      writes one of FILES
     hostile.py                prints their names
@@ -24,14 +24,14 @@ def still(seed, area=WHOLE, milliseconds=40):
 
 
 def tiny_gif(count, size=(1, 1), tail=b";"):
-    """So many frames of one pixel: 24 bytes each."""
+    """`count` frames of one pixel: 24 bytes each."""
     frame = b"!\xF9\x04\x04\x00\x00\x00\x00" + b",\0\0\0\0\1\0\1\0\0" + b"\x02\x02\x44\x01\0"
     head = b"GIF89a" + struct.pack("<HHBBB", *size, 0xF0, 0, 0) + b"\0\0\0\xFF\xFF\xFF"
     return head + frame * count + tail
 
 
 def large_profile():
-    """4 MiB that say what sRGB is."""
+    """4 MiB that define sRGB."""
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     return struct.pack(">I", 4 << 20) + profile[4:].ljust((4 << 20) - 4, b"\0")
 
@@ -76,7 +76,7 @@ def outside(area):
 
 
 def sequence_apng():
-    """The numbers of its chunks go backwards."""
+    """The sequence numbers of its chunks decrease."""
     file = apng([still(1), still(2), still(3)])
     at = file.rindex(b"fcTL") + 4
     broken = struct.pack(">I", 0) + file[at + 4:at + 26]
@@ -84,7 +84,7 @@ def sequence_apng():
 
 
 def avif(*patches):
-    """Two frames, of whose boxes some say something else: (type, bytes behind it, new bytes)."""
+    """Two frames with changed boxes: (type, bytes after it, new bytes)."""
     file = bytearray(MADE["two.avif"]())
     for kind, place, new in patches:
         at = file.index(kind) + 4 + place
@@ -97,7 +97,7 @@ def be(*numbers):
 
 
 def same_sample(count):
-    """So many frames, each of the first byte but one behind the other."""
+    """`count` frames, all with the same bytes except for the first."""
     return [(b"stsz", 4, be(1, count)), (b"stsc", 12, be(count))]
 
 
@@ -112,17 +112,17 @@ FILES = {
     "offset.avif": lambda: avif((b"stco", 8, be(0xFFFFFFF0))),
     "large.avif": lambda: avif((b"av01\0\0\0\0\0\0\0\1", 24, b"\xFF\xFF\xFF\xFF")),
     "payload.avif": lambda: avif((b"mdat", 40, b"\xFF" * 200)),
-    # Without end, as far as their formats can say it.
+    # The maximum loop count of their formats.
     "loops.gif": lambda: gif([still(1), still(2)], 65535),
     "loops.apng": lambda: apng([still(1), still(2)], 0xFFFFFFFF),
     "loops.webp": lambda: webp([still(1), still(2)], 65535, lossless=True),
     "many.gif": lambda: tiny_gif(MANY),
     "many.apng": lambda: tiny_apng(MANY),
     "many.webp": lambda: tiny_webp(MANY),
-    # Fewer frames on a canvas that makes them dear.
+    # Fewer frames on a canvas that makes each of them expensive.
     "dear.gif": lambda: tiny_gif(900, (4000, 4000)),
     "dear.webp": lambda: tiny_webp(900, (4000, 4000)),
-    # Each frame needs what all share.
+    # Each frame needs shared data.
     "profile.apng": lambda: tiny_apng(70, profile=large_profile()),
     "profile.webp": lambda: tiny_webp(70, profile=large_profile()),
     "outside.gif": lambda: gif(outside((SIZE[0] - 3, SIZE[1] - 3, 9, 9))),
@@ -130,16 +130,16 @@ FILES = {
     "outside.apng": lambda: apng(outside((SIZE[0] - 3, SIZE[1] - 3, 9, 9))),
     "outside.webp": lambda: webp(outside((SIZE[0] // 2 * 2, SIZE[1] // 2 * 2, 9, 9))),
     "beyond.webp": lambda: tiny_webp(2, (1, 1), area=(0xFFFFFE, 0xFFFFFE, 5, 5)),
-    # Within the limit of pixels where they are reduced, and not as frames.
+    # Within the pixel limit when reduced, but not as full frames.
     "wide.webp": lambda: tiny_webp(1, (14_000, 14_000), area=(0, 0, 8, 8)),
     "wide-moving.webp": lambda: tiny_webp(2, (14_000, 14_000), area=(0, 0, 8, 8)),
-    # Nothing moves: encoders make one frame of them.
+    # Identical frames, which encoders merge into one.
     "equal.gif": lambda: tiny_gif(2, (8, 8)),
     "equal.webp": lambda: tiny_webp(2, (8, 8), area=(0, 0, 4, 4)),
     "huge.gif": lambda: tiny_gif(2, (30_000, 30_000)),
     "huge.apng": lambda: tiny_apng(2, size=(30_000, 30_000)),
     "huge.webp": lambda: tiny_webp(2, (30_000, 30_000)),
-    # What it says of its frames is not what it has.
+    # The stated frames differ from the actual ones.
     "claims.apng": lambda: tiny_apng(2, said=0xFFFFFFFF),
     "none.apng": lambda: tiny_apng(2, said=0),
     "sequence.apng": sequence_apng,
