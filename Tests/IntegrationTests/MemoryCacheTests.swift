@@ -58,8 +58,8 @@ extension RealProcesses {
             }
         }
 
-        /// Without vouchers only requests that permit staleness are served, within the staleness
-        /// that they permit.
+        /// Without vouchers, a client only answers from its memory if its limits permit stale
+        /// images, and for as long as they do.
         @Test func memoryMayBeStaleWhereTheCallerSaysSo() async throws {
             photo.answerPlainly(photo.old)
             try await withStack(["--allow-private-networks", "--vouchers", "0"]) { stack in

@@ -41,7 +41,7 @@ extension RealProcesses {
             }
         }
 
-        /// The lines that the comment recommends.
+        /// With the lines that the comment in the file recommends.
         @Test func thereIsNoMemoryTierWhereTheCommentIsFollowed() async throws {
             let (arguments, configuration) = try command()
             let lines = configuration.split(separator: "\n", omittingEmptySubsequences: false)

@@ -44,7 +44,7 @@ public enum PNGOfZeros {
         }
         for _ in 0..<((count - 1) % 258) { bits.write(reversed: 0b0011_0000, 8) }
         bits.write(0, 7)
-        // Adler-32: both sums start at 1 and 0, and zeros leave the first at 1.
+        // Adler-32 of zeros: the first sum stays 1, and the second grows by 1 per byte.
         let sum = UInt32(count % 65_521) << 16 | 1
         return [0x78, 0x01] + bits.bytes
             + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: sum >> $0) }

@@ -139,8 +139,7 @@ extension RealProcesses {
             #expect(client.everything().count > imageBytes)
         }
 
-        /// The metrics of the gateway, by name without the prefix, including the label of the
-        /// limit.
+        /// The metrics of the gateway, by name without the prefix; a label `limit` is appended.
         private func metrics(_ gateway: GatewayProcess) throws -> [String: Double] {
             let port = try #require(gateway.metricsPort)
             let text = String(decoding: try RawClient.get("/metrics", port).body, as: UTF8.self)

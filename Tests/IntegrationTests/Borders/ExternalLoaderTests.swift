@@ -47,7 +47,8 @@ extension RealProcesses {
             return (worker, kept)
         }
 
-        /// Only the fields of its job, and no secrets from rules.
+        /// The job contains the URL and headers of the request and the name of the pool, with
+        /// default transfer terms, since rules aren't passed on.
         @Test func aLoaderIsToldTheURLItsHeadersAndItsPool() async throws {
             try await withLoader { stack, client in
                 let (worker, kept) = try worker(stack, try Images.waves(width: 16, height: 8).png())

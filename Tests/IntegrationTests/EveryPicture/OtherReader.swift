@@ -38,8 +38,8 @@ enum OtherReader: String {
             }
             let file = folder.write(bytes, to: "a.heic")
             if isPQ {
-                // JPEG output has different greens, and Pillow drops 16-bit samples. Of the 10 bits
-                // that libheif writes as the high bits, 65,472 is white.
+                // JPEG output has different greens, and Pillow truncates 16-bit samples. libheif
+                // stores its 10 bits as the high bits, so that white is 65,472.
                 try Tool.run(["heif-convert", file, folder.file("b.png")])
                 try Tool.run([
                     "convert-im6.q16", folder.file("b.png"), "-evaluate", "multiply",

@@ -119,8 +119,8 @@ extension RealProcesses {
             }
         }
 
-        /// Starts as many loads for each of the other workers of the kind as are wanted here, since
-        /// they take turns.
+        /// Starts `wanted` loads for this worker, and as many for each of the other workers of the
+        /// kind, since they take turns.
         private func begin(
             _ wanted: Int, _ variant: String, _ client: ImagebusClient, _ gallery: Gallery
         ) -> [Load] {

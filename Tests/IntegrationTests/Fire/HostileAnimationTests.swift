@@ -38,7 +38,7 @@ extension RealProcesses {
             request.output.format = format
         }
 
-        /// Files that are never decoded, whatever the request.
+        /// Files for which every request fails with this error.
         private static let refused: [String: ErrorCode] = [
             "many.gif": .limitExceeded, "many.apng": .limitExceeded, "many.webp": .limitExceeded,
             "huge.gif": .limitExceeded, "huge.apng": .limitExceeded, "huge.webp": .limitExceeded,
@@ -55,9 +55,9 @@ extension RealProcesses {
             "payload.avif": .badImageData,
         ]
 
-        /// Files with a damaged frame, which also fail as animations. These requests succeed: the
-        /// header is valid, and data after the still image doesn't matter (SEMANTICS §11.38). The
-        /// frame requested by its index doesn't exist.
+        /// Files with a damaged frame, which also fail as animations. The listed requests succeed
+        /// nevertheless: the header is valid, and data after the still image doesn't matter
+        /// (SEMANTICS §11.38). The frame requested by its index can't be decoded.
         private static let damaged: [String: Set<String>] = [
             "outside.webp": ["still", "small", "facts", "arriving"],
             "beyond.webp": ["facts", "arriving"], "length.webp": ["facts", "arriving"],

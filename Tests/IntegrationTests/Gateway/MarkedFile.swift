@@ -6,8 +6,9 @@ enum MarkedFile {
     /// Texts that are in a source, and in no response without its metadata.
     private static let hidden = ["SECRETPLACE", "GPSLatitude", "BEHINDTHEEND"]
 
-    /// A JPEG, PNG or WebP of 60 × 40 pixels that is displayed rotated by 90 degrees. It is the
-    /// same for every call, since its profile contains its creation time.
+    /// A JPEG, PNG or WebP of 60 × 40 pixels that is displayed rotated by 90 degrees. Every call
+    /// returns the same bytes: a new file would differ, since its profile contains the creation
+    /// time.
     static func bytes(_ format: String) throws -> [UInt8] {
         switch format {
         case "jpg": try jpeg.get()
