@@ -66,7 +66,7 @@ import Testing
             "no worker of the pool 'raw' is connected: start the plug-in, "
                 + "which connects at back/raw",
         ]
-        #expect(HealthCommand.complaint(report) == sentences[0], "somebody else decides nothing")
+        #expect(HealthCommand.complaint(report) == sentences[0], "plug-ins don't affect health")
         let text = StatusTable.text(report)
         for sentence in sentences { #expect(text.contains("\n\(sentence)\n")) }
         #expect(!text.contains("'idle'"))

@@ -182,7 +182,7 @@ import Testing
         let text = report.text(colored: true)
         #expect(text.contains("\u{1B}[32mok       \u{1B}[0mkernel    Linux\n"))
         #expect(text.contains("\u{1B}[33mshort    \u{1B}[0mlandlock  none\n"))
-        #expect(!text.contains("\u{1B}[2J"), "what others wrote does not move the cursor")
+        #expect(!text.contains("\u{1B}[2J"), "untrusted text has no escapes")
         #expect(!report.text(colored: false).contains("\u{1B}"))
     }
 

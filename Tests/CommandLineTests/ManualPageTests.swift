@@ -22,7 +22,7 @@ import Testing
         let script = "groff -man -Tutf8 -ww \"$1\" 2>&1 >/dev/null"
         let said = try Tool.run(["bash", "-c", script, "bash", path])
         #expect(String(decoding: said, as: UTF8.self) == "")
-        #expect(Self.source.utf8.allSatisfy { $0 < 0x80 }, "it is read in any locale")
+        #expect(Self.source.utf8.allSatisfy { $0 < 0x80 }, "readable in any locale")
     }
 
     @Test func everyOptionOfEveryCommandIsOnThePage() throws {

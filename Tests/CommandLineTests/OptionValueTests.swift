@@ -81,7 +81,7 @@ import Testing
                 == .custom(CustomStep("acme.denoise", parameters: ["strength": "0.5"])))
         #expect(throws: UsageError.self) { try step("custom", "denoise") }
         #expect(try OptionValue.format("jpg") == .jpeg)
-        #expect(try OptionValue.format("qoi") == .qoi, "somebody else may encode it")
+        #expect(try OptionValue.format("qoi") == .qoi, "a plug-in may encode it")
         #expect(throws: UsageError.self) { try OptionValue.format("mp4") }
     }
 

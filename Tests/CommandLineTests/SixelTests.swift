@@ -76,7 +76,7 @@ import Testing
         let answer = try #require(TerminalAnswer(bytes))
         #expect(answer.hasSixels == sixels)
         #expect(answer.cell == cell)
-        #expect(TerminalAnswer(bytes.dropLast()) == nil, "it has not ended")
+        #expect(TerminalAnswer(bytes.dropLast()) == nil, "the reply is incomplete")
         #expect(TerminalGraphics.of(answer) == (sixels ? .sixel : .blocks))
     }
 

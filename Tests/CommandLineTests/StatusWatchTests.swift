@@ -19,7 +19,7 @@ import Testing
 
     @Test func whatHasRoomIsAllThere() {
         let screen = TerminalScreen(columns: 10, rows: 3)
-        #expect(lines("a\nb\nc\n", screen) == ["a", "b", "c"], "no line moves it up")
+        #expect(lines("a\nb\nc\n", screen) == ["a", "b", "c"], "no line scrolls")
         #expect(lines("a\n\nc", nil) == ["a", "", "c"])
     }
 

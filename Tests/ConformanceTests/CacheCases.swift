@@ -118,7 +118,7 @@ extension Conformance {
                     #expect(try stack.get([url] + wait).exitStatus == 0)
                 }
                 #expect(try stack.run(["cache", "trim"]).exitStatus == 0)
-                #expect(try counts(stack)[1] == 3, "nothing is over age")
+                #expect(try counts(stack)[1] == 3, "no entry has expired")
                 _ = file("1s")
                 try stack.send(.hangUp)
                 let deadline = ContinuousClock.now + .seconds(20)
@@ -189,7 +189,7 @@ extension Conformance {
                 $0.counter("liveRequests") == tasks.count
                     && $0.processes(.cache).contains { $0.jobs >= 1 }
             }
-            #expect(called.withLock(\.self) == 0, "nothing is answered before the cancel")
+            #expect(called.withLock(\.self) == 0, "no callback before the cancel")
             for task in tasks { task.cancel() }
             var codes: [UInt16?] = []
             for await code in calls {
@@ -299,7 +299,7 @@ extension Conformance {
                     #expect(found?["mediaType"]?.text == "application/json", "\(tier)")
                     #expect(found?["length"]?.integer == 9)
                     #expect(found?["base64"]?.text == "eyJhIjogMX0K", "base64 -w0 of the file")
-                    #expect(try read(tier, []) == .null, "nobody asked")
+                    #expect(try read(tier, []) == .null, "not requested")
                 }
                 // Results derived from it have the same data, both when they are made and when they
                 // are cached.
@@ -309,7 +309,7 @@ extension Conformance {
                     #expect(made["cacheType"]?.text == (tier == "none" ? "disk" : "memory"))
                     #expect(made["width"]?.integer == 20, "\(tier)")
                     #expect(made["extendedData"]?["base64"]?.text == "eyJhIjogMX0K", "\(tier)")
-                    #expect(try stack.answer(key, words)["extendedData"] == .null, "nobody asked")
+                    #expect(try stack.answer(key, words)["extendedData"] == .null, "not requested")
                 }
                 try stack.stop()
                 try stack.start()
@@ -319,7 +319,7 @@ extension Conformance {
                 let large = folder.write([UInt8](repeating: 1, count: 4_097), to: "b")
                 let end = try stack.run(put + ["--extended-data", large])
                 #expect(end.exitStatus != 0, "\(end)")
-                #expect(try read("disk") == .null, "nothing was put")
+                #expect(try read("disk") == .null, "no data was stored")
             }
         }
 

@@ -70,8 +70,8 @@ extension Conformance {
                     #expect(
                         try stack.run(["cache", "remove", key, "--cache", name]).exitStatus == 0)
                     #expect(try tiers(key, meant, in: stack) == "none")
-                    #expect(try tiers(key, name, in: stack) == "none", "the other is not asked")
-                    #expect(try tiers(key, spared, in: stack) == "all", "nor does it lose it")
+                    #expect(try tiers(key, name, in: stack) == "none", "other cache not queried")
+                    #expect(try tiers(key, spared, in: stack) == "all", "and keeps its entry")
                     let miss = try stack.answer(
                         key, fromCache + ["--context", "image-cache=\(name)"])
                     #expect(miss["status"]?.text == "miss")

@@ -171,7 +171,7 @@ extension Conformance {
                     let end = try stack.get([url, "--context", wrong])
                     #expect(end.exitStatus == 64, "\(end)")
                 }
-                #expect(gallery.origin.requestCount("/named.jpg") <= 2, "one for each profile")
+                #expect(gallery.origin.requestCount("/named.jpg") <= 2, "at most one per profile")
             }
         }
     }

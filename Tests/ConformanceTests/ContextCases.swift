@@ -119,7 +119,7 @@ extension Conformance {
             for left in steps.indices {
                 var others = steps
                 let step = others.remove(at: left)
-                #expect(try await load(others).pixels != whole.pixels, "\(step.key) does nothing")
+                #expect(try await load(others).pixels != whole.pixels, "\(step.key) has no effect")
             }
         }
 

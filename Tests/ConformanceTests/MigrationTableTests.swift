@@ -139,7 +139,7 @@ import Testing
         let own: Set = [
             "match", "ignore-cache-control", "respect-cache-control", "origin-tags", "damaged",
         ]
-        #expect(keys.subtracting(named) == own, "keys that no row names")
+        #expect(keys.subtracting(named) == own, "undocumented keys")
     }
 
     /// Settings that a request can't have aren't documented as its options, and those that it can
@@ -178,7 +178,7 @@ import Testing
             .filter { $0.count > 2 && $0[2].hasPrefix("none: ") }
             .flatMap { DocumentTable.names(in: $0[0]) }
         #expect(!denied.isEmpty)
-        #expect(Set(denied).subtracting(absent) == [], "there is a setting")
+        #expect(Set(denied).subtracting(absent) == [], "a setting exists")
     }
 
     /// A row names the counterpart, or why there is none; the named items exist in the sources or

@@ -43,7 +43,7 @@ import Testing
 
     private func check(_ cell: String, isLater: Bool, of option: String) {
         let names = DocumentTable.names(in: cell)
-        #expect(!names.isEmpty, "\(option) names no test")
+        #expect(!names.isEmpty, "\(option) has no test")
         for name in names { #expect(tests.all.contains(name), "\(option): no test \(name)") }
         if isLater { #expect(!refusals.isDisjoint(with: names), "\(option): no refusal") }
     }

@@ -83,7 +83,7 @@ extension Conformance {
                 }
             }
             still.options = []
-            #expect(try await client.load(still).response.cacheType == .memory, "it is no fault")
+            #expect(try await client.load(still).response.cacheType == .memory, "it isn't an error")
         }
 
         @Test func aStillImageIsAnAnimationOfOneFrame() async throws {

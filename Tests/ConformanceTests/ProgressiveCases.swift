@@ -81,7 +81,7 @@ extension Conformance {
             let info = try #require(story.infos.first)
             #expect(info.size == PixelSize(width: 640, height: 480))
             #expect(story.infoArrived < UInt64(bytes.count / 10), "\(story.infoArrived)")
-            #expect(story.partials.isEmpty, "nobody asked for any")
+            #expect(story.partials.isEmpty, "none was requested")
             #expect(try story.end?.get().info?.size == info.size)
         }
 

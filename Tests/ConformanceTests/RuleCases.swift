@@ -96,7 +96,7 @@ extension Conformance {
                 let wait = ["--option", "wait-store-cache"]
                 let ruled = gallery.url("/case040/ruled.jpg")
                 #expect(try stack.answer(ruled, wait)["status"]?.text == "ok")
-                #expect(try stack.tiers(ruled) == "all", "it says no-store no longer")
+                #expect(try stack.tiers(ruled) == "all", "without no-store")
                 let other = try stack.answer(gallery.url("/case040/other.jpg"))
                 #expect(other["error"]?["code"]?.integer == 2001)
             }
@@ -131,9 +131,9 @@ extension Conformance {
                 let sealed = gallery.url("/case041-sealed/a.jpg")
                 #expect(try stack.get([sealed, "-o", "-"]).output == image)
                 let key = try stack.answer(sealed)["key"]?.text ?? ""
-                #expect(key.contains("Auth("), "who has the key is somebody: \(key)")
+                #expect(key.contains("Auth("), "the key includes an identity: \(key)")
                 let other = try stack.answer(sealed, ["--context", "custom-manager=plain"])
-                #expect(other["status"]?.text == "error", "nobody else gets what is in the cache")
+                #expect(other["status"]?.text == "error", "not shared between identities")
             }
         }
 

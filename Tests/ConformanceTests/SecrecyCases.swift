@@ -60,7 +60,7 @@ extension Conformance {
                 let prefetch = try stack.run(
                     ["prefetch", secret(origin.url("/a.png")), secret(origin.url("/gone.png"))])
                 #expect(prefetch.exitStatus == 66, "\(prefetch)")
-                #expect(prefetch.errorText.contains("/gone.png: "), "it is named")
+                #expect(prefetch.errorText.contains("/gone.png: "), "the URL is listed")
                 seen += prefetch.outputText + prefetch.errorText
                 for line in shown { seen += try stack.run(line).outputText }
                 try await stack.awaitIdle()
@@ -71,7 +71,7 @@ extension Conformance {
                 #expect(!seen.contains(mark), "\(leaks(in: seen))")
                 #expect(!seen.contains("ann:"), "\(leaks(in: seen))")
                 for name in names { #expect(!seen.contains(name.prefix(9)), "\(name)") }
-                #expect(lines.text.contains("\"\(names[1].prefix(8))\""), "the first digits are")
+                #expect(lines.text.contains("\"\(names[1].prefix(8))\""), "its prefix is logged")
                 try expectListed(stack)
             }
         }

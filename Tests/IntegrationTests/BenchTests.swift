@@ -107,7 +107,7 @@ extension RealProcesses {
         @Test func aMixIsMeasured() throws {
             let report = try measured(["mixed", "--seconds", "30", "--requests", "200"])
             let requests = try #require(report["requests"]?.integer)
-            #expect(requests >= 200 && requests < 300, "it ends by the number of loads")
+            #expect(requests >= 200 && requests < 300, "the number of requests ends the run")
             #expect(report["shares"]?.array?.compactMap { $0["work"]?.text }.count == 4)
         }
 

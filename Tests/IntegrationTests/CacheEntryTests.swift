@@ -23,7 +23,7 @@ extension RealProcesses {
                 #expect(try tiers() == "disk\n")
                 let fromDisk = try stack.get([url, "--json", "--option", "from-cache-only"])
                 #expect(try fromDisk.json()["cacheType"]?.text == "disk")
-                #expect(try tiers() == "all\n", "and promoted again")
+                #expect(try tiers() == "all\n", "promoted to memory again")
                 let removed = try stack.run(["cache", "remove", url])
                 #expect(removed.exitStatus == 0)
                 #expect(removed.outputText == "removed 1 entry from memory and disk\n")

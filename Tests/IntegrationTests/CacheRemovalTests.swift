@@ -42,7 +42,7 @@ extension RealProcesses {
                 #expect(try await tasks[0].response.bytes?.array == photo.new)
                 let small = try await tasks[1].response
                 _ = try await stack.awaitIdle()
-                #expect(photo.requestCount == 2, "the transfer was begun anew")
+                #expect(photo.requestCount == 2, "the transfer was restarted")
                 // Both tiers hold the result of the new bytes, and nothing else.
                 for tier in ["memory", "disk"] {
                     let cached = try stack.run(["cache", "get", photo.url, "--type", tier])

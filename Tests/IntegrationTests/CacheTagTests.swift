@@ -63,7 +63,7 @@ extension RealProcesses {
                     let count = origin.requestCount("/\(number).jpg")
                     #expect(count == (number % 2 == 0 ? 2 : 1), "\(number)")
                 }
-                #expect(try await admin.count(shop).disk.entries == 100, "stored with them again")
+                #expect(try await admin.count(shop).disk.entries == 100, "stored with tags again")
                 // Removal through the library works like the command line.
                 let gone = try await admin.remove(EntrySelection(tag: "news"), from: .disk)
                 #expect(gone.disk.entries == 100 && gone.memory.entries == 0)
@@ -135,7 +135,7 @@ extension RealProcesses {
                     #expect(try count(tag) == 2, "\(tag)")
                 }
                 #expect(try count("house") == 3)
-                #expect(try count("mine") == 2, "of its original")
+                #expect(try count("mine") == 2, "including its original")
                 #expect(try count("small") == 1)
                 // A hit doesn't change the tags.
                 try load("/b.jpg", ["--tag", "late"])

@@ -49,7 +49,7 @@ extension RealProcesses {
                     let expected = try #require(alone[side])
                     #expect(image.info?.size == PixelSize(width: side, height: (side * 3 + 2) / 4))
                     let isEqual = try Pixels(decoding: bytes) == Pixels(decoding: expected)
-                    #expect(isEqual, "\(side) differs from a load that runs alone")
+                    #expect(isEqual, "\(side) differs from a separate load")
                 }
             }
             #expect(origin.requestCount("/ten.jpg") == 11)

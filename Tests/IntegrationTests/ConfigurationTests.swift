@@ -165,7 +165,7 @@ extension RealProcesses {
             let deadline = ContinuousClock.now.advanced(by: .seconds(20))
             var pause = PollingPause()
             while try CommandLineRun(status).end().exitStatus != 0 {
-                try #require(ContinuousClock.now < deadline, "it does not start")
+                try #require(ContinuousClock.now < deadline, "serve doesn't start")
                 try await pause.wait()
             }
             try run.send(.hangUp)
@@ -216,7 +216,7 @@ extension RealProcesses {
                 #expect(first["key"]?.text?.contains("-Auth(") == true)
                 let other = ["--profile", "other", "--json"]
                 let external = try stack.get([origin.url("/a.jpg")] + other).json()
-                #expect(external["cacheType"]?.text == "none", "nobody else's entry")
+                #expect(external["cacheType"]?.text == "none", "identities share no entry")
                 func sent() -> [String?] {
                     origin.requests("/a.jpg").map { $0.header("x-api-key") }
                 }

@@ -11,7 +11,7 @@ extension RealProcesses {
             origin.route("/a.jpg", .bytes(Array(whole.prefix(whole.count / 2))))
             try await withStack { stack in
                 let url = origin.url("/a.jpg")
-                #expect(try stack.get([url]).exitStatus == 0, "its bytes, as they are")
+                #expect(try stack.get([url]).exitStatus == 0, "delivered unchanged")
                 let steps = try stack.get([url, "--resize", "50x50"])
                 #expect(steps.exitStatus == 65, "\(steps)")
                 #expect(steps.errorText.contains("damaged or incomplete after its header"))
@@ -22,7 +22,7 @@ extension RealProcesses {
                 let plain = try stack.get([url])
                 #expect(plain.exitStatus == 0, "\(plain)")
                 #expect(try stack.get([url, "--info"]).exitStatus == 0)
-                #expect(origin.requestCount("/a.jpg") == 2, "by the loads that began")
+                #expect(origin.requestCount("/a.jpg") == 2, "only the first two loads fetch")
             }
         }
 
@@ -40,8 +40,8 @@ extension RealProcesses {
                     let answer = try shown.json()
                     #expect(answer["damaged"] == .bool(true) && answer["width"]?.integer == 50)
                 }
-                #expect(try stack.get(small).exitStatus == 65, "refused")
-                #expect(try stack.get(small).exitStatus == 66, "and not asked again")
+                #expect(try stack.get(small).exitStatus == 65, "rejected")
+                #expect(try stack.get(small).exitStatus == 66, "rejected without a fetch")
                 let again = try stack.get(small + ["--damaged", "show"])
                 #expect(again.exitStatus == 0, "\(again)")
             }

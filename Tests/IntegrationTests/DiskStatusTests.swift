@@ -76,7 +76,7 @@ extension RealProcesses {
                 #expect(full.caches[0].degradedSince > 1_700_000_000_000)
                 #expect(full.caches[0].diskFailures > 0)
                 let hit = try stack.run(["cache", "get", origin.url("/a.png?0")])
-                #expect(hit.exitStatus == 0, "what is there is read")
+                #expect(hit.exitStatus == 0, "existing entries are read")
                 let stats = try stack.run(["cache", "stats"]).outputText
                 #expect(stats.contains("disk cache: full: ") && stats.contains(", since 20"))
                 try expectSaid(stack, "degraded", up: 0)

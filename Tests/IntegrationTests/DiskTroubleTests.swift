@@ -63,7 +63,7 @@ extension RealProcesses {
                 let admin = try stack.client(asOperator: true)
                 for number in bytes.indices {
                     let there = try await admin.entry(origin.url("/\(number).png"), in: .disk)
-                    #expect(there?.bytes?.array == bytes[number], "what is there is read")
+                    #expect(there?.bytes?.array == bytes[number], "existing entries are read")
                 }
                 let metrics = try stack.run(["status", "--prometheus"]).outputText
                 #expect(metrics.contains("\nimagebus_cache_disk_up 0\n"))
@@ -185,7 +185,7 @@ extension RealProcesses {
                 #expect(other.storedTiers == .all)
                 let stored = try await stored(origin.url("/1.png?b"), stack)
                 let apart = abs(stored - WallClock.seconds() * 1_000)
-                #expect(apart > 80_000_000, "the cache has a time of its own")
+                #expect(apart > 80_000_000, "the cache's clock is offset")
                 try stack.stop()
                 set("+0")
                 try stack.start()

@@ -140,7 +140,7 @@ extension RealProcesses {
                 try stack.send(.terminate)
                 #expect(try cache.ends(within: .seconds(5)), "the others are dismissed")
                 try decoder.resume()
-                #expect(try decoder.ends(within: .seconds(5)), "and so is whoever comes then")
+                #expect(try decoder.ends(within: .seconds(5)), "late workers are dismissed too")
                 try transformer.resume()
                 #expect(try stack.awaitEnd() == "exit 0")
             }

@@ -159,7 +159,7 @@ extension RealProcesses {
                 let fresh = try await client.load(request()).response
                 #expect(fresh.bytes?.array != first.bytes?.array)
                 #expect(fresh.cacheType == .memory)
-                #expect(photo.conditions == [nil, "\"1\""], "one question in the background")
+                #expect(photo.conditions == [nil, "\"1\""], "one revalidation")
             }
         }
 
@@ -235,7 +235,7 @@ extension RealProcesses {
                 var small = ImageRequest(photo.url, fit: 50)
                 small.options = .respectCacheControl
                 _ = try await client.load(small).response
-                #expect(photo.conditions == [nil, "\"1\""], "nobody asks")
+                #expect(photo.conditions == [nil, "\"1\""], "no revalidation")
                 _ = try await stack.awaitIdle()
                 // Stale again: a 304 that states so, also after a restart; then each load
                 // revalidates.

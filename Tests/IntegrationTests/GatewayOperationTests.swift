@@ -38,7 +38,7 @@ extension RealProcesses {
                 let tag = try #require(image.field("ETag"))
                 _ = try gateway.get(path, "If-None-Match: \(tag)\r\n")
                 _ = try gateway.get("/unsafe/w:abc/plain/http://a/b")
-                #expect(try gateway.get("/metrics").status == 400, "a path like any other")
+                #expect(try gateway.get("/metrics").status == 400, "treated as an image path")
                 let port = try #require(gateway.metricsPort)
                 let client = try RawClient(port: port)
                 client.get("/metrics")
@@ -151,7 +151,7 @@ extension RealProcesses {
                 try gateway.send(.hangUp)
                 let lines = try gateway.awaitLine { $0.contains("stay as they are") }
                 #expect(lines.contains { $0.contains("a line of the key file is KEY SALT") })
-                #expect(try gateway.get(signed).status != 403, "the old key signs still")
+                #expect(try gateway.get(signed).status != 403, "the old key is still valid")
                 // Replaced by a rename, as editors do; the sandbox must permit it.
                 _ = folder.write(Array("616263 646566\n".utf8), to: "new")
                 try Tool.run(["mv", folder.file("new"), keys])

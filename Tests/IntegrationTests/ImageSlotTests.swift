@@ -44,7 +44,7 @@ extension RealProcesses {
                         count += 1
                         return count
                     }
-                    #expect(others == 1, "two changes at a time")
+                    #expect(others == 1, "changes must not overlap")
                     switch change {
                     case .placeholder(let number): told.append(.placeholder(number))
                     case .image: told.append(.image)
@@ -80,7 +80,7 @@ extension RealProcesses {
                 for event in told.values {
                     switch event {
                     case .placeholder(let number):
-                        #expect(running == nil, "the load before has not ended")
+                        #expect(running == nil, "the previous load hasn't ended")
                         running = number
                     case .end(let number): running = running == number ? nil : running
                     case .image: break

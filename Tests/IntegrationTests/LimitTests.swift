@@ -38,7 +38,7 @@ extension RealProcesses {
                 }
                 let small = ["--thumbnail", "100x75"]
                 #expect(try details("/a.png", small) == ["pixel-limit", "100000"])
-                #expect(try details("/a.jpg", small) == [], "it is decoded at a quarter")
+                #expect(try details("/a.jpg", small) == [], "decoded at 1/4 scale")
                 #expect(try details("/whole/a.jpg") == ["pixel-limit", "100000"])
                 #expect(try details("/wide/a.png", small) == ["pixel-limit", "100000"])
                 #expect(try details("/strict/a.jpg", small) == ["pixel-limit", "2000"])

@@ -42,8 +42,8 @@ extension RealProcesses {
                 print("players: \(Self.count), the memory tier has \(cache.memoryBytes) bytes")
                 #expect(cache.memoryBytesMax == Self.memoryLimit)
                 #expect(cache.memoryBytes <= Self.memoryLimit)
-                #expect(cache.memoryEvictions > 0, "more than it holds was played")
-                #expect(cache.diskEntries == UInt64(Self.count), "sources, and no frame")
+                #expect(cache.memoryEvictions > 0, "more frames than fit were played")
+                #expect(cache.diskEntries == UInt64(Self.count), "sources only, no frames")
                 #expect(report.counter("liveBlocks") == 0)
                 // The prefetches of a player that has ended are canceled.
                 #expect(report.restarts == report.hardCancels, "\(report.outline)")

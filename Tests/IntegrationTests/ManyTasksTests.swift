@@ -111,7 +111,7 @@ extension RealProcesses {
                     tasks[number].cancel()
                 }
                 #expect(await ends.waitForCancels())
-                #expect(ends.images == 0, "nothing has come")
+                #expect(ends.images == 0, "nothing has arrived")
                 gate.open()
                 #expect(await ends.waitForAll())
                 let unlike = ends.unlike

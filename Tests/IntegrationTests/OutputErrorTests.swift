@@ -42,7 +42,7 @@ extension RealProcesses {
                 let end = try CommandLineRun(line + words, redirected: ">/dev/full").end()
                 #expect(end.exitStatus == 74, "\(end)")
                 #expect(end.errorText.contains("standard output cannot be written (ENOSPC"))
-                #expect(end.errorText.contains("make room"), "what to do")
+                #expect(end.errorText.contains("make room"), "the error gives advice")
                 let status = try CommandLineRun(
                     ["status", "--runtime-dir", stack.runtimeDirectory], redirected: ">/dev/full"
                 ).end()
@@ -74,7 +74,7 @@ extension RealProcesses {
                 let json = try CommandLineRun(miss + ["--json", "-o", folder.file("a.png")]).end()
                 #expect(json.exitStatus == 1, "\(json)")
                 #expect(try json.json()["status"]?.text == "miss")
-                #expect(try CommandLineRun(miss).end().exitStatus == 0, "nothing was to be written")
+                #expect(try CommandLineRun(miss).end().exitStatus == 0, "no output was requested")
             }
         }
     }

@@ -130,7 +130,7 @@ extension RealProcesses {
                 environment: misspelled
             ).end()
             let lines = end.errorText.split(separator: "\n").filter { $0.contains("RESISE") }
-            #expect(lines.count == 1, "the stack that it starts says nothing: \(end)")
+            #expect(lines.count == 1, "the private stack prints nothing: \(end)")
             #expect(lines.first?.hasPrefix("imagebus get: ") == true)
             #expect(lines.first?.hasSuffix("did you mean IMAGEBUS_RESIZE?") == true)
         }
@@ -143,7 +143,7 @@ extension RealProcesses {
                 let bad = "x\u{1B}]0;title\u{7}\u{9B}2J\u{202E}\ny"
                 let named = try stack.get([origin.url("/a.png"), "-o", folder.file(bad)])
                 #expect(named.exitStatus == 0, "\(named)")
-                #expect(FileBytes.read(folder.file(bad)) == image, "the name itself stays")
+                #expect(FileBytes.read(folder.file(bad)) == image, "the file name is unchanged")
                 let unknown = try stack.get([origin.url("/a.png"), "--option", bad])
                 #expect(unknown.exitStatus == 64)
                 let asJSON = try stack.get([

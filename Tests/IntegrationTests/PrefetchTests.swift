@@ -72,7 +72,7 @@ extension RealProcesses {
                 }
                 _ = try await client.load(ImageRequest(urls[999], fit: 20)).response
                 let before = finished.withLock { $0 }
-                #expect(before < 500, "\(before) URLs went first")
+                #expect(before < 500, "\(before) URLs were started")
                 let end = try await task.result
                 #expect(end.finished + end.cancelled == end.total)
                 #expect(end == PrefetchCounts(total: 1_000, finished: 1_000))
@@ -130,7 +130,7 @@ extension RealProcesses {
             try await withStack { stack in
                 let line = ["prefetch", "no URL", origin.url("/a.jpg")] + gone
                 let end = try stack.run(line)
-                #expect(end.exitStatus == 64, "of the first: \(end)")
+                #expect(end.exitStatus == 64, "of the first URL: \(end)")
                 #expect(
                     end.outputText
                         == "loaded 1, already cached 0, failed 21 (20 invalidDownloadStatusCode, "

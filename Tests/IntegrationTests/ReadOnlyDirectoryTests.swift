@@ -86,7 +86,7 @@ extension RealProcesses {
                 let other = try answer(1, ["--resize", "80x60"], stack)
                 #expect(other["width"]?.integer == 80 && other["status"]?.text == "ok")
                 #expect(try answer(0, fromCache, stack)["cacheType"]?.text == "memory")
-                #expect(try tiers(0, [], stack) == "memory", "it is not written to the own disk")
+                #expect(try tiers(0, [], stack) == "memory", "not written to the own disk")
                 #expect(self.asked == asked)
                 #expect(try stack.run(["cache", "remove", url(0)]).exitStatus == 0)
                 #expect(try answer(0, fromCache, stack)["cacheType"]?.text == "disk")
@@ -175,7 +175,7 @@ extension RealProcesses {
                     #expect(try answer(number, [], stack)["status"]?.text == "ok")
                 }
                 let small = try answer(0, fromCache + ["--resize", "40x30"], stack)
-                #expect(small["status"]?.text == "ok", "what is whole is used")
+                #expect(small["status"]?.text == "ok", "intact entries are used")
                 _ = try await stack.awaitStatus("the damage") { (directory($0)?.damaged ?? 0) >= 2 }
             }
         }

@@ -165,7 +165,7 @@ extension RealProcesses {
                 for count in asked + 1...asked + 2 {
                     let image = try await client.load(plain).response
                     #expect(image.cacheType == CacheTypes.none)
-                    #expect(photo.requestCount == count, "the original is gone as well")
+                    #expect(photo.requestCount == count, "the original is removed too")
                     _ = try await stack.awaitIdle()
                 }
             }

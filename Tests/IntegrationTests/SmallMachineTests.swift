@@ -88,7 +88,7 @@ extension RealProcesses {
         /// process counts shared pages of libraries; pixels of the photo alone would be 18 MB.
         private func expectLittleMemory(of stack: StackHarness) throws {
             let arena = DirectoryEntries.names("\(stack.runtimeDirectory)/arena/decode")
-            #expect(arena.filter { !$0.hasPrefix(".") } == [], "somebody made pixels")
+            #expect(arena.filter { !$0.hasPrefix(".") } == [], "no process may produce pixels")
             var names: [String] = []
             for process in [try ObservedProcess(stack.processID)] + stack.children {
                 let status = FileBytes.text("/proc/\(process.processID)/status") ?? ""

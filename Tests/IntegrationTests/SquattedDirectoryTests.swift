@@ -24,7 +24,7 @@ extension RealProcesses {
             let end = try CommandLineRun(command, asUser: Self.user).end()
             #expect(end.exitStatus == (command[0] == "health" ? 1 : 77), "\(end)")
             #expect(end.errorText.contains("\(trap.root) belongs to user \(Self.stranger)"))
-            #expect(end.errorText.contains("--endpoint or --runtime-dir"), "what to do")
+            #expect(end.errorText.contains("--endpoint or --runtime-dir"), "the error gives advice")
             #expect(try !trap.hasVisitor(), "\(end)")
         }
 

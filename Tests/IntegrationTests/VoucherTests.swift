@@ -172,7 +172,7 @@ extension RealProcesses {
                 client.close()
                 #expect(client.answerAtHand(to: request) == nil)
                 #expect(answer.voucher?.use() == false)
-                #expect(answer.bytes?.array.isEmpty == false, "what was delivered stays")
+                #expect(answer.bytes?.array.isEmpty == false, "delivered bytes stay valid")
                 await #expect(throws: ImageError.self) {
                     try await client.load(request).response
                 }

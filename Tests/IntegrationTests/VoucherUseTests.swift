@@ -56,12 +56,12 @@ extension RealProcesses {
                     for number in 0..<Self.turn {
                         let passing = request("/\(turn)-\(number).png")
                         _ = try await others.load(passing).response
-                        try #require(voucher.use(), "evicted in turn \(turn) of the scan")
+                        try #require(voucher.use(), "evicted in scan pass \(turn)")
                         uses += 1
                     }
                     try await awaitTold(uses, stack)
                 }
-                #expect(unused.voucher?.use() == false, "what nobody uses makes room")
+                #expect(unused.voucher?.use() == false, "unused entries are evicted")
                 let answer = client.answerAtHand(to: request("/used.png"))
                 #expect(answer?.bytes?.array == image)
                 let admin = try stack.client(asOperator: true)

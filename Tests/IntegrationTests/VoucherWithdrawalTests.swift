@@ -116,7 +116,7 @@ extension RealProcesses {
                 let first = try await client.learn(request)
                 for round in 0..<rounds {
                     let old = try await client.learn(request)
-                    #expect(old.bytes?.array == first.bytes?.array, "it was in memory all along")
+                    #expect(old.bytes?.array == first.bytes?.array, "it stayed in memory")
                     let noImage = OriginBehavior.bytes(
                         Array("no image".utf8), contentType: "image/jpeg")
                     photo.answer(round.isMultiple(of: 2) ? .redirect(to: photo.url) : noImage)

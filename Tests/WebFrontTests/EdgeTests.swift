@@ -66,7 +66,7 @@ import WebGrammar
         let found = try edge.client(of: peer("10.0.0.1")) { $0 == "X-Forwarded-For" ? field : nil }
         #expect(found == client)
         let others = try edge.client(of: peer("11.0.0.1")) { _ in field }
-        #expect(others == "11.0.0.1", "nobody else is believed")
+        #expect(others == "11.0.0.1", "other peers aren't trusted")
     }
 
     @Test(arguments: [
@@ -112,7 +112,7 @@ import WebGrammar
         #expect(named.request.text == "r-1" && named.trace.text == trace)
         #expect(named.fields.map(\.value) == ["r-1", trace])
         let other = try edge.ids(of: peer("10.0.0.2"), { fields[$0] }, orMadeOf: &source)
-        #expect(other.request.text != "r-1" && other.trace.text != trace, "not believed")
+        #expect(other.request.text != "r-1" && other.trace.text != trace, "not trusted")
         let wrong = try edge.ids(of: peer("10.0.0.1"), { _ in "a b" }, orMadeOf: &source)
         #expect(wrong.request.text.utf8.count == 32 && !wrong.trace.isSampled)
     }

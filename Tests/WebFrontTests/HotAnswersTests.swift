@@ -15,7 +15,7 @@ import Testing
         #expect(try bench.ask(times: 4) == [.made, .byFields, .byHead, .byHead])
         #expect(bench.front.said?.source == "http://h/source")
         #expect(bench.front.said?.cache == .memory)
-        #expect(bench.uses.take() == UsedVouchers(loads: 3, numbers: [1]), "each is a load")
+        #expect(bench.uses.take() == UsedVouchers(loads: 3, numbers: [1]), "each counts as a load")
     }
 
     @Test func aFieldThatWasNotLookedAtMakesNoDifference() throws {
@@ -30,7 +30,7 @@ import Testing
         _ = try bench.ask(times: 3)
         #expect(try bench.ask("/a", "Accept: c") == .made)
         #expect(try bench.ask("/a", "Accept:") == .made)
-        #expect(try bench.ask("/a") == .made, "none is not an empty one")
+        #expect(try bench.ask("/a") == .made, "absent differs from empty")
         #expect(try bench.ask("/a", "Accept: b") == .byHead)
     }
 
@@ -84,7 +84,7 @@ import Testing
         for value in 1...5 { #expect(try bench.ask("/a", "Accept: \(value)") == .made) }
         for value in 2...5 { #expect(try bench.ask("/a", "Accept: \(value)") == .byFields) }
         #expect(try bench.ask("/a", "Accept: 1") == .made)
-        #expect(try bench.ask("/a", "Accept: 2") == .made, "the oldest one made room")
+        #expect(try bench.ask("/a", "Accept: 2") == .made, "the oldest was evicted")
     }
 
     @Test func anAnswerKnowsFourHeads() throws {

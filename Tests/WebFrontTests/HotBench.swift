@@ -117,7 +117,7 @@ final class HotBench {
         client.send(lines.joined(separator: "\r\n") + "\r\n\r\n")
         let (ends, deadline) = (front.ends + 1, ContinuousClock.now.advanced(by: .seconds(60)))
         while front.ends < ends {
-            try #require(ContinuousClock.now < deadline, "nothing happens")
+            try #require(ContinuousClock.now < deadline, "no event arrived")
             var entry = pollfd(fd: server.descriptor, events: Int16(POLLIN), revents: 0)
             poll(&entry, 1, Int32(min(server.millisecondsUntilDue ?? 100, 100)))
             server.run()

@@ -20,7 +20,7 @@ import Testing
         #expect(areSame(looked, ["a": "1", "b": "2", "c": "3"]))
         #expect(!areSame(looked, ["a": "1", "b": "3"]))
         #expect(!areSame(looked, ["a": "1"]))
-        #expect(areSame(LookedAt(), ["a": "1"]), "nothing was looked at")
+        #expect(areSame(LookedAt(), ["a": "1"]), "no field was examined")
     }
 
     @Test func aFieldThatIsNotThereIsNotEmpty() {

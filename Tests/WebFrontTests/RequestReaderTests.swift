@@ -64,7 +64,7 @@ import WebGrammar
         #expect(page.head.status == 404)
         #expect(page.head.field("X-Imagebus-Error") == "notFound")
         #expect(String(decoding: page.body, as: UTF8.self).contains("Proto/WEB.md"))
-        #expect(try answer("/")?.head.status == 400, "nothing is set")
+        #expect(try answer("/")?.head.status == 400, "no root page is set")
     }
 
     // MARK: - Freshness
@@ -350,7 +350,7 @@ import WebGrammar
         #expect(plan.request.image.options.contains(.refreshCached) == isAsked)
         #expect(plan.request.image.options.contains(.respectCacheControl))
         let others = try self.plan(Self.image, fields)
-        #expect(!others.request.image.options.contains(.refreshCached), "nobody is an operator")
+        #expect(!others.request.image.options.contains(.refreshCached), "no operator exists")
     }
 
     @Test(arguments: [[], ["short"], [String(repeating: "x", count: 1_025)]])

@@ -176,7 +176,7 @@ extension RealProcesses {
                     try await group.waitForAll()
                 }
                 #expect(origin.requestCount("/mine.jpg") == 2)
-                #expect(await kept(url, client) == nil, "nobody else finds either")
+                #expect(await kept(url, client) == nil, "other clients find neither")
             }
         }
     }

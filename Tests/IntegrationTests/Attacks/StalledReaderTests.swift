@@ -157,7 +157,7 @@ extension RealProcesses {
             let end = ContinuousClock.now.advanced(by: .seconds(120))
             var pause = PollingPause()
             while try metrics(gateway)["unread_bytes"] != 0 {
-                try #require(ContinuousClock.now < end, "stalled readers are closed")
+                try #require(ContinuousClock.now < end, "stalled readers must be closed")
                 try await pause.wait()
             }
         }

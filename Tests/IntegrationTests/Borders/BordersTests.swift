@@ -147,7 +147,7 @@ extension RealProcesses {
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
             var pause = PollingPause()
             while try container.workers().map(\.processID) != before {
-                try #require(ContinuousClock.now < deadline, "zombies are left")
+                try #require(ContinuousClock.now < deadline, "zombies remain")
                 pause.wait()
             }
         }

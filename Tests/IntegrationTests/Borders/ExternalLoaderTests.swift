@@ -162,7 +162,7 @@ extension RealProcesses {
                 let pixels = try Pixels(decoding: #require(shown.bytes).array)
                 #expect(pixels.width == 20 && pixels.height == 15)
                 for (x, y) in [(2, 2), (17, 2), (2, 12), (17, 12)] {
-                    #expect(isClose(pixels.at(x, y), small.at(2 * x, 2 * y)), "the preview's")
+                    #expect(isClose(pixels.at(x, y), small.at(2 * x, 2 * y)), "preview pixel")
                 }
                 #expect(infos.allSatisfy { $0.size == PixelSize(width: 160, height: 120) })
             }

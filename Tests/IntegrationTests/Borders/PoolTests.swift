@@ -47,7 +47,7 @@ extension RealProcesses {
                 #expect(
                     before.processes(.decode).map(\.pool.text).sorted() == ["decode", "second"])
                 let sandboxes = before.processes(.decode).map(\.sandbox)
-                #expect(sandboxes[0] == sandboxes[1], "it is closed in as the other one is")
+                #expect(sandboxes[0] == sandboxes[1], "same sandbox as the other one")
                 var (jobs, last) = ([[Int]](), before)
                 for (name, pool) in [("/a.png", "second"), ("/a.jpg", "decode")] {
                     let end = try stack.get([origin.url(name), "--resize", "40x40", "--json"])
@@ -59,8 +59,8 @@ extension RealProcesses {
                     jobs.append(["second", "decode"].map { report.sent(to: $0, since: last) })
                     last = report
                 }
-                #expect(jobs[0][0] > 0 && jobs[0][1] == 0, "PNG is for one: \(jobs)")
-                #expect(jobs[1][0] == 0 && jobs[1][1] > 0, "JPEG for the other: \(jobs)")
+                #expect(jobs[0][0] > 0 && jobs[0][1] == 0, "one pool gets PNG: \(jobs)")
+                #expect(jobs[1][0] == 0 && jobs[1][1] > 0, "the other gets JPEG: \(jobs)")
                 let none = try stack.get([origin.url("/a.webp"), "--resize", "40x40"])
                 #expect(none.exitStatus == 65, "\(none)")
                 #expect(none.errorText.contains("no pool of decode workers is granted"), "\(none)")
@@ -133,12 +133,12 @@ extension RealProcesses {
                     let other = client.load(ImageRequest(origin.url(name), fit: 8, format: .png))
                     _ = try await other.response
                 }
-                #expect(try worker.job(within: .zero) == nil, "others do what it is not granted")
+                #expect(try worker.job(within: .zero) == nil, "it gets no other formats")
                 // The claimed producer isn't trusted: the bytes belong to its pool.
                 try worker.send(.outcome(pixels.outcome(of: job, .gif, claiming: .decode)))
                 let image = try await gif.response
                 let result = try Pixels(decoding: #require(image.bytes?.array))
-                #expect(result.at(4, 4) == OutsidePixels.color, "what it made is what is used")
+                #expect(result.at(4, 4) == OutsidePixels.color, "its output is used")
                 let report = try await stack.awaitIdle()
                 let row = try #require(report.pools.first { $0.name.text == "outside" })
                 #expect(row.isExternal && row.workers == 1 && row.credit == 2, "\(row)")
@@ -152,7 +152,7 @@ extension RealProcesses {
             try await withStack(arguments(pools), decoders: 1) { stack in
                 let said = "no worker of the pool 'outside' is connected: start the plug-in"
                 let health = try stack.run(["health"])
-                #expect(health.exitStatus == 0, "somebody else decides nothing: \(health)")
+                #expect(health.exitStatus == 0, "plug-ins don't affect it: \(health)")
                 #expect(health.errorText.contains(said), "\(health)")
                 #expect(try stack.run(["status"]).outputText.contains(said))
                 let end = try stack.get([
@@ -233,7 +233,7 @@ extension RealProcesses {
                 try liar.announce()
                 let job = try #require(try liar.job(within: defaultTimeout))
                 try liar.send(.outcome(pixels.outcome(of: job, .jpeg)))
-                #expect(try liar.isRefused(), "its pool is granted GIF alone")
+                #expect(try liar.isRefused(), "its pool is only granted GIF")
                 pixels.remove()
                 let honest = try WireWorker(external: "outside", stack)
                 let right = try OutsidePixels(of: honest, in: stack)

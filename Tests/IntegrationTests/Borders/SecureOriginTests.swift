@@ -33,7 +33,7 @@ extension RealProcesses {
                 let error = try refused.json()["error"]
                 #expect(error?["code"]?.integer == Int(ErrorCode.tlsFailed.rawValue))
                 let said = error?["message"]?.text ?? ""
-                #expect(said.contains("--ca-file FILE"), "what to do: \(said)")
+                #expect(said.contains("--ca-file FILE"), "the error gives advice: \(said)")
                 let plain = try stack.get([origin.url("/a.png?plain"), "--json"])
                 #expect(plain.exitStatus == 0, "\(plain)")
                 #expect(proxy.acceptedConnectionCount == 0)

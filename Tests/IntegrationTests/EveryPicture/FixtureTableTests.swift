@@ -63,7 +63,7 @@ extension RealProcesses {
         @Test func everyFileIsWhatAnotherReaderSeesOrRefusedByName() async throws {
             let folder = try #require(Fixtures.folder)
             let files = Self.files(below: folder, "images") + Self.files(below: folder, "broken")
-            #expect(files.sorted() == Self.expectations.keys.sorted(), "each has an expectation")
+            #expect(files.sorted() == Self.expectations.keys.sorted(), "each file is expected")
             let origin = OriginServer()
             let made = TemporaryDirectory()
             let output = made.file("made.png")

@@ -60,12 +60,12 @@ extension RealProcesses {
                             stride(from: 0, to: pixels?.samples.count ?? 0, by: 4).map {
                                 Array(pixels?.samples[$0..<($0 + 3)] ?? [])
                             })
-                        #expect(colors == [[0, 0, 0]], "\(name): nothing, or black")
+                        #expect(colors == [[0, 0, 0]], "\(name): transparent or black")
                     } catch {
                         #expect(error.code == .badImageData, "\(name): \(error)")
                     }
                 }
-                #expect(origin.totalRequestCount == drawings.count, "none asked for more")
+                #expect(origin.totalRequestCount == drawings.count, "nothing else was fetched")
             }
         }
 

@@ -262,7 +262,7 @@ private struct StoreLane: Sendable {
     private mutating func note(_ bytes: [UInt8]?, at place: Int, _ isLimited: Bool) {
         let before = known[place]
         guard let bytes else {
-            #expect(before.mayBeAbsent || isLimited, "\(paths[place]) was stored, and is not there")
+            #expect(before.mayBeAbsent || isLimited, "\(paths[place]) was stored and is missing")
             known[place] = Known()
             tally.trimmed += 1
             return
@@ -270,7 +270,7 @@ private struct StoreLane: Sendable {
         let version = images.version(bytes)
         #expect(
             version.map { before.versions.contains($0) } == true,
-            "\(paths[place]) has version \(version ?? -1), and may have \(before.versions)")
+            "\(paths[place]) has \(version ?? -1), expected: \(before.versions)")
         known[place] = Known(versions: version.map { [$0] } ?? [], mayBeAbsent: false)
         tally.found += 1
     }

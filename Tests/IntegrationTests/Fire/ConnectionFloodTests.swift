@@ -98,7 +98,7 @@ extension RealProcesses {
                     try #require(UnixStream($0))
                 }
                 let peer = try WirePeer(stack.frontSocket)
-                #expect(try peer.isClosed(within: .seconds(60)), "it completed its greeting")
+                #expect(try peer.isClosed(within: .seconds(60)), "the greeting was completed")
                 for stream in silent { #expect(stream.isClosed(within: .seconds(60))) }
             }
         }

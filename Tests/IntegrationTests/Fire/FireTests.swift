@@ -79,7 +79,7 @@ extension RealProcesses {
                         try await Task.sleep(for: .milliseconds(100))
                         lives = try self.lives(in: folder, stack)
                     }
-                    #expect(lives <= living, "\(folder) has segments of \(lives) lives")
+                    #expect(lives <= living, "\(folder): segments of \(lives) processes")
                 }
             }
         }

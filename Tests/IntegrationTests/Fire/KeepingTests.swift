@@ -59,7 +59,7 @@ extension RealProcesses {
                 let fitting = Self.limit / length
                 #expect(flags == (0..<20).map { $0 >= fitting })
                 try client.send(.release([kept[0]]))
-                #expect(try !load(client).mustCopy, "there is room for one again")
+                #expect(try !load(client).mustCopy, "one more fits again")
                 #expect(try load(client).mustCopy)
             }
         }

@@ -15,7 +15,7 @@ extension RealProcesses {
             let second = try serve.processID(in: serve.line("is connecting to its coordinator"))
             #expect(second != first)
             _ = try serve.line("removed 1 segments of a dead decode process")
-            #expect(serve.pages.count == 1, "that of the second one")
+            #expect(serve.pages.count == 1, "the second decoder's page")
         }
 
         /// Takes five checks of `serve`.

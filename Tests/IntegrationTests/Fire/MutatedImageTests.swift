@@ -55,7 +55,7 @@ extension RealProcesses {
                     if let peak = peaks.values.max(), peak > max(highest, 512 << 20) {
                         Swift.print("mutated images: \(paths) of this seed: \(peak >> 20) MiB")
                     }
-                    #expect(spill.entries == [], "nothing is spilled to a disk")
+                    #expect(spill.entries == [], "no temporary files")
                 }
                 for file in files {
                     origin.route("/\(file.name)", .bytes(file.bytes))
@@ -64,8 +64,8 @@ extension RealProcesses {
                 }
                 Self.note(&peaks, of: stack)
                 let report = try await stack.awaitIdle()
-                #expect(spill.entries == [], "nothing is spilled to a disk")
-                #expect(try await Self.kinds(stack) == kinds, "each process is there, or its heir")
+                #expect(spill.entries == [], "no temporary files")
+                #expect(try await Self.kinds(stack) == kinds, "each process or its successor runs")
                 try Self.print(ends, peaks, report, stack, start.duration(to: .now))
                 #expect(peaks.values.allSatisfy { $0 <= UInt64(Self.peakBytesMax) }, "\(peaks)")
                 for child in stack.children {
@@ -105,7 +105,7 @@ extension RealProcesses {
             let words = "\(recycled) had done their share, \(crashed) crashed"
             Swift.print("  restarts: \(restarts), \(words)")
             #expect(crashed >= 2 * all["\(ErrorCode.poisoned)", default: 0])
-            #expect(restarts <= recycled + crashed, "no process is lost without a word or a record")
+            #expect(restarts <= recycled + crashed, "every lost process is logged")
             Swift.print("  peaks, MiB: \(peaks.mapValues { $0 >> 20 }.sorted { $0.key < $1.key })")
         }
 
@@ -132,7 +132,7 @@ extension RealProcesses {
         private static func files() throws -> [(name: String, bytes: [UInt8])] {
             let folder = TestKit.TemporaryDirectory()
             let image = try Images.waves(width: 96, height: 64).png()
-            try #require(PNGChecksums.repaired(image) == image, "libpng has the same checks")
+            try #require(PNGChecksums.repaired(image) == image, "libpng has the same checksums")
             let png = folder.write(image, to: "a.png")
             let icon = folder.file("a.ico")
             try Tool.run(["icotool", "-c", "-o", icon, png])

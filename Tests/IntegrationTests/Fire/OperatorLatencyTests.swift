@@ -71,10 +71,10 @@ extension RealProcesses {
                 print(
                     "\(attack.testDescription): \(said) messages; status \(status); hits of"
                         + " another client \(others)")
-                #expect(status.longest < Self.limit, "\(Self.promised) are promised")
+                #expect(status.longest < Self.limit, "the guarantee is \(Self.promised)")
                 let share = max(Self.brief, status.total / 4)
-                #expect(status.longest < share, "they are answered while it lasts")
-                #expect(Set(stack.children.map(\.processID)) == before, "nobody was killed")
+                #expect(status.longest < share, "answered during the attack")
+                #expect(Set(stack.children.map(\.processID)) == before, "no process was killed")
                 gate.open()
             }
         }

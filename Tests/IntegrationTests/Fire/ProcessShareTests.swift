@@ -61,7 +61,7 @@ extension RealProcesses {
                     "\(held) slow transfers of \(Self.connections) connections of one process; of "
                         + "\(count) loads of others: p50 \(milliseconds[count / 2]) ms, p99 "
                         + "\(milliseconds[count * 99 / 100]) ms")
-                #expect(held <= Self.share, "a quarter is left")
+                #expect(held <= Self.share, "a quarter remains free")
             }
         }
     }

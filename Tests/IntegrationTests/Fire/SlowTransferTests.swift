@@ -56,7 +56,7 @@ extension RealProcesses {
                 print(
                     "\(held) slow transfers of one client; of \(count) loads of another: p50 "
                         + "\(milliseconds[count / 2]) ms, p99 \(milliseconds[count * 99 / 100]) ms")
-                #expect(held < 256, "a quarter is left")
+                #expect(held < 256, "a quarter remains free")
                 for task in tasks { task.cancel() }
             }
         }

@@ -105,7 +105,7 @@ extension RealProcesses {
                     #expect(others.status == 200 && others.field("X-Request-Id") != "r-\(number)")
                     if others.field("X-Request-Id") == nil { withoutNames += 1 }
                 }
-                #expect(withoutNames > 150, "the gateway had them at hand")
+                #expect(withoutNames > 150, "answered from gateway memory")
                 // Requests with ids also report the use of vouchers.
                 _ = try await stack.awaitStatus("vouchers used") {
                     ($0.counter("voucherHits") ?? 0) > 300
@@ -244,7 +244,7 @@ extension RealProcesses {
                 _ = try await stack.awaitIdle()
                 for _ in 0..<5 { #expect(try cache() == "memory") }
                 let smaller = try cache("rs:fit:20:20")
-                #expect(["memory", "disk"].contains(smaller), "the original is there")
+                #expect(["memory", "disk"].contains(smaller), "the original is cached")
                 #expect(try gateway.get("/unsafe/w:x/plain/http://a/b").field("X-Cache") == nil)
             }
             try await bench.run(["--no-x-cache"]) { gateway, _ in

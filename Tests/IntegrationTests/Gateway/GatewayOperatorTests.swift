@@ -65,7 +65,7 @@ extension RealProcesses {
                     let answer = try RawClient.get(path(), port, fields)
                     #expect(answer.status == 200 && answer.body == first.body)
                 }
-                #expect(photo.requestCount == 1, "strangers ask nobody")
+                #expect(photo.requestCount == 1, "no request without a token")
                 let same = try RawClient.get(path(), port, Self.noCache + Self.authorization)
                 #expect(same.status == 200 && same.body == first.body, "\(same.head)")
                 #expect(photo.conditions == [nil, "\"1\""])
@@ -115,7 +115,7 @@ extension RealProcesses {
                     for _ in 0..<20 { #expect(try RawClient.get(path(), port).body == last.body) }
                     photo.answerPlainly(round.isMultiple(of: 2) ? photo.old : photo.new)
                     let again = try RawClient.get(path(), port)
-                    #expect(again.body == last.body, "nobody has purged it")
+                    #expect(again.body == last.body, "it wasn't purged")
                     let answer =
                         round.isMultiple(of: 2)
                         ? try ask("PURGE", "/any/w:10/plain/\(photo.url)")

@@ -69,7 +69,7 @@ extension RealProcesses {
                 #expect(end.exitStatus == 0 && end.output.isEmpty, "\(end)")
                 #expect(FileBytes.text(other)?.contains("imagebus_requests_total 1\n") == true)
             }
-            #expect(FileBytes.read(file) == nil, "old figures are not taken for new ones")
+            #expect(FileBytes.read(file) == nil, "outdated metrics must be noticed")
         }
     }
 }

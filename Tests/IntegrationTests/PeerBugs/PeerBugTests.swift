@@ -171,7 +171,7 @@ extension RealProcesses {
         /// for any other fetch.
         @Test func bug10_aDamagedCacheEntryDoesNotDisableLaterPreviews() async throws {
             let image = try photograph()
-            try #require(image.count > 16 << 10, "it has a file of its own")
+            try #require(image.count > 16 << 10, "stored as a separate file")
             origin.route("/bug10.jpg", .bytes(image, contentType: "image/jpeg"))
             let arguments = Self.usual + ["--memory-cache", "no"]
             try await withStack(arguments, decoders: 1) { stack in
