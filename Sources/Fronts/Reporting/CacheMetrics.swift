@@ -10,14 +10,14 @@ enum StoreMetrics {
     }
 
     private static func entries(_ caches: [CacheStatus], _ disks: [CacheStatus]) -> MetricFamily {
-        var family = MetricFamily("imagebus_cache_entries", .gauge, "Entries of a cache tier.")
+        var family = MetricFamily("imagebus_cache_entries", .gauge, "Entries in a cache tier.")
         family.add(sum(caches, \.memoryEntries), [("tier", "memory")])
         if !disks.isEmpty { family.add(sum(disks, \.diskEntries), [("tier", "disk")]) }
         return family
     }
 
     private static func bytes(_ caches: [CacheStatus], _ disks: [CacheStatus]) -> MetricFamily {
-        var family = MetricFamily("imagebus_cache_bytes", .gauge, "What the entries take.")
+        var family = MetricFamily("imagebus_cache_bytes", .gauge, "Bytes used by a cache tier.")
         family.add(sum(caches, \.memoryBytes), [("tier", "memory")])
         if !disks.isEmpty { family.add(sum(disks, \.diskBytes), [("tier", "disk")]) }
         return family
@@ -25,15 +25,15 @@ enum StoreMetrics {
 
     private static func memory(_ caches: [CacheStatus]) -> [MetricFamily] {
         var limit = MetricFamily(
-            "imagebus_cache_memory_limit_bytes", .gauge, "The limit of the memory tier.")
+            "imagebus_cache_memory_limit_bytes", .gauge, "Limit of the memory tier.")
         limit.add(sum(caches, \.memoryBytesMax))
         var evictions = MetricFamily(
             "imagebus_cache_memory_evictions_total", .counter,
-            "Blocks of the memory tier that lost their keys.")
+            "Entries evicted from the memory tier.")
         evictions.add(sum(caches, \.memoryEvictions))
         var shrinks = MetricFamily(
             "imagebus_cache_memory_shrinks_total", .counter,
-            "How often the memory tier shrank since memory was short.")
+            "Times the memory tier shrank under memory pressure.")
         shrinks.add(sum(caches, \.memoryShrinks))
         return [limit, evictions, shrinks]
     }
@@ -49,41 +49,41 @@ enum StoreMetrics {
         return [
             family(
                 "disk_up", .gauge, disks.allSatisfy { $0.disk == .healthy } ? 1 : 0,
-                "1 where the disk tier works, 0 while it fails, such as for a full disk."),
+                "1 if the disk tier works, 0 while it fails, such as on a full disk."),
             family(
                 "disk_overhead_bytes", .gauge, sum(disks, \.diskOverheadBytes),
-                "What lies beside the entries: the log of the index, indexes set aside."),
+                "Bytes used besides the entries: index log and quarantined indexes."),
             family(
                 "disk_limit_bytes", .gauge, sum(disks, \.diskBytesMax),
-                "The limit of the disk tier; 0 for none."),
+                "Limit of the disk tier; 0 for none."),
             family(
                 "disk_degraded_since_seconds", .gauge,
                 disks.map { $0.degradedSince / 1_000 }.filter { $0 > 0 }.min() ?? 0,
-                "Since when the disk tier fails, seconds since 1970; 0 where it works."),
+                "Unix time at which the disk tier began to fail; 0 if it works."),
             family(
                 "disk_failures_total", .counter, sum(disks, \.diskFailures),
-                "How often the disk tier began to fail."),
+                "Times the disk tier began to fail."),
             family(
                 "disk_written_bytes_total", .counter, sum(disks, \.diskBytesWritten),
-                "Bytes of bodies that were written to the disk tier."),
+                "Body bytes written to the disk tier."),
             family(
                 "disk_trims_total", .counter, sum(disks, \.diskTrims),
-                "How often the disk tier began to go down to its low-water mark."),
+                "Times the disk tier was trimmed to its low-water mark."),
             family(
                 "disk_trimmed_entries_total", .counter, sum(disks, \.diskEntriesTrimmed),
-                "Entries that made room in the disk tier."),
+                "Entries evicted from the disk tier."),
             family(
                 "disk_expired_entries_total", .counter, sum(disks, \.diskEntriesExpired),
-                "Entries of the disk tier that were over age."),
+                "Entries of the disk tier that expired."),
             family(
                 "entries_lost_total", .counter, sum(disks, \.entriesLost),
-                "Entries that were found damaged and removed."),
+                "Damaged entries found and removed."),
             family(
                 "indexes_set_aside_total", .counter, sum(disks, \.indexesSetAside),
-                "Indexes that were damaged or of another version, and made anew."),
+                "Index rebuilds after corruption or a version change."),
             family(
                 "stores_skipped_total", .counter, sum(disks, \.storesSkipped),
-                "Stores that the disk did not take."),
+                "Stores skipped by the disk tier."),
         ]
     }
 
@@ -118,13 +118,13 @@ enum NamedCacheMetrics {
 
     private static func usage(_ caches: [NamedCacheStatus]) -> [MetricFamily] {
         [
-            byTier("entries", "Entries of a named cache.", caches, \.entries),
-            byTier("bytes", "What the entries of a named cache take.", caches, \.bytes),
+            byTier("entries", "Entries in a named cache.", caches, \.entries),
+            byTier("bytes", "Bytes used by the entries of a named cache.", caches, \.bytes),
             byTier(
-                "limit_entries", "The cache's own limit of entries; 0 for none.", caches,
+                "limit_entries", "The cache's own limit on entries; 0 for none.", caches,
                 \.entriesMax),
             byTier(
-                "limit_bytes", "The cache's own limit of bytes; 0 for none.", caches, \.bytesMax),
+                "limit_bytes", "The cache's own limit on bytes; 0 for none.", caches, \.bytesMax),
         ]
     }
 
@@ -143,13 +143,13 @@ enum NamedCacheMetrics {
     private static func queries(_ caches: [NamedCacheStatus]) -> [MetricFamily] {
         var hits = MetricFamily(
             "imagebus_named_cache_hits_total", .counter,
-            "Queries that a named cache answered; the coordinator answers most of memory itself.")
+            "Queries a named cache answered; the coordinator serves most memory hits itself.")
         var misses = MetricFamily(
             "imagebus_named_cache_misses_total", .counter,
-            "Queries to which a named cache had nothing.")
+            "Queries that missed in a named cache.")
         var evictions = MetricFamily(
             "imagebus_named_cache_memory_evictions_total", .counter,
-            "Blocks of a named cache's memory that lost their keys.")
+            "Entries evicted from the memory of a named cache.")
         for cache in caches {
             hits.add(cache.memoryHits, [("cache", cache.name), ("tier", "memory")])
             hits.add(cache.diskHits, [("cache", cache.name), ("tier", "disk")])
@@ -167,15 +167,15 @@ enum ReadOnlyMetrics {
         guard !directories.isEmpty else { return [] }
         return [
             family(
-                "up", .gauge, "1 where a directory that is read only can be used, else 0.",
+                "up", .gauge, "1 if the read-only directory is usable, else 0.",
                 directories
             ) { $0.isUsable ? 1 : 0 },
             family(
-                "hits_total", .counter, "Queries that were answered from the directory.",
+                "hits_total", .counter, "Queries answered from the read-only directory.",
                 directories, \.hits),
             family(
                 "damaged_total", .counter,
-                "Entries of the directory that were not what its index says.", directories,
+                "Entries of the read-only directory that did not match its index.", directories,
                 \.damaged),
         ]
     }

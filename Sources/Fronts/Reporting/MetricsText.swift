@@ -24,13 +24,13 @@ package enum MetricsText {
     /// Aggregated by kind, because process IDs change.
     private static func processes(_ report: StatusReport) -> [MetricFamily] {
         var counts = MetricFamily(
-            "imagebus_processes", .gauge, "Processes that are connected, by kind and state.")
+            "imagebus_processes", .gauge, "Connected processes by kind and state.")
         var restarts = MetricFamily(
             "imagebus_process_restarts", .gauge,
-            "How often the processes that are connected were restarted, as their supervisors say.")
-        var jobs = MetricFamily("imagebus_worker_jobs", .gauge, "Jobs that workers hold.")
+            "Restarts of the connected processes, as reported by their supervisors.")
+        var jobs = MetricFamily("imagebus_worker_jobs", .gauge, "Jobs assigned to workers.")
         var credit = MetricFamily(
-            "imagebus_worker_credit", .gauge, "Jobs that workers take at a time.")
+            "imagebus_worker_credit", .gauge, "Concurrent jobs that workers accept.")
         for kind in WorkerKind.allCases {
             let members = report.processes.filter { $0.kind == kind }
             let label = [(name: "kind", value: kind.name)]
@@ -59,17 +59,17 @@ package enum MetricsText {
     private static func stages(_ report: StatusReport) -> [MetricFamily] {
         var requests = MetricFamily(
             "imagebus_request_duration_seconds", .histogram,
-            "From admission to reply, without requests that the index of hits answered.")
+            "Time from admission to reply, excluding requests answered from the hit index.")
         requests.add(report.requests)
-        var queued = MetricFamily("imagebus_stage_queued_jobs", .gauge, "Jobs that wait.")
+        var queued = MetricFamily("imagebus_stage_queued_jobs", .gauge, "Queued jobs by stage.")
         var cost = MetricFamily(
             "imagebus_stage_queued_cost", .gauge,
-            "What the jobs that wait cost, in the unit of the stage.")
-        var running = MetricFamily("imagebus_stage_running_jobs", .gauge, "Jobs at workers.")
+            "Estimated cost of queued jobs.")
+        var running = MetricFamily("imagebus_stage_running_jobs", .gauge, "Running jobs by stage.")
         var waits = MetricFamily(
-            "imagebus_stage_wait_seconds", .histogram, "How long jobs waited for a worker.")
+            "imagebus_stage_wait_seconds", .histogram, "Time jobs waited for a worker.")
         var works = MetricFamily(
-            "imagebus_stage_work_seconds", .histogram, "How long workers took, as they said.")
+            "imagebus_stage_work_seconds", .histogram, "Processing time reported by workers.")
         for stage in report.stages {
             let label = [(name: "stage", value: stage.stage)]
             queued.add(stage.queued, label)
@@ -84,10 +84,10 @@ package enum MetricsText {
     private static func cancellations(_ report: StatusReport) -> [MetricFamily] {
         var durations = MetricFamily(
             "imagebus_cancel_duration_seconds", .histogram,
-            "From the cancel of a job until its worker was free.")
+            "Time from cancelling a job until its worker was free.")
         var hard = MetricFamily(
             "imagebus_cancels_hard_total", .counter,
-            "Cancels that ended the process, since native code did not heed them.")
+            "Cancels that ended the process because native code did not respond.")
         for stage in report.cancellations {
             let label = [(name: "stage", value: stage.stage)]
             durations.add(stage.durations, label)
@@ -99,7 +99,7 @@ package enum MetricsText {
     private static func transfers(_ report: StatusReport) -> MetricFamily {
         var durations = MetricFamily(
             "imagebus_transfer_duration_seconds", .histogram,
-            "How long the phases of transfers took that brought a body.")
+            "Duration of the phases of transfers that returned a body.")
         for times in report.transfers {
             durations.add(times.durations, [(name: "phase", value: times.phase)])
         }
@@ -110,7 +110,7 @@ package enum MetricsText {
     private static func counters(_ report: StatusReport) -> [MetricFamily] {
         var families = CounterMetric.all.map { MetricFamily($0.metric, $0.kind, $0.help) }
         var others = MetricFamily(
-            "imagebus_other", .untyped, "Counters and gauges of another version.")
+            "imagebus_other", .untyped, "Counters and gauges unknown to this version.")
         for counter in report.counters where !isCovered(counter.name) {
             let index = CounterMetric.all.firstIndex { $0.labels(of: counter.name) != nil }
             if let index, let labels = CounterMetric.all[index].labels(of: counter.name) {
@@ -129,11 +129,11 @@ package enum MetricsText {
 
     private static func sockets(_ report: StatusReport) -> [MetricFamily] {
         var messages = MetricFamily(
-            "imagebus_socket_messages_total", .counter, "Messages through the coordinator.")
+            "imagebus_socket_messages_total", .counter, "Messages sent and received.")
         var bytes = MetricFamily(
             "imagebus_socket_bytes_total", .counter, "Bytes of these messages, all frames.")
         var largest = MetricFamily(
-            "imagebus_socket_largest_message_bytes", .gauge, "The largest message, in or out.")
+            "imagebus_socket_largest_message_bytes", .gauge, "Largest message sent or received.")
         for socket in report.sockets {
             let label = [(name: "socket", value: socket.name)]
             messages.add(socket.messagesReceived, label + [("direction", "in")])
@@ -194,34 +194,34 @@ struct CounterMetric {
     static let covered: Set<String> = ["failed", "coalesced"]
 
     private static let requests = [
-        CounterMetric("requests_total", .counter, "requests", "Loads that came."),
+        CounterMetric("requests_total", .counter, "requests", "Load requests received."),
         CounterMetric(
             "cache_requests_total", .counter,
             [
                 ("memoryHits", "memory"), ("diskHits", "disk"), ("originalUses", "original"),
                 ("misses", "miss"),
             ], by: "tier",
-            "Requests by what the cache had: the result in memory or on disk, its original, "
-                + "or nothing."),
+            "Requests by cache outcome: result in memory, result on disk, original, or "
+                + "none."),
         CounterMetric(
             "voucher_hits_total", .counter, "voucherHits",
-            "Those among the requests that memory had which clients answered by vouchers."),
+            "Memory hits served client-side from vouchers."),
         CounterMetric(
             "requests_failed_total", .counter, "failed.", by: "reason",
-            "Requests that ended with an error, cancelled ones excepted."),
+            "Requests that failed, excluding cancelled ones."),
         CounterMetric(
             "requests_cancelled_total", .counter, "cancelled",
-            "Requests that were cancelled, or whose client left."),
+            "Requests cancelled or abandoned by their client."),
         CounterMetric(
             "requests_refused_total", .counter,
             [("refusedBusy", "busy"), ("blacklistRefusals", "blacklisted")], by: "reason",
-            "Requests that were refused since something was full, or their source failed before."),
+            "Requests refused because a limit was reached or the failure cache has their source."),
         CounterMetric(
             "fallbacks_total", .counter, "fallbacks",
-            "Requests that got a fallback instead of their image."),
+            "Requests answered with a fallback image."),
         CounterMetric(
             "coalesced_total", .counter, "coalesced.", by: "level",
-            "Work that was joined while it was under way, by level."),
+            "Requests that joined work already in progress, by level."),
     ]
 
     private static let work = [
@@ -230,123 +230,123 @@ struct CounterMetric {
             [
                 ("fetches", "fetch"), ("decodes", "decode"), ("transforms", "transform"),
                 ("stores", "store"),
-            ], by: "stage", "Jobs given to workers, repeated attempts included."),
+            ], by: "stage", "Jobs assigned to workers, including retries."),
         CounterMetric(
-            "original_hits_total", .counter, "originalHits", "Originals that the cache had."),
+            "original_hits_total", .counter, "originalHits", "Originals found in the cache."),
         CounterMetric(
             "partial_images_total", .counter, "partials",
-            "Images that were made of what had arrived so far."),
+            "Images rendered from partially downloaded sources."),
         CounterMetric(
             "requeued_total", .counter, "requeued",
-            "Jobs and requests that began again, since a worker was lost or there was no space."),
+            "Jobs and requests restarted after losing a worker or running out of space."),
         CounterMetric(
             "retries_total", .counter, "retries",
-            "Transfers that were tried again after a failure of their origin."),
+            "Transfers retried after an origin failure."),
         CounterMetric(
             "transfers_total", .counter, "transfers.", by: "version",
-            "Transfers that brought a body, by version of HTTP."),
+            "Transfers that returned a body, by HTTP version."),
         CounterMetric(
             "transfers_reused_total", .counter, "reusedConnections",
-            "Transfers over a connection that was there before."),
+            "Transfers over a reused connection."),
         CounterMetric(
             "transferred_bytes_total", .counter, "transferredBytes",
-            "Bytes of bodies that came, content codings not undone."),
-        CounterMetric("redirects_total", .counter, "redirects", "Redirects that were followed."),
+            "Body bytes received, before content decoding."),
+        CounterMetric("redirects_total", .counter, "redirects", "Redirects followed."),
         CounterMetric(
             "continuations_total", .counter, "continuations",
-            "How often a body broke off and went on."),
+            "Interrupted transfers that were resumed."),
         CounterMetric(
-            "prefetched_total", .counter, "prefetched", "URLs that prefetches have finished."),
+            "prefetched_total", .counter, "prefetched", "URLs completed by prefetches."),
         CounterMetric(
             "worker_crashes_total", .counter, "crashes",
-            "Workers that crashed or hung with a job, as their records say."),
+            "Workers that crashed or hung during a job."),
         CounterMetric(
             "piece_deliveries_total", .counter, "pieceDeliveries",
-            "Results that went out through the socket."),
+            "Results delivered through the socket in chunks."),
         CounterMetric(
-            "uploads_total", .counter, "uploads", "Images that clients brought along."),
+            "uploads_total", .counter, "uploads", "Images uploaded by clients."),
     ]
 
     private static let externalCaches = [
         CounterMetric(
             "foreign_cache_hits_total", .counter, "foreignCacheHits.", by: "pool",
-            "Queries that caches of other programs answered with bytes."),
+            "External cache queries that hit."),
         CounterMetric(
             "foreign_cache_misses_total", .counter, "foreignCacheMisses.", by: "pool",
-            "Queries that they answered without any."),
+            "External cache queries that missed."),
         CounterMetric(
             "foreign_cache_writes_total", .counter, "foreignCacheWrites.", by: "pool",
-            "Stores, removals and looks at entries that they answered."),
+            "Stores, removals and lookups completed by external caches."),
         CounterMetric(
             "foreign_cache_errors_total", .counter, "foreignCacheErrors.", by: "pool",
-            "What they failed at, or was lost with a worker."),
+            "External cache operations that failed or were lost with a worker."),
         CounterMetric(
             "foreign_cache_slow_total", .counter, "foreignCacheSlow.", by: "pool",
-            "What they did not answer in time."),
+            "External cache operations that timed out."),
         CounterMetric(
             "foreign_cache_skipped_total", .counter, "foreignCacheSkipped.", by: "pool",
-            "What they were not asked: misses, and stores that were not made."),
+            "External cache operations skipped: assumed misses and omitted stores."),
         CounterMetric(
             "foreign_cache_refused_total", .counter, "foreignCacheRefused.", by: "pool",
-            "Results among the hits that were not the images that they were said to be."),
+            "External cache hits refused because the image did not match its description."),
         CounterMetric(
             "foreign_cache_promoted_total", .counter, "foreignCachePromoted.", by: "pool",
-            "Hits of external caches that entered this stack's own cache."),
+            "External cache hits copied to the stack's own cache."),
         CounterMetric(
             "foreign_cache_left_alone", .gauge, "foreignCacheLeftAlone.", by: "pool",
-            "1 where they are not asked for a while, since they were slow or failed, else 0."),
+            "1 if the external cache is suspended after timeouts or errors, else 0."),
     ]
 
     private static let state = [
         CounterMetric(
-            "quarantined", .gauge, "quarantined", "Content that is not tried for a while."),
+            "quarantined", .gauge, "quarantined", "Content in quarantine."),
         CounterMetric(
-            "blacklisted", .gauge, "blacklisted", "Sources that are refused for a while."),
+            "blacklisted", .gauge, "blacklisted", "Sources in the failure cache."),
         CounterMetric(
             "downloads_suspended", .gauge, "downloadsSuspended",
-            "1 where an operator lets no download begin, else 0."),
+            "1 if an operator suspended downloads, else 0."),
         CounterMetric(
-            "prefetches", .gauge, "prefetches", "Prefetches that have not ended."),
+            "prefetches", .gauge, "prefetches", "Prefetches in progress."),
         CounterMetric(
             "waiting_prefetches", .gauge, "waitingPrefetches",
-            "URLs of prefetches that were not begun."),
+            "Prefetch URLs not started yet."),
         CounterMetric(
             "live_requests", .gauge, "liveRequests", "Requests without a terminal reply."),
         CounterMetric(
-            "live_jobs", .gauge, "liveJobs", "Jobs that wait, run, or are being cancelled."),
+            "live_jobs", .gauge, "liveJobs", "Jobs that are queued, running or being cancelled."),
         CounterMetric(
-            "live_blocks", .gauge, "liveBlocks", "Blocks of stages that somebody reads or keeps."),
+            "live_blocks", .gauge, "liveBlocks", "Stage output blocks in use."),
         CounterMetric(
             "live_bytes", .gauge, "liveBytes.", by: "kind",
-            "Bytes that workers made and nobody has used up yet."),
+            "Bytes of worker output not consumed yet."),
         CounterMetric(
             "indexed_hits", .gauge, "indexedHits",
-            "Entries of the memory tier that are answered without asking the cache."),
-        CounterMetric("clients", .gauge, "clients", "Clients that are connected."),
+            "Memory tier entries the coordinator serves without querying the cache."),
+        CounterMetric("clients", .gauge, "clients", "Connected clients."),
     ]
 
     private static let peers = [
         CounterMetric(
             "messages_malformed_total", .counter, "malformedMessages",
-            "Messages that were not understood."),
+            "Malformed messages received."),
         CounterMetric(
             "workers_expelled_total", .counter, "expelledWorkers",
-            "Workers whose session ended since they broke the protocol."),
+            "Workers disconnected for protocol violations."),
         CounterMetric(
             "workers_lost_total", .counter, "lostWorkers",
-            "Workers whose connection ended without a goodbye."),
+            "Workers that disconnected without a goodbye."),
         CounterMetric(
             "clients_lost_total", .counter, "lostClients",
-            "Clients whose connection ended without a goodbye."),
+            "Clients that disconnected without a goodbye."),
         CounterMetric(
             "peers_stalled_total", .counter, "stalledPeers",
-            "Sessions that ended since the peer did not read."),
+            "Sessions closed because the peer did not read."),
         CounterMetric(
             "strangers_total", .counter, "strangers",
-            "Connections that ended without ever having had a session."),
+            "Connections closed before a session was established."),
         CounterMetric(
             "connections_refused_total", .counter, "refusedConnections",
-            "Connections that found no place: their process or all together have too many."),
+            "Connections refused by the limit per process or in total."),
     ]
 }
 
@@ -354,13 +354,13 @@ struct CounterMetric {
 enum PoolMetrics {
     static func families(_ pools: [StatusReport.PoolStatus]) -> [MetricFamily] {
         [
-            family("workers", "Workers that are connected, by pool.", pools) { UInt64($0.workers) },
-            family("jobs", "Jobs that the workers of a pool hold.", pools) { UInt64($0.jobs) },
-            family("credit", "Jobs that the workers of a pool take at a time.", pools) {
+            family("workers", "Connected workers by pool.", pools) { UInt64($0.workers) },
+            family("jobs", "Jobs assigned to the workers of a pool.", pools) { UInt64($0.jobs) },
+            family("credit", "Concurrent jobs that the workers of a pool accept.", pools) {
                 UInt64($0.credit)
             },
-            family("queued_jobs", "Jobs that wait for a pool.", pools) { $0.queued },
-            family("output_bytes", "Bytes of a pool's output that are in use.", pools) {
+            family("queued_jobs", "Jobs queued for a pool.", pools) { $0.queued },
+            family("output_bytes", "Bytes of the pool's output in use.", pools) {
                 $0.outputBytes
             },
         ]

@@ -39,13 +39,13 @@ package final class MetricsFront: SideFront {
 
     package func handle(_ exchange: EventedExchange) {
         guard ["GET", "HEAD"].contains(exchange.method) else {
-            return refuse(exchange, 405, "only GET and HEAD are answered")
+            return refuse(exchange, 405, "only GET and HEAD are allowed")
         }
         guard exchange.target.prefix(while: { $0 != "?" }) == "/metrics" else {
-            return refuse(exchange, 404, "there is nothing but /metrics")
+            return refuse(exchange, 404, "not found: only /metrics is served here")
         }
         guard waiting.count < Self.waitingMax else {
-            return refuse(exchange, 429, "too many wait for the stack")
+            return refuse(exchange, 429, "too many requests are waiting; try again later")
         }
         waiting.append(exchange)
         guard !isAsking else { return look(at: .now()) }
@@ -137,33 +137,33 @@ package struct FrontMetrics: Hashable, Sendable {
     private var families: [MetricFamily] {
         var answered = MetricFamily(
             "imagebus_gateway_requests_total", .counter,
-            "Requests that were answered to the end, by status.")
+            "Completed requests by status.")
         for (status, count) in requests.byStatus {
             answered.add(count, [("status", "\(status)")])
         }
         var durations = MetricFamily(
             "imagebus_gateway_request_duration_seconds", .histogram,
-            "From the end of a request's head to the end of its answer.")
+            "Time from the end of the request head to the end of the response.")
         durations.add(requests.durations)
         return [
             answered,
             counter(
                 "not_modified_total", requests.notModified,
-                "Answers 304, which are among the requests, too."),
+                "Requests answered with 304, included in the requests."),
             counter(
                 "abandoned_total", requests.abandoned,
-                "Requests whose peer left before their answer was there."),
-            counter("sent_bytes_total", requests.bytes, "Bytes of bodies that were sent."),
-            gauge("in_flight", inFlight, "Requests whose answers were not sent to the end."),
-            gauge("connections", connections, "Connections that are open."),
+                "Requests abandoned by the client before the response was ready."),
+            counter("sent_bytes_total", requests.bytes, "Body bytes sent."),
+            gauge("in_flight", inFlight, "Requests in progress."),
+            gauge("connections", connections, "Open connections."),
             counter(
                 "refused_connections_total", refusedConnections,
-                "Connections that were closed at the limit of their address."),
-            gauge("unread_bytes", unread.bytes, "Bytes of answers that peers have not read."),
+                "Connections closed because of the limit per address."),
+            gauge("unread_bytes", unread.bytes, "Response bytes not read by clients yet."),
             refusedAnswers,
             counter(
                 "slow_readers_total", slowReaders,
-                "Connections that were closed since their peers read too slowly."),
+                "Connections closed because clients read too slowly."),
             durations,
         ]
     }
@@ -171,7 +171,7 @@ package struct FrontMetrics: Hashable, Sendable {
     private var refusedAnswers: MetricFamily {
         var family = MetricFamily(
             "imagebus_gateway_refused_answers_total", .counter,
-            "Answers that were refused since too much was not read, by one client or by all.")
+            "Responses refused because a client or all clients had too much unread data.")
         family.add(unread.refusedOfHTTPClients, [("limit", "client")])
         family.add(unread.refusedOfAll, [("limit", "all")])
         return family
