@@ -52,8 +52,8 @@ import Testing
         #expect(complaint(two + ["2h"]).hasPrefix("--duration: '2h' is no time from 1ms to 3600s"))
         #expect(
             complaint(["c.png"] + two + ["1s", "--duration", "2s"])
-                == "--duration is said 2 times, and there are 3 frames: say it once for all, or "
-                + "once for each")
+                == "--duration is given 2 times for 3 frames: give it once for all frames, or "
+                + "once per frame")
     }
 
     @Test(arguments: [
@@ -65,10 +65,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (["-o", "a.gif"], "there is no URL and no FILE"), (["a.png"], "there is no -o FILE"),
-        (["a.png", "-o", "a.jpg"], "jpeg has no frames: write gif, webp or png"),
+        (["-o", "a.gif"], "no URL or FILE given"), (["a.png"], "-o FILE is required"),
+        (["a.png", "-o", "a.jpg"], "jpeg cannot store animations: use gif, webp or png"),
         (["a.png", "-o", "a.gif", "--format", "webp"], "--format webp contradicts the name"),
-        (["-", "-o", "a.gif"], "'-' is no URL and no FILE"),
+        (["-", "-o", "a.gif"], "'-' is neither a URL nor a FILE"),
         (["http://", "-o", "a.gif"], "'http://': "),
         (["a.png", "-o", "a.gif", "--loops", "65536"], "--loops: '65536' is no whole number"),
         (["a.png", "-o", "a.gif", "--lossless"], "--lossless and gif contradict each other"),

@@ -64,7 +64,7 @@ import Testing
         #expect(lines[1].hasPrefix("urls.txt:4: http://a/3: invalidDownloadStatusCode (2001): "))
         #expect(lines[1].hasSuffix(" httpStatus=404"))
         #expect(lines[2].hasPrefix("http://b/: "))
-        #expect(lines[3] == "and 2 more failed; a shorter list names them")
+        #expect(lines[3] == "and 2 more failed; use a shorter list")
         #expect(lines.allSatisfy { !$0.contains("secret") })
         let advice = PrefetchLineError.advice(faults)
         #expect(advice.count == 2 && advice.last?.contains("curl -sI URL") == true, "\(advice)")
@@ -86,6 +86,6 @@ import Testing
         ends = PrefetchEnds(cached: 9, missed: 1)
         #expect(
             PrefetchSummary(counts: counts, ends: ends).text
-                == "loaded 0, already cached 9, in no cache 1, failed 0, cancelled 2\n")
+                == "loaded 0, already cached 9, not cached 1, failed 0, cancelled 2\n")
     }
 }

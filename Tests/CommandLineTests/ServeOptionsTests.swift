@@ -41,7 +41,8 @@ import Testing
         #expect(
             try options(["--only", "decode", "--decode", "3"]).kinds == [.decode, .decode, .decode])
         #expect(try options(["--only", "coordinator"]).kinds == [.coordinator])
-        #expect(complaint(["--only", "decode", "--decode", "0"]) == "there is no process to run")
+        let none = complaint(["--only", "decode", "--decode", "0"])
+        #expect(none?.hasPrefix("no processes to run") == true)
         #expect(complaint(["--only", "encoder"])?.contains("not one of coordinator") == true)
     }
 
@@ -200,9 +201,9 @@ import Testing
         let reader = try options(["--only", "transform", "--input-pools", "heavy"])
         #expect(
             reader.children(programs: "/p")[0].arguments.suffix(2) == ["--input-pool", "heavy"])
-        #expect(complaint(["--pool", "heavy"])?.contains("with --only download, decode") == true)
-        #expect(complaint(["--only", "cache", "--pool", "a"])?.contains("with --only") == true)
-        #expect(complaint(["--only", "decode", "--pool", "A"])?.contains("no name") == true)
+        #expect(complaint(["--pool", "heavy"])?.contains("require --only download|decode") == true)
+        #expect(complaint(["--only", "cache", "--pool", "a"])?.contains("require --only") == true)
+        #expect(complaint(["--only", "decode", "--pool", "A"])?.contains("pool name") == true)
         #expect(complaint(["--only", "decode", "--pool", "cache"])?.contains("another") == true)
     }
 
@@ -217,7 +218,7 @@ import Testing
         #expect(file?.path == "/run/m.prom")
         #expect(file?.seconds == 5)
         let said = complaint(["--only", kind, "--metrics-file", "/run/m.prom"])
-        #expect(said == "--metrics-file: only who serves the coordinator has figures")
+        #expect(said == "--metrics-file requires the coordinator")
     }
 
     @Test func theEnvironmentOfAContainerIsEnough() throws {

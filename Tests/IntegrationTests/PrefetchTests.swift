@@ -137,10 +137,10 @@ extension RealProcesses {
                         + "1 invalidURL)\n")
                 let said = end.errorText.split(separator: "\n")
                 let rest = try #require(
-                    said.firstIndex { $0.hasSuffix("more failed; a shorter list names them") },
+                    said.firstIndex { $0.hasSuffix("more failed; use a shorter list") },
                     "\(end)")
                 #expect(
-                    said[rest] == "imagebus prefetch: and 5 more failed; a shorter list names them")
+                    said[rest] == "imagebus prefetch: and 5 more failed; use a shorter list")
                 let next = said[(rest + 1)...].map {
                     String($0.dropFirst("imagebus prefetch: ".count))
                 }

@@ -112,14 +112,14 @@ extension HelpText {
         return """
             usage: imagebus COMMAND [options]
 
-            Loads images: downloads, caches, decodes, transforms and encodes them in worker
-            processes of their own.
+            Downloads, caches, decodes, transforms and encodes images in separate worker
+            processes.
 
             commands:
             \(commands.joined())
-            `imagebus COMMAND --help` or `imagebus help COMMAND` tells the options of a command.
-            Every option is an environment variable as well: --log-level is IMAGEBUS_LOG_LEVEL; the
-            command line wins.
+            `imagebus COMMAND --help` or `imagebus help COMMAND` lists the options of a command.
+            Every option can also be set by an environment variable: --log-level is
+            IMAGEBUS_LOG_LEVEL. The command line takes precedence.
 
             \(ExitStatuses.text)
 
@@ -133,7 +133,7 @@ enum DocumentationCommand {
     static func printScript(_ read: ReadOptions) throws(UsageError) -> Int32 {
         guard read.operands.count == 1 else {
             let names = Shell.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError("name one shell: \(names)")
+            throw UsageError("expected one shell: \(names)")
         }
         let shell = try OptionValue.word(
             read.operands[0], Shell.allCases.map { ($0.rawValue, $0) })
@@ -142,7 +142,7 @@ enum DocumentationCommand {
 
     /// Prints the manual page.
     static func printManual(_ read: ReadOptions) throws(UsageError) -> Int32 {
-        if let operand = read.operands.first { throw UsageError("'\(operand)' is no option") }
+        if let operand = read.operands.first { throw UsageError("'\(operand)' is not an option") }
         return Terminal.finish(Command.manual.name, ManualPage.imagebus.text)
     }
 }
@@ -150,37 +150,37 @@ enum DocumentationCommand {
 extension Command {
     static let completion = Command(
         name: "completion",
-        summary: "print a script with which a shell completes command lines",
+        summary: "print a shell completion script",
         usage: "bash|zsh|fish [options]",
         operands: [.words(Shell.allCases.map(\.rawValue))],
         options: [],
         notes: """
-            The script knows commands, options, the words of values that are one of a few, and
-            where a file or a directory is wanted. scripts/install puts it where the shells of this
-            machine look for it. It is of this version: print it again after an update.
+            The script completes commands, options, values with a fixed set of words, and file and
+            directory names. scripts/install puts it where the shells of this machine look for it.
+            It belongs to this version: print it again after an update.
             """,
         examples: [
             (
                 "imagebus completion bash > ~/.local/share/bash-completion/completions/imagebus",
-                "for bash with the package bash-completion"
+                "bash with the bash-completion package"
             ),
-            ("source <(imagebus completion bash)", "in this bash alone"),
-            ("imagebus completion zsh > ~/.zfunc/_imagebus", "where fpath has ~/.zfunc"),
-            ("imagebus completion fish > ~/.config/fish/completions/imagebus.fish", "for fish"),
+            ("source <(imagebus completion bash)", "current bash session only"),
+            ("imagebus completion zsh > ~/.zfunc/_imagebus", "zsh, if fpath includes ~/.zfunc"),
+            ("imagebus completion fish > ~/.config/fish/completions/imagebus.fish", "fish"),
         ])
 
     static let manual = Command(
         name: "manual",
-        summary: "print the manual page of imagebus(1)",
+        summary: "print the imagebus(1) manual page",
         usage: "[options]",
         options: [],
         notes: """
-            Source of a page for man, with all commands and options of this version. scripts/install
-            puts it where man looks for it.
+            Prints the source of a man page with all commands and options of this version.
+            scripts/install puts it where man looks for it.
             """,
         examples: [
-            ("imagebus manual | man -l -", "read it"),
-            ("imagebus manual > ~/.local/share/man/man1/imagebus.1", "where man finds it"),
+            ("imagebus manual | man -l -", "read the page"),
+            ("imagebus manual > ~/.local/share/man/man1/imagebus.1", "install it for this user"),
         ])
 }
 
@@ -196,41 +196,41 @@ extension ManualPage {
 
     /// Environment variables that don't correspond to an option.
     private static let variables: [Row] = [
-        ("IMAGEBUS_PROGRAMS", "the directory of the programs that serve starts (that of imagebus)"),
+        ("IMAGEBUS_PROGRAMS", "directory of the programs that serve starts (that of imagebus)"),
         ("XDG_RUNTIME_DIR", "holds the runtime directory of a user's stack"),
         ("XDG_CACHE_HOME, HOME", "hold the cache directory of a user's stack"),
-        ("TRACEPARENT", "W3C Trace Context of whoever calls, for get"),
-        ("TERM, KITTY_WINDOW_ID", "what the terminal can draw, for get --show"),
-        ("NO_COLOR", "no colours, whatever it says, for doctor"),
+        ("TRACEPARENT", "W3C Trace Context of the caller, for get"),
+        ("TERM, KITTY_WINDOW_ID", "graphics support of the terminal, for get --show"),
+        ("NO_COLOR", "if set, doctor prints no colors"),
     ]
 
     private static let files: [Row] = [
         (
             "$XDG_RUNTIME_DIR/imagebus, /run/imagebus, /dev/shm/imagebus-UID",
-            "the runtime directory: sockets and shared memory, by --runtime-dir another one"
+            "the runtime directory with sockets and shared memory (--runtime-dir)"
         ),
         (
             "$XDG_CACHE_HOME/imagebus, ~/.cache/imagebus",
-            "the disk tier of the cache, by --cache-dir another one"
+            "the disk tier of the cache (--cache-dir)"
         ),
-        ("/etc/imagebus/environment", "settings of the services of scripts/install"),
+        ("/etc/imagebus/environment", "settings of the services installed by scripts/install"),
     ]
 }
 
 /// The exit statuses of `imagebus` (PROTOCOL §9).
 enum ExitStatuses {
     static let rows: [(status: Int32, meaning: String)] = [
-        (0, "done"),
+        (0, "success"),
         (
             1,
-            "a miss where get was to write an image; a stack that health or doctor finds "
-                + "fault with"
+            "cache miss of get, or a problem reported by health or doctor"
         ),
-        (64, "usage"), (65, "not an image or not supported"), (66, "the origin says no"),
-        (69, "no coordinator"), (70, "internal"), (73, "the output cannot be created"),
-        (74, "nor written"), (75, "try again later"), (76, "the origin broke the protocol"),
-        (77, "refused by policy or limit"), (78, "a process of serve refuses its settings"),
-        (124, "deadline"), (130, "cancelled"), (141, "nobody reads the output"),
+        (64, "usage error"), (65, "not an image, or unsupported"), (66, "refused by the origin"),
+        (69, "no coordinator"), (70, "internal error"), (73, "output cannot be created"),
+        (74, "output cannot be written"), (75, "try again later"),
+        (76, "protocol error of the origin"),
+        (77, "refused by policy or limit"), (78, "configuration error of serve"),
+        (124, "timeout"), (130, "cancelled"), (141, "output closed by its reader"),
     ]
 
     /// All statuses in one paragraph.

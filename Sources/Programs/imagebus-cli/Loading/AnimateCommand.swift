@@ -7,69 +7,69 @@ import StackAccess
 extension Command {
     static let animate = Command(
         name: "animate",
-        summary: "make an animation of images",
+        summary: "create an animation from images",
         usage: "URL|FILE… -o FILE [options]",
         furtherOperands: .file,
         options: [
-            ("frames", frameOptions), ("result", animationOutput),
-            ("how it is encoded", settingOptions),
+            ("frames", frameOptions), ("output", animationOutput),
+            ("encoding", settingOptions),
             ("steps of every frame, in the order given", stepOptions),
-            ("how each is loaded", loadOptions), ("which stack", stackOptions), ("", laterOptions),
+            ("loading", loadOptions), ("stack", stackOptions), ("", laterOptions),
         ],
         notes: """
             Each operand is a frame, in this order: a URL, or the name of a file of at most 64 MiB.
-            Of an animation it is the first frame. All have to be of one size after the steps; a
-            --resize with --mode fill, stretch or letterbox makes them so. At most
-            \(AnimationProperties.framesMax) frames, and 64 MiB of all of them as PNG. --header goes to
-            the origins of URLs alone.
+            Animations contribute their first frame. All frames must have the same size after the
+            steps; --resize with --mode fill, stretch or letterbox ensures this. Limits:
+            \(AnimationProperties.framesMax) frames, and 64 MiB for all frames as PNG. --header is
+            sent only to the origins of URLs.
 
-            Less than 11 ms is shown as 100 ms, as everywhere on the web. GIF has hundredths of a
-            second, WebP and PNG milliseconds. Encoders may join frames that are the same.
+            As in browsers, durations below 11 ms are shown as 100 ms. GIF stores hundredths of a
+            second, WebP and PNG milliseconds. Encoders may merge identical frames.
 
-            Which stack is used is as for get, and so are --json and the statuses; where a frame
-            cannot be had, error.details.frame has its number, counted from 0. Ctrl-C cancels.
+            The stack, --json and the exit status work as for get. If a frame cannot be loaded,
+            error.details.frame is its number, counted from 0. Ctrl-C cancels.
             """,
         examples: [
             (
                 "imagebus animate a.png b.png c.png -o abc.gif",
-                "three files, a tenth of a second each"
+                "three files, 100 ms each"
             ),
             (
                 "imagebus animate URL1 URL2 --resize 320x240 --mode fill --duration 2s -o all.webp",
-                "a slide show of one size"
+                "a slide show with frames of the same size"
             ),
             (
                 "imagebus animate a.png b.png --duration 40ms --duration 1s --loops 3 -o ab.png",
-                "frames of different durations, three times"
+                "different durations, played three times"
             ),
         ])
 
     private static let frameOptions = [
         OptionDefinition(
             "duration", value: "TIME", separators: [",", " "],
-            "how long a frame is shown, 1ms to 1h: once for all, or once for each\n"
+            "frame duration, 1ms to 1h: given once for all frames, or once per frame\n"
                 + "(\(AnimateOptions.durationMilliseconds)ms)"),
         OptionDefinition(
             "loops", value: "N",
-            "how often all are shown, 0 to \(ImagebusClient.animationLoops.upperBound); "
-                + "0: without end (0)"),
+            "number of loops, 0 to \(ImagebusClient.animationLoops.upperBound); "
+                + "0: forever (0)"),
     ]
 
     private static let animationOutput =
         [
             OptionDefinition(
                 "output", letter: "o", value: "FILE",
-                "write the animation there, at once and whole; its ending says the\n"
-                    + "format where --format does not; - is standard output"),
+                "write the animation to FILE atomically; its extension selects the\n"
+                    + "format unless --format does; - is standard output"),
             OptionDefinition(
                 "format", value: "F",
                 of: .words(ImageFormat.encodable.filter(\.holdsFrames).map(\.name)),
-                "gif, webp or png (as the name of -o says, else gif)"),
-            OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
+                "gif, webp or png (by the extension of -o, else gif)"),
+            OptionDefinition("json", "print one JSON object, to stderr if -o is -"),
             progress,
             OptionDefinition(
                 "delivery", value: "HOW", of: .words(GetOptions.deliveries.map(\.name)),
-                "how it comes from the stack, as for get (auto)"),
+                "transfer from the stack, as for get (auto)"),
         ] + outputOptions.filter { ["quality", "lossless"].contains($0.name) }
 }
 
@@ -101,9 +101,9 @@ struct AnimateOptions: Hashable {
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         sources = try read.operands.map { (text) throws(UsageError) in try Self.source(text) }
-        guard !sources.isEmpty else { throw UsageError("there is no URL and no FILE") }
+        guard !sources.isEmpty else { throw UsageError("no URL or FILE given") }
         guard sources.count <= AnimationProperties.framesMax else {
-            throw UsageError("there are more than \(AnimationProperties.framesMax) frames")
+            throw UsageError("at most \(AnimationProperties.framesMax) frames are allowed")
         }
         durations = try Self.durations(read, of: sources.count)
         loops =
@@ -111,7 +111,7 @@ struct AnimateOptions: Hashable {
                 try OptionValue.integer(text, in: ImagebusClient.animationLoops)
             } ?? 0
         guard let output = read.last("output"), !output.isEmpty else {
-            throw UsageError("there is no -o FILE for the animation")
+            throw UsageError("-o FILE is required")
         }
         target = output == "-" ? .standardOutput : .file(output)
         let told = try RequestReader.request(read, url: "")
@@ -144,7 +144,7 @@ struct AnimateOptions: Hashable {
     private static func source(_ text: String) throws(UsageError) -> Source {
         guard text.contains("://") || text.hasPrefix("data:") else {
             guard text != "-", !text.isEmpty else {
-                throw UsageError("'\(text)' is no URL and no FILE: name each frame")
+                throw UsageError("'\(text)' is neither a URL nor a FILE")
             }
             return .file(text)
         }
@@ -168,8 +168,8 @@ struct AnimateOptions: Hashable {
         }
         guard told.count == count else {
             throw UsageError(
-                "--duration is said \(told.count) times, and there are \(count) frames: say it "
-                    + "once for all, or once for each")
+                "--duration is given \(told.count) times for \(count) frames: give it once "
+                    + "for all frames, or once per frame")
         }
         return told
     }
@@ -189,8 +189,8 @@ struct AnimateOptions: Hashable {
         let format = request.output.format ?? path.flatMap(OutputName.format) ?? .gif
         guard format.holdsFrames else {
             throw UsageError(
-                "\(format.name) has no frames: write gif, webp or png, by --format or the name "
-                    + "of -o")
+                "\(format.name) cannot store animations: use gif, webp or png in --format "
+                    + "or -o")
         }
         request.output.format = format
         if let path { try OutputName.settle(&request, writingTo: path) }

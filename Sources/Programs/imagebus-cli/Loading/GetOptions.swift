@@ -10,76 +10,76 @@ extension Command {
         summary: "load one image",
         usage: "URL|- [-o FILE] [options]",
         options: [
-            ("result", resultOptions + outputOptions), ("how it is encoded", settingOptions),
+            ("output", resultOptions + outputOptions), ("encoding", settingOptions),
             ("steps, in the order given", stepOptions),
-            ("how it is loaded", loadOptions + [fallback] + nameOptions + [traceparent]),
-            ("which stack", stackOptions),
+            ("loading", loadOptions + [fallback] + nameOptions + [traceparent]),
+            ("stack", stackOptions),
             ("", laterOptions),
         ],
         notes: """
-            Without -o nothing is written but one line about the image. Without steps, --format and
-            --quality the image comes as its source has it, unless the name of -o asks for another
-            format; with --original it is the source's bytes whatever the name says. --mode belongs
-            to the --resize before it, or to the next one where none before it is without a mode;
-            the default is fit.
+            Without -o, get writes no image and prints one line about it. Without steps, --format
+            and --quality, the image keeps the format of its source unless the extension of -o
+            selects another one; with --original, the source bytes are written unchanged. --mode
+            applies to the --resize before it, or to the next one if no --resize before it lacks a
+            mode; the default is fit.
 
-            get uses the stack that runs in the runtime directory, which has to be this user's or
-            root's where nothing names it. Where none runs, and neither an endpoint nor a runtime
-            directory is named, it starts a private one and ends it again; --allow-private-networks,
-            --allow-address, --ca-file and --config are for that one. Ctrl-C cancels.
+            get uses the stack in the runtime directory. Unless the directory is named explicitly,
+            that stack must belong to this user or root. If no stack is running, and neither an
+            endpoint nor a runtime directory is named, get starts a private stack and stops it
+            again; --allow-private-networks, --allow-address, --ca-file and --config apply to the
+            private stack. Ctrl-C cancels the load.
 
-            Formats that are read: \(decodableNames);
-            pdf and svg where the stack has 'serve --vector N', a private one by IMAGEBUS_VECTOR=1.
-            The bytes tell the format, not a name or a server; of an animation the first frame is
-            read, unless --frame names another one, --frames or --animated asks for all, or
-            --thumbnail alone scales it. A still image has one frame. With --json, --frames says
-            count, durations in microseconds, loops (0: without end) and files. Where it fails, the
-            files that were written stay.
+            Input formats: \(decodableNames); pdf and svg require 'serve --vector N', or
+            IMAGEBUS_VECTOR=1 for a private stack. The format is detected from the bytes, not from
+            the name or the Content-Type. Animations yield their first frame unless --frame selects
+            another one, --frames or --animated requests all, or --thumbnail is the only step. A
+            still image has one frame. With --json, --frames reports the count, durations in
+            microseconds, loops (0: forever) and files. If it fails, files already written are kept.
 
-            --partials shows a JPEG by its scans or rows, PNG and WebP by their rows, an animation
-            by its first frame, after the same steps as the image itself; nothing where a cache has
-            the image. With --json, partials says files, bytes that had arrived, and milliseconds.
+            --partials writes previews while the image downloads: JPEG by scans or rows, PNG and
+            WebP by rows, animations by their first frame, with the same steps as the image itself;
+            it writes nothing if a cache has the image. With --json, partials lists the files, the
+            bytes received and milliseconds.
 
-            --show draws with the graphics of kitty where TERM or KITTY_WINDOW_ID names it, else
-            with sixels of 256 colours where the terminal answers that it has them, else with half
-            blocks in true colour. An animation plays until its loops end, Ctrl-C (130) or a key.
+            --show uses kitty graphics if TERM or KITTY_WINDOW_ID names kitty, sixels with 256
+            colors if the terminal reports support for them, and otherwise half blocks in true
+            color. Animations play until their loops end, or until Ctrl-C (130) or a key.
 
-            What cannot be written is said before the load where it can be. With --json, error.name
-            is outputFailed then, and its code that of the kernel.
+            Errors of the output file are reported before the load if possible. With --json,
+            error.name is then outputFailed, and error.code is the errno of the kernel.
 
-            With - instead of a URL the image itself comes from standard input, at most 64 MiB,
-            and everything else is as for a URL: the same image with the same steps comes from
-            the cache.
+            If - is given instead of a URL, the image is read from standard input, at most 64 MiB.
+            Everything else works as for a URL, and results are cached by content and steps.
             """,
         examples: [
-            ("imagebus get https://example.com/photo.jpg -o photo.jpg", "the image as it is"),
+            ("imagebus get https://example.com/photo.jpg -o photo.jpg", "unchanged"),
             (
                 "imagebus get https://example.com/a.jpg --resize 512x512 --format webp -o a.webp",
-                "inside 512x512 pixels, as WebP"
+                "fit into 512x512 pixels, as WebP"
             ),
             (
                 "imagebus get URL --resize 200x200 --mode fill --rotate 90 --json -o thumb.png",
-                "several steps, and the facts as JSON"
+                "several steps, with a JSON report"
             ),
-            ("imagebus get URL --option from-cache-only --json", "what the caches have"),
-            ("imagebus get URL --frames frames --resize 200x200", "every frame of an animation"),
-            ("imagebus get URL --show", "the image in the terminal"),
-            ("imagebus get URL --partials so-far -o a.jpg", "what can be seen before all is there"),
-            ("imagebus get URL --info", "format and size"),
-            ("imagebus get URL --facts exif,colours,blurhash --json", "what else is known of it"),
+            ("imagebus get URL --option from-cache-only --json", "load only from the caches"),
+            ("imagebus get URL --frames frames --resize 200x200", "write every frame"),
+            ("imagebus get URL --show", "show the image in the terminal"),
+            ("imagebus get URL --partials so-far -o a.jpg", "write previews during the download"),
+            ("imagebus get URL --info", "print format and size"),
+            ("imagebus get URL --facts exif,colours,blurhash --json", "print further properties"),
             (
                 "imagebus get URL --resize 64x64 --fallback '#FFCCCCCC' -o face.png",
-                "a grey square where there is no image"
+                "use a gray square if the image cannot be loaded"
             ),
             (
                 "imagebus get - --resize 200x200 -o thumb.jpg < photo.jpg",
-                "an image without a URL"
+                "process an image from standard input"
             ),
         ])
 
     static let progress = OptionDefinition(
         "progress", value: "WHEN", of: .words(GetOptions.progressModes.map(\.name)),
-        "auto, bar or none (auto: on a terminal)")
+        "progress bar: auto, bar or none (auto: on a terminal)")
 
     private static let decodableNames =
         ImageFormat.decodable.map(\.name).joined(separator: ", ")
@@ -87,46 +87,46 @@ extension Command {
     private static let resultOptions = [
         OptionDefinition(
             "output", letter: "o", value: "FILE",
-            "write the image there, at once and whole; its ending says the format\n"
-                + "where --format does not; - is standard output"),
+            "write the image to FILE atomically; its extension selects the format\n"
+                + "unless --format does; - is standard output"),
         OptionDefinition(
             "frames", value: "DIR",
-            "write every frame of an animation there, as frame-0000.png and so on;\n"
-                + "the directory is made; as PNG where --format says nothing else"),
+            "write every frame of an animation to DIR as frame-0000.png and so on,\n"
+                + "creating it if needed; in PNG unless --format is given"),
         OptionDefinition(
             "partials", value: "DIR",
-            "write images of what has arrived so far there while the rest comes, as\n"
-                + "partial-0001.jpg and so on; the directory is made"),
+            "write previews to DIR during the download, as partial-0001.jpg and so\n"
+                + "on, creating it if needed"),
         OptionDefinition(
-            "show", "draw the image in this terminal, as large as it has room"),
+            "show", "show the image in this terminal, scaled down to fit"),
         OptionDefinition(
             "graphics", value: "HOW", of: .words(TerminalGraphics.names.map(\.name)),
-            "of --show: kitty, sixel, blocks, or auto: the best that the\nterminal has (auto)"),
-        OptionDefinition("json", "one JSON object; with -o - it goes to stderr"),
+            "graphics of --show: kitty, sixel, blocks, or the best available (auto)"),
+        OptionDefinition("json", "print one JSON object, to stderr if -o is -"),
         OptionDefinition(
-            "explain", "how the image came about: what was decoded and how it was encoded"),
+            "explain", "explain how the image was loaded, decoded and encoded"),
         OptionDefinition(
-            "extended-data", "with --json: the bytes that were put beside the image"),
+            "extended-data", "with --json: include the extended data stored with the image"),
         progress,
         OptionDefinition(
             "delivery", value: "HOW", of: .words(GetOptions.deliveries.map(\.name)),
-            "how the image comes from the stack: mapped, out of shared memory;\n"
-                + "pieces, through the socket; auto: mapped where that can be read"),
+            "transfer from the stack: mapped (shared memory), pieces (in chunks\n"
+                + "through the socket), or mapped if possible (auto)"),
     ]
 
     private static let fallback = OptionDefinition(
-        "fallback", value: "URL|COLOUR",
-        "what comes instead of an image that cannot be had, and is marked so:\n"
-            + "another one, loaded without the --header, or a colour, #RRGGBB or\n"
-            + "#AARRGGBB (the error)")
+        "fallback", value: "URL|COLOR",
+        "use another image, loaded without the --header, or a color (#RRGGBB\n"
+            + "or #AARRGGBB) if the image fails; the result is marked as a fallback\n"
+            + "(fail with the error)")
 
     private static let traceparent = OptionDefinition(
         "traceparent", value: "T",
-        "W3C Trace Context, for the logs of all processes ($TRACEPARENT)")
+        "W3C Trace Context to log in all processes ($TRACEPARENT)")
 
     static let stackOptions: [OptionDefinition] = [
         .endpoint,
-        OptionDefinition("private", "a stack of its own, although one may run"),
+        OptionDefinition("private", "start a private stack even if another one is running"),
         .allowPrivateNetworks, .allowAddress, .denyAddress, .certificates, .config,
         .runtimeDirectory,
         .cacheDirectory, .logLevel, .logFormat,
@@ -134,9 +134,9 @@ extension Command {
 
     private static let nameOptions = [
         OptionDefinition(
-            "group", value: "G", "32 hex digits, for imagebus cancel --group (none)"),
+            "group", value: "G", "group for imagebus cancel --group, 32 hex digits (none)"),
         OptionDefinition(
-            "slot", value: "NAME", "what it is for, in this session; not for - (none)"),
+            "slot", value: "NAME", "slot of the load in this session; not with - (none)"),
     ]
 }
 
@@ -198,14 +198,14 @@ struct GetOptions: Hashable {
     }
 
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
-        guard let url = read.operands.first else { throw UsageError("there is no URL") }
+        guard let url = read.operands.first else { throw UsageError("no URL given") }
         guard read.operands.count == 1 else {
-            throw UsageError("there is more than one URL: '\(read.operands[1])'")
+            throw UsageError("only one URL is allowed, not also '\(read.operands[1])'")
         }
         readsStandardInput = url == "-"
         request = try RequestReader.request(read, url: readsStandardInput ? "" : url)
         guard !readsStandardInput || request.headers.isEmpty else {
-            throw UsageError("--header is for an origin: standard input has none")
+            throw UsageError("--header requires a URL: standard input has no origin")
         }
         request.wantsExplanation = read.isSet("explain")
         request.context.wantsExtendedData = read.isSet("extended-data")
@@ -218,7 +218,7 @@ struct GetOptions: Hashable {
         }
         slot = read.last("slot")
         guard slot == nil || !readsStandardInput else {
-            throw UsageError("--slot: an image of standard input has none")
+            throw UsageError("--slot requires a URL: images from standard input have no slot")
         }
         stack = try StackOptions(read, environment: environment)
         trace = try Self.trace(read, environment)
@@ -231,10 +231,10 @@ struct GetOptions: Hashable {
                 try OptionValue.word(text, TerminalGraphics.names)
             } ?? TerminalGraphics.known(environment)
         if let output = read.last("output") {
-            guard !output.isEmpty else { throw UsageError("--output: a file name is not empty") }
+            guard !output.isEmpty else { throw UsageError("--output: the file name is empty") }
             guard !request.infoOnly else {
                 let name = read.isSet("info") ? "info" : "facts"
-                throw UsageError("--\(name) brings no image: leave out -o")
+                throw UsageError("--\(name) returns no image: leave out -o")
             }
             target = output == "-" ? .standardOutput : .file(output)
             if let namedFile { try OutputName.settle(&request, writingTo: namedFile) }
@@ -248,13 +248,13 @@ struct GetOptions: Hashable {
     ) throws(UsageError) -> String? {
         guard let directory = read.last("frames") else { return nil }
         guard !directory.isEmpty else {
-            throw UsageError("--frames: the name of a directory is not empty")
+            throw UsageError("--frames: the directory name is empty")
         }
         guard !readsStandardInput else {
-            throw UsageError("--frames is for a URL: an image of standard input has none")
+            throw UsageError("--frames requires a URL, not standard input")
         }
         if let name = optionsOfOneImage.first(where: read.isSet) {
-            throw UsageError("--frames brings every frame as a file: leave out --\(name)")
+            throw UsageError("--frames writes every frame to a file: leave out --\(name)")
         }
         return directory
     }
@@ -265,13 +265,13 @@ struct GetOptions: Hashable {
     ) throws(UsageError) -> String? {
         guard let directory = read.last("partials") else { return nil }
         guard !directory.isEmpty else {
-            throw UsageError("--partials: the name of a directory is not empty")
+            throw UsageError("--partials: the directory name is empty")
         }
         guard !readsStandardInput else {
-            throw UsageError("--partials is for a URL: an image of standard input comes at once")
+            throw UsageError("--partials requires a URL: standard input is read at once")
         }
         if let name = ["info", "facts", "frames"].first(where: read.isSet) {
-            throw UsageError("--partials brings images: leave out --\(name)")
+            throw UsageError("--partials writes images: leave out --\(name)")
         }
         return directory
     }
@@ -282,7 +282,7 @@ struct GetOptions: Hashable {
     ) throws(UsageError) -> Bool {
         guard read.isSet("show") else { return false }
         guard !readsStandardInput else {
-            throw UsageError("--show is for a URL: an image of standard input has none")
+            throw UsageError("--show requires a URL, not standard input")
         }
         let others = optionsOfOneImage + ["frames", "partials", "json", "format", "dpr"]
         if let name = others.first(where: read.isSet) {
@@ -303,7 +303,7 @@ struct GetOptions: Hashable {
     ) throws(UsageError) -> TraceContext? {
         try read.parsed("traceparent") { (text) throws(UsageError) in
             guard let trace = TraceContext(text: text) else {
-                throw UsageError("'\(text)' is no W3C traceparent, such as 00-…32…-…16…-01")
+                throw UsageError("'\(text)' is not a W3C traceparent, such as 00-…32…-…16…-01")
             }
             return trace
         } ?? environment["TRACEPARENT"].flatMap(TraceContext.init(text:))

@@ -11,45 +11,44 @@ extension Command {
         summary: "load images into the caches",
         usage: "[URL…] [-f FILE|-] [options]",
         options: [
-            ("what is loaded", listOptions + sharedOutputOptions),
-            ("how it is encoded", settingOptions),
+            ("input and output", listOptions + sharedOutputOptions),
+            ("encoding", settingOptions),
             ("steps, in the order given", stepOptions),
-            ("how each is loaded", prefetchLoadOptions),
-            ("which stack", stackOptions), ("", laterOptions),
+            ("loading", prefetchLoadOptions),
+            ("stack", stackOptions), ("", laterOptions),
         ],
         notes: """
-            Nothing is written but counts: the images are in the caches of the stack, under the keys
-            that get finds with the same options. Loads of the same URLs go first.
+            prefetch prints only counts. The images are stored in the caches of the stack, where get
+            finds them with the same options. Other loads of the same URLs take precedence.
 
-            The last line says how many URLs were loaded, how many the caches had already, and how
-            many failed, with which errors. Those that failed are named, each with the reason, those
-            of a list with FILE:LINE: first what is no URL there, up to 100 lines, then the first
-            sixteen of others. Behind them stands what to type next. The status is 0 where none
-            failed, else that of the first. Ctrl-C cancels what has not ended, and the status is
-            130.
+            The last line counts the URLs loaded, already cached and failed, with the errors. Failed
+            URLs are listed with the reason, and with FILE:LINE if they come from a list: up to 100
+            invalid lines first, then the first sixteen other failures, followed by suggestions. The
+            exit status is 0 if no URL failed, else that of the first failure. Ctrl-C cancels the
+            remaining URLs, with status 130.
 
-            Which stack is used is as for get. A private one ends with its memory; what it wrote to
-            the disk stays.
+            The stack is selected as for get. A private stack loses its memory tier when it stops;
+            its disk tier remains.
             """,
         examples: [
             ("imagebus prefetch URL1 URL2 --resize 200x200", "two thumbnails"),
-            ("imagebus prefetch -f urls.txt --concurrent 8", "a list, one URL a line"),
+            ("imagebus prefetch -f urls.txt --concurrent 8", "a list with one URL per line"),
             (
                 "sed s/x/y/ list | imagebus prefetch -f - --json",
-                "a list from a pipe, counts as JSON"
+                "a list from a pipe, with counts as JSON"
             ),
         ])
 
     private static let listOptions = [
         OptionDefinition(
             "file", letter: "f", value: "FILE",
-            "URLs, one a line; empty lines and lines with # are passed over;\n"
-                + "- is standard input"),
+            "read URLs from FILE, one per line; empty lines and lines starting\n"
+                + "with # are skipped; - is standard input"),
         OptionDefinition(
             "concurrent", value: "N",
-            "URLs at a time, 1 to \(RequestLimits.prefetchConcurrencyMax) "
+            "concurrent loads, 1 to \(RequestLimits.prefetchConcurrencyMax) "
                 + "(\(RequestLimits.prefetchConcurrency))"),
-        OptionDefinition("json", "one JSON object with the counts"),
+        OptionDefinition("json", "print the counts as one JSON object"),
         progress,
     ]
 
@@ -61,7 +60,7 @@ extension Command {
         loadOptions.filter { $0.name != "priority" } + [
             OptionDefinition(
                 "priority", value: "P", of: .words(Priority.allCases.map(\.name)),
-                "high, normal or low (low)")
+                "priority: high, normal or low (low)")
         ]
 }
 
@@ -83,7 +82,7 @@ struct PrefetchOptions: Hashable {
         urls = read.operands
         file = read.last("file")
         guard !urls.isEmpty || file != nil else {
-            throw UsageError("there is no URL, and no -f with a list")
+            throw UsageError("no URL or -f FILE given")
         }
         template = try RequestReader.request(read, url: "")
         priority = try Self.priority(read, template.options)
@@ -116,7 +115,7 @@ enum PrefetchTool {
             let urls = options.urls + (list?.lines.map(\.url) ?? [])
             guard urls.count <= RequestLimits.prefetchMax else {
                 throw ImageError(
-                    .limitExceeded, "a prefetch has at most \(RequestLimits.prefetchMax) URLs")
+                    .limitExceeded, "at most \(RequestLimits.prefetchMax) URLs are allowed")
             }
             let stack = try OpenStack(options.stack, interruption)
             defer { stack.end(interruption) }
@@ -197,7 +196,7 @@ enum PrefetchTool {
         let shown = faults.prefix(linesMax)
         let rest = skipped - shown.count
         return shown.map(\.line)
-            + (rest > 0 ? ["and \(rest) more failed; a shorter list names them"] : [])
+            + (rest > 0 ? ["and \(rest) more failed; use a shorter list"] : [])
     }
 
     static let linesMax = 100
@@ -286,7 +285,7 @@ struct PrefetchSummary {
     /// The summary line.
     var text: String {
         var parts = ["loaded \(loaded)", "already cached \(ends.cached)"]
-        if missed > 0 { parts.append("in no cache \(missed)") }
+        if missed > 0 { parts.append("not cached \(missed)") }
         parts.append("failed \(counts.skipped)\(errors)")
         if counts.cancelled > 0 { parts.append("cancelled \(counts.cancelled)") }
         return parts.joined(separator: ", ") + "\n"

@@ -9,7 +9,7 @@ import Supervision
 extension Command {
     static let serve = Command(
         name: "serve",
-        summary: "run coordinator and workers, supervised, in the foreground",
+        summary: "run the coordinator and its workers in the foreground",
         usage: "[options]",
         options: [
             (
@@ -17,64 +17,63 @@ extension Command {
                 [
                     OptionDefinition(
                         "only", value: "KIND", of: .words(ProcessKind.all.map(\.name)),
-                        "only these: coordinator, download, cache, decode, transform or\n"
-                            + "gateway"),
+                        "run only processes of this kind: coordinator, download, cache,\n"
+                            + "decode, transform or gateway"),
                     OptionDefinition(
                         "pool", value: "NAME",
-                        "with --only: processes of that pool of the configuration, in place\n"
-                            + "of the one that every stack has of the kind"),
+                        "with --only: run the processes of this pool from the configuration\n"
+                            + "(the default pool of the kind)"),
                     OptionDefinition(
                         "input-pools", value: "NAMES",
-                        "with --only: further pools whose segments they read, with commas"),
+                        "with --only: other pools whose output they read, comma-separated"),
                     OptionDefinition("download", value: "N", "download processes (1)"),
-                    OptionDefinition("decode", value: "N", "decode processes (one a core)"),
-                    OptionDefinition("transform", value: "N", "transform processes (one a core)"),
+                    OptionDefinition("decode", value: "N", "decode processes (one per core)"),
+                    OptionDefinition("transform", value: "N", "transform processes (one per core)"),
                     OptionDefinition(
                         "vector", value: "N",
-                        "decode processes of the pool 'vector', which draw SVG and PDF\n"
-                            + "(0: both are refused)"),
+                        "decode processes for SVG and PDF, in the pool 'vector'\n"
+                            + "(0: SVG and PDF are refused)"),
                 ]
             ),
-            ("images over HTTP", ServedGateway.definitions),
+            ("HTTP gateway", ServedGateway.definitions),
             (
                 "network",
                 [.allowPrivateNetworks, .allowAddress, .denyAddress, .certificates]
                     + DownloadSettings.definitions
             ),
             (
-                "places",
+                "configuration and directories",
                 [
                     .config, .runtimeDirectory, .cacheDirectory,
                     OptionDefinition(
                         "local-root", value: "DIRECTORY",
-                        "answer local:///PATH with the files of this directory, which the\n"
-                            + "download process has to be able to read; no link leads out of it"),
+                        "serve local:///PATH from this directory, which the download process\n"
+                            + "must be able to read; links must not lead out of it"),
                     OptionDefinition(
                         "secret-file", value: "FILE",
-                        "the key that keeps what is cached for different users apart;\n"
-                            + "made where it is missing (identity.key in the cache\n"
-                            + "directory; with --only coordinator none that lasts)"),
+                        "key that isolates cache entries loaded with credentials; created if\n"
+                            + "missing (identity.key in the cache directory; with --only\n"
+                            + "coordinator a temporary key)"),
                 ]
             ),
             ("caches", CacheSettings.definitions),
-            ("limits of images", CoordinatorSettings.limits),
+            ("image limits", CoordinatorSettings.limits),
             ("downloads and queues", CoordinatorSettings.definitions),
             (
-                "log and figures",
+                "logging and metrics",
                 [
                     .logLevel, .logFormat,
                     OptionDefinition(
                         "log-requests", value: "WHICH",
                         of: .words(RequestLogging.allCases.map(\.rawValue)),
-                        "a line for each request: all, misses (not those that memory\n"
-                            + "answered), slow (a second, or failed) or none (misses); at\n"
-                            + "most 100 lines a second"),
+                        "requests to log: all, misses (not answered from memory), slow (over\n"
+                            + "a second, or failed) or none (misses); at most 100 lines/s"),
                     OptionDefinition(
                         "metrics-file", value: "FILE",
-                        "keep the figures there in the text format of Prometheus, for a\n"
-                            + "collector that reads files; removed at the end"),
+                        "write metrics to FILE in the Prometheus text format, for a collector\n"
+                            + "that reads files; removed at exit"),
                     OptionDefinition(
-                        "metrics-seconds", value: "N", "write them so often (15)"),
+                        "metrics-seconds", value: "N", "seconds between writes (15)"),
                 ]
             ),
             (
@@ -91,33 +90,33 @@ extension Command {
             ),
         ],
         notes: """
-            Prints one line `ready ENDPOINT` once every process is part of the stack, and behind it
-            `gateway URL` where there is one. A process that dies comes back at once; who connects
-            to the gateway meanwhile waits. SIGTERM or Ctrl-C drains: nothing new is admitted, what
-            was admitted is finished, within 8 s; a second one ends all now. SIGHUP reloads the
-            file of --config, and keys, presets and tokens of the gateway, each whole or not at
-            all; other pools need a restart.
+            Prints `ready ENDPOINT` once every process is connected, followed by `gateway URL` if
+            there is a gateway. Processes that exit are restarted immediately; clients connecting to
+            the gateway wait meanwhile. SIGTERM or Ctrl-C drains the stack: new requests are refused
+            and admitted ones are completed within 8 s; a second signal stops it immediately. SIGHUP
+            reloads the --config file and the gateway's keys, presets and tokens; each is applied
+            completely or not at all. Changes to pools require a restart.
 
-            exit status: 0 drained, 124 the drain took too long, 130 a second signal, 75 another
-            serve holds the runtime directory, 64 or 78 a process cannot run with these settings
+            exit status: 0 drained, 124 draining timed out, 130 second signal, 75 another serve uses
+            the runtime directory, 64 or 78 a process cannot run with these settings
             """,
         examples: [
-            ("imagebus serve", "one stack for this user"),
+            ("imagebus serve", "a stack for this user"),
             (
                 "imagebus serve --decode 8 --memory-limit 512M --disk-limit 20G",
-                "more decoders, and limits for both tiers"
+                "more decoders, with limits for both cache tiers"
             ),
             (
                 "imagebus serve --gateway 127.0.0.1:8080 --gateway-unsigned",
-                "images over HTTP, for whoever reaches this machine's loopback"
+                "serve unsigned image URLs over HTTP on the loopback interface"
             ),
             (
                 "imagebus serve --allow-address 127.0.0.1:8000",
-                "one local origin, and no other private address"
+                "allow one local origin, and no other private address"
             ),
             (
                 "imagebus serve --only decode --decode 2 --runtime-dir /run/imagebus",
-                "two decoders for a coordinator that runs elsewhere"
+                "two decoders for a coordinator started separately"
             ),
         ])
 }
@@ -167,7 +166,7 @@ struct ServeOptions: Hashable {
     static let processesMax = 256
 
     init(_ given: ReadOptions, environment: [String: String]) throws(UsageError) {
-        if let operand = given.operands.first { throw UsageError("'\(operand)' is no option") }
+        if let operand = given.operands.first { throw UsageError("'\(operand)' is not an option") }
         only = try given.parsed("only", OptionValue.kind)
         let peers = try PeerVariables(given, only: only, environment: environment)
         let read = peers.read
@@ -205,11 +204,11 @@ struct ServeOptions: Hashable {
         removesRuntimeDirectory = read.isSet("remove-runtime-dir")
         guard cacheDirectory != nil || isMemoryOnly || !kinds.contains(.cache) else {
             throw UsageError(
-                "neither XDG_CACHE_HOME nor HOME says where the cache is: "
-                    + "name a --cache-dir")
+                "no cache directory: XDG_CACHE_HOME and HOME are not set; pass "
+                    + "--cache-dir DIRECTORY")
         }
         guard !kinds.isEmpty || gateway != nil else {
-            throw UsageError("there is no process to run")
+            throw UsageError("no processes to run: pass at least one of a kind")
         }
     }
 
@@ -232,7 +231,7 @@ struct ServeOptions: Hashable {
         if !hasFigures { read.entries.removeAll { $0.origin == .environment } }
         let file = try MetricsFileOptions(read)
         guard file == nil || hasFigures else {
-            throw UsageError("--metrics-file: only who serves the coordinator has figures")
+            throw UsageError("--metrics-file requires the coordinator")
         }
         return file
     }
@@ -286,8 +285,8 @@ struct CoordinatorSettings: Hashable {
             let path = try OptionValue.path(text)
             guard FileRoot.isPath(path) else {
                 throw UsageError(
-                    "'\(text)' is not the path of a directory: it has at most "
-                        + "\(FileRoot.bytesMax) bytes, and no '.' or '..'")
+                    "'\(text)' is not a valid directory path: use at most "
+                        + "\(FileRoot.bytesMax) bytes, without '.' and '..'")
             }
             return path
         }
@@ -298,47 +297,46 @@ struct CoordinatorSettings: Hashable {
     static let limits: [OptionDefinition] = [
         OptionDefinition(
             LimitSetting.pixels.rawValue, value: "N",
-            "pixels of what is decoded of an image, such as 50M (100M); a\n"
-                + "profile or rule of --config may make this and the next four\n"
-                + "limits narrower"),
+            "maximum pixels decoded per image, such as 50M (100M); profiles and\n"
+                + "rules in the --config file can lower this and the next four limits"),
         OptionDefinition(
-            LimitSetting.side.rawValue, value: "N", "columns or rows of it (32767)"),
+            LimitSetting.side.rawValue, value: "N", "maximum width and height of an image (32767)"),
         OptionDefinition(
             LimitSetting.body.rawValue, value: "BYTES",
-            "of an image as it is fetched or uploaded (64M)"),
+            "maximum size of a downloaded or uploaded image (64M)"),
         OptionDefinition(
-            LimitSetting.pages.rawValue, value: "N", "pages or frames of a file (10000)"),
+            LimitSetting.pages.rawValue, value: "N", "maximum pages or frames per file (10000)"),
         OptionDefinition(
             LimitSetting.metadata.rawValue, value: "BYTES",
-            "of profile, EXIF, XMP and other texts of a file (16M)"),
+            "maximum size of ICC profile, EXIF, XMP and text per file (16M)"),
     ]
 
     /// The other options.
     static let definitions: [OptionDefinition] = [
         OptionDefinition(
             "fetch-retries", value: "N",
-            "further attempts of a download that failed temporarily (2)"),
+            "retries after a temporary download failure (2)"),
         OptionDefinition(
             "fetches-per-host", value: "N",
-            "downloads of one host at a time (64; 0 without a limit)"),
+            "concurrent downloads per host (64; 0: no limit)"),
         OptionDefinition(
             "fetch-order", value: "ORDER", of: .words(["fifo", "lifo"]),
-            "fifo, or lifo: the newest first"),
+            "order of queued downloads: fifo, or lifo (newest first) (fifo)"),
         OptionDefinition(
             "blacklist-seconds", value: "N",
-            "for which a URL that failed for good is refused (600; 0 for ever)"),
+            "seconds that the failure cache keeps a failed URL (600; 0: forever)"),
         OptionDefinition(
             "blacklist-entries", value: "N",
-            "of them, the oldest makes room (10000; 0 none)"),
+            "maximum entries of the failure cache (10000; 0: disabled)"),
         OptionDefinition(
             "queue-limit", value: "N",
-            "jobs that wait for one kind of worker; one more is busy (16384)"),
+            "maximum queued jobs per kind of worker; further requests fail with\nbusy (16384)"),
         OptionDefinition(
             "connections-per-process", value: "N",
-            "clients that one process may have; one more is busy (64)"),
+            "maximum clients per process; further ones are refused with busy (64)"),
         OptionDefinition(
             "vouchers", value: "N",
-            "answers that clients may repeat without asking (131072; 0 none)"),
+            "maximum vouchers for client-side memory hits (131072; 0: disabled)"),
     ]
 }
 
@@ -420,14 +418,14 @@ struct ServedPools: Hashable {
             } ?? []
         guard name != nil || !inputs.isEmpty else { return }
         guard let kind, WorkerPool.kinds.contains(kind) else {
-            throw UsageError("--pool and --input-pools: with --only download, decode or transform")
+            throw UsageError("--pool and --input-pools require --only download|decode|transform")
         }
         guard let name, name != PoolName(kind) else { return }
         guard WorkerKind(name: name.text) == nil else {
-            throw UsageError("--pool: '\(name)' is the pool of another kind")
+            throw UsageError("--pool: '\(name)' is the default pool of another kind")
         }
         guard name != .vector || kind == .decode else {
-            throw UsageError("--pool: 'vector' is a pool of decoders")
+            throw UsageError("--pool vector requires --only decode")
         }
         own = WorkerPool(name: name, kind: kind)
     }
@@ -435,8 +433,8 @@ struct ServedPools: Hashable {
     private static func name(_ text: String) throws(UsageError) -> PoolName {
         guard let name = PoolName(text) else {
             throw UsageError(
-                "'\(text)' is no name of a pool: a small letter, then small letters, digits and "
-                    + "'-', at most \(PoolName.bytesMax) in all")
+                "'\(text)' is not a valid pool name: use a lowercase letter followed by lowercase "
+                    + "letters, digits and '-', at most \(PoolName.bytesMax) characters")
         }
         return name
     }
