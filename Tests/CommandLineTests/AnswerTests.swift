@@ -38,7 +38,7 @@ import Testing
             process(.decode, "draining"),
         ]
         #expect(
-            HealthCommand.complaint(report) == "no decode, no transform process takes jobs")
+            HealthCommand.complaint(report) == "no decode, no transform process accepts jobs")
         report.processes += [process(.decode, "ready"), process(.transform, "busy")]
         #expect(HealthCommand.complaint(report) == nil)
     }

@@ -107,7 +107,7 @@ import Testing
             CacheTool.table(page) == """
                 KEY             TIER  BYTES  FORMAT   SIZE
                 http://h/a.jpg  disk   1234    jpeg  40x30
-                there are more: --after 7
+                more entries: --after 7
 
                 """)
         #expect(
@@ -125,7 +125,7 @@ import Testing
                 http://h/a.jpg      x  disk   1234    jpeg  40x30
 
                 """)
-        #expect(CacheTool.table(EntryPage()) == "there are no such entries\n")
+        #expect(CacheTool.table(EntryPage()) == "no matching entries\n")
         let gone = EntryPage(disk: EntryCount(entries: 2, bytes: 2_048))
         #expect(
             CacheTool.sentence(gone, .all, verb: "removed")
@@ -215,6 +215,6 @@ import Testing
                 "reason":"poisoned","url":"http://a/b.jpg"}]}
 
                 """)
-        #expect(FailureCacheTool.table([]) == "nothing is on the list\n")
+        #expect(FailureCacheTool.table([]) == "the failure cache is empty\n")
     }
 }

@@ -103,7 +103,7 @@ import Testing
             ["--gateway", "unix:/" + String(repeating: "a", count: 107)],
             "is not ADDRESS:PORT, :PORT, [IPv6]:PORT or unix:/PATH"
         ),
-        (["--gateway-unsigned"], "there is no gateway without --gateway"),
+        (["--gateway-unsigned"], " requires --gateway"),
     ])
     func aGatewayThatCannotBeIsAUsageError(arguments: [String], complaint part: String) {
         #expect(complaint(arguments)?.contains(part) == true, "\(complaint(arguments) ?? "none")")

@@ -100,7 +100,7 @@ extension Conformance {
                 #expect(try stack.tiers(url) == left)
                 // A second removal finds nothing.
                 let again = try stack.run(["cache", "remove", url, "--type", tier])
-                #expect(again.outputText == "removed nothing: it was not there\n")
+                #expect(again.outputText == "nothing removed: no such entry\n")
             }
         }
 

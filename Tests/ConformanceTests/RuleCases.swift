@@ -276,7 +276,7 @@ extension Conformance {
                 let running = client.load(gallery.hold("/suspend-runs.jpg", until: gate))
                 #expect(await gallery.origin.waitForRequest("/suspend-runs.jpg"))
                 let suspend = try stack.run(["downloads", "suspend"])
-                #expect(suspend.outputText == "downloads are suspended: 0 wait, 1 run\n")
+                #expect(suspend.outputText == "downloads suspended: 0 queued, 1 running\n")
                 let waiting = client.load(gallery.url("/suspend-waits.jpg"))
                 _ = try await stack.awaitStatus("one waits") { report in
                     report.stages.contains { $0.stage == "fetch" && $0.queued == 1 }

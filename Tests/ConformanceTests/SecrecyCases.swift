@@ -94,7 +94,7 @@ extension Conformance {
             let listed = try stack.run(["blacklist", "list"]).outputText
             #expect(listed.contains(origin.url("/text.png ")), "\(listed)")
             let other = secret(origin.url("/text.png")) + "0"
-            let nothing = "nothing was on the list\n"
+            let nothing = "no matching entries\n"
             #expect(try stack.run(["blacklist", "remove", other]).outputText == nothing)
             let own = secret(origin.url("/text.png"))
             #expect(try stack.run(["blacklist", "remove", own]).outputText == "removed 1\n")

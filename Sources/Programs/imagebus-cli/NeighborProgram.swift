@@ -20,14 +20,14 @@ struct NeighborProgram: Sendable {
             let error = CurrentProcess.become(path, arguments)
             return refuse("\(path) cannot be started (\(error))")
         } catch {
-            return refuse("its program cannot be looked for (\(error))")
+            return refuse("the program's directory cannot be determined (\(error))")
         }
     }
 
     private func refuse(_ reason: String) -> Int32 {
         let error = ImageError(
             .unavailable,
-            "\(reason): this command is a program of its own; install \(name) beside imagebus")
+            "\(reason): this command requires \(name); install it next to imagebus")
         Terminal.complain(command, error)
         return error.exitStatus
     }
@@ -44,7 +44,7 @@ extension NeighborProgram {
 extension Command {
     static let url = Command(
         name: "url",
-        summary: "make, sign and explain gateway URLs",
+        summary: "build, sign and explain gateway URLs",
         usage: "build OPTIONS SOURCE | sign PATH | explain URL  [options]",
         operands: [.words(URLOptions.Action.allCases.map(\.rawValue)), .free, .free],
         options: [
@@ -53,37 +53,37 @@ extension Command {
                 [
                     OptionDefinition(
                         "accept", value: "TYPES",
-                        "explain: what the client accepts, as its field Accept says it"),
-                    OptionDefinition("json", "explain: one JSON object"),
+                        "with explain: value of the client's Accept header"),
+                    OptionDefinition("json", "with explain: print one JSON object"),
                     .runtimeDirectory,
                 ]
             ),
-            ("how the gateway is set", ServedGateway.settingDefinitions),
+            ("gateway settings", ServedGateway.settingDefinitions),
         ],
         notes: """
-            build prints the target for a source with options as the grammar writes them, such as
+            build prints the target for a SOURCE and OPTIONS in the syntax of the grammar, such as
             rs:fit:300:300/f:webp for imgproxy, 300x200/smart for thumbor and
-            full/300,/0/default.jpg for IIIF; OPTIONS may be ''. sign prints the target for a path
-            that has no signature yet. Both sign with the first key of --gateway-keys; without keys
-            they write the word that stands for a signature, which needs --gateway-unsigned.
-            --gateway-public-url stands before the target.
+            full/300,/0/default.jpg for IIIF; OPTIONS can be ''. sign prints the target for a path
+            without a signature. Both sign with the first key of --gateway-keys; without keys, they
+            use the placeholder for unsigned paths, which requires --gateway-unsigned. The target is
+            prefixed by --gateway-public-url.
 
-            explain prints what the gateway makes of a URL or of its path: the source, the steps,
-            the format, what the answer depends on and the cache key, or the status and the reason
-            of a refusal. Where a stack runs, it says whether the result is cached.
+            explain prints how the gateway interprets a URL or path: the source, steps, format, the
+            headers that the response depends on and the cache key, or the status and reason of an
+            error. If a stack is running, it also prints whether the result is cached.
 
-            exit status: 0 the target is made, or would be loaded; 1 explain: it is refused
+            exit status: 0 success, 1 with explain: the URL is refused
             """,
         examples: [
             (
                 "imagebus url build rs:fit:300:300 https://example.com/a.jpg "
                     + "--gateway-keys keys",
-                "a signed target of imgproxy's"
+                "a signed imgproxy target"
             ),
             (
                 "imagebus url explain /unsafe/90x60/example.com/a.jpg "
                     + "--gateway-grammar thumbor --gateway-unsigned",
-                "what thumbor's grammar makes of it"
+                "how the thumbor grammar reads a path"
             ),
         ])
 }
@@ -111,11 +111,11 @@ struct URLOptions: Hashable {
         let words = read.operands
         guard let action = words.first.flatMap({ Action(rawValue: $0) }) else {
             let names = Action.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError("say what to do: one of \(names)")
+            throw UsageError("expected one of \(names)")
         }
         guard words.count == action.operands.count + 1 else {
             throw UsageError(
-                "\(action.rawValue) takes \(action.operands.joined(separator: " and "))")
+                "\(action.rawValue) requires \(action.operands.joined(separator: " and "))")
         }
         var arguments = ["url", "--\(action.rawValue)"]
         if action == .explain {

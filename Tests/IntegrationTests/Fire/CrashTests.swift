@@ -41,7 +41,8 @@ extension RealProcesses {
                 let freed = try stack.run(["blacklist", "remove", url])
                 #expect(freed.outputText == "removed 1\n")
                 #expect(
-                    try stack.run(["blacklist", "list"]).outputText == "nothing is on the list\n")
+                    try stack.run(["blacklist", "list"]).outputText
+                        == "the failure cache is empty\n")
                 let size = try await client.load(request(100)).response.info?.size
                 #expect(size == PixelSize(width: 100, height: 75))
             }
@@ -64,7 +65,8 @@ extension RealProcesses {
                 #expect(report.counter("quarantined") == 0)
                 #expect(report.counter("crashes") == 0)
                 #expect(
-                    try stack.run(["blacklist", "list"]).outputText == "nothing is on the list\n")
+                    try stack.run(["blacklist", "list"]).outputText
+                        == "the failure cache is empty\n")
             }
         }
 

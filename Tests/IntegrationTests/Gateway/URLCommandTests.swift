@@ -60,7 +60,7 @@ extension RealProcesses {
         }
 
         @Test(arguments: [
-            ([], "say what to do"), (["build", "w:1"], "build takes OPTIONS and SOURCE"),
+            ([], "expected one of"), (["build", "w:1"], "build requires OPTIONS and SOURCE"),
             (["build", "w:x", "https://example.com/a.jpg", "--gateway-unsigned"], "w: "),
             (["sign", "/w:1/plain/https://example.com/a.jpg"], "operator names keys"),
             (["sign", "/w:1", "--gateway-keys", "/nowhere"], "/nowhere cannot be read"),

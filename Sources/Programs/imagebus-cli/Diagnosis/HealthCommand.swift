@@ -21,9 +21,9 @@ struct HealthOptions: Hashable {
         let within = try DoctorOptions.within(read)
         canaryMilliseconds = read.isSet("canary") ? within : nil
         guard canaryMilliseconds != nil || read.entries.allSatisfy({ $0.label != "--within" })
-        else { throw UsageError("--within is the time of --canary: give both") }
+        else { throw UsageError("--within requires --canary") }
         guard canaryMilliseconds == nil || !read.isSet("only") else {
-            throw UsageError("--canary goes through all kinds of processes: leave out --only")
+            throw UsageError("--canary checks all kinds of processes: leave out --only")
         }
         only = try read.parsed("only", OptionValue.kind)
         stack = try OperatorOptions(withoutOperands: read, environment: environment)
@@ -40,7 +40,7 @@ enum HealthCommand {
             guard let complaint = try complaint(options) else { return 0 }
             Terminal.complain("health", complaint)
             Terminal.complain(
-                "health", "next: imagebus status shows the processes, imagebus doctor what is wrong"
+                "health", "next: check imagebus status and imagebus doctor"
             )
         } catch {
             Terminal.complain("health", of: error)
@@ -108,7 +108,7 @@ enum HealthCommand {
         let missing = missingKinds(report).map(\.name)
         let kinds =
             missing.isEmpty
-            ? [] : ["no \(missing.joined(separator: ", no ")) process takes jobs"]
+            ? [] : ["no \(missing.joined(separator: ", no ")) process accepts jobs"]
         let complaints = kinds + report.missingWorkers.filter { !$0.isExternal }.map(\.description)
         return complaints.isEmpty ? nil : complaints.joined(separator: "; ")
     }
@@ -132,7 +132,7 @@ extension HealthCommand {
             answers = try HealthListener.ask(
                 in: root, about: kind, milliseconds: answerMilliseconds)
         } catch {
-            throw ImageError(.unavailable, "no supervisor can be found in \(root) (\(error))")
+            throw ImageError(.unavailable, "no supervisor found in \(root) (\(error))")
         }
         return complaint(about: kind, answers, in: root)
     }
@@ -145,7 +145,7 @@ extension HealthCommand {
         var isKnown = false
         for answer in answers {
             guard let answer, let words = try? JSONReader.texts(answer) else {
-                return "a supervisor in \(root) does not answer"
+                return "a supervisor in \(root) is not answering"
             }
             guard let word = words[kind.name] else { continue }
             guard word == "ok" else { return "\(kind.name): \(word)" }
@@ -275,6 +275,6 @@ extension StackCanary.Step {
     var sentence: String {
         let spent = "\(Int(milliseconds.rounded())) ms"
         guard let error else { return "\(stage.rawValue) answered in \(spent)" }
-        return "\(stage.rawValue) did not do its part (after \(spent)): \(error)"
+        return "\(stage.rawValue) failed (after \(spent)): \(error)"
     }
 }

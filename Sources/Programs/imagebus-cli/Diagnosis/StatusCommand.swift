@@ -17,34 +17,34 @@ extension Command {
             (
                 "",
                 OperatorOptions.definitions + [
-                    OptionDefinition("watch", "again every second, until Ctrl-C"),
+                    OptionDefinition("watch", "refresh every second until Ctrl-C"),
                     OptionDefinition(
-                        "prometheus", "the text format of Prometheus, version 0.0.4"),
+                        "prometheus", "print metrics in the Prometheus text format, version 0.0.4"),
                     OptionDefinition(
                         "output", letter: "o", value: "FILE",
-                        "write it there, at once and whole, such as for the textfile\n"
-                            + "collector of a node exporter"),
+                        "write the output to FILE atomically, for example for the textfile\n"
+                            + "collector of node_exporter"),
                 ]
             )
         ],
         notes: """
-            Asks the coordinator through admin/, so it is for the user who runs the stack. Ends 69
-            where none answers. Waits and works are of all jobs since the coordinator started;
-            what is a hit of its own index takes no time and is in no stage.
+            Queries the coordinator through admin/, so it requires the user who runs the stack.
+            Exits 69 if no coordinator answers. Wait and work times cover all jobs since the
+            coordinator started; hits of its own index take no time and belong to no stage.
             """,
         examples: [
-            ("imagebus status", "a table"),
-            ("imagebus status --json", "the same for programs"),
-            ("imagebus status --watch", "a part of it, in place"),
+            ("imagebus status", "print tables"),
+            ("imagebus status --json", "print JSON"),
+            ("imagebus status --watch", "refresh a summary in place"),
             (
                 "imagebus status --prometheus -o /var/lib/node_exporter/imagebus.prom",
-                "for a collector, once; serve --metrics-file does it again and again"
+                "write metrics once; serve --metrics-file updates them regularly"
             ),
         ])
 
     static let health = Command(
         name: "health",
-        summary: "end with 0 where the running stack can load images, else with 1",
+        summary: "exit 0 if the stack is healthy, 1 if not",
         usage: "[options]",
         options: [
             (
@@ -53,30 +53,31 @@ extension Command {
                     OptionDefinition(
                         "only", value: "KIND",
                         of: .words(ProcessKind.all.map(\.name)),
-                        "whether the processes of this kind do their part:\n"
-                            + "coordinator, download, cache, decode or transform"),
+                        "check only processes of this kind: coordinator, download, cache,\n"
+                            + "decode or transform"),
                     OptionDefinition(
-                        "canary", "whether a small image goes through the stack as well"),
+                        "canary", "also process a small test image"),
                     within, .endpoint, .runtimeDirectory,
                     OptionDefinition("config", value: "FILE", visibility: .later),
                 ]
             )
         ],
         notes: """
-            Ends 0 when the coordinator answers within 2 s and has at least one worker of each kind
-            that takes jobs, and one of each pool of the configuration; else 1, with the reason on
-            standard error: what is missing keeps requests waiting. With --only it looks no
-            further than this runtime directory: the coordinator answers, or the supervisors of that
-            kind say that each of their processes runs and is connected.
+            Exits 0 if the coordinator answers within 2 s and has at least one worker that accepts
+            jobs of each kind and of each configured pool; otherwise exits 1 and prints the reason
+            to standard error, because requests wait for missing workers. With --only, it checks
+            only this runtime directory: whether the coordinator answers, or whether the supervisors
+            of that kind report all their processes as running and connected.
 
-            --canary asks coordinator, cache, decoder and transformer one after the other, past the
-            caches and without an origin. It names the first that does not answer within the time of
-            --within, or does it wrong. A stack that is too busy for it is well: that is said, too.
+            --canary queries coordinator, cache, decoder and transformer in turn, bypassing the
+            caches and without an origin. It names the first one that doesn't answer correctly
+            within --within. A stack that is too busy for the canary counts as healthy; this is
+            reported, too.
             """,
         examples: [
-            ("imagebus health", "the whole stack"),
-            ("imagebus health --canary --within 2s", "whether an image comes through in 2 s"),
-            ("imagebus health --only decode", "a container of decoders, as its health check"),
+            ("imagebus health", "check the whole stack"),
+            ("imagebus health --canary --within 2s", "also process a test image within 2 s"),
+            ("imagebus health --only decode", "health check of a container with decoders"),
         ])
 }
 
@@ -102,12 +103,12 @@ struct StatusOptions: Hashable {
         output = try read.parsed("output", OptionValue.path)
         let isMetrics = read.isSet("prometheus")
         guard !isMetrics || !stack.printsJSON else {
-            throw UsageError("--json and --prometheus are two forms of the same: give one of them")
+            throw UsageError("--json and --prometheus cannot be combined")
         }
         format = isMetrics ? .prometheus : stack.printsJSON ? .json : .table
         guard !watches || (output == nil && !isMetrics) else {
             throw UsageError(
-                "--watch is for a terminal or a pipe; serve --metrics-file keeps a file up to date")
+                "--watch cannot be combined with --output and --prometheus")
         }
     }
 }
@@ -194,7 +195,7 @@ final class StatusWatch {
             lines = lines.map { $0.prefix(screen.columns) }
             if lines.count > screen.rows {
                 let rest = lines.count - (screen.rows - 1)
-                let note = "… \(rest) more lines: make the window higher, or imagebus status"
+                let note = "… \(rest) more lines: enlarge the window or run imagebus status"
                 lines = lines.prefix(screen.rows - 1) + [note.prefix(screen.columns)]
             }
         }

@@ -7,66 +7,64 @@ import StackAccess
 extension Command {
     static let cache = Command(
         name: "cache",
-        summary: "look at the caches, read, put or remove entries, or let go of some",
+        summary: "inspect and manage the caches",
         usage: "ACTION [KEY] [FILE] [options]",
         operands: [.words(CacheOptions.actions), .free, .file],
         options: [
             (
-                "What is concerned",
+                "selection",
                 [
                     OptionDefinition(
                         "type", value: "TIER", of: .words(CacheOptions.tierNames),
-                        "memory, disk or all (default)"),
+                        "cache tier: memory, disk or all (all)"),
                     OptionDefinition(
                         "cache", value: "NAME",
-                        "a named cache; without it the default one where a KEY is\n"
-                            + "named, else all of them"),
+                        "a named cache (with a KEY the default cache, else all caches)"),
                     OptionDefinition(
                         "url", value: "URL",
-                        "the original of that URL and all that was made of it"),
-                    OptionDefinition("prefix", value: "TEXT", "entries whose key begins so"),
+                        "the original of URL and all results made from it"),
+                    OptionDefinition("prefix", value: "TEXT", "entries whose key starts with TEXT"),
                     OptionDefinition(
                         "tag", value: "TAG", separators: [",", " "],
-                        "entries with that tag; with put: a tag of the entry (repeatable)"),
+                        "entries with TAG; with put: tag to add to the entry (repeatable)"),
                     OptionDefinition(
                         "older-than", value: "TIME",
-                        "entries stored that long ago, such as 90s, 12h, 7d or 4w"),
-                    OptionDefinition("all", "with clear: every entry of every cache"),
+                        "entries stored at least TIME ago, such as 90s, 12h, 7d or 4w"),
+                    OptionDefinition("all", "with clear: remove all entries of all caches"),
                 ]
             ),
             (
-                "What is printed",
+                "input and output",
                 [
                     OptionDefinition(
-                        "limit", value: "N", "of list: so many entries at most (1000)"),
+                        "limit", value: "N", "with list: maximum number of entries (1000)"),
                     OptionDefinition(
-                        "after", value: "PLACE", "of list: go on where the list before ended"),
+                        "after", value: "PLACE", "with list: continue after PLACE of a list"),
                     OptionDefinition(
                         "output", letter: "o", value: "FILE",
-                        "of get: where the bytes go; - is standard output (default)"),
+                        "with get: write the bytes to FILE; - is standard output (-)"),
                     OptionDefinition(
                         "extended-data", value: "FILE",
-                        "of put: 1 to \(ExtendedData.bytesMax) bytes that are kept beside the "
-                            + "image"),
+                        "with put: store up to \(ExtendedData.bytesMax) bytes from FILE"),
                     OptionDefinition(
                         "media-type", value: "TYPE",
-                        "what they are (\(ExtendedData.unknownType))"),
+                        "media type of the extended data\n(\(ExtendedData.unknownType))"),
                 ]
             ), ("", OperatorOptions.definitions),
         ],
         notes: notes,
         examples: [
-            ("imagebus cache stats", "sizes, hits, trims, and how the disk is"),
+            ("imagebus cache stats", "print sizes, hits, trims and the state of the disk"),
             (
                 "imagebus cache remove --url https://example.org/a.jpg",
-                "the original and every size of it, of everybody"
+                "remove the original and all results made from it"
             ),
-            ("imagebus cache list --prefix https://example.org/ --json", "what there is of a site"),
-            ("imagebus cache remove --tag shop", "whatever was stored with that tag"),
-            ("imagebus cache remove --older-than 30d --type disk", "what was stored long ago"),
+            ("imagebus cache list --prefix https://example.org/ --json", "list entries of a site"),
+            ("imagebus cache remove --tag shop", "remove all entries with the tag"),
+            ("imagebus cache remove --older-than 30d --type disk", "remove old disk entries"),
             (
                 "imagebus cache put https://example.org/a.jpg a.jpg --type disk",
-                "loads get this file, and do not ask the origin"
+                "store a file to be loaded instead of asking the origin"
             ),
         ])
 
@@ -75,36 +73,38 @@ extension Command {
         imagebus cache contains KEY | get KEY | put KEY FILE | remove [KEY]
         imagebus cache clear --all | clear --cache NAME
 
-        KEY is the text that imagebus get --json prints as key, and list: the URL, with what was
-        done to the image before its extension. contains prints the tiers that have it (none, disk,
-        memory or all); a look does not count as use. get writes the bytes as they are stored; where
-        no tier has them it ends 1.
+        KEY is the cache key printed by list and by imagebus get --json: the URL, with the steps
+        inserted before its extension. contains prints the tiers that have the entry (none,
+        disk, memory or all), without counting as an access. get writes the bytes as stored; it
+        exits 1 if no tier has them.
 
-        remove takes a KEY, or any of --url, --prefix, --tag, --older-than and --cache, which all
-        have to hold; with --url also what a client asked for with credentials, and what depends
-        on header fields. A URL that looks like a variant of another one, such as a-Auth(1).jpg of
-        a.jpg, goes with it. clear --all removes every entry of every cache, clear --cache those
-        of one. When either answers, no load finds these entries any more. Loads that are under
-        way for them begin anew, so that older bytes are not stored after the removal. Neither
-        asks before. With --type memory the disk keeps its entries, and loads go on. External caches
-        remove entries in steps; standard error shows how many are removed and examined. If one of
-        them stops, or Ctrl-C ends the command, the rest stays: repeat the command to go on.
+        remove takes a KEY, or any combination of --url, --prefix, --tag, --older-than and
+        --cache, all of which must match; --url includes entries loaded with credentials and
+        those that vary by header fields. It also includes URLs that look like a variant of the
+        given one, such as a-Auth(1).jpg for a.jpg. clear --all removes all entries of all
+        caches, clear --cache those of one cache. Once the command returns, loads no longer find
+        these entries. Loads in progress for them restart, so that stale bytes aren't stored
+        after the removal. Neither command asks for confirmation. With --type memory, the disk
+        keeps its entries and loads continue. External caches remove entries in steps; standard
+        error shows how many were removed and examined. If an external cache fails, or Ctrl-C
+        interrupts the command, the remaining entries are kept: repeat the command to continue.
 
-        The NAME of --cache may stand for several caches (caches in the file of serve --config);
-        contains, get, put, remove and clear then mean those that the file says for them.
+        The NAME of --cache can stand for several caches (see caches in the file of serve
+        --config); contains, get, put, remove and clear then apply to the caches listed there.
 
-        list, count and size say what there is; an entry in both tiers counts in both. bytes of list
-        are those of the image, those of count and size what the tier needs for it. stats says what
-        was so a second ago at most; BESIDE are the bytes of the log of the index and of damaged
-        indexes, which were SET ASIDE so often, LOST are entries that were found damaged, SKIPPED
-        those that the disk did not take. trim has both tiers go down to their low-water mark (serve
-        --low-water), and removes what is over age.
+        list, count and size report the entries; an entry in both tiers counts twice. bytes is
+        the size of the image in list, and the space used by the tier in count and size. stats
+        is at most a second old; BESIDE is the size of the index log and of damaged indexes, SET
+        ASIDE the number of those, LOST the number of damaged entries found, and SKIPPED the
+        number of stores that the disk did not accept. trim reduces both tiers to their
+        low-water mark (serve --low-water) and removes expired entries.
 
-        put keeps the bytes of FILE, or of standard input for -, as they are, once a decoder has
-        read their header, at most 64 MiB; it prints the tiers that have them. What is no image ends
-        65, what is too large 77, and 75 where no tier has room. With --type memory the disk keeps
-        what it has. Who loads KEY from its origin meanwhile stores after it. Its --tag and
-        --extended-data are those of the entry from now on: without them it has none.
+        put stores the bytes of FILE (standard input for -) unchanged, at most 64 MiB, after a
+        decoder has checked the header, and prints the tiers that have them. It exits 65 if they
+        are not an image, 77 if they are too large, and 75 if no tier has space. With --type
+        memory, the disk keeps its entry. A load of KEY in progress may overwrite the entry when
+        it completes. --tag and --extended-data replace those of the entry; without them it has
+        none.
         """
 }
 
@@ -174,9 +174,9 @@ struct CacheOptions: Hashable {
         case ("stats", 1): return .stats
         default:
             throw UsageError(
-                "say stats, list, count, size, trim, clear --all, contains KEY, get KEY, put KEY "
-                    + "FILE, remove KEY, or remove with --url, --prefix, --tag, --older-than or "
-                    + "--cache")
+                "expected stats, list, count, size, trim, clear --all, contains KEY, get KEY, "
+                    + "put KEY FILE, remove KEY, or remove with --url, --prefix, --tag, "
+                    + "--older-than or --cache")
         }
     }
 
@@ -185,36 +185,36 @@ struct CacheOptions: Hashable {
         // The command doesn't ask for confirmation, so `--all` is required.
         guard (action == .clear) == read.isSet("all"), action != .clear || cache == nil else {
             throw UsageError(
-                "clear --all removes every entry of every cache, clear --cache NAME those of one, "
-                    + "with --type of one tier; remove KEY removes one entry")
+                "clear requires --all or --cache NAME, optionally with --type; remove KEY removes "
+                    + "one entry")
         }
         let names = ["url", "prefix", "older-than"]
         if !action.selects, let name = names.first(where: { read.last($0) != nil }) {
-            throw UsageError("--\(name) is for list, count, size, and remove without a key")
+            throw UsageError("--\(name) requires list, count, size, or remove without a KEY")
         }
         if !action.selects, tags.isEmpty, read.last("tag") != nil {
-            throw UsageError("--tag is for list, count, size, put, and remove without a key")
+            throw UsageError("--tag requires list, count, size, put, or remove without a KEY")
         }
         if action.selects, read.entries.filter({ $0.name == "tag" }).count > 1 {
-            throw UsageError("--tag: entries are selected by one tag")
+            throw UsageError("--tag: only one tag can be selected")
         }
         if case .put = action {
         } else if read.last("extended-data") != nil {
-            throw UsageError("--extended-data and --media-type are for put")
+            throw UsageError("--extended-data and --media-type require put")
         }
         if action == .removeSelected, selection.isAll {
             throw UsageError(
-                "remove what? a KEY, or --url U, --prefix P, --tag T, --older-than D, "
-                    + "--cache NAME; clear --all removes everything")
+                "remove requires a KEY, --url, --prefix, --tag, --older-than or --cache; clear "
+                    + "--all removes everything")
         }
         if action == .trim || action == .stats, cache != nil {
-            throw UsageError("--cache: trim and stats are of all caches together")
+            throw UsageError("--cache cannot be used with trim and stats")
         }
         guard action == .list || page == CachePageOptions() else {
-            throw UsageError("--limit and --after are for list")
+            throw UsageError("--limit and --after require list")
         }
         if case .get = action { return }
-        if read.last("output") != nil { throw UsageError("--output is for get") }
+        if read.last("output") != nil { throw UsageError("--output requires get") }
     }
 
     private static func selection(_ read: ReadOptions) throws(UsageError) -> EntrySelection {
@@ -278,7 +278,7 @@ struct CachePageOptions: Hashable {
         }
         let after = try read.parsed("after") { (text) throws(UsageError) in
             guard let number = UInt64(text) else {
-                throw UsageError("'\(text)' is not what a list named to go on with")
+                throw UsageError("'\(text)' is not a PLACE printed by list")
             }
             return number
         }
@@ -302,12 +302,12 @@ struct ExtendedDataFile: Hashable {
     init?(_ read: ReadOptions) throws(UsageError) {
         let type = try read.parsed("media-type") { (text) throws(UsageError) in
             guard ExtendedData.isMediaType(text) else {
-                throw UsageError("'\(text)' is no media type, such as application/json")
+                throw UsageError("'\(text)' is not a media type, such as application/json")
             }
             return text
         }
         guard let path = try read.parsed("extended-data", OptionValue.path) else {
-            if type != nil { throw UsageError("--media-type is of --extended-data FILE") }
+            if type != nil { throw UsageError("--media-type requires --extended-data FILE") }
             return nil
         }
         self.path = path
@@ -333,7 +333,7 @@ enum InputFile {
             bytes = try FileDescriptor.open(path, [.readOnly]).readToEnd(bytesMax: bytesMax)
         } catch .fileTooLarge {
             throw ImageError(
-                .limitExceeded, "\(path) has more than \(bytesMax) bytes",
+                .limitExceeded, "\(path) is larger than \(bytesMax) bytes",
                 details: ["limit": "\(bytesMax)"])
         } catch {
             throw ImageError(
@@ -346,11 +346,11 @@ enum InputFile {
     private static func advice(_ error: Errno) -> String {
         switch error {
         case .noSuchFile, .notDirectory:
-            "look at its name with ls, or give - and the bytes by a pipe"
-        case .isDirectory: "it is a directory; name a file in it"
+            "check the name, or pass - and pipe the bytes in"
+        case .isDirectory: "it is a directory; pass a file"
         case .accessDenied, .notPermitted:
-            "name a file that user \(CurrentProcess.userID) may read"
-        default: "copy it elsewhere, and name the copy"
+            "pass a file that user \(CurrentProcess.userID) can read"
+        default: "copy it elsewhere and pass the copy"
         }
     }
 }

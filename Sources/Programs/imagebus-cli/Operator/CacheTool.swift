@@ -82,7 +82,7 @@ enum CacheTool {
 
     static func sentence(removed: CacheTypes) -> String {
         switch removed {
-        case .none: "removed nothing: it was not there\n"
+        case .none: "nothing removed: no such entry\n"
         case .all: "removed 1 entry from memory and disk\n"
         default: "removed 1 entry from \(removed.name)\n"
         }
@@ -192,7 +192,7 @@ extension CacheTool {
     }
 
     static func table(_ page: EntryPage) -> String {
-        guard !page.entries.isEmpty else { return "there are no such entries\n" }
+        guard !page.entries.isEmpty else { return "no matching entries\n" }
         let hasNames = page.entries.contains { !$0.cache.isEmpty }
         let header = ["KEY"] + (hasNames ? ["CACHE"] : []) + ["TIER", "BYTES", "FORMAT", "SIZE"]
         let rows = page.entries.map { entry in
@@ -201,7 +201,7 @@ extension CacheTool {
                 "\(entry.size.width)x\(entry.size.height)",
             ]
         }
-        let more = page.next == 0 ? "" : "there are more: --after \(page.next)\n"
+        let more = page.next == 0 ? "" : "more entries: --after \(page.next)\n"
         return TextTable.text(header, rows) + more
     }
 
@@ -299,8 +299,8 @@ enum CacheReader {
                 }
                 Terminal.complain(
                     "cache",
-                    "no tier has the entry: nothing was written; imagebus cache list names those "
-                        + "that there are")
+                    "no tier has the entry: nothing was written; imagebus cache list shows the "
+                        + "entries")
                 return ""
             }
             return try write(found, to: file, options)

@@ -8,25 +8,26 @@ import StackAccess
 extension Command {
     static let cancel = Command(
         name: "cancel",
-        summary: "end requests of any client",
+        summary: "cancel requests of any client",
         usage: "TOKEN | --group G [options]",
         options: [
             (
                 "",
                 [
                     OptionDefinition(
-                        "group", value: "G", "all requests of this group: 32 hex digits")
+                        "group", value: "G", "cancel all requests of group G, 32 hex digits")
                 ] + OperatorOptions.definitions
             )
         ],
         notes: """
-            A token is 32 hex digits, as `imagebus get --json` prints it. The request ends with
-            cancelled (2002, status 130); work that nobody else waits for is stopped. Cancelling
-            what has ended does nothing. Requests of others that end at the same moment count, too.
+            A token is 32 hex digits, as printed by `imagebus get --json`. The request ends with
+            cancelled (2002, status 130); work that no other request needs is stopped. Cancelling a
+            completed request has no effect. The printed count includes other requests cancelled at
+            the same moment.
             """,
         examples: [
-            ("imagebus cancel 00112233445566778899aabbccddeeff", "one request"),
-            ("imagebus cancel --group 00112233445566778899aabbccddeeff", "a page, a batch, a slot"),
+            ("imagebus cancel 00112233445566778899aabbccddeeff", "cancel one request"),
+            ("imagebus cancel --group 00112233445566778899aabbccddeeff", "cancel a group"),
         ])
 }
 
@@ -49,7 +50,7 @@ struct CancelOptions: Hashable {
         switch (read.operands.count, group) {
         case (0, let group?): target = .group(group)
         case (1, nil): target = .token(Token(try OptionValue.identifier(read.operands[0])))
-        default: throw UsageError("name one token, or a group with --group")
+        default: throw UsageError("expected one TOKEN or --group G")
         }
     }
 }
@@ -74,7 +75,7 @@ enum CancelTool {
             return try await client.status().count(counter) - before
         }
         if options.stack.printsJSON { return try JSONText.text(["cancelled": ended]) }
-        return ended == 0 ? "nothing was running under that name\n" : "cancelled \(ended)\n"
+        return ended == 0 ? "no matching requests\n" : "cancelled \(ended)\n"
     }
 
     private static let counter = "cancelled"
@@ -83,22 +84,22 @@ enum CancelTool {
 extension Command {
     static let failureCache = Command(
         name: "blacklist",
-        summary: "list what is not tried for a while, or take it off the list",
+        summary: "list and manage the failure cache",
         usage: "list | remove URL | clear [options]",
         operands: [.words(["list", "remove", "clear"]), .free],
         options: [("", OperatorOptions.definitions)],
         notes: """
-            A URL that failed for good, such as one whose body is no image, is refused for ten
-            minutes, or as long as serve --blacklist-seconds says: with blacklisted (status 66),
-            unless the load has --option retry-failed. Content that crashed or hung a worker twice,
-            without a success between, is quarantined: loads that need it end at once with poisoned
-            (status 65). The list lives as long as the coordinator. It shows URLs without their
-            query, as logs do; remove takes a whole URL, or what the list shows, which may be more
-            than one.
+            A URL that failed permanently, for example because its body is not an image, is kept in
+            the failure cache for ten minutes, or as set by serve --blacklist-seconds. Meanwhile
+            loads fail with blacklisted (status 66), unless they use --option retry-failed. Content
+            that crashed or hung a worker twice in a row is quarantined: loads that need it fail
+            immediately with poisoned (status 65). Entries last until the coordinator exits. The
+            list shows URLs without their query, as logs do; remove takes a complete URL, or a URL
+            from the list, which may match several entries.
             """,
         examples: [
-            ("imagebus blacklist list", "what is not tried, and for how long"),
-            ("imagebus blacklist remove https://example.org/a.jpg", "try it again"),
+            ("imagebus blacklist list", "list the entries and when they expire"),
+            ("imagebus blacklist remove https://example.org/a.jpg", "retry a URL"),
         ])
 }
 
@@ -120,8 +121,8 @@ struct FailureCacheOptions: Hashable {
         case ("list", 1): action = .list
         case ("clear", 1): action = .clear
         case ("remove", 2): action = .remove(read.operands[1])
-        case ("remove", _): throw UsageError("remove takes one URL")
-        default: throw UsageError("say list, remove URL, or clear")
+        case ("remove", _): throw UsageError("remove requires one URL")
+        default: throw UsageError("expected list, remove URL or clear")
         }
     }
 }
@@ -166,11 +167,11 @@ enum FailureCacheTool {
         if options.stack.printsJSON {
             return try JSONText.text(["removed": report.removed])
         }
-        return report.removed == 0 ? "nothing was on the list\n" : "removed \(report.removed)\n"
+        return report.removed == 0 ? "no matching entries\n" : "removed \(report.removed)\n"
     }
 
     static func table(_ entries: [FailureCacheReport.Entry]) -> String {
-        guard !entries.isEmpty else { return "nothing is on the list\n" }
+        guard !entries.isEmpty else { return "the failure cache is empty\n" }
         return TextTable.text(
             ["URL", "OPERATION", "REASON", "FOR"],
             entries.map {
@@ -207,18 +208,18 @@ struct FailureCacheAnswer: Encodable {
 extension Command {
     static let downloads = Command(
         name: "downloads",
-        summary: "let no download begin for a while, or let them go on",
+        summary: "suspend or resume downloads",
         usage: "suspend | resume [options]",
         operands: [.words(["suspend", "resume"])],
         options: [("", OperatorOptions.definitions)],
         notes: """
-            While downloads are suspended, those that run go on, and those that wait keep waiting,
-            each within the timeout of its request; what the caches have is delivered. imagebus
-            status and the metrics say so. It lasts until resume, or until the coordinator ends.
+            While downloads are suspended, those in progress continue and queued ones wait, each up
+            to the timeout of its request; cached images are delivered. imagebus status and the
+            metrics report the suspension. It lasts until resume, or until the coordinator exits.
             """,
         examples: [
-            ("imagebus downloads suspend", "such as while an origin is maintained"),
-            ("imagebus downloads resume", "what waited begins"),
+            ("imagebus downloads suspend", "during maintenance of an origin"),
+            ("imagebus downloads resume", "start the queued downloads"),
         ])
 }
 
@@ -232,7 +233,7 @@ struct DownloadsOptions: Hashable {
         switch (read.operands.first, read.operands.count) {
         case ("suspend", 1): command = .suspend
         case ("resume", 1): command = .resume
-        default: throw UsageError("say suspend or resume")
+        default: throw UsageError("expected suspend or resume")
         }
     }
 }
@@ -263,29 +264,29 @@ struct DownloadsAnswer: Encodable {
     let running: UInt64
 
     var sentence: String {
-        "downloads \(isSuspended ? "are suspended" : "go on"): \(waiting) wait, \(running) run\n"
+        "downloads \(isSuspended ? "suspended" : "active"): \(waiting) queued, \(running) running\n"
     }
 }
 
 extension Command {
     static let drain = Command(
         name: "drain",
-        summary: "replace the processes of one kind, without losing a request",
+        summary: "replace the processes of one kind without failing requests",
         usage: "KIND|KIND/POOL [options]",
         operands: [.words(WorkerKind.allCases.map(\.name))],
         options: [("", OperatorOptions.definitions)],
         notes: """
-            KIND is coordinator, download, cache, decode or transform, and POOL one pool of it, as
-            imagebus status shows it. The processes that are meant take nothing new, finish what
-            they hold, write what is unwritten, and end; their supervisors start the next ones at
-            once. Waits until these are there, 8 s at most: then it ends with 124, and says what is
-            missing. What a process cannot finish in that time another one begins again, within the
-            request's own timeout.
+            KIND is coordinator, download, cache, decode or transform, and POOL one of its pools, as
+            shown by imagebus status. The selected processes accept no new work, finish their jobs,
+            write pending data and exit; their supervisors start replacements immediately. The
+            command waits up to 8 s for the replacements, then exits with 124 and reports what is
+            missing. Jobs that a process can't finish in time are restarted by another one, within
+            the timeout of the request.
             """,
         examples: [
-            ("imagebus drain decode", "such as after an update of the programs"),
-            ("imagebus drain decode/raw", "the pool raw of the configuration alone"),
-            ("imagebus drain coordinator", "clients send the next one what this one refused"),
+            ("imagebus drain decode", "replace all decoders, for example after an update"),
+            ("imagebus drain decode/raw", "replace only the pool raw of the configuration"),
+            ("imagebus drain coordinator", "clients retry with the new coordinator"),
         ])
 }
 
@@ -298,7 +299,7 @@ struct DrainOptions: Hashable {
         stack = try OperatorOptions(read, environment: environment)
         guard read.operands.count == 1 else {
             let names = WorkerKind.allCases.map(\.name).joined(separator: ", ")
-            throw UsageError("name one kind: \(names); or one pool of it, such as decode/NAME")
+            throw UsageError("expected one KIND (\(names)) or KIND/POOL, such as decode/raw")
         }
         target = try DrainTarget(read.operands[0])
     }
@@ -318,13 +319,13 @@ struct DrainTarget: Hashable {
         guard let kind = WorkerKind(name: String(parts[0])) else {
             let names = WorkerKind.allCases.map(\.name).joined(separator: ", ")
             throw UsageError(
-                "'\(parts[0])' is not one of \(names); a pool of the configuration is written "
-                    + "behind its kind, such as decode/NAME")
+                "'\(parts[0])' is not one of \(names); write pools as KIND/POOL, such as "
+                    + "decode/raw")
         }
         self.kind = kind
         guard parts.count == 2 else { return }
         guard kind != .coordinator, let name = PoolName(String(parts[1])) else {
-            throw UsageError("'\(parts[1])' is no name of a pool of \(kind.name) workers")
+            throw UsageError("'\(parts[1])' is not a valid name for a pool of \(kind.name) workers")
         }
         pool = name
     }
@@ -343,7 +344,7 @@ struct DrainTarget: Hashable {
         guard let pool, !pools.contains(pool) else { return }
         throw ImageError(
             .invalidRequest,
-            "there is no pool '\(pool)' of \(kind.name) workers, but "
+            "no pool '\(pool)' of \(kind.name) workers exists; the pools are "
                 + pools.map { "\(kind.name)/\($0)" }.joined(separator: ", "))
     }
 }
@@ -386,7 +387,7 @@ enum DrainTool {
                 throw ImageError(
                     .deadlineExceeded,
                     "\(missing) of \(told) \(target.name) processes were not replaced within "
-                        + "\(limitMilliseconds / 1_000) s; see imagebus status")
+                        + "\(limitMilliseconds / 1_000) s; check imagebus status")
             }
             // Ends early only if the task is canceled, and then no one waits for it.
             try? await Task.sleep(for: pause)
@@ -409,7 +410,7 @@ enum DrainTool {
 
     static func sentence(_ target: DrainTarget, replaced: Int) -> String {
         switch replaced {
-        case 0: "there was no \(target.name) process\n"
+        case 0: "no \(target.name) process is running\n"
         case 1: "replaced 1 \(target.name) process\n"
         default: "replaced \(replaced) \(target.name) processes\n"
         }

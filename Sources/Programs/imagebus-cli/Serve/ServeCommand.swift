@@ -46,14 +46,14 @@ enum ServeCommand {
             log.error(error.description)
             return GatewayListenError.exitStatus
         } catch {
-            log.error("serve cannot run", ["reason": "\(error)"])
+            log.error("cannot start", ["reason": "\(error)"])
             return internalStatus
         }
     }
 
     private static func refuse(_ faults: [String], _ log: Log) -> Int32 {
         for fault in faults {
-            log.error("the configuration cannot be used", ["at": "\(fault)"])
+            log.error("invalid configuration", ["at": "\(fault)"])
         }
         return ConfigurationCheck.faultStatus
     }
@@ -61,8 +61,8 @@ enum ServeCommand {
     private static func warnOfVariables(_ options: ServeOptions, _ log: Log) {
         guard let variable = options.ignoredVariable else { return }
         log.warning(
-            "variables of another image server are not read: --gateway ADDRESS:PORT starts a "
-                + "gateway, which reads them",
+            "variables of another image server are ignored without a gateway; start one with "
+                + "--gateway ADDRESS:PORT",
             ["variable": "\(variable)"])
     }
 
@@ -78,7 +78,7 @@ enum ServeCommand {
         let paths = directory.paths
         if directory.hasSegmentsElsewhere {
             log.info(
-                "the runtime directory is not on tmpfs, shared memory goes elsewhere",
+                "runtime directory is not on tmpfs; placing shared memory elsewhere",
                 ["runtimeDirectory": "\(paths.root)", "segments": "\(paths.segmentsRoot)"])
         }
         // With `--only`, the kind runs as a user of its own, or its workers are external.
@@ -156,7 +156,7 @@ extension ServeCommand {
             return try HealthListener(in: paths.root, only: options.only)
         } catch {
             log.warning(
-                "nobody can ask for the health of this supervisor",
+                "cannot listen for health queries",
                 ["directory": .string(paths.root), "reason": "\(error)"])
             return nil
         }
@@ -405,7 +405,7 @@ final class MetricsFile {
         } catch {
             // Logs the failure only once.
             if !hasFailed {
-                log.warning("figures cannot be written", ["reason": .string("\(error)")])
+                log.warning("cannot write metrics", ["reason": .string("\(error)")])
             }
             hasFailed = true
         }
@@ -440,19 +440,18 @@ struct MetricsFileOptions: Hashable {
 extension Command {
     static let config = Command(
         name: "config",
-        summary: "look at a configuration without using it",
+        summary: "check a configuration file",
         usage: "check [FILE] [options]",
         operands: [.words(["check"]), .file],
         options: [("", [.config])],
         notes: """
-            check reads the file, which may also be named by --config or IMAGEBUS_CONFIG, and prints
-            one line with what is in it, or every fault as FILE:LINE: REASON. Secret files are
-            not opened.
+            check reads FILE, --config or IMAGEBUS_CONFIG, and prints a one-line summary, or each
+            error as FILE:LINE: REASON. Secret files are not opened.
 
-            exit status: 0 it can be used, 64 it cannot
+            exit status: 0 valid, 64 invalid
             """,
         examples: [
-            ("imagebus config check /etc/imagebus.yaml", "before kill -HUP of the one that serves")
+            ("imagebus config check /etc/imagebus.yaml", "check the file before kill -HUP of serve")
         ])
 }
 
@@ -467,11 +466,11 @@ enum ConfigurationCheck {
 
         init(_ read: ReadOptions, _ environment: [String: String]) throws(UsageError) {
             guard read.operands.first == "check", read.operands.count <= 2 else {
-                throw UsageError("write check, and the file")
+                throw UsageError("expected check [FILE]")
             }
             let named = read.operands.count == 2 ? read.operands[1] : read.last("config")
             guard let named, !named.isEmpty else {
-                throw UsageError("no file is named, neither here nor by IMAGEBUS_CONFIG")
+                throw UsageError("no file given: pass FILE or --config, or set IMAGEBUS_CONFIG")
             }
             path = named
         }

@@ -50,7 +50,7 @@ struct ServedGateway: Hashable {
                 read.entries.contains { $0.label == "--\(Self.name(of: setting))" }
             }
             guard let orphan else { return nil }
-            throw UsageError("--\(Self.name(of: orphan)): there is no gateway without --gateway")
+            throw UsageError("--\(Self.name(of: orphan)) requires --gateway")
         }
         (self.secrets, isNamed) = (secrets, named != nil)
         settings = GatewayListenerSettings(place, values: try Self.values(read))
@@ -85,8 +85,8 @@ struct ServedGateway: Hashable {
             guard let file = try ServedWatermark(text) else { return nil }
             guard kind == nil else {
                 throw UsageError(
-                    "a file is given to the coordinator of the same serve: name a URL here, such "
-                        + "as local:///mark.png with --local-root of the coordinator")
+                    "a file requires the coordinator in the same serve: pass a URL, such as "
+                        + "local:///mark.png with --local-root of the coordinator")
             }
             return file
         } ?? nil
@@ -106,9 +106,9 @@ struct ServedGateway: Hashable {
         [
             OptionDefinition(
                 name, value: "ADDRESS:PORT",
-                "answer images over HTTP there (imagebus-gateway); its URL is printed\n"
-                    + "behind the ready line. \":8080\" is every address of this machine,\n"
-                    + "\"unix:/PATH\" a Unix socket")
+                "serve images over HTTP at this address (imagebus-gateway); its URL\n"
+                    + "is printed after the ready line. \":8080\" listens on all addresses,\n"
+                    + "\"unix:/PATH\" on a Unix socket")
         ]
         + settingDefinitions
 
@@ -163,14 +163,14 @@ final class ServedListeners {
             let new = try ConfigurationFile.read(configurationFile).gateways
             guard new.map(\.place) == places else {
                 return log.error(
-                    "the gateways stay as they are: other listeners need a restart of serve",
+                    "gateways not reloaded: changed listeners require a restart of serve",
                     ["file": .string(configurationFile)])
             }
             try write(new)
             settings = new
         } catch {
             log.error(
-                "the gateways stay as they are: their new settings cannot be used",
+                "gateways not reloaded: invalid settings",
                 ["reason": "\(error)"])
         }
     }
@@ -193,7 +193,7 @@ final class ServedListeners {
         }
         guard canCopyWatermarks else {
             throw UsageError(
-                "gateway.watermark: a file is for serve without --only: name a URL, such as "
+                "gateway.watermark: a file requires serve without --only; use a URL, such as "
                     + "local:///mark.png")
         }
         try file.leave(in: runtimeDirectory)
@@ -249,7 +249,7 @@ struct GatewayListenError: Error, Hashable, CustomStringConvertible {
     static let exitStatus: Int32 = 78
 
     var description: String {
-        "the gateway cannot listen at \(place.text) (\(errno)): name another place with --gateway"
+        "the gateway cannot listen on \(place.text) (\(errno)): pass another address with --gateway"
     }
 }
 
@@ -274,31 +274,31 @@ struct ServedWatermark: Hashable {
             bytes = try Self.bytes(at: OptionValue.path(text))
         }
         guard bytes.count <= Self.bytesMax else {
-            throw UsageError("the image has more than \(Self.bytesMax) bytes")
+            throw UsageError("the image is larger than \(Self.bytesMax) bytes")
         }
         guard
             ImageFormat.sniff(bytes, tail: bytes.suffix(100))
                 != .undefined
-        else { throw UsageError("this is not an image in a format that is read") }
+        else { throw UsageError("not an image in a supported format") }
     }
 
     private static func bytes(at path: String) throws(UsageError) -> [UInt8] {
         do throws(Errno) {
             return try FileDescriptor.open(path).readToEnd(bytesMax: bytesMax + 1)
         } catch {
-            throw UsageError("\(path) cannot be read (\(error)): name an image or its URL")
+            throw UsageError("\(path) cannot be read (\(error)): pass the path or URL of an image")
         }
     }
 
     private static func bytes(ofData text: String) throws(UsageError) -> [UInt8] {
         let parts = text.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].hasSuffix(";base64") else {
-            throw UsageError("write data:;base64, and then the image in Base64")
+            throw UsageError("expected data:;base64, followed by the image in Base64")
         }
         var digits = parts[1].utf8.filter { ![0x0A, 0x0D, 0x20].contains($0) }
         while digits.last == UInt8(ascii: "=") { digits.removeLast() }
         guard let bytes = Base64.bytes(ofDigits: digits, last: (UInt8(ascii: "+"), 0x2F)) else {
-            throw UsageError("what is behind data:;base64, is not Base64")
+            throw UsageError("invalid Base64 after data:;base64,")
         }
         return bytes
     }
