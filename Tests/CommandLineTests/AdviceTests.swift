@@ -55,9 +55,9 @@ import Testing
 
     @Test func whatTheMessageSaysIsNotSaidAgain() {
         #expect(ImageError(.unavailable, "start one with imagebus serve").advice == nil)
-        #expect(ImageError(.deadlineExceeded, "--timeout gives it more").advice == nil)
+        #expect(ImageError(.deadlineExceeded, "raise it with --timeout").advice == nil)
         #expect(
             ImageError(.limitExceeded, "too large", details: ["setting": "body-limit"]).advice
-                == "serve --body-limit sets that limit")
+                == "serve --body-limit sets this limit")
     }
 }

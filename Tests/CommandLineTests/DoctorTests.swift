@@ -39,13 +39,13 @@ import Testing
         #expect(report.findings.allSatisfy { $0.state == .ok && $0.mend == nil })
         #expect(report.findings.count == 8)
         #expect(report.exitStatus == 0)
-        #expect(report.text(colored: false).hasSuffix("\nall is ok\n"))
+        #expect(report.text(colored: false).hasSuffix("\nall checks passed\n"))
     }
 
     @Test func theLimitOfTheDiskTierIsSaid() {
         let report = DoctorReport(findings: MachineFindings(properties: properties()).all)
         let cache = report.findings.first { $0.name == "cache directory" }
-        #expect(cache?.says.hasSuffix("the disk tier takes 819.2 MB at most") == true, "\(report)")
+        #expect(cache?.says.hasSuffix("the disk tier uses at most 819.2 MB") == true, "\(report)")
     }
 
     private static let faults:
@@ -89,7 +89,7 @@ import Testing
         ]).all
         #expect(findings.map(\.name) == ["decode memory", "transform memory"])
         #expect(findings.map(\.state) == [.short, .ok])
-        #expect(findings[0].mend?.contains("MemoryMax=2048M of its unit") == true)
+        #expect(findings[0].mend?.contains("MemoryMax=2048M in its unit") == true)
         #expect(GroupFindings([]).all.isEmpty)
     }
 

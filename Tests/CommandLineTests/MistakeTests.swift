@@ -58,11 +58,11 @@ import Testing
     }
 
     @Test func aTrimWithoutAValueSaysHowItIsWritten() throws {
-        #expect(complaint(["--trim"]) == "--trim needs a value; '--trim=' takes the usual one")
+        #expect(complaint(["--trim"]) == "--trim requires a value; '--trim=' uses the default")
         #expect(
             complaint(["--trim", "--lossless"])
-                == "--trim needs a value, and '--lossless' is an option; '--trim=' takes the usual "
-                + "one")
+                == "--trim requires a value, but '--lossless' is an option; '--trim=' uses the "
+                + "default")
         #expect(try options(["--trim="]).request.steps == [.trim(tolerance: 10, nil)])
         // There is no default box for a resize.
         #expect(complaint(["--resize"]) == "--resize needs a value")

@@ -33,8 +33,10 @@ import Testing
 
     @Test func anOptionIsNoValue() throws {
         #expect(
-            complaint(["--decode", "-o", "f"]) == "--decode needs a value, and '-o' is an option")
-        #expect(complaint(["-o", "--help"]) == "--output needs a value, and '--help' is an option")
+            complaint(["--decode", "-o", "f"])
+                == "--decode requires a value, but '-o' is an option")
+        #expect(
+            complaint(["-o", "--help"]) == "--output requires a value, but '--help' is an option")
         #expect(try read(["--decode", "-1", "-o", "-"]).entries.map(\.value) == ["-1", "-"])
     }
 
@@ -68,7 +70,7 @@ import Testing
     @Test func aFlagInTheEnvironmentIsNothingElse() {
         #expect(
             complaint([], ["IMAGEBUS_ALLOW_PRIVATE_NETWORKS": "maybe"])
-                == "IMAGEBUS_ALLOW_PRIVATE_NETWORKS=maybe: write 1 or 0, true or false")
+                == "IMAGEBUS_ALLOW_PRIVATE_NETWORKS=maybe: use 1 or 0, true or false")
     }
 
     @Test func severalValuesInTheEnvironmentAreTakenApart() throws {
@@ -86,11 +88,11 @@ import Testing
         (["--outptu", "f"], "unknown option '--outptu', did you mean '--output'?"),
         (["--parent-pit", "1"], "unknown option '--parent-pit'"),
         (["-z"], "unknown option '-z'"),
-        (["--decode"], "--decode needs a value"),
-        (["-o"], "-o needs a value"),
+        (["--decode"], "--decode requires a value"),
+        (["-o"], "-o requires a value"),
         (["--allow-private-networks=1"], "--allow-private-networks takes no value"),
-        (["--allow"], "'--allow' may be --allow-address or --allow-private-networks"),
-        (["--blur", "2"], "--blur is not in this version"),
+        (["--allow"], "'--allow' is ambiguous: --allow-address or --allow-private-networks"),
+        (["--blur", "2"], "--blur is not supported by this version"),
     ])
     func whatMakesNoSenseIsNamed(_ arguments: [String], _ message: String) {
         #expect(complaint(arguments) == message)

@@ -102,7 +102,7 @@ import Testing
             Issue.record("written")
         } catch {
             #expect(error.exitStatus == 74 && error.reason == .noSpace)
-            #expect(error.message.contains("make room"))
+            #expect(error.message.contains("free some space"))
         }
     }
 }

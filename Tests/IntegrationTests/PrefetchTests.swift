@@ -146,8 +146,8 @@ extension RealProcesses {
                 }
                 #expect(
                     Set(next) == [
-                        "next: name a URL such as https://example.com/photo.jpg",
-                        "next: look whether the URL is right: curl -sI URL",
+                        "next: pass a URL such as https://example.com/photo.jpg",
+                        "next: check the URL: curl -sI URL",
                     ])
                 let answer = try stack.run(line + ["--json"]).json()
                 let failures = try #require(answer["failures"]?.array)

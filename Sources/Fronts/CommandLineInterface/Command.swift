@@ -116,8 +116,8 @@ package struct OptionDefinition: Hashable, Sendable {
         "IMAGEBUS_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
     }
 
-    package static let help = OptionDefinition("help", letter: "h", "show this text")
-    package static let version = OptionDefinition("version", "show the versions")
+    package static let help = OptionDefinition("help", letter: "h", "print this help")
+    package static let version = OptionDefinition("version", "print the version")
 }
 
 /// The possible values of an option or operand, for shell completion.

@@ -117,13 +117,13 @@ package struct ManualPage {
     private var description: String {
         RoffText.paragraphs(
             """
-            Imagebus downloads, caches, decodes, transforms and encodes images in worker processes \
-            of their own. `imagebus serve` runs them; the other commands use the stack that runs, \
-            or tell of it, and `imagebus get` starts one of its own where none runs.
+            Imagebus downloads, caches, decodes, transforms and encodes images in separate worker \
+            processes. `imagebus serve` runs them; the other commands use or inspect the running \
+            stack, and `imagebus get` starts a private one if none is running.
 
-            Options may stand anywhere behind the command. One that takes a value is written as \
-            --name value, --name=value or, where it has a letter, -n value. What begins a name \
-            that is the only one so stands for it. Behind -- all words are operands.
+            Options can appear anywhere after the command. Options with a value are written as \
+            --name value, --name=value or, if they have a letter, -n value. Names can be \
+            abbreviated to a unique prefix. After --, all words are operands.
             """)
     }
 
@@ -160,8 +160,8 @@ package struct ManualPage {
         let list = "\(names.sorted().joined(separator: ", "))."
         return RoffText.paragraphs(
             """
-            Every option is a variable as well: --log-level is IMAGEBUS_LOG_LEVEL. A flag is 1 or \
-            0, several values have commas between them, and the command line wins.
+            Every option can also be set by a variable: --log-level is IMAGEBUS_LOG_LEVEL. Flags \
+            are 1 or 0, multiple values are comma-separated, and the command line takes precedence.
             """) + rows(variables) + ".PP\nVariables of options:\n\(RoffText.escaped(list))\n"
     }
 

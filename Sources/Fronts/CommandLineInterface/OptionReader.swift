@@ -12,11 +12,11 @@ package enum OptionReader {
         for entry in read.entries {
             if isOption(entry.value, definitions) {
                 throw UsageError(
-                    "--\(entry.name) needs a value, and '\(entry.value)' is an option"
+                    "--\(entry.name) requires a value, but '\(entry.value)' is an option"
                         + usual(entry.name, definitions))
             }
             if definitions.contains(where: { $0.name == entry.name && $0.visibility == .later }) {
-                throw UsageError("--\(entry.name) is not in this version")
+                throw UsageError("--\(entry.name) is not supported by this version")
             }
         }
         let given = Set(read.entries.map(\.name))
@@ -39,7 +39,7 @@ package enum OptionReader {
         guard definitions.contains(where: { $0.name == name && $0.hasUsualValue }) else {
             return ""
         }
-        return "; '--\(name)=' takes the usual one"
+        return "; '--\(name)=' uses the default"
     }
 
     /// Whether a value is the name of an option, which means that the preceding option's value is
@@ -62,7 +62,7 @@ package enum OptionReader {
             case "", "0", "false", "no", "off": return []
             default:
                 throw UsageError(
-                    "\(definition.environmentName)=\(text): write 1 or 0, true or false")
+                    "\(definition.environmentName)=\(text): use 1 or 0, true or false")
             }
         }
         guard let separators = definition.separators else {
@@ -95,7 +95,7 @@ extension OptionReader {
             switch error {
             case .missingValue(let argument):
                 throw UsageError(
-                    "\(argument) needs a value" + usual(argument.dropFirst(2), definitions))
+                    "\(argument) requires a value" + usual(argument.dropFirst(2), definitions))
             case .refused(let argument): throw refusal(of: argument, definitions)
             }
         }
@@ -117,7 +117,7 @@ extension OptionReader {
                 "unknown option '--\(name)'" + SpellingSuggestion.question("--\(name)", known))
         }
         let names = candidates.map { "--\($0.name)" }
-        return UsageError("'--\(name)' may be \(names.joined(separator: " or "))")
+        return UsageError("'--\(name)' is ambiguous: \(names.joined(separator: " or "))")
     }
 }
 
@@ -232,7 +232,7 @@ package enum EnvironmentSpelling {
             guard name.hasPrefix(prefix), !known.contains(name),
                 let near = SpellingSuggestion.nearest(bare(name), words)
             else { return nil }
-            return "\(name) is no variable of Imagebus and has no effect, did you mean "
+            return "\(name) is not a variable of Imagebus and has no effect, did you mean "
                 + "\(prefix)\(near)?"
         }
     }

@@ -12,7 +12,7 @@ package enum OptionValue {
     ) throws(UsageError) -> Int {
         guard let number = PlainNumber.integer(text), range.contains(number) else {
             throw UsageError(
-                "'\(text)' is no whole number from \(range.lowerBound) to \(range.upperBound)")
+                "'\(text)' is not an integer between \(range.lowerBound) and \(range.upperBound)")
         }
         return number
     }
@@ -20,7 +20,7 @@ package enum OptionValue {
     /// Parses a number of bytes, optionally with a suffix K, M, G or T (powers of 1024).
     package static func bytes(_ text: String) throws(UsageError) -> Int {
         if let bytes = PlainNumber.scaled(text, by: 1_024), bytes > 0 { return bytes }
-        throw UsageError("'\(text)' is no number of bytes, such as 268435456 or 256M")
+        throw UsageError("'\(text)' is not a number of bytes, such as 268435456 or 256M")
     }
 
     /// Parses a duration, such as `250ms`, `10s`, `2m` or `1h`, to milliseconds; a plain number is
@@ -34,7 +34,7 @@ package enum OptionValue {
             (number * unit.1).rounded() >= 1, number * unit.1 <= Double(limit)
         else {
             throw UsageError(
-                "'\(text)' is no time from 1ms to \(limit / 1000)s, such as 250ms, 10s or 2m")
+                "'\(text)' is not a time from 1ms to \(limit / 1000)s, such as 250ms, 10s or 2m")
         }
         return Int((number * unit.1).rounded())
     }
@@ -67,7 +67,7 @@ package enum OptionValue {
             let port = PlainNumber.integer(String(text[text.index(after: colon)...])),
             (1...65535).contains(port), isAddress(text[..<colon])
         else {
-            throw UsageError("'\(text)' is no IP:PORT, such as 10.0.0.7:8080 or [fd00::7]:8080")
+            throw UsageError("'\(text)' is not IP:PORT, such as 10.0.0.7:8080 or [fd00::7]:8080")
         }
         return text
     }
@@ -82,7 +82,7 @@ package enum OptionValue {
             (shared..<8 * bytes.count).allSatisfy({ bytes[$0 / 8] & 0x80 >> ($0 % 8) == 0 })
         else {
             throw UsageError(
-                "'\(text)' is no range of addresses, such as 203.0.113.0/24 or fd00::/8")
+                "'\(text)' is not an address range, such as 203.0.113.0/24 or fd00::/8")
         }
         return text
     }
@@ -97,10 +97,10 @@ package enum OptionValue {
 
     /// Returns an absolute path; a relative path is resolved against the working directory.
     package static func path(_ text: String) throws(UsageError) -> String {
-        guard !text.isEmpty else { throw UsageError("a path cannot be empty") }
+        guard !text.isEmpty else { throw UsageError("the path is empty") }
         if text.hasPrefix("/") { return text }
         guard let directory = getcwd(nil, 0) else {
-            throw UsageError("'\(text)' is relative, and the working directory is gone")
+            throw UsageError("'\(text)' is relative, but the working directory is gone")
         }
         defer { free(directory) }
         return String(cString: directory) + "/" + text
@@ -141,7 +141,7 @@ extension OptionValue {
             sides.contains(width), sides.contains(height)
         else {
             throw UsageError(
-                "'\(text)' is no WIDTHxHEIGHT in pixels, such as 512x418, "
+                "'\(text)' is not WIDTHxHEIGHT in pixels, such as 512x418, "
                     + "at most \(RequestLimits.sideMax) each")
         }
         return PixelSize(width: width, height: height)
@@ -151,7 +151,7 @@ extension OptionValue {
     package static func box(_ text: String) throws(UsageError) -> PixelSize {
         guard let box = PixelSize(box: text) else {
             throw UsageError(
-                "'\(text)' is no WIDTHxHEIGHT in pixels, such as 512x418, 512x or x418, "
+                "'\(text)' is not WIDTHxHEIGHT in pixels, such as 512x418, 512x or x418, "
                     + "at most \(RequestLimits.sideMax) each")
         }
         return box
@@ -162,7 +162,7 @@ extension OptionValue {
         let ratios = RequestLimits.pixelRatios
         guard let ratio = PlainNumber.decimal(text), ratios.contains(ratio) else {
             throw UsageError(
-                "'\(text)' is no number from \(ratios.lowerBound) to "
+                "'\(text)' is not a number between \(ratios.lowerBound) and "
                     + "\(Int(ratios.upperBound)), such as 2")
         }
         return ratio
@@ -210,7 +210,7 @@ extension OptionValue {
     package static func fallback(_ text: String) throws(UsageError) -> Fallback {
         guard let fallback = Fallback(text) else {
             throw UsageError(
-                "a fallback is none, a colour such as #AARRGGBB or #RRGGBB, or an http or https "
+                "a fallback is none, a color such as #AARRGGBB or #RRGGBB, or an http or https "
                     + "URL")
         }
         return fallback

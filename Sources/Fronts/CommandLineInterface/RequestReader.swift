@@ -7,7 +7,7 @@ package enum RequestReader {
         var request = ImageRequest(url: url)
         request.steps = try StepReader.steps(read)
         guard request.steps.count <= RequestLimits.stepsMax else {
-            throw UsageError("there are more than \(RequestLimits.stepsMax) steps")
+            throw UsageError("at most \(RequestLimits.stepsMax) steps are allowed")
         }
         if let box = try read.parsed("thumbnail", OptionValue.size) {
             request.thumbnail = Thumbnail(box: box)
@@ -38,8 +38,8 @@ package enum RequestReader {
         try checkLossless(request)
         for name in ["original", "info", "facts"] where read.isSet(name) && !request.isPlain {
             throw UsageError(
-                "--\(name) is about the source as it is: leave out steps, --format, --quality, "
-                    + "--lossless and other options of the result")
+                "--\(name) is for unprocessed sources: leave out steps, --format, --quality, "
+                    + "--lossless and other output options")
         }
         return request
     }
@@ -50,7 +50,7 @@ package enum RequestReader {
         }
         guard read.isSet("first-frame") else { return frame }
         guard frame == nil else {
-            throw UsageError("--frame and --first-frame contradict each other: leave one out")
+            throw UsageError("--frame and --first-frame cannot be combined")
         }
         return 0
     }
@@ -85,7 +85,7 @@ package enum RequestReader {
         else { return }
         let others = ImageFormat.encodable.filter { $0.traits.output?.loss != .always }
         throw UsageError(
-            "--lossless and \(format.name) contradict each other: write "
+            "--lossless is not supported by \(format.name): use "
                 + others.map(\.name).joined(separator: " or ") + ", or leave out --lossless")
     }
 
@@ -93,7 +93,7 @@ package enum RequestReader {
     package static func tags(_ read: ReadOptions) throws(UsageError) -> [String] {
         let tags = try read.parsedAll("tag", tag)
         guard tags.count <= CacheTag.countMax else {
-            throw UsageError("there are more than \(CacheTag.countMax) tags")
+            throw UsageError("at most \(CacheTag.countMax) tags are allowed")
         }
         return tags
     }
@@ -101,7 +101,7 @@ package enum RequestReader {
     /// Parses a tag.
     package static func tag(_ text: String) throws(UsageError) -> String {
         guard CacheTag.isTag(text) else {
-            throw UsageError("'\(text)' is no tag: \(CacheTag.expected)")
+            throw UsageError("'\(text)' is not a valid tag: use \(CacheTag.expected)")
         }
         return text
     }
@@ -115,7 +115,7 @@ package enum RequestReader {
         let value = parts.count == 2 ? parts[1] : ""
         let header = HTTPHeader(name: String(parts[0]), value: trimmed(value))
         guard parts.count == 2, header.isValid else {
-            throw UsageError("'\(text)' is no header, such as 'Accept: image/webp'")
+            throw UsageError("'\(text)' is not a header, such as 'Accept: image/webp'")
         }
         return header
     }
@@ -134,7 +134,7 @@ package enum RequestReader {
             guard !read.isSet("frame"), !read.isSet("first-frame") else {
                 throw UsageError(
                     "--animated and \(read.isSet("frame") ? "--frame" : "--first-frame") "
-                        + "contradict each other: leave one out")
+                        + "cannot be combined")
             }
             options.insert(.transformAnimatedImage)
         }
@@ -150,7 +150,7 @@ package enum RequestReader {
         guard let known = RequestOptions.names.first(where: { $0.name == name }) else {
             let names = RequestOptions.offeredNames.joined(separator: ", ")
             throw UsageError(
-                "this version has \(names), not '\(name)'"
+                "this version supports \(names), not '\(name)'"
                     + SpellingSuggestion.question(name, RequestOptions.offeredNames))
         }
         return known.option
@@ -183,7 +183,7 @@ package enum RequestReader {
 
     private static func name(_ text: String) throws(UsageError) -> String {
         guard RequestContext.isName(text) else {
-            throw UsageError("'\(text)' is no name")
+            throw UsageError("'\(text)' is not a valid name")
         }
         return text
     }
@@ -198,12 +198,12 @@ package enum RequestReader {
             return nil
         }
         if name == shortPreserve, request.thumbnail == nil {
-            throw UsageError("needs a --thumbnail")
+            throw UsageError("requires --thumbnail")
         }
         let key = name == shortPreserve ? .imagePreserveAspectRatio : ContextKey(rawValue: name)
         guard let key else {
             throw UsageError(
-                "no such context in this version" + SpellingSuggestion.question(name, contextNames))
+                "unknown context option" + SpellingSuggestion.question(name, contextNames))
         }
         do throws(ContextSettingError) {
             return try ContextSetting(key, value)
@@ -265,7 +265,7 @@ struct StepReader {
             }
         }
         if let name = reader.pending.names.first {
-            throw UsageError("--\(name) needs a --resize")
+            throw UsageError("--\(name) requires --resize")
         }
         return reader.steps.map { step in
             switch step {
@@ -317,20 +317,20 @@ extension Command {
         OptionDefinition(
             "format", value: "F", of: .words(ImageFormat.encodable.map(\.name)),
             ImageFormat.encodable.map(\.name).joined(separator: ", ") + ",\n"
-                + "or one that a worker of somebody else encodes (as its source)"),
-        OptionDefinition("quality", value: "0..100", "of lossy formats (80)"),
-        OptionDefinition("lossless", "\(optionallyLossless) without loss"),
-        OptionDefinition("frame", value: "N", "one frame of an animation, from 0 on"),
-        OptionDefinition("first-frame", "the first frame, as an image of its own"),
+                + "or a format provided by a plug-in (that of the source)"),
+        OptionDefinition("quality", value: "0..100", "quality of lossy formats (80)"),
+        OptionDefinition("lossless", "encode \(optionallyLossless) losslessly"),
+        OptionDefinition("frame", value: "N", "use frame N of an animation, counted from 0"),
+        OptionDefinition("first-frame", "use only the first frame of an animation"),
         OptionDefinition(
             "animated",
-            "all frames go through the steps; gif, png and webp keep them\n"
-                + "(as --option transform-animated-image)"),
-        OptionDefinition("original", "the source's bytes; no steps, no format"),
-        OptionDefinition("info", "only the source's format and size; no steps, no format"),
+            "process all frames; gif, png and webp output keeps them\n"
+                + "(same as --option transform-animated-image)"),
+        OptionDefinition("original", "return the source bytes unchanged; no steps or format"),
+        OptionDefinition("info", "return only format and size of the source; no steps or format"),
         OptionDefinition(
             "facts", value: "WORDS", of: .list(FactKinds.names),
-            "--info with more: \(FactKinds.names.prefix(3).joined(separator: ", ")),\n"
+            "like --info, with \(FactKinds.names.prefix(3).joined(separator: ", ")),\n"
                 + "\(FactKinds.names.dropFirst(3).joined(separator: ", ")), such as\n"
                 + "exif,blurhash:5x4 (4x3)"),
     ]
@@ -358,16 +358,17 @@ extension Command {
     private static let resizeOptions = [
         OptionDefinition(
             "resize", value: "WxH",
-            "scale into a box in pixels; 300x, x200: by one side\n(repeatable)"),
+            "resize to a box in pixels; 300x, x200: by one side (repeatable)"),
         OptionDefinition(
             "mode", value: "MODE", of: .words(ResizeMode.named.map(\.name)),
-            "fit: inside the box, never enlarged; fill: cut what sticks out;\n"
-                + "stretch: change the ratio; letterbox: transparent margins;\n"
-                + "cover: around the box, nothing cut; auto: cover where both lie or\n"
-                + "stand, else fit; fit-turned, cover-turned: of the box turned as the\n"
-                + "image; reshape: the ratio of the box, never enlarged"),
-        OptionDefinition("enlarge", "the resize before it enlarges smaller images, in fit too"),
-        OptionDefinition("no-enlarge", "the resize before it never enlarges, in other modes too"),
+            "fit: inside the box, never enlarged; fill: cover the box and crop;\n"
+                + "stretch: ignore the aspect ratio; letterbox: transparent margins;\n"
+                + "cover: cover the box without cropping; auto: cover if image and box\n"
+                + "have the same orientation, else fit; fit-turned, cover-turned: with\n"
+                + "the box in the orientation of the image; reshape: crop to the ratio\n"
+                + "of the box, never enlarged"),
+        OptionDefinition("enlarge", "let the preceding resize enlarge images, in fit mode too"),
+        OptionDefinition("no-enlarge", "never let the preceding resize enlarge images"),
     ]
 
     private static let otherSteps = TransformStep.syntaxes.map { syntax in
@@ -377,11 +378,11 @@ extension Command {
     }
 
     private static let thumbnail = OptionDefinition(
-        "thumbnail", value: "WxH", "reduce while decoding, before all steps")
+        "thumbnail", value: "WxH", "reduce while decoding, before all steps (none)")
 
     private static let pixelRatio = OptionDefinition(
         "dpr", value: "RATIO",
-        "pixels for each pixel of --thumbnail and of steps from the first\n"
+        "scale of the sizes in --thumbnail and in steps from the first\n"
             + "--resize on, 0.1 to 10 (1)"
     )
 
@@ -391,16 +392,16 @@ extension Command {
             "option", value: "NAME", of: .words(RequestOptions.offeredNames),
             separators: [",", " "],
             "(repeatable) " + RequestOptions.effective.names.joined(separator: ",\n")
-                + "\nwithout effect here, for what is written for SDWebImage:\n"
+                + "\naccepted for compatibility with SDWebImage, without effect:\n"
                 + RequestOptions.withoutEffect.names.joined(separator: ",\n")),
         OptionDefinition(
             "respect-cache-control",
-            "a cached image only for as long as its origin says; then the origin is\n"
-                + "asked (as --option respect-cache-control)"),
+            "revalidate cached images once they expire according to their origin\n"
+                + "(same as --option respect-cache-control)"),
         OptionDefinition(
             "context", value: "NAME=VALUE",
             of: .words(RequestReader.offeredContextNames.map { "\($0)=" }), separators: [",", " "],
-            "SDWebImage's context options, such as image-cache = NAME,\n"
+            "SDWebImage context options: image-cache = NAME,\n"
                 + "image-transformer = PRESET or none, image-scale-factor = 2,\n"
                 + "image-thumbnail-pixel-size = WxH,\n"
                 + "cache-key-filter = NAME or text:KEY,\n"
@@ -412,25 +413,26 @@ extension Command {
                 + "animated-image-class = animated or still;\n"
                 + "preserve-aspect-ratio = true or false (of --thumbnail);\n"
                 + "png-compression = 1 (fast) to 12 (small)"),
-        OptionDefinition("profile", value: "NAME", "a profile of the configuration (default)"),
+        OptionDefinition("profile", value: "NAME", "profile of the configuration (default)"),
         OptionDefinition(
             "preset", value: "NAME",
-            "steps and output of the configuration, where none are given;\n"
-                + "the ending of -o is an output as well"),
+            "preset of the configuration with steps and output settings, used if\n"
+                + "none are given; the extension of -o counts as an output setting"),
         OptionDefinition(
-            "header", value: "'K: V'", separators: ["\n"], "a header for the origin (repeatable)"),
+            "header", value: "'K: V'", separators: ["\n"], "header for the origin (repeatable)"),
         OptionDefinition(
             "tag", value: "TAG", separators: [",", " "],
-            "of what is stored for it: cache remove --tag finds it (repeatable)"),
+            "tag of the cache entries, for cache remove --tag (repeatable)"),
         OptionDefinition(
             "damaged", value: "WORD", of: .words(DamagedImages.allCases.map(\.name)),
-            "damaged images: refuse them, or show the pixels that are there (as the\n"
-                + "profile says, or refuse)"),
+            "damaged images: refuse them, or show the decodable pixels (setting of\n"
+                + "the profile, or refuse)"),
         OptionDefinition(
             "priority", value: "P", of: .words(Priority.allCases.map(\.name)),
-            "high, normal or low (normal)"),
+            "priority: high, normal or low (normal)"),
         OptionDefinition(
-            "timeout", value: "TIME", "such as 500ms, 10s or 2m; a number alone is seconds (30s)"),
+            "timeout", value: "TIME",
+            "timeout such as 500ms, 10s or 2m; a plain number is seconds (30s)"),
     ]
 
     /// Options reserved for later versions.

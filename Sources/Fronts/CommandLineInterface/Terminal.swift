@@ -91,7 +91,7 @@ package struct OutputError: Error, Hashable {
 }
 
 extension OutputError: CustomStringConvertible {
-    /// For instance, `outputFailed: /a/b.jpg cannot be written (ENOENT: …): make its directory
+    /// For instance, `outputFailed: /a/b.jpg cannot be written (ENOENT: …): create its directory
     /// first, or …`
     package var description: String { "\(Self.name): \(message)" }
 
@@ -105,13 +105,13 @@ extension OutputError: CustomStringConvertible {
 
     private var advice: String {
         switch reason {
-        case .noSuchFile: "make its directory first, or name another file"
-        case .isDirectory: "it is a directory; name a file in it"
-        case .notDirectory: "a part of the path is a file; name another one"
+        case .noSuchFile: "create its directory first, or choose another file"
+        case .isDirectory: "it is a directory; choose a file in it"
+        case .notDirectory: "a part of the path is a file; choose another path"
         case .accessDenied, .notPermitted, .readOnlyFileSystem:
-            "name a file where user \(CurrentProcess.userID) may write"
-        case .noSpace, .quotaExceeded, .fileTooLarge: "make room there, or write elsewhere"
-        case .badDescriptor: "it is not open for writing; redirect it, or name a file with -o"
+            "choose a file that user \(CurrentProcess.userID) can write"
+        case .noSpace, .quotaExceeded, .fileTooLarge: "free some space, or write elsewhere"
+        case .badDescriptor: "it is not open for writing; redirect it, or choose a file with -o"
         default: "write elsewhere"
         }
     }

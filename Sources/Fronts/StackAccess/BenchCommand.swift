@@ -5,7 +5,7 @@ extension Command {
     /// documents it and starts that program.
     package static let bench = Command(
         name: "bench",
-        summary: "measure a stack",
+        summary: "benchmark a stack",
         usage: "KIND [URL] [options]",
         operands: [
             .words(["hit", "cold", "storm", "cancel", "flood", "mixed", "play"]), .free,
@@ -15,28 +15,29 @@ extension Command {
                 "",
                 [
                     OptionDefinition(
-                        "seconds", value: "S", "how long; for cancel: each kind of work (10)"),
+                        "seconds", value: "S", "duration; for cancel: of each kind of work (10)"),
                     OptionDefinition(
                         "concurrency", value: "C",
-                        "loads at a time (hit 64, cancel 1, storm 10000, play 2\n"
-                            + "players, else 4 a core)"),
+                        "concurrent loads (hit 64, cancel 1, storm 10000, play 2\n"
+                            + "players, else 4 per core)"),
                     OptionDefinition(
-                        "hot", value: "N", "hit: images to draw from (as many as loads)"),
+                        "hot", value: "N", "hit: number of images (as many as loads)"),
                     OptionDefinition(
-                        "threads", value: "N", "hit: blocking calls on so many threads"),
-                    OptionDefinition("by-message", "hit: without vouchers"),
-                    OptionDefinition("requests", value: "N", "mixed: ends after so many loads"),
-                    OptionDefinition("json", "one JSON object"),
+                        "threads", value: "N", "hit: use blocking calls on N threads"),
+                    OptionDefinition("by-message", "hit: do not use vouchers"),
+                    OptionDefinition("requests", value: "N", "mixed: stop after N loads"),
+                    OptionDefinition("json", "print one JSON object"),
                 ]
             ),
-            ("what is loaded", outputOptions), ("how it is encoded", settingOptions),
+            ("output", outputOptions), ("encoding", settingOptions),
             ("steps, in the order given", stepOptions),
-            ("how it is loaded", loadOptions),
+            ("loading", loadOptions),
             (
-                "which stack",
+                "stack",
                 [
                     .endpoint,
-                    OptionDefinition("private", "a stack of its own, although one may run"),
+                    OptionDefinition(
+                        "private", "start a private stack even if another one is running"),
                     .allowPrivateNetworks, .allowAddress, .denyAddress, .certificates,
                     .runtimeDirectory,
                     .logLevel, .logFormat,
@@ -45,48 +46,48 @@ extension Command {
             ("", laterOptions),
         ],
         notes: """
-            hit loads an image that the memory tier has: as often as it goes with so many loads at
-            a time, through tasks on the client's own thread; with --concurrency 1 through the
-            blocking call. Beside it, in turns, through tasks that run anywhere (async). Processor
-            time is that of all threads of a process. A client repeats an answer that it was told
-            by itself; with --by-message it asks for each.
+            hit repeatedly loads images from the memory tier, with the given number of concurrent
+            loads. It uses tasks on the client's own thread or, with --concurrency 1, the blocking
+            call, alternating with tasks that run anywhere (async). Processor time covers all
+            threads of a process. Clients repeat answers by themselves while their voucher is valid;
+            with --by-message they query the coordinator each time.
 
-            cold loads images that nobody has and stores nothing; --resize, --format and so on say
-            what is made of them.
+            cold loads images that aren't cached and stores nothing; --resize, --format and so on
+            select the result.
 
-            storm begins all its loads at once: all for one image, then, with images of its own,
-            for a tenth as many images in ten sizes each. It looks at every reply and counts what
-            the origin was asked for.
+            storm starts all its loads at once: first for one image, then for a tenth as many new
+            images in ten sizes each. It checks every reply and counts the requests to the origin.
 
-            mixed is 65 % hits, 15 % other sizes, 15 % cold and 5 % cancels, the same in every run.
+            mixed is 65 % hits, 15 % other sizes, 15 % cold loads and 5 % cancels, in the same
+            sequence in every run.
 
-            cancel begins loads, cancels each somewhere in the middle of one stage, and asks the
-            coordinator how long it took until the worker was free again. Hard cancels are those
-            that ended with the process, since native code did not heed them.
+            cancel starts loads, cancels each in the middle of one stage, and asks the coordinator
+            how long the worker took to become free. Hard cancels ended the worker process because
+            native code did not respond.
 
-            play is for the URL of an animation: players that take its frames as fast as they come,
-            first under numbers that nobody has asked for, then again from the caches.
+            play requires the URL of an animation: players fetch its frames as fast as possible,
+            first uncached, then from the caches.
 
-            flood measures hits of one client alone, and while another one floods the stack.
+            flood measures hits of one client, first alone and then while another client floods the
+            stack.
 
-            Without a URL the command serves images of its own from 127.0.0.1; a running stack
-            must have been started with --allow-private-networks for that. A {n} in a URL counts
-            up, so that each load is another image (hit: as many images as loads at a time, or as
-            --hot says);
-            cancel puts a query behind a URL that has none, and stores nothing.
+            Without a URL, the command serves its own images from 127.0.0.1; a running stack must
+            then have been started with --allow-private-networks. {n} in a URL is replaced by a
+            counter, so that each load is for another image (hit: as many images as concurrent
+            loads, or as --hot); cancel appends a query to a URL without one, and stores nothing.
 
-            Where no stack runs a private one is started, in memory only. Ctrl-C ends the
-            measurement after the load that is under way.
+            If no stack is running, a private one is started, in memory only. Ctrl-C stops the
+            measurement after the loads in progress.
             """,
         examples: [
             ("imagebus bench hit --private", "hits, 64 at a time"),
-            ("imagebus bench hit --concurrency 1 --json", "hits, one at a time, for programs"),
+            ("imagebus bench hit --concurrency 1 --json", "hits, one at a time, as JSON"),
             ("imagebus bench hit --hot 2000 --threads 2", "2,000 images, on two threads"),
             ("imagebus bench cold --private --format webp", "from download to WebP"),
             ("imagebus bench storm --private --concurrency 1000", "1,000 loads at once"),
-            ("imagebus bench cancel --private", "all kinds of work, 10 s each"),
-            ("imagebus bench cancel --seconds 2 --json", "a short look, for programs"),
-            ("imagebus bench play https://example.com/a.webp", "frames a second, two players"),
-            ("imagebus bench cancel 'https://example.com/a.jpg?{n}'", "with an image of yours"),
+            ("imagebus bench cancel --private", "cancel all kinds of work, 10 s each"),
+            ("imagebus bench cancel --seconds 2 --json", "a short run, as JSON"),
+            ("imagebus bench play https://example.com/a.webp", "frames per second, two players"),
+            ("imagebus bench cancel 'https://example.com/a.jpg?{n}'", "with another image"),
         ])
 }

@@ -46,7 +46,7 @@ extension Completion {
         do throws(Errno) {
             return try Completion()
         } catch {
-            throw ImageError(.internalError, "no descriptor is left (\(error))")
+            throw ImageError(.internalError, "out of file descriptors (\(error))")
         }
     }
 
@@ -81,7 +81,7 @@ extension Completion {
         do throws(Errno) {
             _ = try interruption.wait(for: [number], milliseconds: left)
         } catch {
-            throw ImageError(.internalError, "the wait for the end failed (\(error))")
+            throw ImageError(.internalError, "waiting for completion failed (\(error))")
         }
     }
 
@@ -98,7 +98,7 @@ extension ImageError {
     /// hangs.
     package static var noAnswer: ImageError {
         ImageError(
-            .deadlineExceeded, "there was no answer within the time; --timeout gives it more")
+            .deadlineExceeded, "no answer within the timeout; raise it with --timeout")
     }
 }
 

@@ -13,31 +13,31 @@ extension ImageError {
         switch code {
         case .busy, .arenaFull, .shuttingDown, .workerLost: Self.again(details["retryAfter"])
         case .connectionFailed, .nameNotResolved, .timedOut, .connectionBroken, .shortBody:
-            "look whether the origin answers (curl -sI URL), and try again"
+            "check whether the origin answers (curl -sI URL), and try again"
         case .invalidDownloadStatusCode: adviceOfStatus
-        case .invalidURL: "name a URL such as https://example.com/photo.jpg"
-        case .unsupportedScheme: "name a URL of http or https, or an image as imagebus get - <FILE"
+        case .invalidURL: "pass a URL such as https://example.com/photo.jpg"
+        case .unsupportedScheme: "pass an http or https URL, or pipe an image: imagebus get - <FILE"
         case .badImageData, .unsupportedFormat:
-            "look at what came: imagebus get URL --original -o FILE, and file FILE"
+            "inspect the file: imagebus get URL --original -o FILE; file FILE"
         case .invalidDownloadContentType:
-            "look at its type (curl -sI URL); serve --accept-type says which are taken"
+            "check the Content-Type (curl -sI URL); serve --accept-type sets the accepted types"
         case .invalidDownloadResponse, .protocolBroken, .badEncoding:
-            "look at what the origin answers: curl -sv URL -o FILE"
+            "inspect the response: curl -sv URL -o FILE"
         case .tooManyRedirects:
-            "look where they go (curl -sIL URL); serve --redirect-limit says how many are followed"
-        case .tlsFailed: "--ca-file FILE of get --private or of serve names whom to trust"
+            "inspect the redirects (curl -sIL URL); serve --redirect-limit sets the maximum"
+        case .tlsFailed: "trust a CA with --ca-file FILE of serve or of get --private"
         case .blacklisted, .poisoned:
-            "imagebus blacklist list says for how long; imagebus blacklist remove URL ends it"
+            "imagebus blacklist list shows the expiry; imagebus blacklist remove URL retries it"
         case .addressForbidden:
-            "imagebus serve --allow-address IP:PORT permits one private address"
-        case .sourceForbidden: "permit it under sources: in the file of imagebus serve --config"
+            "imagebus serve --allow-address IP:PORT allows one private address"
+        case .sourceForbidden: "allow it under sources: in the file of imagebus serve --config"
         case .limitExceeded: adviceOfLimit
-        case .deadlineExceeded: "--timeout 2m gives it more time; imagebus status says what waits"
-        case .stepFailed: details["step"].map { "leave out --\($0), or give it another value" }
+        case .deadlineExceeded: "raise it with --timeout 2m; imagebus status shows the queues"
+        case .stepFailed: details["step"].map { "leave out --\($0), or pass another value" }
         case .internalError, .protocolViolation:
-            "the log of imagebus serve says more; imagebus doctor looks at the machine"
-        case .versionMismatch: "start serve and this program from one version: imagebus --version"
-        case .unavailable: "imagebus serve runs a stack; imagebus doctor looks for what is wrong"
+            "check the log of imagebus serve; imagebus doctor checks the machine"
+        case .versionMismatch: "use the same version of serve and this program: imagebus --version"
+        case .unavailable: "start a stack with imagebus serve; imagebus doctor finds problems"
         case .cancelled, .cacheNotModified, .invalidDownloadOperation, .tokenInUse,
             .invalidRequest, .notSupported, .stale, .foreignFailure:
             nil
@@ -46,19 +46,19 @@ extension ImageError {
 
     private static func again(_ seconds: String?) -> String {
         guard let seconds = seconds.flatMap(Double.init), seconds.isFinite, seconds < 1e6 else {
-            return "try again in a moment; imagebus status says what is going on"
+            return "try again in a moment; imagebus status shows the load"
         }
         let whole = max(1, Int(seconds.rounded(.up)))
-        return "try again in \(whole) s; imagebus status says what is going on"
+        return "try again in \(whole) s; imagebus status shows the load"
     }
 
     private var adviceOfStatus: String? {
         switch details["httpStatus"].flatMap({ Int($0) }) {
-        case 401, 403: "--header 'Authorization: …' says who asks; look at it with curl -sI URL"
-        case 404, 410: "look whether the URL is right: curl -sI URL"
+        case 401, 403: "send credentials with --header 'Authorization: …'; check with curl -sI URL"
+        case 404, 410: "check the URL: curl -sI URL"
         case 429: Self.again(details["retryAfter"])
         case .some(let status) where status >= 500: Self.again(details["retryAfter"])
-        default: "look at what the origin answers: curl -sI URL"
+        default: "inspect the response: curl -sI URL"
         }
     }
 
@@ -66,8 +66,8 @@ extension ImageError {
         // The message already suggests what to do.
         guard details["limit"] != "decoderMemory" else { return nil }
         let setting = details["setting"] ?? details["limit"] ?? ""
-        return LimitSetting(rawValue: setting).map { "serve --\($0.rawValue) sets that limit" }
-            ?? "ask for less: a smaller image, --thumbnail WxH, or fewer at a time"
+        return LimitSetting(rawValue: setting).map { "serve --\($0.rawValue) sets this limit" }
+            ?? "request less: a smaller image, --thumbnail WxH, or fewer at a time"
     }
 }
 

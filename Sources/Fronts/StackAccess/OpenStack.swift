@@ -61,7 +61,7 @@ enum StackChoice: Hashable {
             throw ImageError(
                 .unavailable,
                 "no stack runs in \(path): start one with imagebus serve --runtime-dir \(path), or "
-                    + "one for this command alone with --private")
+                    + "a private one with --private")
         }
         return .none
     }
@@ -99,7 +99,7 @@ package struct StackRoute: Hashable, Sendable {
         } catch {
             throw ImageError(
                 .unavailable,
-                "the runtime directory \(root) cannot be looked at (\(error)): choose another "
+                "the runtime directory \(root) cannot be accessed (\(error)): choose another "
                     + "with --runtime-dir")
         }
         isSupervised = true
@@ -298,11 +298,11 @@ enum StartFailure: Error {
     var explained: ImageError {
         switch self {
         case .system(let errno):
-            ImageError(.unavailable, "no private stack can be started (\(errno))")
+            ImageError(.unavailable, "the private stack cannot be started (\(errno))")
         case .ended(let status):
-            ImageError(.unavailable, "the private stack ended at its start (\(status))")
+            ImageError(.unavailable, "the private stack exited during startup (\(status))")
         case .interrupted: ImageError(.cancelled, "cancelled")
-        case .tooSlow: ImageError(.unavailable, "the private stack does not get ready")
+        case .tooSlow: ImageError(.unavailable, "the private stack did not become ready in time")
         }
     }
 }

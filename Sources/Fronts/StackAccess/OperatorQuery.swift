@@ -28,7 +28,7 @@ package enum OperatorQuery {
         if let value = try answer(of: client, within: limit, activity, question) { return value }
         throw ImageError(
             .unavailable,
-            "the coordinator at \(route.paths.adminEndpoint) does not answer within \(limit) ms")
+            "the coordinator at \(route.paths.adminEndpoint) did not answer within \(limit) ms")
     }
 
     /// Returns the answer to one question; `nil` on timeout, measured from the last `activity`.
@@ -47,7 +47,7 @@ package enum OperatorQuery {
             } while completion.value == nil && left > 0
             value = completion.value
         } catch {
-            throw ImageError(.internalError, "the wait for an answer failed (\(error))")
+            throw ImageError(.internalError, "waiting for an answer failed (\(error))")
         }
         return try value?.get()
     }
@@ -77,7 +77,7 @@ package struct OperatorOptions: Hashable {
 
     /// The options that all these commands share.
     package static let definitions: [OptionDefinition] = [
-        OptionDefinition("json", "one JSON object"), .endpoint, .runtimeDirectory,
+        OptionDefinition("json", "print one JSON object"), .endpoint, .runtimeDirectory,
         OptionDefinition("config", value: "FILE", visibility: .later),
     ]
 
@@ -91,7 +91,7 @@ package struct OperatorOptions: Hashable {
     package init(
         withoutOperands read: ReadOptions, environment: [String: String]
     ) throws(UsageError) {
-        if let operand = read.operands.first { throw UsageError("'\(operand)' is no option") }
+        if let operand = read.operands.first { throw UsageError("'\(operand)' is not an option") }
         try self.init(read, environment: environment)
     }
 
@@ -101,8 +101,8 @@ package struct OperatorOptions: Hashable {
         guard let route = try StackRoute(in: runtimeDirectory, asOperator: true) else {
             throw ImageError(
                 .unavailable,
-                "no stack runs in \(runtimeDirectory.path): start one with imagebus serve, or name "
-                    + "another with --runtime-dir")
+                "no stack runs in \(runtimeDirectory.path): start one with imagebus serve, or "
+                    + "select another with --runtime-dir")
         }
         return route
     }

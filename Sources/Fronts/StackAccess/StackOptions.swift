@@ -45,7 +45,7 @@ package struct StackOptions: Hashable {
             read.entries.filter { $0.origin == .commandLine && names.contains($0.name) }
                 .map(\.name))
         guard endpoint == nil || !isPrivate else {
-            throw UsageError("--endpoint names a stack and --private starts one: give one of them")
+            throw UsageError("--endpoint and --private cannot be combined")
         }
     }
 }
@@ -54,37 +54,36 @@ package struct StackOptions: Hashable {
 extension OptionDefinition {
     package static let runtimeDirectory = OptionDefinition(
         "runtime-dir", value: "DIRECTORY",
-        "sockets and shared memory\n"
-            + "($XDG_RUNTIME_DIR/imagebus, else /run/imagebus where it may be\n"
-            + "written, else /dev/shm/imagebus-UID)")
+        "directory of sockets and shared memory\n"
+            + "($XDG_RUNTIME_DIR/imagebus, else /run/imagebus if writable,\n"
+            + "else /dev/shm/imagebus-UID)")
     package static let cacheDirectory = OptionDefinition(
         "cache-dir", value: "DIRECTORY",
-        "the disk tier ($XDG_CACHE_HOME/imagebus, else ~/.cache/imagebus)")
+        "directory of the disk tier ($XDG_CACHE_HOME/imagebus, else\n~/.cache/imagebus)")
     package static let config = OptionDefinition(
         "config", value: "FILE",
-        "sources, caches, presets, profiles, rules and pools; SIGHUP loads\n"
-            + "it anew where serve runs, other pools need a restart")
+        "configuration of sources, caches, presets, profiles, rules and pools;\n"
+            + "reloaded by serve on SIGHUP, except for changes to pools")
     package static let endpoint = OptionDefinition(
-        "endpoint", value: "E", "ipc:///DIRECTORY/front/front.sock of a running stack")
+        "endpoint", value: "E", "endpoint of a running stack: ipc:///DIRECTORY/front/front.sock")
     package static let logLevel = OptionDefinition(
         "log-level", value: "LEVEL", of: .words(LogLevel.allCases.map(\.rawValue)),
-        "debug, info, warning or error, to stderr (info)")
+        "minimum level logged to stderr: debug, info, warning or error (info)")
     package static let logFormat = OptionDefinition(
         "log-format", value: "FORMAT", of: .words(LogFormat.allCases.map(\.rawValue)),
-        "text or json (text)")
+        "log format: text or json (text)")
     package static let allowPrivateNetworks = OptionDefinition(
-        "allow-private-networks", "download from private, loopback and link-local addresses")
+        "allow-private-networks", "allow downloads from private, loopback and link-local addresses")
     package static let allowAddress = OptionDefinition(
         "allow-address", value: "IP:PORT", separators: [",", " "],
-        "download from this address although it is private (repeatable)")
+        "allow downloads from this private address (repeatable)")
     package static let denyAddress = OptionDefinition(
         "deny-address", value: "IP/BITS", separators: [",", " "],
-        "never download from these addresses, such as 203.0.113.0/24,\n"
-            + "whatever allows them (repeatable)")
+        "block downloads from these addresses, such as 203.0.113.0/24, even\n"
+            + "if allowed otherwise (repeatable)")
     package static let certificates = OptionDefinition(
         "ca-file", value: "FILE",
-        "certificates in PEM that https origins are checked with, in\n"
-            + "place of the system's")
+        "CA certificates in PEM for https origins (those of the system)")
 }
 
 /// A runtime directory, and whether it was specified by an option or environment variable.

@@ -114,7 +114,7 @@ extension RealProcesses {
                 #expect(screen.status == 66)
                 #expect(screen.text.contains("invalidDownloadStatusCode (2001)"))
                 #expect(
-                    screen.text.contains("imagebus get: next: look whether the URL is right"),
+                    screen.text.contains("imagebus get: next: check the URL"),
                     "\(screen.text)")
             }
         }

@@ -12,28 +12,28 @@ import Supervision
 extension Command {
     static let doctor = Command(
         name: "doctor",
-        summary: "look at this machine and its stack, and say what is short and what to type",
+        summary: "check this machine and its stack, and suggest fixes",
         usage: "[options]",
         options: [("", OperatorOptions.definitions + [.cacheDirectory, within])],
         notes: """
-            A line for each thing: ok, short (it works with less than it could) or missing (it does
-            not work), and below it what to type. Looked at are the kernel and what it has to close
-            doors with, limits of descriptors, memory and transfers, room for shared memory and for
-            the disk tier, the programs with their libraries and the formats that these read and
-            write, and, where a stack runs, its sockets, its processes, and whether a small image
-            goes through it. Nothing is changed.
+            Prints one line per check: ok, short (works with restrictions) or missing (does not
+            work), followed by a suggested fix. The checks cover the kernel and its sandbox
+            features, limits of descriptors, memory and disk transfers, space for shared memory and
+            the disk tier, the programs with their libraries and formats and, if a stack is running,
+            its sockets, its processes, and whether a small image passes through it. Nothing is
+            changed.
 
-            exit status: 0 nothing is missing, 1 something is
+            exit status: 0 nothing is missing, 1 something is missing
             """,
         examples: [
-            ("imagebus doctor", "of this user's stack, and of the machine"),
-            ("imagebus doctor --runtime-dir /run/imagebus --json", "of another one, for programs"),
+            ("imagebus doctor", "check the machine and this user's stack"),
+            ("imagebus doctor --runtime-dir /run/imagebus --json", "check another stack, as JSON"),
         ])
 
     /// The timeout option of commands with a probe.
     static let within = OptionDefinition(
         "within", value: "TIME",
-        "for a small image on its way through all stages "
+        "timeout for a small image to pass through all stages "
             + "(\(StackCanary.usualMilliseconds / 1_000)s)")
 }
 
@@ -168,8 +168,8 @@ struct DoctorReport: Encodable {
     private var summary: String {
         let missing = findings.count { $0.state == .missing }
         let short = findings.count { $0.state == .short }
-        if missing == 0, short == 0 { return "all is ok" }
-        return "\(missing) missing, \(short) short, of \(findings.count)"
+        if missing == 0, short == 0 { return "all checks passed" }
+        return "\(missing) missing, \(short) short, \(findings.count) checks"
     }
 
     /// Wraps a text to a number of columns.
@@ -202,7 +202,7 @@ enum StackFindings {
         do throws(ImageError) {
             guard let found = try Self.route(options.stack) else {
                 let place = options.stack.runtimeDirectory
-                let says = "none runs in \(place.path)"
+                let says = "no stack runs in \(place.path)"
                 // If a stack was specified explicitly, it is expected to run.
                 return [
                     place.isNamed
@@ -210,8 +210,8 @@ enum StackFindings {
                             "stack", says, mend: "imagebus serve --runtime-dir \(place.path)")
                         : .ok(
                             "stack",
-                            "\(says): imagebus get starts one of its own, imagebus serve "
-                                + "one for all")
+                            "\(says): imagebus get starts a private one, imagebus serve "
+                                + "a shared one")
                 ]
             }
             route = found
@@ -220,8 +220,8 @@ enum StackFindings {
                 .missing(
                     "stack", "\(error)",
                     mend:
-                        "name the one that is meant with --runtime-dir, or --endpoint; usermod -a "
-                        + "-G imagebus-clients USER lets a user load images of an installed one")
+                        "select the stack with --runtime-dir or --endpoint; usermod -a -G "
+                        + "imagebus-clients USER lets a user load images from an installed one")
             ]
         }
         let sockets = sockets(route)
@@ -242,26 +242,26 @@ enum StackFindings {
         guard access(front, F_OK) == 0 || access(route.paths.root, X_OK) != 0 else {
             return [
                 .missing(
-                    "stack", "nobody serves \(front)",
+                    "stack", "no coordinator listens at \(front)",
                     mend: "imagebus serve --runtime-dir \(route.paths.root)")
             ]
         }
         guard access(front, R_OK | W_OK) == 0 else {
             return [
                 .missing(
-                    "front socket", "user \(user) may not write to \(front)",
-                    mend: "usermod -a -G imagebus-clients USER, and log in anew")
+                    "front socket", "user \(user) has no write permission for \(front)",
+                    mend: "usermod -a -G imagebus-clients USER, then log in again")
             ]
         }
         let isOperator = access(admin, R_OK | W_OK) == 0
         return [
-            .ok("front socket", "user \(user) may load images at \(front)"),
+            .ok("front socket", "user \(user) can load images through \(front)"),
             .ok(
                 "admin socket",
                 isOperator
                     ? "user \(user) is an operator at \(admin)"
-                    : "\(admin) is for operators: status, cache and the look at an image that goes "
-                        + "through are for them"),
+                    : "\(admin) is only accessible to operators, who can use status, cache and the "
+                        + "canary"),
         ]
     }
 
@@ -272,18 +272,18 @@ enum StackFindings {
             }
             guard let complaint = HealthCommand.complaint(report) else {
                 let seconds = report.uptimeMilliseconds / 1_000
-                return [.ok("stack", "\(report.processes.count) processes, for \(seconds) s")]
+                return [.ok("stack", "\(report.processes.count) processes, up \(seconds) s")]
                     + disks(report) + GroupFindings(report).all
             }
             return [
                 .missing(
                     "stack", complaint,
-                    mend: "imagebus status, and the log of serve (journalctl -u 'imagebus-*')")
+                    mend: "check imagebus status and the log of serve (journalctl -u 'imagebus-*')")
             ] + GroupFindings(report).all
         } catch {
             return [
                 .missing(
-                    "stack", "\(error)", mend: "imagebus drain coordinator, or start serve anew")
+                    "stack", "\(error)", mend: "imagebus drain coordinator, or restart serve")
             ]
         }
     }
@@ -293,19 +293,19 @@ enum StackFindings {
         report.caches.filter { $0.disk == .degraded }.map { cache in
             .short(
                 "disk cache", cache.diskReason,
-                mend: "repair the file system under --cache-dir: the cache tries it by itself")
+                mend: "repair the file system of --cache-dir; the cache retries automatically")
         }
     }
 
     static func canary(_ steps: [StackCanary.Step]) -> [DoctorFinding] {
         guard let last = steps.last, last.error != nil else {
             let spent = steps.map { "\($0.stage.rawValue) \(Int($0.milliseconds.rounded())) ms" }
-            return [.ok("canary", "an image goes through: \(spent.joined(separator: ", "))")]
+            return [.ok("canary", "an image passed through: \(spent.joined(separator: ", "))")]
         }
         return [
             .missing(
                 "canary", last.sentence,
-                mend: "imagebus status; imagebus drain \(last.stage.rawValue) starts it anew")
+                mend: "imagebus status; imagebus drain \(last.stage.rawValue) restarts it")
         ]
     }
 }
@@ -341,11 +341,11 @@ enum ProgramFindings {
         guard lost.isEmpty else {
             return [
                 .missing(
-                    "programs", "\(directory) has no \(lost.joined(separator: ", no "))",
-                    mend: "scripts/build, or IMAGEBUS_PROGRAMS=DIRECTORY of them")
+                    "programs", "\(directory) lacks \(lost.joined(separator: ", "))",
+                    mend: "run scripts/build, or set IMAGEBUS_PROGRAMS to their directory")
             ]
         }
-        let found = DoctorFinding.ok("programs", "\(directory) has all \(names.count)")
+        let found = DoctorFinding.ok("programs", "\(directory) has all \(names.count) programs")
         return [found]
             + WorkerKind.workers.map { kind in
                 let name = ChildSpecification.programName(.stack(kind))
@@ -357,8 +357,8 @@ enum ProgramFindings {
     static func finding(_ name: String, _ text: String?) -> DoctorFinding {
         guard let text else {
             return .missing(
-                name, "it does not start: a library is missing or too old",
-                mend: "ldd \(name); scripts/setup installs what is built with")
+                name, "does not start: a library is missing or too old",
+                mend: "ldd \(name); scripts/setup installs the required libraries")
         }
         let abilities = Abilities(text)
         let formats =
@@ -368,12 +368,12 @@ enum ProgramFindings {
         let libraries = abilities.libraries.joined(separator: ", ")
         let says = (formats + [libraries]).filter { !$0.isEmpty }.joined(separator: "; ")
         guard let first = abilities.lacks.first else {
-            return .ok(name, says.isEmpty ? "it starts" : says)
+            return .ok(name, says.isEmpty ? "starts" : says)
         }
         return .short(
             name, "\(says); \(abilities.lacks.joined(separator: "; "))",
             mend: first.contains("libvips") || first.contains("heif")
-                ? "apt-get install libvips42 libheif1" : "scripts/setup, for all libraries")
+                ? "apt-get install libvips42 libheif1" : "run scripts/setup for all libraries")
     }
 
     private static func isExecutable(_ path: String) -> Bool {

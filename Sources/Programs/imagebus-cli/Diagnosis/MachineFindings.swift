@@ -28,13 +28,13 @@ struct MachineFindings {
 
     var kernel: DoctorFinding {
         let lacks =
-            (properties.hasMemoryFiles ? [] : ["files in memory (memfd)"])
-            + (properties.hasProcessReferences ? [] : ["references to processes (pidfd)"])
+            (properties.hasMemoryFiles ? [] : ["memfd"])
+            + (properties.hasProcessReferences ? [] : ["pidfd"])
         guard lacks.isEmpty else {
             return .missing(
                 "kernel",
-                "Linux \(properties.release) has no \(lacks.joined(separator: ", no ")): serve "
-                    + "cannot start", mend: "run a kernel of 5.4 or newer: uname -r")
+                "Linux \(properties.release) lacks \(lacks.joined(separator: " and ")): serve "
+                    + "cannot start", mend: "use Linux 5.4 or newer (uname -r)")
         }
         return .ok("kernel", "Linux \(properties.release), with memfd and pidfd")
     }
@@ -43,76 +43,76 @@ struct MachineFindings {
         guard let version = properties.landlock else {
             return .short(
                 "landlock",
-                "there is none: a decoder that was broken into may open the files of "
-                    + "its user",
-                mend: "boot with lsm=landlock,…: cat /sys/kernel/security/lsm; in a container, let "
-                    + "its engine allow landlock_create_ruleset")
+                "not available: a compromised decoder could open the files of its "
+                    + "user",
+                mend: "boot with lsm=landlock,… (cat /sys/kernel/security/lsm); in a container, "
+                    + "allow landlock_create_ruleset in its seccomp profile")
         }
         guard version >= 4 else {
-            return .ok("landlock", "version \(version): files are closed to decoders")
+            return .ok("landlock", "version \(version): decoders cannot open files")
         }
-        return .ok("landlock", "version \(version): files and TCP are closed to decoders")
+        return .ok("landlock", "version \(version): decoders cannot open files or use TCP")
     }
 
     var filters: DoctorFinding {
         guard properties.hasFilters else {
             return .short(
                 "seccomp",
-                "system calls cannot be filtered: a decoder that was broken into may "
-                    + "make any", mend: "run a kernel with CONFIG_SECCOMP_FILTER=y")
+                "not available: a compromised decoder could make any system call",
+                mend: "use a kernel with CONFIG_SECCOMP_FILTER=y")
         }
         return .ok("seccomp", "system calls of decoders are filtered")
     }
 
     var descriptors: DoctorFinding {
-        let number = properties.descriptors == .max ? "without limit" : "\(properties.descriptors)"
+        let number = properties.descriptors == .max ? "unlimited" : "\(properties.descriptors)"
         guard properties.descriptors < Self.descriptors else {
-            return .ok("descriptors", "\(number) for a process (RLIMIT_NOFILE)")
+            return .ok("descriptors", "\(number) per process (RLIMIT_NOFILE)")
         }
-        let mend = "ulimit -Hn \(Self.descriptors), or LimitNOFILE=\(Self.descriptors) of a unit"
+        let mend = "ulimit -Hn \(Self.descriptors), or LimitNOFILE=\(Self.descriptors) in the unit"
         guard properties.descriptors >= Self.descriptorsMin else {
             return .missing(
                 "descriptors",
-                "\(number) for a process (RLIMIT_NOFILE): the coordinator ends when "
-                    + "there is none left", mend: mend)
+                "\(number) per process (RLIMIT_NOFILE): the coordinator exits when "
+                    + "they run out", mend: mend)
         }
         return .short(
             "descriptors",
-            "\(number) for a process (RLIMIT_NOFILE): so many clients and "
-                + "connections together at most", mend: mend)
+            "\(number) per process (RLIMIT_NOFILE), which limits clients and "
+                + "connections", mend: mend)
     }
 
     var memory: DoctorFinding {
         let limits = [properties.memory.limitBytes, properties.memory.totalBytes].compactMap { $0 }
         guard let bytes = limits.min() else {
             return .short(
-                "memory", "nothing says how much there is",
+                "memory", "the amount of memory is unknown",
                 mend: "mount cgroup v2 at /sys/fs/cgroup")
         }
         let isGroup = properties.memory.limitBytes == bytes
         let wanted = Self.memoryBytes + Self.memoryBytesOfCore * properties.processors
-        let says = "\(Self.text(bytes)) \(isGroup ? "for the control group" : "of the machine")"
+        let says = "\(Self.text(bytes)) \(isGroup ? "in the control group" : "in total")"
         guard bytes < wanted else { return .ok("memory", says) }
         let mend =
             "serve --decode 1 --transform 1 --memory-limit 64M"
-            + (isGroup ? ", or raise memory.max (docker run --memory, MemoryMax= of a unit)" : "")
+            + (isGroup ? ", or raise memory.max (docker run --memory, MemoryMax= in the unit)" : "")
         let reason =
-            "\(says); \(properties.processors) decoders and as many transformers like "
+            "\(says); \(properties.processors) decoders and as many transformers need about "
             + "\(Self.text(wanted))"
         return bytes < Self.memoryBytesMin
-            ? .missing("memory", "\(reason): they are killed", mend: mend)
+            ? .missing("memory", "\(reason): processes are killed", mend: mend)
             : .short("memory", "\(reason): large images are refused or wait", mend: mend)
     }
 
     var transfers: DoctorFinding {
         guard let first = properties.transferLimits.first else {
-            return .ok("disk transfers", "no limit of the control group (io.max)")
+            return .ok("disk transfers", "not limited by the control group (io.max)")
         }
         return .short(
             "disk transfers",
-            "the control group limits them, such as '\(first)': the disk tier "
-                + "waits",
-            mend: "raise io.max (IOReadBandwidthMax=, IOWriteBandwidthMax= of a unit)")
+            "limited by the control group ('\(first)'), which slows the disk tier "
+                + "down",
+            mend: "raise io.max (IOReadBandwidthMax=, IOWriteBandwidthMax= in the unit)")
     }
 
     var runtime: DoctorFinding {
@@ -120,50 +120,50 @@ struct MachineFindings {
         guard place.isWritable else {
             return .missing(
                 "runtime directory",
-                "\(place.path) cannot be made: \(place.nearest) is not "
-                    + "this user's",
-                mend: "imagebus serve --runtime-dir DIRECTORY of yours, on a tmpfs")
+                "\(place.path) cannot be created: no write permission for "
+                    + "\(place.nearest)",
+                mend: "imagebus serve --runtime-dir with a directory of this user on tmpfs")
         }
         // If the directory is on a disk, segments are in /dev/shm; the caller has checked that.
         guard place.isTemporary else {
             return .missing(
-                "runtime directory", "\(place.path) is on a disk, and there is no tmpfs",
+                "runtime directory", "\(place.path) is on a disk, and no tmpfs is available",
                 mend: "mount -t tmpfs -o size=2G tmpfs /dev/shm")
         }
         let says =
-            "\(place.path): \(Self.text(place.availableBytes)) free of "
-            + "\(Self.text(place.totalBytes)) of shared memory at \(place.nearest)"
+            "\(place.path): \(Self.text(place.availableBytes)) of "
+            + "\(Self.text(place.totalBytes)) shared memory free at \(place.nearest)"
         guard place.availableBytes < Self.sharedBytes else { return .ok("runtime directory", says) }
         let mend =
-            "mount -o remount,size=2G FILESYSTEM (findmnt -T \(place.nearest) names it), or "
+            "mount -o remount,size=2G FILESYSTEM (see findmnt -T \(place.nearest)), or "
             + "docker run --shm-size 2g"
-        let wanted = "\(says); a stack of two cores likes \(Self.text(Self.sharedBytes))"
+        let wanted = "\(says); a stack with two cores needs about \(Self.text(Self.sharedBytes))"
         return place.availableBytes < Self.sharedBytesMin
-            ? .missing("runtime directory", "\(wanted): photographs do not fit", mend: mend)
-            : .short("runtime directory", "\(wanted): jobs wait for room", mend: mend)
+            ? .missing("runtime directory", "\(wanted): photos do not fit", mend: mend)
+            : .short("runtime directory", "\(wanted): jobs wait for space", mend: mend)
     }
 
     var cache: DoctorFinding {
         guard let place = properties.cache else {
             // Not an error: --cache-dir can be given on start, and a running stack may have one.
             return .short(
-                "cache directory", "neither XDG_CACHE_HOME nor HOME says where it is",
+                "cache directory", "XDG_CACHE_HOME and HOME are not set",
                 mend: "imagebus serve --cache-dir DIRECTORY")
         }
         guard place.isWritable else {
             return .missing(
                 "cache directory",
-                "\(place.path) cannot be written: \(place.nearest) is not this "
-                    + "user's", mend: "imagebus serve --cache-dir DIRECTORY of yours, or chown it")
+                "\(place.path) cannot be written: no write permission for "
+                    + "\(place.nearest)", mend: "imagebus serve --cache-dir DIRECTORY, or chown it")
         }
         let limit = CacheSetting.usualDiskLimit(ofFileSystem: place.totalBytes)
         let says =
             "\(place.path): \(Self.text(place.availableBytes)) free; without --disk-limit the "
-            + "disk tier takes \(Self.text(UInt64(limit))) at most"
+            + "disk tier uses at most \(Self.text(UInt64(limit)))"
         guard place.availableBytes < Self.cacheBytes else { return .ok("cache directory", says) }
         let mend = "imagebus cache trim, serve --disk-limit, or --cache-dir on a larger disk"
         return place.availableBytes < Self.cacheBytesMin
-            ? .missing("cache directory", "\(says): the disk tier keeps nothing", mend: mend)
+            ? .missing("cache directory", "\(says): the disk tier cannot store entries", mend: mend)
             : .short("cache directory", "\(says): the disk tier is small", mend: mend)
     }
 
@@ -311,10 +311,10 @@ struct GroupFindings {
         guard limit < wanted else { return .ok(name, says) }
         return .short(
             name,
-            "\(says), and the process may take \(ByteText.text(wanted)): large images have the "
-                + "kernel kill it",
-            mend: "MemoryMax=\(wanted >> 20)M of its unit, "
-                + "IMAGEBUS_\(kind.name.uppercased())_MEMORY=\(wanted >> 20)m of "
+            "\(says), but the process may need \(ByteText.text(wanted)): the kernel kills it on "
+                + "large images",
+            mend: "MemoryMax=\(wanted >> 20)M in its unit, "
+                + "IMAGEBUS_\(kind.name.uppercased())_MEMORY=\(wanted >> 20)m in "
                 + "docker/compose.yaml, or a lower --pixel-limit")
     }
 }
