@@ -25,7 +25,7 @@ package enum HostName {
         guard !isASCII(url), let host = host(of: url), !isASCII(url[host]) else { return url }
         guard let name = String(validating: url[host], as: UTF8.self) else {
             throw GrammarError(
-                .malformed, "the host of the source is not UTF-8: encode it as UTF-8, or as xn--")
+                .malformed, "the host of the source is not UTF-8: encode it as UTF-8 or as xn--")
         }
         return url[..<host.lowerBound] + Array(try ascii(name).utf8) + url[host.upperBound...]
     }
@@ -66,8 +66,8 @@ package enum HostName {
         else {
             throw GrammarError(
                 .malformed,
-                "the host of the source has a part that is too long for DNS, or has hyphens at its "
-                    + "ends or in third and fourth place: '\(label.prefix(40))'")
+                "the host of the source has an invalid label (too long, or with hyphens at its "
+                    + "ends or in third and fourth place): '\(label.prefix(40))'")
         }
         return prefix + code
     }
@@ -80,8 +80,8 @@ package enum HostName {
         let code = String(repeating: "0", count: max(0, 4 - number.count)) + number
         return GrammarError(
             .malformed,
-            "the host of the source has the character U+\(code), which is not accepted there: "
-                + "write the host as DNS has it, with xn--")
+            "the host of the source contains U+\(code), which is not allowed: "
+                + "write the host as in DNS, with xn--")
     }
 
     /// Whether a scalar is a letter, mark or digit that the mapping leaves unchanged (RFC 5892,

@@ -44,8 +44,8 @@ public struct IIIFGrammar: URLGrammar {
         default:
             throw GrammarError(
                 .nowhere,
-                "the path has \(parts.count) parts behind its prefix: "
-                    + "ID/REGION/SIZE/ROTATION/QUALITY.FORMAT has 5; a slash of an ID is %2F")
+                "the path has \(parts.count) parts after its prefix: "
+                    + "expected ID/REGION/SIZE/ROTATION/QUALITY.FORMAT; encode / in ID as %2F")
         }
         return try request.checked()
     }
@@ -86,7 +86,7 @@ struct IIIFTemplate: Hashable, Sendable {
     init(_ text: String) throws(GrammarError) {
         let parts = text.split("{id}")
         guard parts.count == 2 else {
-            throw GrammarError(.malformed, "the template of sources has {id} once")
+            throw GrammarError(.malformed, "the source template must contain {id} exactly once")
         }
         (start, end) = (Array(parts[0].utf8), Array(parts[1].utf8))
         isWhole = start.isEmpty && end.isEmpty
@@ -97,14 +97,14 @@ struct IIIFTemplate: Hashable, Sendable {
     /// the template specifies.
     func url(of identifier: String) throws(GrammarError) -> [UInt8] {
         guard !identifier.isEmpty else {
-            throw .malformed("identifier", "it is empty: name an image")
+            throw .malformed("identifier", "empty: specify an image")
         }
         if isWhole { return Array(identifier.utf8) }
         let segments = identifier.split("/")
         guard !segments.contains(where: { [".", "..", ""].contains($0) }),
             !identifier.contains("\\")
         else {
-            throw .malformed("identifier", "it has empty parts or dots between slashes: use a name")
+            throw .malformed("identifier", "empty parts, '.' and '..' are not allowed")
         }
         let path = PercentCoding.encode(identifier.utf8, keeping: Self.isOfPath)
         return start + Array(path.utf8) + end
@@ -134,7 +134,7 @@ struct IIIFParameters {
         size = try IIIFSize(texts[1])
         (isMirrored, angle) = try Self.rotation(texts[2])
         guard let dot = texts[3].lastIndex(of: ".") else {
-            throw .malformed("format", "it is missing: write .jpg behind the quality")
+            throw .malformed("format", "missing: append .jpg to the quality")
         }
         isGray = try Self.isGray(String(texts[3][..<dot]))
         format = try Self.format(String(texts[3][texts[3].index(after: dot)...]))
@@ -174,7 +174,7 @@ struct IIIFParameters {
         let number = isMirrored ? String(text.dropFirst()) : text
         let said = OptionArguments("rotation", [number])
         guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }) else {
-            throw .malformed("rotation", "\(said.shown(text)) is none: use 0 to 360, or ! and such")
+            throw .malformed("rotation", "invalid rotation: use 0 to 360, optionally prefixed by !")
         }
         let angle = try said.needed(said.decimal(0, in: 0...360))
         return (isMirrored, angle == 360 ? 0 : angle)
@@ -186,22 +186,22 @@ struct IIIFParameters {
         case "gray": return true
         case "bitonal":
             // Unsupported values result in 400 (IIIF Image API 3.0, section 4.4).
-            throw .malformed("quality", "bitonal is not done here: use gray")
+            throw .malformed("quality", "bitonal is not supported: use gray")
         default:
             let said = OptionArguments("quality", [text])
-            throw .malformed("quality", "\(said.shown(text)) is none: use default, color or gray")
+            throw .malformed("quality", "\(said.shown(text)) is not default, color or gray")
         }
     }
 
     private static func format(_ text: String) throws(GrammarError) -> ImageFormat {
         let said = OptionArguments("format", [text])
         guard let format = ImageFormat(fileExtension: text), text == text.lowercased() else {
-            throw .malformed("format", "\(said.shown(text)) is none: use jpg, png, webp or gif")
+            throw .malformed("format", "\(said.shown(text)) is invalid: use jpg, png, webp or gif")
         }
         guard format.isEncodable else {
             // Likewise for formats (section 4.5).
             throw .malformed(
-                "format", "\(text) is not written here: use jpg, png, webp, gif or tif")
+                "format", "\(text) output is not supported: use jpg, png, webp, gif or tif")
         }
         return format
     }
@@ -230,7 +230,7 @@ enum IIIFRegion: Hashable {
         var numbers: [Double] = []
         for place in 0..<4 { numbers.append(try said.needed(said.decimal(place, in: 0...100))) }
         guard numbers[0] < 100, numbers[1] < 100, numbers[2] > 0, numbers[3] > 0 else {
-            throw .malformed("region", "nothing of the image is in it: begin below 100")
+            throw .malformed("region", "the region is empty or outside the image")
         }
         return .percent(
             x: numbers[0], y: numbers[1], width: min(numbers[2], 100 - numbers[0]),
@@ -253,7 +253,7 @@ enum IIIFRegion: Hashable {
 
     private static func unknown(_ said: OptionArguments, _ text: String) -> GrammarError {
         .malformed(
-            said.option, "\(said.shown(text)) is none: use full, square, x,y,w,h or pct:x,y,w,h")
+            said.option, "\(said.shown(text)) is invalid: use full, square, x,y,w,h or pct:x,y,w,h")
     }
 
     /// The step that extracts the region; `nil` for the full image.
@@ -299,7 +299,7 @@ struct IIIFSize: Hashable {
             let said = OptionArguments("size", [String(text.dropFirst(4))])
             let most = enlarges ? 10_000.0 : 100
             let number = try said.needed(said.decimal(0, in: 0...most))
-            guard number > 0 else { throw .malformed("size", "no pixels are left: say more") }
+            guard number > 0 else { throw .malformed("size", "the percentage must be above 0") }
             return number == 100 ? .max : .percent(number)
         }
         let isInside = text.hasPrefix("!")
@@ -308,7 +308,7 @@ struct IIIFSize: Hashable {
         let range = 1...RequestSides.most
         guard sides.count == 2, sides != ["", ""], !isInside || !sides.contains("") else {
             throw .malformed(
-                "size", "\(said.shown(text)) is none: use max, w, or ,h or w,h or !w,h or pct:n")
+                "size", "\(said.shown(text)) is invalid: use max, w, or ,h or w,h or !w,h or pct:n")
         }
         let box = PixelSize(
             width: try said.whole(0, in: range) ?? 0, height: try said.whole(1, in: range) ?? 0)

@@ -34,13 +34,13 @@ public struct ImgproxyGrammar: URLGrammar {
     /// Throws if settings are out of range.
     public init(_ settings: Settings) throws(GrammarError) {
         guard (8...32).contains(settings.signatureBytes) else {
-            throw GrammarError(.malformed, "a signature has from 8 to 32 bytes")
+            throw GrammarError(.malformed, "the signature size must be between 8 and 32 bytes")
         }
         guard !settings.separator.isEmpty, !settings.separator.contains("/") else {
-            throw GrammarError(.malformed, "a separator of arguments has characters, and no slash")
+            throw GrammarError(.malformed, "argument separators must not be empty or contain /")
         }
         guard (0...1).contains(settings.watermarkOpacity) else {
-            throw GrammarError(.malformed, "the opacity of the watermark is a number from 0 to 1")
+            throw GrammarError(.malformed, "the watermark opacity must be between 0 and 1")
         }
         self.settings = settings
         signature = PathSignature(
@@ -69,7 +69,7 @@ public struct ImgproxyGrammar: URLGrammar {
     private func signedPart(of path: [UInt8]) throws(GrammarError) -> [UInt8] {
         guard let (first, rest) = RequestTarget.split(path) else {
             throw GrammarError(
-                .malformed, "the path has no signature and source: /SIGNATURE/OPTIONS/plain/URL")
+                .malformed, "the path must be /SIGNATURE/OPTIONS/plain/URL")
         }
         if settings.permitsUnsigned { return rest }
         guard let code = Base64URL.decode(first) else { throw .notSigned(signature) }
@@ -105,12 +105,12 @@ public struct ImgproxyGrammar: URLGrammar {
             return parts.dropFirst()
         }
         if ImgproxyOptions.Mode(rawValue: parts[0]) != nil {
-            throw .malformed(parts[0], "this is imgproxy's basic form of old: use rs:\(parts[0])")
+            throw .malformed(parts[0], "the basic URL format is not supported: use rs:\(parts[0])")
         }
         let named = parts.prefix { $0.contains(settings.separator) }
         guard named.count <= GrammarLimits.optionsMax else {
             throw GrammarError(
-                .malformed, "there are more than \(GrammarLimits.optionsMax) options: use fewer")
+                .malformed, "at most \(GrammarLimits.optionsMax) options are allowed")
         }
         for part in named {
             let words = part.split(settings.separator)
@@ -131,7 +131,7 @@ public struct ImgproxyGrammar: URLGrammar {
         guard let preset = settings.presets.flattened[name] else {
             if isOptional { return }
             throw .malformed(
-                "preset", "'\(name.prefix(40))' is no preset of this server: use another")
+                "preset", "'\(name.prefix(40))' is not a preset of this server")
         }
         options.presets += preset.names
         guard options.presets.count <= GrammarLimits.appliedMax else { throw .tooManyOptions }
@@ -151,7 +151,7 @@ public struct ImgproxyGrammar: URLGrammar {
 extension GrammarError {
     static let tooManyOptions = GrammarError(
         .malformed,
-        "the options and those of their presets are more than \(GrammarLimits.appliedMax): use "
+        "options and presets add up to more than \(GrammarLimits.appliedMax) options: use "
             + "fewer")
 }
 
@@ -217,11 +217,11 @@ struct ImgproxySource {
         _ parts: ArraySlice<String>, _ settings: ImgproxyGrammar.Settings
     ) throws(GrammarError) {
         guard let first = parts.first, !(parts.count == 1 && first.isEmpty) else {
-            throw GrammarError(.malformed, "the URL of the source is missing: add plain/URL")
+            throw GrammarError(.malformed, "the source URL is missing: add plain/URL")
         }
         let isPlain = first == "plain" && parts.count > 1
         if first == "enc", parts.count > 1 {
-            throw .notOffered("enc", "encrypted URLs are not read here: use plain or Base64")
+            throw .notOffered("enc", "encrypted URLs are not supported: use plain or Base64")
         }
         let text = isPlain ? parts.dropFirst().joined(separator: "/") : parts.joined()
         let words = text.split(isPlain ? "@" : ".")
@@ -230,8 +230,8 @@ struct ImgproxySource {
             throw GrammarError(
                 .malformed,
                 isPlain
-                    ? "the URL has more than one @: encode those of the source as %40"
-                    : "more than one format is named: name one")
+                    ? "the URL contains more than one @: encode those of the source as %40"
+                    : "more than one format is given: use one")
         }
         let bytes = isPlain ? try PercentText.bytes(words[0]) : try Self.decoded(words[0], parts)
         url = try settings.sources.url(bytes)
@@ -242,7 +242,7 @@ struct ImgproxySource {
     private static func slip(in parts: ArraySlice<String>) -> GrammarError? {
         guard let first = parts.first, parts.dropFirst().contains("plain") else { return nil }
         return .malformed(
-            String(first.prefix(40)), "it is no option: before plain/ stands NAME:ARGUMENTS")
+            String(first.prefix(40)), "not an option: expected NAME:ARGUMENTS before plain/")
     }
 
     private static func decoded(
@@ -252,8 +252,8 @@ struct ImgproxySource {
             if let slip = slip(in: parts) { throw slip }
             throw GrammarError(
                 .malformed,
-                "the source is no URL in Base64: encode it as RFC 4648 section 5 says, or write "
-                    + "plain/ before it")
+                "the source is not Base64: encode it as in RFC 4648 section 5, or put plain/ "
+                    + "before it")
         }
         return bytes
     }
@@ -293,7 +293,7 @@ public struct ImgproxyPresets: Hashable, Sendable {
                 throw .malformed("preset", "'\(line.prefix(40))' is not NAME=OPTIONS")
             }
             guard texts.updateValue(String(words[1]), forKey: String(words[0])) == nil else {
-                throw .malformed("preset", "'\(words[0].prefix(40))' is there twice: remove one")
+                throw .malformed("preset", "'\(words[0].prefix(40))' is defined twice")
             }
         }
         try self.init(texts, separator: separator)
@@ -318,11 +318,11 @@ public struct ImgproxyPresets: Hashable, Sendable {
             case .end(let ended): open.remove(ended)
             case .begin(let begun):
                 guard let text = texts[begun] else {
-                    throw .malformed("preset", "'\(begun.prefix(40))' is no preset: name another")
+                    throw .malformed("preset", "'\(begun.prefix(40))' is not a preset")
                 }
                 guard open.insert(begun).inserted else {
                     throw .malformed(
-                        "preset", "'\(begun.prefix(40))' names itself: leave that out")
+                        "preset", "'\(begun.prefix(40))' refers to itself")
                 }
                 preset.names.append(begun)
                 waiting.append(.end(begun))
@@ -340,7 +340,7 @@ public struct ImgproxyPresets: Hashable, Sendable {
     ) throws(GrammarError) {
         let words = text.split(separator)
         guard words.count > 1 else {
-            throw .malformed("preset", "'\(text.prefix(40))' is no option: write NAME\(separator)…")
+            throw .malformed("preset", "'\(text.prefix(40))' is not NAME\(separator)ARGUMENTS")
         }
         if ImgproxyOption.preset.names.contains(words[0]) {
             waiting += words.dropFirst().reversed().map { .begin($0) }

@@ -72,9 +72,9 @@ struct ImgproxyOptions: Sendable {
         guard let option = ImgproxyOption.byName[said.option] else {
             let name = String(said.option.prefix(40))
             guard ImgproxyOption.absent.contains(said.option) else {
-                throw .malformed(name, "there is no such option: see the list of options")
+                throw .malformed(name, "unknown option: see the list of options")
             }
-            throw .notOffered(name, "imgproxy has this option, and this server does not")
+            throw .notOffered(name, "this imgproxy option is not supported")
         }
         try option.take(&self, said)
     }
@@ -97,7 +97,7 @@ extension ImgproxyOptions {
         guard let mode = Mode(rawValue: word) else {
             throw .malformed(
                 said.option,
-                "\(said.shown(word)) is no resizing type: use fit, fill, fill-down, force or auto")
+                "\(said.shown(word)) is not a type: use fit, fill, fill-down, force or auto")
         }
         (self.mode, modeOption) = (mode, said.option)
     }
@@ -135,7 +135,7 @@ extension ImgproxyOptions {
         let (isAcross, isDown) = (try said.flag(2) ?? false, try said.flag(3) ?? false)
         guard !isAcross, !isDown else {
             throw .notOffered(
-                said.option, "equal parts of two edges are not cut off here: leave that out")
+                said.option, "equal trimming is not supported: leave it out")
         }
         let color = try said.color(1)
         trim = try said.decimal(0, in: 0...255).map { .trim(tolerance: $0, color) }
@@ -155,7 +155,7 @@ extension ImgproxyOptions {
         try said.atMost(1)
         let degrees = try said.needed(said.whole(0, in: -360_000...360_000))
         guard degrees % 90 == 0 else {
-            throw .malformed(said.option, "an angle is a multiple of 90")
+            throw .malformed(said.option, "the angle must be a multiple of 90")
         }
         angle = ((degrees % 360) + 360) % 360
     }
@@ -178,7 +178,7 @@ extension ImgproxyOptions {
         try said.atMost(1)
         blur = try said.needed(said.decimal(0, in: 0...100))
         guard blur == 0 || blur >= 2 else {
-            throw .notOffered(said.option, "the least blur here is 2: use more, or 0")
+            throw .notOffered(said.option, "the blur must be 0 or at least 2")
         }
     }
 }
@@ -189,7 +189,7 @@ extension OptionArguments {
         guard let text = self[index] else { return nil }
         guard let color = ColorWord.hexadecimal(text) else {
             throw .malformed(
-                option, "\(shown(text)) is no colour: use rgb or rrggbb in hexadecimal digits")
+                option, "\(shown(text)) is not a color: use rgb or rrggbb in hexadecimal digits")
         }
         return color
     }
@@ -281,7 +281,7 @@ struct ImgproxyOption: Sendable {
         ImgproxyOption("auto_rotate", "ar") { _, said throws(GrammarError) in
             guard try !said.onlyFlag() else { return }
             throw .notOffered(
-                said.option, "images are always turned upright: leave it out, or say 1")
+                said.option, "images are always auto-rotated: leave it out, or use 1")
         },
         ImgproxyOption("rotate", "rot") { options, said throws(GrammarError) in
             try options.takeAngle(said)
@@ -408,7 +408,7 @@ extension OptionArguments {
     fileprivate func onlyText() throws(GrammarError) -> String? {
         let text = try only()
         guard text.utf8.count <= GrammarLimits.textBytesMax else {
-            throw .malformed(option, "it has more than \(GrammarLimits.textBytesMax) bytes")
+            throw .malformed(option, "longer than \(GrammarLimits.textBytesMax) bytes")
         }
         return text.isEmpty ? nil : text
     }
@@ -423,7 +423,7 @@ extension ImgproxyOptions {
     /// Parses `FORMAT:QUALITY:…`.
     mutating func takeQualities(_ said: OptionArguments) throws(GrammarError) {
         guard said.values.count % 2 == 0 else {
-            throw .malformed(said.option, "a quality is missing behind the last format")
+            throw .malformed(said.option, "the quality after the last format is missing")
         }
         for place in stride(from: 0, to: said.values.count, by: 2) {
             let format = try Self.format(said.values[place], said)
@@ -455,13 +455,14 @@ extension ImgproxyOptions {
     ) throws(GrammarError) -> ImageFormat {
         guard let format = ImageFormat(name: word) else {
             throw word == "best"
-                ? .notOffered(said.option, "leave the format out: the best one is negotiated")
-                : .malformed(said.option, "\(said.shown(word)) is no format: use jpg, png, webp, …")
+                ? .notOffered(said.option, "leave the format out: it is negotiated automatically")
+                : .malformed(
+                    said.option, "\(said.shown(word)) is not a format: use jpg, png, webp, …")
         }
         guard format.isEncodable else {
             throw .notOffered(
                 said.option,
-                "\(format.name) is not written here: use one of "
+                "\(format.name) output is not supported: use one of "
                     + ImageFormat.encodable.map(\.name).joined(separator: ", "))
         }
         return format
@@ -473,7 +474,7 @@ extension ImgproxyOptions {
         let moment = try said.needed(said.whole(0, in: 0...Int.max))
         guard moment == 0 || moment >= now else {
             throw GrammarError(
-                .expired, "the time of this URL is over: ask for a new one", option: said.option)
+                .expired, "this URL has expired: request a new one", option: said.option)
         }
         expires = moment == 0 ? nil : moment
     }
@@ -488,7 +489,7 @@ extension ImgproxyOptions {
         var name = try PercentText.text(text, of: said.option)
         if try said.flag(1) ?? false {
             guard let bytes = Base64URL.decode(text.utf8) else {
-                throw .malformed(said.option, "the name is no Base64: encode it so, or say 0")
+                throw .malformed(said.option, "the name is not Base64: encode it, or use 0")
             }
             name = try PercentText.text(
                 PercentCoding.encode(bytes, keeping: { $0 != UInt8(ascii: "%") && $0 < 0x80 }),
@@ -498,7 +499,7 @@ extension ImgproxyOptions {
         else {
             throw .malformed(
                 said.option,
-                "a name has no slashes, and at most \(GrammarLimits.textBytesMax) bytes")
+                "names have no slashes and at most \(GrammarLimits.textBytesMax) bytes")
         }
         fileName = name
     }

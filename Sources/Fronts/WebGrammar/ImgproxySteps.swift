@@ -66,7 +66,7 @@ extension ImgproxyOptions {
         guard let extendRatio, extendRatio.isWanted, box.isPositive else { return nil }
         guard extendRatio.gravity.word != "fp" else {
             throw .notOffered(
-                extendRatio.option, "a focus needs a canvas of a size here: use extend, or a place")
+                extendRatio.option, "a focus point requires extend: use another gravity")
         }
         return .padRatio(AspectRatio(of: box), extendRatio.gravity.cut(ratio), .clear)
     }
@@ -184,7 +184,7 @@ extension ImgproxyOptions {
                 guard !hasLeast else {
                     throw .notOffered(
                         leastWidth > 0 ? "min-width" : "min-height",
-                        "a cut that keeps the ratio of the box has no least size here: say "
+                        "a minimum size is not supported when cropping to a ratio: use "
                             + "enlarge:1, or leave it out")
                 }
                 return [resize(.cover), .cropRatio(AspectRatio(of: box), gravity.cut(ratio))]
@@ -240,7 +240,7 @@ struct ImgproxyGravity: Hashable, Sendable {
         try said.atMost(3)
         word = try said.needed(said[0])
         if ["obj", "objw"].contains(word) {
-            throw .notOffered(said.option, "objects are not looked for here: use another gravity")
+            throw .notOffered(said.option, "object detection is not supported: use another gravity")
         }
         let isFocus = word == "fp"
         let offsets = isFocus ? 0...1 : -Double(RequestSides.most)...Double(RequestSides.most)
@@ -256,8 +256,8 @@ struct ImgproxyGravity: Hashable, Sendable {
             guard let place = Self.places[word] else {
                 throw .malformed(
                     said.option,
-                    "\(said.shown(word)) is no gravity: use ce, no, so, ea, we, noea, nowe, soea, "
-                        + "sowe, " + (use == .cut ? "sm or fp:X:Y" : "or fp:X:Y"))
+                    "\(said.shown(word)) is not a gravity: use ce, no, so, ea, we, noea, nowe, "
+                        + "soea, sowe, " + (use == .cut ? "sm or fp:X:Y" : "or fp:X:Y"))
             }
             (gravity, x, y) = (place, left ?? 0, top ?? 0)
         }
@@ -337,12 +337,12 @@ struct ImgproxyWatermark: Hashable, Sendable {
         y = try said.decimal(3, in: offsets) ?? 0
         scale = try said.decimal(4, in: 0...100) ?? 0
         if word == "ch" {
-            throw .notOffered(option, "a chessboard of watermarks is not laid here: use re")
+            throw .notOffered(option, "chessboard watermarks are not supported: use re")
         }
         guard word == "re" || ImgproxyGravity.places[word] != nil else {
             throw .malformed(
                 option,
-                "\(said.shown(word)) is no position: use ce, no, so, ea, we, noea, nowe, soea, "
+                "\(said.shown(word)) is not a position: use ce, no, so, ea, we, noea, nowe, soea, "
                     + "sowe or re")
         }
     }
@@ -353,14 +353,14 @@ struct ImgproxyWatermark: Hashable, Sendable {
     ) throws(GrammarError) -> TransformStep? {
         guard opacity > 0 else { return nil }
         guard let url = settings.watermark else {
-            throw .notOffered(option, "this server has no watermark: leave it out")
+            throw .notOffered(option, "no watermark is configured on this server: leave it out")
         }
         guard scale <= 1 else {
-            throw .notOffered(option, "a watermark is at most as large as the image: scale 0 to 1")
+            throw .notOffered(option, "watermarks larger than the image are not supported")
         }
         let isTiled = word == "re"
         guard !isTiled || (x == 0 && y == 0) else {
-            throw .notOffered(option, "tiles lie side by side here: leave the offsets out")
+            throw .notOffered(option, "tiled watermarks do not support offsets: leave them out")
         }
         let side = RelativeSize.Side.percent(scale * 100)
         return .overlay(

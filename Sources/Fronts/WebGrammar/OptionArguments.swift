@@ -23,7 +23,7 @@ struct OptionArguments: Hashable, Sendable {
     func atMost(_ count: Int) throws(GrammarError) {
         guard values.count <= count else {
             throw .malformed(
-                option, "it has \(values.count) arguments: \(count) at most are accepted")
+                option, "\(values.count) arguments given, at most \(count) allowed")
         }
     }
 
@@ -39,7 +39,7 @@ struct OptionArguments: Hashable, Sendable {
         guard let number = PlainNumber.integer(text), range.contains(number) else {
             throw .malformed(
                 option,
-                "\(shown(text)) is no whole number from \(range.lowerBound) to "
+                "\(shown(text)) is not an integer between \(range.lowerBound) and "
                     + "\(range.upperBound)")
         }
         return number
@@ -51,7 +51,7 @@ struct OptionArguments: Hashable, Sendable {
         guard let number = PlainNumber.decimal(text), range.contains(number) else {
             throw .malformed(
                 option,
-                "\(shown(text)) is no number from \(range.lowerBound) to \(range.upperBound)")
+                "\(shown(text)) is not a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
@@ -77,7 +77,7 @@ struct OptionArguments: Hashable, Sendable {
 
     /// Returns a required value; throws if it is `nil`.
     func needed<Value>(_ value: Value?) throws(GrammarError) -> Value {
-        guard let value else { throw .malformed(option, "an argument is missing: name it") }
+        guard let value else { throw .malformed(option, "an argument is missing") }
         return value
     }
 
@@ -115,10 +115,10 @@ enum PercentText {
     {
         let bytes = try bytes(text, of: option)
         guard let decoded = String(validating: bytes, as: UTF8.self) else {
-            throw .malformed(option, "it is no UTF-8: encode it as UTF-8")
+            throw .malformed(option, "not UTF-8")
         }
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw .malformed(option, "it has control characters: leave them out")
+            throw .malformed(option, "control characters are not allowed")
         }
         return decoded
     }

@@ -25,7 +25,7 @@ public struct SourceRules: Hashable, Sendable {
         if !Self.namesScheme(source) {
             guard !defaultScheme.isEmpty else {
                 throw GrammarError(
-                    .malformed, "the source has no scheme: write https:// before it")
+                    .malformed, "the source has no scheme: put https:// before it")
             }
             source = Array("\(defaultScheme)://".utf8) + source
         }
@@ -39,7 +39,7 @@ public struct SourceRules: Hashable, Sendable {
         guard let allowed, !SourcePattern.permit(allowed, url) else { return }
         throw GrammarError(
             .forbidden,
-            "this source is not among the allowed ones: ask the operator to add it to "
+            "this source is not allowed: ask the operator to add it to "
                 + "--allowed-sources")
     }
 
@@ -83,10 +83,10 @@ public struct SourceSchemes: Hashable, Sendable {
     /// Returns the URL in the same way, but accepts any scheme.
     package static func anyURL(_ bytes: [UInt8]) throws(GrammarError) -> String {
         guard !bytes.isEmpty else {
-            throw GrammarError(.malformed, "the URL of the source is empty: name one")
+            throw GrammarError(.malformed, "the source URL is empty")
         }
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw GrammarError(.malformed, "the URL of the source has control characters")
+            throw GrammarError(.malformed, "the source URL contains control characters")
         }
         let text = PercentCoding.encode(withCodes(try HostName.ascii(hostOf: bytes))) {
             (0x21...0x7E).contains($0) && !excluded.contains($0)
@@ -118,7 +118,7 @@ public struct SourceSchemes: Hashable, Sendable {
     private static func refused(_ scheme: String) -> GrammarError {
         GrammarError(
             .malformed,
-            "the source is refused: the scheme \(scheme.prefix(20)) is not accepted here: use "
+            "the source is refused: the scheme \(scheme.prefix(20)) is not supported: use "
                 + "another")
     }
 }
@@ -167,13 +167,13 @@ public struct SourcePattern: Hashable, Sendable {
             guard let pattern = SourcePattern(item) else {
                 throw GrammarError(
                     .malformed,
-                    "'\(item.prefix(60))' is not the beginning of a URL, such as "
+                    "'\(item.prefix(60))' is not a URL prefix, such as "
                         + "https://*.example.com/ or s3://bucket/")
             }
             list.append(pattern)
         }
         guard (1...countMax).contains(list.count) else {
-            throw GrammarError(.malformed, "from 1 to \(countMax) sources are accepted")
+            throw GrammarError(.malformed, "expected 1 to \(countMax) sources")
         }
         return list
     }
@@ -244,13 +244,13 @@ public struct SourceReplacement: Hashable, Sendable {
                 throw GrammarError(
                     .malformed,
                     "'\(item.prefix(60))' is not PATTERN=REPLACEMENT, such as "
-                        + "mys3://=s3://bucket/images/; ${1} stands for what the first * of the "
-                        + "pattern matched")
+                        + "mys3://=s3://bucket/images/; ${1} is the text matched by the first * of "
+                        + "the pattern")
             }
             list.append(one)
         }
         guard list.count <= countMax else {
-            throw GrammarError(.malformed, "at most \(countMax) replacements are accepted")
+            throw GrammarError(.malformed, "at most \(countMax) replacements are allowed")
         }
         return list
     }

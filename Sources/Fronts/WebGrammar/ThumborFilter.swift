@@ -42,7 +42,7 @@ struct ThumborFilter: Sendable {
             try said.atMost(1)
             let part = try said.needed(said.decimal(0, in: 0...1))
             guard part >= 0.000_001 else {
-                throw .malformed(said.option, "no pixels are left: say more")
+                throw .malformed(said.option, "the percentage must be above 0")
             }
             let side = RelativeSize.Side.percent((part * 100_000_000).rounded() / 1_000_000)
             plan.add(.resizeTo(RelativeSize(width: side, height: side), .stretch))
@@ -55,7 +55,7 @@ struct ThumborFilter: Sendable {
             try said.atMost(2)
             let word = try said.needed(said[0])
             guard word != "auto", word != "blur" else {
-                throw .notOffered(said.option, "\(word) is not done here: name a colour")
+                throw .notOffered(said.option, "'\(word)' is not supported: use a color")
             }
             try plan.fill(said.named(word), under: said.flag(1) ?? false)
         },
@@ -63,7 +63,7 @@ struct ThumborFilter: Sendable {
             try said.atMost(1)
             let degrees = try said.needed(said.whole(0, in: -360_000...360_000))
             guard degrees % 90 == 0 else {
-                throw .malformed(said.option, "an angle is a multiple of 90")
+                throw .malformed(said.option, "the angle must be a multiple of 90")
             }
             let clockwise = ((-degrees % 360) + 360) % 360
             guard clockwise != 0 else { return }
@@ -78,7 +78,7 @@ struct ThumborFilter: Sendable {
             let sigma = try said.decimal(1, in: 0...100) ?? 0
             let wanted = sigma > 0 ? sigma : Double(radius)
             guard (2...100).contains(wanted) else {
-                throw .notOffered(said.option, "a blur is from 2 to 100 here")
+                throw .notOffered(said.option, "the radius must be between 2 and 100")
             }
             plan.add(.blur(radius: wanted))
         },
@@ -89,7 +89,7 @@ struct ThumborFilter: Sendable {
             let isOfLight = try said.needed(said.flag(2))
             guard amount == 1, !isOfLight else {
                 throw .notOffered(
-                    said.option, "the amount is 1, of all colours: use sharpen(1,RADIUS,false)"
+                    said.option, "only sharpen(1,RADIUS,false) is supported"
                 )
             }
             plan.add(.sharpen(radius: radius))
@@ -125,10 +125,10 @@ struct ThumborFilter: Sendable {
             let word = try said.needed(said[0])
             guard let format = ImageFormat(name: word) else {
                 throw .malformed(
-                    said.option, "\(said.shown(word)) is no format: use jpeg, png, webp, …")
+                    said.option, "\(said.shown(word)) is not a format: use jpeg, png, webp, …")
             }
             guard format.isEncodable else {
-                throw .notOffered(said.option, "\(format.name) is not written here: use another")
+                throw .notOffered(said.option, "\(format.name) output is not supported")
             }
             plan.output.format = format
         },
@@ -181,13 +181,13 @@ struct ThumborFilter: Sendable {
         let calls = text.split("):")
         guard calls.count <= GrammarLimits.optionsMax else {
             throw GrammarError(
-                .malformed, "there are more than \(GrammarLimits.optionsMax) filters: use fewer")
+                .malformed, "at most \(GrammarLimits.optionsMax) filters are allowed")
         }
         var uses: [Use] = []
         for call in calls {
             guard let bracket = call.firstIndex(of: "(") else {
                 throw .malformed(
-                    String(call.prefix(40)), "a filter has brackets, such as grayscale()")
+                    String(call.prefix(40)), "filters require parentheses, such as grayscale()")
             }
             let name = String(call[..<bracket])
             guard let filter = byName[name] else { throw unknown(String(name.prefix(40))) }
@@ -199,8 +199,8 @@ struct ThumborFilter: Sendable {
 
     private static func unknown(_ name: String) -> GrammarError {
         absent.contains(name)
-            ? .notOffered(name, "thumbor has this filter, and this server does not")
-            : .malformed(name, "there is no such filter: see the list of filters")
+            ? .notOffered(name, "this thumbor filter is not supported")
+            : .malformed(name, "unknown filter: see the list of filters")
     }
 
     /// Splits arguments at commas outside quotes, removes surrounding blanks and quotes, and
@@ -239,7 +239,7 @@ extension OptionArguments {
     fileprivate func named(_ word: String) throws(GrammarError) -> Color {
         guard let color = ColorWord.named(word) else {
             throw .malformed(
-                option, "\(shown(word)) is no colour: use rrggbb, or a name such as white")
+                option, "\(shown(word)) is not a color: use rrggbb, or a name such as white")
         }
         return color
     }
@@ -248,7 +248,7 @@ extension OptionArguments {
     fileprivate func takeRoundCorner(into plan: inout ThumborPlan) throws(GrammarError) {
         try atMost(5)
         guard self[0]?.contains("|") != true else {
-            throw .notOffered(option, "corners are parts of circles here: name one radius")
+            throw .notOffered(option, "elliptical corners are not supported: use one radius")
         }
         let radius = try needed(whole(0, in: 0...RequestSides.most))
         var argb: UInt32 = 0xFF
@@ -274,10 +274,10 @@ struct ThumborFocus: Hashable {
         let corners = try said.needed(said[0]).split(":")
         let numbers = OptionArguments(said.option, corners.flatMap { $0.split("x") })
         guard corners.count == 2, numbers.values.count == 4 else {
-            throw .malformed(said.option, "use LEFTxTOP:RIGHTxBOTTOM in pixels of the source")
+            throw .malformed(said.option, "expected LEFTxTOP:RIGHTxBOTTOM in pixels of the source")
         }
         guard !numbers.values.contains(where: { $0.contains(".") }) else {
-            throw .notOffered(said.option, "parts of the image are no focus here: use pixels")
+            throw .notOffered(said.option, "relative focal points are not supported: use pixels")
         }
         var sides: [Int] = []
         for place in 0..<4 {
@@ -285,7 +285,7 @@ struct ThumborFocus: Hashable {
         }
         guard sides[2] > sides[0], sides[3] > sides[1] else {
             throw .malformed(
-                said.option, "the second corner is right of the first one and below it")
+                said.option, "the second corner must be to the lower right of the first")
         }
         x = Double(sides[0]) + ((Double(sides[2]) - Double(sides[0])) / 2)
         y = Double(sides[1]) + ((Double(sides[3]) - Double(sides[1])) / 2)
@@ -336,7 +336,7 @@ struct ThumborWatermark {
         let size = try Self.size(said)
         let isTiled = x == .everywhere
         guard isTiled == (y == .everywhere) else {
-            throw .notOffered(said.option, "tiles lie in both directions here: use repeat twice")
+            throw .notOffered(said.option, "use repeat for both positions or for neither")
         }
         overlay = Overlay(
             url: try Self.address(url, said), x: Self.offset(x), y: Self.offset(y),

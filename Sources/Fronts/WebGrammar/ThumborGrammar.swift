@@ -22,7 +22,7 @@ public struct ThumborGrammar: URLGrammar {
     /// Throws for a key with a salt.
     public init(_ settings: Settings) throws(GrammarError) {
         guard settings.keys.allSatisfy(\.salt.isEmpty) else {
-            throw GrammarError(.malformed, "thumbor's keys have no salt: leave it out")
+            throw GrammarError(.malformed, "thumbor keys have no salt: leave it out")
         }
         self.settings = settings
         signature = PathSignature(
@@ -64,7 +64,7 @@ public struct ThumborGrammar: URLGrammar {
 
     private func signedPart(of path: [UInt8]) throws(GrammarError) -> [UInt8] {
         guard let (first, rest) = RequestTarget.split(path) else {
-            throw GrammarError(.malformed, "the path has no signature and source: /SIGNATURE/…/URL")
+            throw GrammarError(.malformed, "the path must be /SIGNATURE/…/URL")
         }
         if settings.permitsUnsigned, first.elementsEqual("unsafe".utf8) { return rest }
         // Some clients percent-encode the padding.
@@ -127,7 +127,7 @@ struct ThumborPath {
     init(_ path: String) throws(GrammarError) {
         var reader = SegmentReader(path)
         if reader.take("debug") {
-            throw .notOffered("debug", "focal points are not drawn here: leave it out")
+            throw .notOffered("debug", "drawing focal points is not supported: leave it out")
         }
         isMeta = reader.take("meta")
         if let word = reader.next(where: { $0 == "trim" || $0.hasPrefix("trim:") }) {
@@ -164,20 +164,20 @@ struct ThumborPath {
         let parts = source.split("/")
         guard let first = parts.first, parts.count > 1 else { return nil }
         if first == "stretch" {
-            return .notOffered("stretch", "it is imagor's: write filters:stretch() behind the size")
+            return .notOffered("stretch", "imagor syntax: use filters:stretch() after the size")
         }
         if first == "params" {
-            return .notOffered("params", "it is imagor's: use thumbor's meta for facts")
+            return .notOffered("params", "imagor syntax: use thumbor's meta")
         }
         if isSize(first) || isCrop(first) || Fit(rawValue: first) != nil {
             return .notOffered(
                 String(first.prefix(40)),
-                "it is none of thumbor's here: the order is meta/trim/crop/fit-in/size")
+                "not a thumbor option at this position: the order is meta/trim/crop/fit-in/size")
         }
         let namesScheme = parts.dropFirst().contains { $0.hasSuffix(":") }
         guard namesScheme, !first.contains("."), !first.contains(":") else { return nil }
         return .malformed(
-            String(first.prefix(40)), "this is neither an option nor the host of a source")
+            String(first.prefix(40)), "neither an option nor the host of a source")
     }
 
     /// The gravity from alignment or detection; filters specify a focus separately.
@@ -224,7 +224,7 @@ struct ThumborPath {
         }
         if sides.allSatisfy({ $0 == 0 }) { return nil }
         guard sides[2] > sides[0], sides[3] > sides[1] else {
-            throw .malformed("crop", "the second corner is right of the first one and below it")
+            throw .malformed("crop", "the second corner must be to the lower right of the first")
         }
         return PixelRect(
             x: sides[0], y: sides[1],
@@ -280,7 +280,7 @@ private struct SegmentReader {
             rest = String(decoding: ThumborPath.withBrackets(Array(rest.utf8)), as: UTF8.self)
         }
         guard let end = rest.firstRange(of: ")/") else {
-            throw .malformed("filters", "a bracket and a slash are missing behind the last one: )/")
+            throw .malformed("filters", "')/' is missing after the last filter")
         }
         defer { rest = String(rest[end.upperBound...]) }
         return String(rest[..<end.lowerBound].dropFirst("filters:".utf8.count))
@@ -310,7 +310,7 @@ struct ThumborPlan {
     /// Adds the steps that precede all filters: trim, crop, size and flips.
     mutating func beginWithSize() throws(GrammarError) {
         if !parts.trim.isEmpty, parts.crop != nil {
-            throw .notOffered("trim", "a crop beside it counts from before it: leave one out")
+            throw .notOffered("trim", "trim cannot be combined with a crop: leave one out")
         }
         for step in parts.trim { add(step) }
         if let crop = parts.crop { add(.crop(crop)) }
@@ -333,7 +333,7 @@ struct ThumborPlan {
             return try request.checked()
         }
         guard steps.isEmpty, output.isDefault else {
-            throw .notOffered("meta", "facts are those of the source: leave the other parts out")
+            throw .notOffered("meta", "meta describes the source: leave the other options out")
         }
         request.image.infoOnly = true
         return try request.checked()
@@ -425,7 +425,7 @@ struct ThumborPlan {
     private func focus() throws(GrammarError) -> Gravity? {
         guard !foci.isEmpty, parts.trim.isEmpty else {
             if foci.isEmpty { return nil }
-            throw .notOffered("focal", "a trim beside it moves the image: leave one out")
+            throw .notOffered("focal", "focal cannot be combined with trim: leave one out")
         }
         guard let place = ThumborFocus.middle(of: foci, in: parts.crop) else { return nil }
         return .pixel(x: place.x, y: place.y)
@@ -464,11 +464,11 @@ struct ThumborPlan {
     /// Puts the image on a canvas of the requested size.
     mutating func fill(_ color: Color, under: Bool) throws(GrammarError) {
         guard parts.width != .original, parts.height != .original else {
-            throw .notOffered("fill", "orig is no size that is filled here: use numbers")
+            throw .notOffered("fill", "'orig' is not supported with fill: use numbers")
         }
         if parts.fit != nil || hasOtherSize, box != PixelSize(width: 0, height: 0) {
             guard !isTurned else {
-                throw .notOffered("fill", "a box that may be turned is not filled here: use fit-in")
+                throw .notOffered("fill", "fill is not supported with adaptive-fit-in: use fit-in")
             }
             let canvas = PixelSize(width: max(1, box.width), height: max(1, box.height))
             if hasOtherSize { add(cut) }

@@ -116,12 +116,12 @@ extension WebRequest {
         guard image.steps.count <= RequestLimits.stepsMax else {
             throw ImageError(
                 .invalidRequest,
-                "the options come to more than \(RequestLimits.stepsMax) steps: use fewer")
+                "the options require more than \(RequestLimits.stepsMax) steps: use fewer")
         }
         guard image.overlays.count <= RequestLimits.overlaysMax else {
             throw ImageError(
                 .invalidRequest,
-                "at most \(RequestLimits.overlaysMax) watermarks are accepted: use fewer")
+                "at most \(RequestLimits.overlaysMax) watermarks are allowed")
         }
         for step in image.steps { try step.form.check(pixelsMax: RequestLimits.pixelsMax) }
         try image.output.check()
@@ -207,9 +207,9 @@ extension GrammarError {
         GrammarError(
             .signature,
             signature.keys.isEmpty
-                ? "this server knows no key and takes no path without a signature: its operator "
-                    + "names keys, or permits unsigned paths"
-                : "the signature is not that of this path: sign it with a key of this server")
+                ? "this server has no keys and requires signatures: its operator must configure "
+                    + "keys or allow unsigned paths"
+                : "the signature does not match the path: sign it with a key of this server")
     }
 }
 
@@ -226,10 +226,10 @@ enum RequestTarget {
         let path = target.prefix { $0 != UInt8(ascii: "?") }
         guard path.isEmpty || path.first == UInt8(ascii: "/") else {
             throw GrammarError(
-                .malformed, "the target does not begin with a slash: ask for a path alone")
+                .malformed, "the target must start with a slash")
         }
         guard path.count > 1 else {
-            throw GrammarError(.malformed, "the path is empty: name a source")
+            throw GrammarError(.malformed, "the path is empty: specify a source")
         }
         return Array(path.dropFirst())
     }
@@ -247,7 +247,7 @@ enum RequestTarget {
     static func text(of path: [UInt8]) throws(GrammarError) -> String {
         guard path.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw GrammarError(
-                .malformed, "the path has characters that are not ASCII: percent-encode them")
+                .malformed, "the path contains non-ASCII characters: percent-encode them")
         }
         return String(decoding: path, as: UTF8.self)
     }

@@ -67,7 +67,7 @@ extension RealProcesses {
                 #expect(lines.contains { $0.contains("--keys") && $0.contains("--unsigned") })
                 let answer = try gateway.get("/unsafe/plain/http://127.0.0.1/a.png")
                 #expect(answer.status == 403)
-                #expect(String(decoding: answer.body, as: UTF8.self).contains("knows no key"))
+                #expect(String(decoding: answer.body, as: UTF8.self).contains("has no keys"))
             }
         }
 

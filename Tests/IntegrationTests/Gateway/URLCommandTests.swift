@@ -51,7 +51,7 @@ extension RealProcesses {
             ])
             #expect(refused.exitStatus == 1)
             #expect(refused.outputText.contains("status   403"))
-            #expect(refused.outputText.contains("permits unsigned paths"))
+            #expect(refused.outputText.contains("allow unsigned paths"))
             let absent = try url([
                 "explain", "/unsafe/filters:noise(3)/example.com/a.jpg", "--gateway-grammar",
                 "thumbor", "--gateway-unsigned",
@@ -62,7 +62,7 @@ extension RealProcesses {
         @Test(arguments: [
             ([], "expected one of"), (["build", "w:1"], "build requires OPTIONS and SOURCE"),
             (["build", "w:x", "https://example.com/a.jpg", "--gateway-unsigned"], "w: "),
-            (["sign", "/w:1/plain/https://example.com/a.jpg"], "operator names keys"),
+            (["sign", "/w:1/plain/https://example.com/a.jpg"], "operator must configure keys"),
             (["sign", "/w:1", "--gateway-keys", "/nowhere"], "/nowhere cannot be read"),
         ])
         func aMistakeIsSaid(_ arguments: [String], _ sentence: String) throws {

@@ -54,7 +54,7 @@ import WebGrammar
     @Test(arguments: ["a=pr:a", "a=pr:b\nb=w:1/pr:c\nc=pr:a"])
     func aCircleIsCalledOne(lines: String) throws {
         let refusal = #expect(throws: GrammarError.self) { try grammar(lines) }
-        #expect(refusal?.message.contains("names itself") == true)
+        #expect(refusal?.message.contains("refers to itself") == true)
     }
 
     /// Each line doubles the number of options of the line before.
