@@ -124,9 +124,9 @@ struct GatewayOptions {
         {
             throw ConfigurationError(
                 setting == .keys
-                    ? "--keys: IIIF has no signatures: leave it out, and have a proxy say who may "
-                        + "ask"
-                    : "--\(setting.rawValue) is only for --grammar "
+                    ? "--keys: IIIF has no signatures: leave it out, and restrict access in a "
+                        + "proxy"
+                    : "--\(setting.rawValue) requires --grammar "
                         + (setting.grammars ?? []).joined(separator: " or ") + ": leave it out")
         }
     }
@@ -224,7 +224,7 @@ struct GatewayOptions {
         if let text = arguments.value("trusted-proxy") {
             guard let networks = TrustedNetworks(text) else {
                 throw ConfigurationError(
-                    "--trusted-proxy: '\(text)' is not a list of networks with commas between, "
+                    "--trusted-proxy: '\(text)' is not a comma-separated list of networks, "
                         + "such as 10.0.0.0/8,2001:db8::1,unix")
             }
             front.edge.trusted = networks
@@ -233,8 +233,8 @@ struct GatewayOptions {
         guard let field = arguments.value("visitor-field") else { return }
         guard !front.edge.trusted.isEmpty else {
             throw ConfigurationError(
-                "--visitor-field '\(field)' is believed of proxies alone: name them with "
-                    + "--trusted-proxy, such as --trusted-proxy 10.0.0.0/8")
+                "--visitor-field '\(field)' requires --trusted-proxy, such as "
+                    + "--trusted-proxy 10.0.0.0/8")
         }
         front.edge.clientField = field
     }
@@ -309,7 +309,7 @@ extension GatewayOptions {
         }
         guard let names = arguments.value("pass-headers") else {
             guard arguments.value("pass-headers-to") == nil else {
-                throw ConfigurationError("--pass-headers-to needs --pass-headers")
+                throw ConfigurationError("--pass-headers-to requires --pass-headers")
             }
             return
         }
@@ -323,8 +323,8 @@ extension GatewayOptions {
         }
         guard front.operators == nil || !front.passedHeaders.has("authorization") else {
             throw ConfigurationError(
-                "--pass-headers: authorization is not passed on beside --operator-tokens, which "
-                    + "origins would see: leave one of them out")
+                "--pass-headers: authorization cannot be combined with --operator-tokens, which "
+                    + "would be sent to origins: leave one of them out")
         }
     }
 
@@ -342,8 +342,8 @@ extension GatewayOptions {
         guard let url = arguments.value("public-url") else { return }
         guard url.hasPrefix("http://") || url.hasPrefix("https://"), !url.hasSuffix("/") else {
             throw ConfigurationError(
-                "--public-url is as clients see this listener, such as https://example.com, "
-                    + "without a slash at its end; not '\(url)'")
+                "--public-url must be the URL of this listener for clients, such as "
+                    + "https://example.com, without a trailing slash; not '\(url)'")
         }
         front.properties.publicURL = url
     }
@@ -351,7 +351,7 @@ extension GatewayOptions {
     static func crossOrigin(_ text: String) throws(ConfigurationError) -> CrossOriginAccess {
         guard let access = CrossOriginAccess(text) else {
             throw ConfigurationError(
-                "--allow-origin is *, or origins with commas between, such as "
+                "--allow-origin must be * or comma-separated origins, such as "
                     + "https://example.com,https://www.example.com; not '\(text)'")
         }
         return access
@@ -366,11 +366,11 @@ extension GatewayOptions {
         if let words = arguments.value("fallback-for") {
             guard let causes = FallbackSettings.Causes(words) else {
                 throw ConfigurationError(
-                    "--fallback-for is statuses and names of errors with commas between them, such "
+                    "--fallback-for must be a list of statuses and error names, such "
                         + "as 404,badImageData; not '\(words)'")
             }
             guard front.fallback != nil else {
-                throw ConfigurationError("--fallback-for needs --fallback URL or a path")
+                throw ConfigurationError("--fallback-for requires --fallback with a URL or path")
             }
             front.fallback?.causes = causes
         }
@@ -380,7 +380,7 @@ extension GatewayOptions {
         // Responses with these statuses have no body (RFC 9110 §6.4.1).
         guard word == "error" || status.map({ ![204, 205, 206, 304].contains($0) }) ?? false else {
             throw ConfigurationError(
-                "--fallback-status is a status with bytes, or error for that of the failure; "
+                "--fallback-status must be a status that allows a body, or error; "
                     + "not '\(word)'")
         }
         front.answers.fallbackStatus = status
@@ -400,7 +400,7 @@ extension GatewayOptions {
     private mutating func takeUploads(_ arguments: ProgramArguments) throws {
         guard let tokens = try Self.tokens(.postTokens, arguments) else { return }
         guard arguments.value("grammar") != "iiif" else {
-            throw ConfigurationError("--post-tokens: IIIF has no paths for images that are sent")
+            throw ConfigurationError("--post-tokens: IIIF does not support uploads")
         }
         var uploads = UploadSettings(tokens: tokens, try grammar(for: .uploads))
         Self.set(&uploads.bytesMax, .postMaxBytes, arguments)
@@ -413,7 +413,7 @@ extension GatewayOptions {
         guard arguments.has("client-hints") else {
             for name in ["hint-widths", "save-data-quality", "save-data-preset"]
             where arguments.value(name) != nil {
-                throw ConfigurationError("--\(name) needs --client-hints")
+                throw ConfigurationError("--\(name) requires --client-hints")
             }
             return
         }
@@ -427,7 +427,7 @@ extension GatewayOptions {
                 front.infoGrammar != nil
             else {
                 throw ConfigurationError(
-                    "--save-data-preset names one of --presets, which imgproxy's grammar has")
+                    "--save-data-preset requires --presets and --grammar imgproxy")
             }
             hints.savingGrammar = try grammar(for: .saving(preset: preset))
             if arguments.value("save-data-quality") == nil { hints.savingQuality = nil }
@@ -444,8 +444,8 @@ extension GatewayOptions {
         let known = widths.compactMap { $0 }.filter(range.contains)
         guard known.count == widths.count, known.count <= 64, known == known.sorted() else {
             throw ConfigurationError(
-                "--hint-widths is up to 64 widths in ascending order, such as 320,640,1280, each "
-                    + "of 1 to \(range.upperBound) pixels")
+                "--hint-widths must be up to 64 widths in ascending order, such as 320,640,1280, "
+                    + "each between 1 and \(range.upperBound) pixels")
         }
         return known
     }
@@ -454,7 +454,7 @@ extension GatewayOptions {
 
     private mutating func takeLifetimes(_ arguments: ProgramArguments) throws {
         guard arguments.value("max-age") == nil || arguments.value("assume-fresh") == nil else {
-            throw ConfigurationError("--max-age and --assume-fresh are the same: give one of them")
+            throw ConfigurationError("--max-age and --assume-fresh are aliases: use one of them")
         }
         let usual = front.assumedLifetime
         var (fresh, whileRevalidate, ifError) = (usual.fresh, usual.whileRevalidate, usual.ifError)
@@ -482,7 +482,7 @@ extension GatewayOptions {
         guard let tokens = try Self.tokens(.operatorTokens, arguments) else {
             guard operatorPlace == nil else {
                 throw ConfigurationError(
-                    "--operator-listen needs --operator-tokens FILE, which says who may remove "
+                    "--operator-listen requires --operator-tokens FILE, the tokens for removing "
                         + "entries")
             }
             return
@@ -505,7 +505,7 @@ extension GatewayOptions {
             throw ConfigurationError("--\(setting.rawValue): \(error.message)")
         }
         throw ConfigurationError(
-            "--\(setting.rawValue): \(path) does not have \(BearerTokens.expected)")
+            "--\(setting.rawValue): invalid tokens in \(path): expected \(BearerTokens.expected)")
     }
 }
 
@@ -542,8 +542,8 @@ struct PeerVariables {
             }
         guard let own else {
             throw ConfigurationError(
-                "\(entry.variable): it is --\(name) of `imagebus serve`, which runs the stack: set "
-                    + "it there, and remove the variable here")
+                "\(entry.variable): this sets --\(name) of `imagebus serve`, which runs the stack: "
+                    + "set it there, and remove the variable here")
         }
         let isFlag = entry.option.value.isEmpty
         arguments += ["--\(own)"] + (isFlag ? [] : [entry.option.value])

@@ -73,8 +73,8 @@ enum GatewayProgram {
         if options.answersNobody {
             log.warning(
                 options.front.named(
-                    "every image is refused: name the keys of signatures with --keys FILE, or "
-                        + "answer unsigned paths with --unsigned"))
+                    "all images are refused: configure signature keys with --keys FILE, or "
+                        + "allow unsigned paths with --unsigned"))
         }
         bootstrap.ready.tell(.ready, bootstrap.incarnation)
         let isDone = try loop.run { event in
@@ -100,7 +100,7 @@ enum GatewayProgram {
                 return try StreamListener(owning: FileDescriptor(owning: number))
             }
         } catch {
-            throw ConfigurationError("--listen-fd: nothing listens there (\(error))")
+            throw ConfigurationError("--listen-fd: not a listening socket (\(error))")
         }
         return try listener(options.place, "--listen")
     }
@@ -117,7 +117,7 @@ enum GatewayProgram {
             }
         } catch {
             throw ConfigurationError(
-                "cannot listen at \(place.text) (\(error)); \(option) names another place")
+                "cannot listen on \(place.text) (\(error)); pass another address with \(option)")
         }
     }
 
@@ -153,7 +153,7 @@ enum GatewayProgram {
         var limits = HTTPLimits()
         (limits.connections, limits.connectionsPerPeer) = (sideConnections, 0)
         let server = try EventedHTTPServer(listener: socket, limits: limits, handler: metrics)
-        log.info("figures are read there", ["port": LogValue(server.port)])
+        log.info("serving metrics", ["port": LogValue(server.port)])
         return SideListener(metrics, server)
     }
 
@@ -181,7 +181,7 @@ enum GatewayProgram {
         (limits.headSeconds, limits.idleSeconds) = (operatorSeconds, operatorSeconds)
         limits.bodyBytes = OperatorSettings.bodyBytesMax
         let server = try EventedHTTPServer(listener: socket, limits: limits, handler: front)
-        log.info("operators remove entries there", ["port": LogValue(server.port)])
+        log.info("accepting removals by operators", ["port": LogValue(server.port)])
         return SideListener(front, server)
     }
 
@@ -198,7 +198,7 @@ enum GatewayProgram {
         let possible = Int(clamping: most) - otherDescriptors
         if possible < limits.connections {
             log.warning(
-                "fewer connections than wanted: raise the limit of open files",
+                "fewer connections than configured; raise the limit of open files",
                 ["wanted": LogValue(limits.connections), "possible": LogValue(possible)])
             limits.connections = max(1, possible)
         }
@@ -217,10 +217,10 @@ enum GatewayProgram {
             let new = try options.readAgain()
             front.replace(new.front)
             if let settings = new.operators { removing?.replace(settings) }
-            log.info("keys and presets are loaded anew")
+            log.info("reloaded keys and presets")
         } catch {
             log.error(
-                "keys and presets stay as they are: the new ones cannot be used",
+                "keys and presets not reloaded: the new ones are invalid",
                 ["reason": .string(options.front.named("\(error)"))])
         }
     }
@@ -232,21 +232,21 @@ enum GatewayHelp {
         var text = """
             usage: imagebus-gateway --runtime-dir DIRECTORY [options]
 
-            images of a running stack over HTTP; `imagebus serve --gateway` starts one beside it
+            serve images of a running stack over HTTP; started by `imagebus serve --gateway`
 
-              --runtime-dir DIRECTORY     where the stack is
-              --listen ADDRESS:PORT       where it listens (127.0.0.1:8080); :PORT is every address,
-                                          unix:/PATH a Unix socket
-              --log-level LEVEL           debug, info, warning or error (info)
-              --log-format FORMAT         text or json (text)
+              --runtime-dir DIRECTORY     runtime directory of the stack
+              --listen ADDRESS:PORT       address to listen on (127.0.0.1:8080); :PORT for all
+                                          addresses, unix:/PATH for a Unix socket
+              --log-level LEVEL           log level: debug, info, warning or error (info)
+              --log-format FORMAT         log format: text or json (text)
 
             """
         for setting in GatewaySetting.allCases { text += lines(of: setting) }
         return text + """
 
-            SIGHUP reads keys and presets anew, whole or not at all. SIGTERM ends it: /ready says no
-            first, then no connection is taken, then whoever waits is answered; a second one ends it
-            now.
+            SIGHUP reloads keys and presets, completely or not at all. SIGTERM stops the gateway:
+            /ready fails, new connections are refused, and pending requests are answered; a second
+            SIGTERM stops it immediately.
 
             """
     }

@@ -63,7 +63,7 @@ extension RealProcesses {
         @Test func aGatewayThatRefusesEverybodySaysSo() async throws {
             try await withStack(decoders: 1) { stack in
                 let gateway = try GatewayProcess(before: stack, [])
-                let lines = try gateway.awaitLine { $0.contains("every image is refused") }
+                let lines = try gateway.awaitLine { $0.contains("all images are refused") }
                 #expect(lines.contains { $0.contains("--keys") && $0.contains("--unsigned") })
                 let answer = try gateway.get("/unsafe/plain/http://127.0.0.1/a.png")
                 #expect(answer.status == 403)

@@ -196,7 +196,7 @@ package struct ResponseHeaders: Hashable, Sendable {
         else {
             throw GrammarError(
                 .malformed,
-                "from 1 to \(Self.countMax) headers of \(Self.bytesMax) bytes in all are accepted")
+                "expected 1 to \(Self.countMax) headers with \(Self.bytesMax) bytes in total")
         }
         self.fields = fields
     }
@@ -209,11 +209,11 @@ package struct ResponseHeaders: Hashable, Sendable {
         guard parts.count == 2, !value.isEmpty, HTTPHeader(name: name, value: value).isValid else {
             throw GrammarError(
                 .malformed,
-                "'\(line.prefix(60))' is not a header: write NAME=VALUE, and \\; between several")
+                "'\(line.prefix(60))' is not a header: use NAME=VALUE, separated by \\;")
         }
         guard !own.contains(name.lowercased()) else {
             throw GrammarError(
-                .malformed, "\(name) is made for each answer and cannot be set: leave it out")
+                .malformed, "\(name) is set by the server: leave it out")
         }
         return AnswerHead.Field(name, value)
     }

@@ -38,7 +38,7 @@ package struct AnswerMaker: Sendable {
         _ image: DeliveredProperties, _ plan: RequestPlan, _ now: Int64
     ) -> NextMove {
         let answers = settings.answers
-        guard image.byteCount != nil else { return .text(answers.sentence(404, "no cache has it")) }
+        guard image.byteCount != nil else { return .text(answers.sentence(404, "not cached")) }
         if plan.framesMax > 1, image.info?.pages ?? 1 > plan.framesMax {
             return .load(plan.asStill())
         }
@@ -51,7 +51,7 @@ package struct AnswerMaker: Sendable {
         if image.fallbackFor == nil, !plan.request.isLargeEnough(image.info?.size) {
             return .text(
                 answers.sentence(
-                    400, "the source is smaller than the size: put ^ before that to enlarge it"))
+                    400, "the source is smaller than the size: put ^ before the size to enlarge"))
         }
         return .image(answers.head(of: image, for: plan, now: now))
     }
@@ -61,7 +61,7 @@ package struct AnswerMaker: Sendable {
         _ now: Int64
     ) -> NextMove {
         let answers = settings.answers
-        guard let info = image.info else { return .text(answers.sentence(404, "no cache has it")) }
+        guard let info = image.info else { return .text(answers.sentence(404, "not cached")) }
         do throws(JSONError) {
             let text = try properties.document(info, image.properties, url: plan.request.image.url)
             return .text(
@@ -70,7 +70,7 @@ package struct AnswerMaker: Sendable {
                     digest: ContentDigest(SHA256.digest(text.span.bytes)),
                     of: image, for: plan, now: now))
         } catch {
-            return .text(answers.sentence(500, "the facts cannot be written: \(error.reason)"))
+            return .text(answers.sentence(500, "the properties cannot be encoded: \(error.reason)"))
         }
     }
 
@@ -394,7 +394,7 @@ extension ImageError {
             let first = ErrorCode.allCases.first(where: { $0.rule.name == reason }),
             first != .blacklisted
         else { return nil }
-        return ImageError(first, "it failed before", details: details)
+        return ImageError(first, "a previous attempt failed (failure cache)", details: details)
     }
 }
 

@@ -81,8 +81,8 @@ package struct RootPage: Hashable, Sendable {
         guard let example else {
             return answers.failure(
                 404, "notFound",
-                "this is an image server for signed \(grammar) URLs, and / is none: imagebus url "
-                    + "makes one; \(Self.documentation) of Imagebus says what URLs say",
+                "not found: this server serves images for signed \(grammar) URLs; create one with "
+                    + "imagebus url, see \(Self.documentation) of Imagebus",
                 asJSON: asJSON)
         }
         var page = answers.sentence(200, "")
@@ -100,11 +100,11 @@ package struct RootPage: Hashable, Sendable {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width">
         <title>Imagebus</title>
-        <h1>Imagebus answers \(grammar) URLs here</h1>
-        <p>Put the URL of an image of yours in the place of the one in this example:</p>
+        <h1>Imagebus serves \(grammar) URLs</h1>
+        <p>Replace the image URL in this example with your own:</p>
         <pre>\(Self.escaped(example))</pre>
-        <p><code>imagebus url explain URL</code> says what becomes of one;
-        <code>\(Self.documentation)</code> of Imagebus describes them all.</p>
+        <p><code>imagebus url explain URL</code> explains a URL;
+        <code>\(Self.documentation)</code> of Imagebus is the reference.</p>
         </html>
 
         """

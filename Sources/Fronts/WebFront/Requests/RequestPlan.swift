@@ -255,7 +255,7 @@ package struct PassedHeaders: Hashable, Sendable {
         }
         guard !names.isEmpty, names.count <= RequestLimits.headersMax else {
             throw GrammarError(
-                .malformed, "from 1 to \(RequestLimits.headersMax) names are accepted")
+                .malformed, "expected 1 to \(RequestLimits.headersMax) header names")
         }
         (self.names, self.sources) = (names, sources)
     }
@@ -264,14 +264,14 @@ package struct PassedHeaders: Hashable, Sendable {
         _ name: String, isForNamedSources: Bool
     ) throws(GrammarError) {
         let header = HTTPHeader(name: name, value: "")
-        if let reason = header.isValid ? header.refusal : "it is not the name of a header" {
+        if let reason = header.isValid ? header.refusal : "not a valid header name" {
             throw GrammarError(
-                .malformed, "'\(name.prefix(60))' cannot be passed on: \(reason)")
+                .malformed, "'\(name.prefix(60))' cannot be forwarded: \(reason)")
         }
         guard isForNamedSources || !header.isCredential else {
             throw GrammarError(
                 .malformed,
-                "\(name.prefix(60)) may identify a user: name the sources that get it with "
+                "\(name.prefix(60)) may identify a user: restrict the sources that receive it with "
                     + "--pass-headers-to, such as https://*.example.com/")
         }
     }
@@ -302,7 +302,7 @@ extension RequestPlan {
             guard let value = field(name) else { continue }
             guard !value.unicodeScalars.contains("\u{FFFD}") else {
                 throw GrammarError(
-                    .malformed, "the header \(name) is not UTF-8 and cannot be passed on")
+                    .malformed, "the header \(name) is not UTF-8 and cannot be forwarded")
             }
             request.image.headers.append(HTTPHeader(name: name, value: value))
         }

@@ -57,14 +57,14 @@ package struct RequestReader: Sendable {
         let host = named.hasPrefix("[") ? named[...] : named.prefix { $0 != ":" }
         guard !settings.hosts.contains(String(host)) else { return nil }
         return settings.answers.failure(
-            421, "wrongHost", "this server does not answer for that host", asJSON: false)
+            421, "wrongHost", "this server does not serve this host", asJSON: false)
     }
 
     private func withoutPrefix(_ head: IncomingRequest) throws(GrammarError) -> IncomingRequest {
         guard !settings.pathPrefix.isEmpty, head.target != "*" else { return head }
         guard head.target.hasPrefix("\(settings.pathPrefix)/") else {
             throw GrammarError(
-                .nowhere, "the path does not begin with \(settings.pathPrefix)/")
+                .nowhere, "the path must start with \(settings.pathPrefix)/")
         }
         return IncomingRequest(
             head.method, String(head.target.dropFirst(settings.pathPrefix.count)),
@@ -94,17 +94,17 @@ package struct RequestReader: Sendable {
     /// Returns the refusal of a request before its body is read, or `nil` to read the body.
     package func refusalOfBody(_ head: IncomingRequest) -> TextAnswer? {
         guard !["GET", "HEAD", "OPTIONS"].contains(head.method) else {
-            return settings.answers.sentence(413, "a \(head.method) has no body here: leave it out")
+            return settings.answers.sentence(413, "\(head.method) must not have a body")
         }
         guard let uploads = settings.uploads, head.method == "POST" else { return refusalOfMethod }
         guard uploads.permits(head.field("Authorization")) else {
             return settings.answers.sentence(
-                401, "images are taken with a bearer token",
+                401, "uploads require a bearer token",
                 [AnswerHead.Field("WWW-Authenticate", "Bearer")])
         }
         guard head.bodyBytes ?? 0 <= uploads.bytesMax else {
             return settings.answers.sentence(
-                413, "the image has more than \(uploads.bytesMax) bytes")
+                413, "the image is larger than \(uploads.bytesMax) bytes")
         }
         return nil
     }
@@ -115,7 +115,7 @@ package struct RequestReader: Sendable {
 
     private var refusalOfMethod: TextAnswer {
         settings.answers.sentence(
-            405, "only \(methods) are answered", [AnswerHead.Field("Allow", methods)])
+            405, "only \(methods) are allowed", [AnswerHead.Field("Allow", methods)])
     }
 
     // MARK: - Paths
@@ -145,7 +145,7 @@ package struct RequestReader: Sendable {
             request.image.output.isDefault, request.formatQualities.isEmpty
         else {
             throw GrammarError(
-                .notOffered, "facts are those of the source: leave the options out",
+                .notOffered, "info describes the source: leave the options out",
                 option: "info")
         }
         var request = request
@@ -182,7 +182,7 @@ package struct RequestReader: Sendable {
     ) throws(GrammarError) -> Verdict {
         let request = try uploads.grammar.read(Array(head.target.utf8), now: now)
         guard request.kind == .image || request.kind == .properties else {
-            throw GrammarError(.malformed, "the bytes of a request are an image: ask for one")
+            throw GrammarError(.malformed, "uploads return an image: request one")
         }
         var plan = RequestPlan(request)
         plan.upload = .body
@@ -229,7 +229,7 @@ extension ImageAnswer {
     /// Returns the response if no possible format is accepted (RFC 9110 §15.5.7).
     func notAcceptable(_ plan: RequestPlan) -> TextAnswer {
         sentence(
-            406, "no format is accepted that an image could have: accept image/*",
+            406, "no acceptable image format: accept image/*",
             varies: plan.varies)
     }
 }

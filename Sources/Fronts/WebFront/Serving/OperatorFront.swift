@@ -123,14 +123,14 @@ package final class OperatorFront: SideFront {
         switch result {
         case .success(let page):
             log.info(
-                "an operator removed entries",
+                "entries removed by an operator",
                 [
                     "of": meant, "memory": LogValue(page.memory.entries),
                     "disk": LogValue(page.disk.entries),
                 ])
         case .failure(let error):
             log.warning(
-                "the removal of an operator failed",
+                "removal by an operator failed",
                 ["of": meant, "reason": .string("\(error.code): \(error.message)")])
         }
     }
@@ -258,7 +258,7 @@ package struct PurgeRequest: Hashable, Sendable {
             do throws(JSONError) {
                 return try JSONReader.texts(body)
             } catch {
-                throw .malformed("the body is not a JSON object of texts: \(error.reason)")
+                throw .malformed("the body must be a JSON object of strings: \(error.reason)")
             }
         case "application/x-www-form-urlencoded":
             guard let text = String(validating: body, as: UTF8.self) else {
@@ -267,7 +267,7 @@ package struct PurgeRequest: Hashable, Sendable {
             return try form(text[...])
         default:
             throw .malformed(
-                "the Content-Type of the body is application/json or "
+                "the Content-Type of the body must be application/json or "
                     + "application/x-www-form-urlencoded")
         }
     }
@@ -281,7 +281,7 @@ package struct PurgeRequest: Hashable, Sendable {
             guard parts.count == 2, let name = parts[0].flatMap(decoded),
                 let value = parts[1].flatMap(decoded), texts[name] == nil
             else {
-                throw .malformed("'\(pair.prefix(60))' is not NAME=VALUE, or is there twice")
+                throw .malformed("'\(pair.prefix(60))' is not NAME=VALUE, or occurs twice")
             }
             texts[name] = value
         }
@@ -295,7 +295,7 @@ package struct PurgeRequest: Hashable, Sendable {
     private static func meaning(of texts: [String: String]) throws(PurgeError) -> Meaning {
         guard texts.count == 1, let (name, text) = texts.first else { throw .names }
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            throw .malformed("'\(name.prefix(20))' is empty or has control characters")
+            throw .malformed("'\(name.prefix(20))' is empty or contains control characters")
         }
         switch name {
         case "url": return .url(try url(text))
@@ -350,15 +350,15 @@ package struct PurgeError: Error, Hashable, Sendable {
     }
 
     static let names = malformed(
-        "name one of url, prefix and tag, such as {\"url\": \"https://example.com/a.jpg\"}")
+        "expected one of url, prefix and tag, such as {\"url\": \"https://example.com/a.jpg\"}")
     static let nowhere = PurgeError(
-        404, "notFound", "POST goes to \(PurgeRequest.path); PURGE has the path of an image")
+        404, "notFound", "use POST \(PurgeRequest.path), or PURGE with the path of an image")
     static let method = PurgeError(
-        405, "methodNotAllowed", "only \(PurgeRequest.methods) are answered")
+        405, "methodNotAllowed", "only \(PurgeRequest.methods) are allowed")
     static let token = PurgeError(
-        401, "unauthorized", "entries are removed with the bearer token of an operator")
-    static let body = malformed("PURGE has no body: leave it out")
-    static let full = PurgeError(429, "busy", "too many requests wait for the stack")
+        401, "unauthorized", "removing entries requires the bearer token of an operator")
+    static let body = malformed("PURGE must not have a body")
+    static let full = PurgeError(429, "busy", "too many pending requests: try again later")
 }
 
 /// The result of a removal as a JSON object: what was removed, and the number of entries per tier.

@@ -64,7 +64,7 @@ package final class Readiness {
         tell(Self.late)
     }
 
-    private static let late = "the stack does not answer"
+    private static let late = "the stack is not answering"
 
     private static func validity(of complaint: String?) -> Int {
         complaint == nil ? yesMilliseconds : noMilliseconds

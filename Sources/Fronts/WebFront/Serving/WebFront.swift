@@ -212,8 +212,8 @@ package final class WebFront: EventedHandler {
                 settings.answers.busy(
                     429,
                     verdict == .httpClientIsFull
-                        ? "this client waits for too many images: ask again after one of them"
-                        : "too many requests wait: ask again"))
+                        ? "too many pending requests from this client: try again later"
+                        : "too many pending requests: try again later"))
         }
         load(plan, exchange)
     }
@@ -285,9 +285,8 @@ package final class WebFront: EventedHandler {
         guard let report = refusedConnections.takeReport(at: now) else { return }
         log.warning(
             settings.named(
-                "connections were closed at the limit of their address "
-                    + "(--connections-per-address): if it is a proxy, name it with "
-                    + "--trusted-proxy"),
+                "connections closed at the limit per address (--connections-per-address); if "
+                    + "the address is a proxy, pass it in --trusted-proxy"),
             ["count": LogValue(report.count), "address": .string(report.last.text)])
     }
 
@@ -320,7 +319,7 @@ package final class WebFront: EventedHandler {
         guard !hasWarnedOfFallback else { return }
         hasWarnedOfFallback = true
         log.warning(
-            settings.named("the fallback cannot be shown: name another one with --fallback"),
+            settings.named("the fallback cannot be loaded; pass another one with --fallback"),
             ["reason": .string("\(error.code): \(error.message)")])
     }
 
@@ -330,7 +329,7 @@ package final class WebFront: EventedHandler {
         guard let failure, let reason = reasons.take("\(failure.name): \(failure.message)") else {
             return
         }
-        log.warning("a request is answered 501: it is not supported", ["reason": .string(reason)])
+        log.warning("request not supported (501)", ["reason": .string(reason)])
     }
 
     private func answer(_ load: Load, _ result: Result<ImageResponse, ImageError>) {
@@ -369,10 +368,10 @@ package final class WebFront: EventedHandler {
             return reply
         case .httpClientIsFull:
             refusal = settings.answers.busy(
-                429, "this client has too much that it has not read: read that first")
+                429, "too much unread data for this client: read pending responses first")
         case .allAreFull:
             refusal = settings.answers.busy(
-                503, "too much has not been read by those who asked for it: ask again")
+                503, "too much unread data for all clients: try again later")
         }
         request.error = refusal.failure?.name
         return made(refusal, for: exchange)

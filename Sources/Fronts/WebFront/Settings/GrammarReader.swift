@@ -46,7 +46,7 @@ package struct GrammarReader {
                 throw Self.named(.iiifSource, error)
             }
         case let other:
-            throw GrammarError(.malformed, "--grammar is imgproxy, thumbor or iiif, not '\(other)'")
+            throw GrammarError(.malformed, "--grammar: '\(other)' is not imgproxy, thumbor or iiif")
         }
     }
 
@@ -91,7 +91,7 @@ package struct GrammarReader {
         guard let source = value(.iiifSource) else {
             throw GrammarError(
                 .malformed,
-                "it is missing: name where images are, such as https://example.com/images/{id}")
+                "required for IIIF, such as https://example.com/images/{id}")
         }
         var settings = IIIFGrammar.Settings(source: source)
         settings.sources = try sources(for: .images)
@@ -121,8 +121,8 @@ package struct GrammarReader {
             guard word == "none" || sources.schemes.names.contains(word.lowercased()) else {
                 throw GrammarError(
                     .malformed,
-                    "--default-scheme: '\(word.prefix(40))' is not none or a scheme that is "
-                        + "accepted; --schemes adds your own")
+                    "--default-scheme: '\(word.prefix(40))' is neither none nor a known scheme; "
+                        + "add schemes with --schemes")
             }
             sources.defaultScheme = word == "none" ? "" : word.lowercased()
         }
@@ -156,9 +156,9 @@ package struct GrammarReader {
         guard (try? SourceURL(url)) != nil, url.contains("://") else {
             throw GrammarError(
                 .malformed,
-                "--watermark: '\(url.prefix(60))' is not the URL of an image: name one such as "
+                "--watermark: '\(url.prefix(60))' is not the URL of an image, such as "
                     + "https://example.com/mark.png or local:///mark.png; 'imagebus serve "
-                    + "--gateway-watermark' takes paths of files, too")
+                    + "--gateway-watermark' also accepts file paths")
         }
         return url
     }
@@ -185,7 +185,7 @@ package struct GrammarReader {
         guard names.allSatisfy({ !$0.isEmpty && ($0.hasPrefix("[") || !$0.contains(":")) }) else {
             throw GrammarError(
                 .malformed,
-                "--host is names without a port, such as img.example.com,img.example.org")
+                "--host must be host names without ports, such as img.example.com,img.example.org")
         }
         return names
     }
@@ -243,14 +243,14 @@ package struct GrammarReader {
         let words = line.split(separator: " ").map(String.init)
         guard words.count == 2, let key = SigningKey(hexKey: words[0], hexSalt: words[1]) else {
             throw GrammarError(
-                .malformed, "a line of the key file is KEY SALT, each in hexadecimal digits")
+                .malformed, "each line of the key file must be KEY SALT in hexadecimal digits")
         }
         return key
     }
 
     private static func textKey(_ line: String) throws(GrammarError) -> SigningKey {
         guard let key = SigningKey(key: Array(line.utf8)) else {
-            throw GrammarError(.malformed, "a line of the key file is a key")
+            throw GrammarError(.malformed, "each line of the key file must be a key")
         }
         return key
     }
@@ -294,7 +294,7 @@ extension GrammarReader {
             if let other = formats.first(where: { ![.jpeg, .png, .gif].contains($0) }) {
                 throw GrammarError(
                     .malformed,
-                    "--progressive: \(other.name) is never progressive: name jpeg, png or gif")
+                    "--progressive: \(other.name) does not support it: use jpeg, png or gif")
             }
             output.progressive = Set(formats)
         }
@@ -326,7 +326,7 @@ extension GrammarReader {
         guard let format = ImageFormat(name: word), format.isEncodable else {
             throw GrammarError(
                 .malformed,
-                "--\(setting.rawValue): '\(word.prefix(40))' is not a format that is encoded: use "
+                "--\(setting.rawValue): '\(word.prefix(40))' is not an output format: use "
                     + ImageFormat.encodable.map(\.name).joined(separator: ", "))
         }
         return format
@@ -348,7 +348,7 @@ extension GrammarReader {
             let format = try format(words[0], setting)
             guard let range = range(format) else {
                 throw GrammarError(
-                    .malformed, "--\(setting.rawValue): \(format.name) has no such number")
+                    .malformed, "--\(setting.rawValue): not supported by \(format.name)")
             }
             guard let number = Int(words[1]), range.contains(number) else {
                 throw GrammarError(

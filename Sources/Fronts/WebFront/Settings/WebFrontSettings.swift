@@ -234,7 +234,7 @@ package struct BearerTokens: Sendable {
 
     /// Describes a valid token file in error messages.
     package static let expected =
-        "a token a line, \(countMax) at most, each of \(tokenBytes.lowerBound) to "
+        "one token per line, at most \(countMax), each with \(tokenBytes.lowerBound) to "
         + "\(tokenBytes.upperBound) bytes"
 
     /// Whether an `Authorization` field contains one of the tokens.
