@@ -266,7 +266,7 @@ import Testing
         #expect(coordinator?.arguments.contains(wanted) == true)
         let plain = try options([]).children(programs: "/p").first { $0.kind == .coordinator }
         #expect(plain?.arguments.contains("--fetch-retries") == false)
-        #expect(complaint(["--fetch-retries", "11"])?.contains("from 0 to 10") == true)
+        #expect(complaint(["--fetch-retries", "11"])?.contains("between 0 and 10") == true)
         #expect(complaint(["--blacklist-seconds", "-1"])?.contains("integer") == true)
     }
 

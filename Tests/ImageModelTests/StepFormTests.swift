@@ -174,7 +174,7 @@ import Testing
             ),
             (
                 .resizeTo(RelativeSize(width: .pixels(3_000), height: .pixels(3_000)), .fill),
-                "resize-to: at most 1000000 pixels are accepted"
+                "resize-to: at most 1000000 pixels are allowed"
             ),
             (
                 .pad(PixelSize(width: 9, height: 9), .entropy, .clear),
@@ -182,7 +182,7 @@ import Testing
             ),
             (
                 .pad(PixelSize(width: 3_000, height: 3_000), .center, .clear),
-                "pad: at most 1000000 pixels are accepted"
+                "pad: at most 1000000 pixels are allowed"
             ),
             (
                 .round(radius: 32_768), "round: radius must be a number from 0 to 32767"

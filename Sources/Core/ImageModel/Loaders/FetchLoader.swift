@@ -121,11 +121,11 @@ public struct DataURL: Hashable, Sendable {
     /// Returns the decoded bytes. Throws `invalidURL` if they are not encoded as declared.
     public func bytes() throws(ImageError) -> [UInt8] {
         guard let decoded = PercentCoding.decode(body) else {
-            throw Self.fault("a % is followed by two hexadecimal digits")
+            throw Self.fault("% must be followed by two hexadecimal digits")
         }
         guard isBase64 else { return decoded }
         guard let bytes = Base64.decode(decoded) else {
-            throw Self.fault("its bytes are Base64 with its padding, without spaces (RFC 4648 §4)")
+            throw Self.fault("expected Base64 with padding and without spaces (RFC 4648 §4)")
         }
         return bytes
     }
@@ -147,7 +147,7 @@ public struct DataURL: Hashable, Sendable {
     }
 
     private static func fault(_ reason: String) -> ImageError {
-        ImageError(.invalidURL, "the data URL cannot be read: \(reason)")
+        ImageError(.invalidURL, "invalid data URL: \(reason)")
     }
 }
 

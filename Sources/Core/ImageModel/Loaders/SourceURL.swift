@@ -46,7 +46,7 @@ public struct SourceURL: Hashable, Sendable {
                     + "\(RequestLimits.urlBytesMax) are accepted")
         }
         guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-            throw ImageError(.invalidURL, "the URL contains white space or control characters")
+            throw ImageError(.invalidURL, "the URL contains whitespace or control characters")
         }
     }
 

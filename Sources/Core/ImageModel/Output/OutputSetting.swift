@@ -39,90 +39,90 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .progressive:
             Row(
                 name: "progressive", values: .flag, formats: [.jpeg, .png, .gif],
-                help: "a rough image first: JPEG in scans, PNG, GIF interlaced")
+                help: "progressive JPEG, interlaced PNG and GIF")
         case .optimize:
             Row(
                 name: "optimise", values: .flag, formats: [.jpeg],
-                help: "JPEG with tables of its own: smaller, slower")
+                help: "optimized JPEG Huffman tables: smaller, slower")
         case .subsampling:
             Row(
                 name: "subsampling", values: .word(["auto", "420", "444"], usual: 0),
                 formats: [.jpeg, .avif],
-                help: "colours of JPEG, AVIF: 420 is one for four pixels, 444 one for each,\n"
-                    + "auto is 420 below quality 90")
+                help: "chroma subsampling of JPEG and AVIF: 420, 444, or auto: 420 below\n"
+                    + "quality 90 (auto)")
         case .colors:
             Row(
                 name: "colours", values: .number(2...256, usual: nil), formats: [.png, .gif],
-                help: "a palette: PNG of at most 2, 4, 16 or 256 colours, GIF of any\n"
+                help: "palette size: PNG of at most 2, 4, 16 or 256 colors, GIF of any\n"
                     + "power of two (256)")
         case .dither:
             Row(
                 name: "dither", values: .number(0...100, usual: 100), formats: [.png, .gif],
-                help: "how much a palette is dithered (100)")
+                help: "amount of dithering with a palette (100)")
         case .effort:
             Row(
                 name: "effort", values: .number(0...10, usual: nil),
                 formats: ImageFormat.encodable.filter { $0.traits.output?.efforts != nil },
-                help: "fast to small:\n" + Self.efforts)
+                help: "encoder effort, from fast to small:\n" + Self.efforts)
         case .nearLossless:
             Row(
                 name: "near-lossless", values: .number(0...100, usual: nil), formats: [.webp],
-                help: "WebP without loss of pixels that were adjusted, 0 much, 100 not")
+                help: "near-lossless WebP: 0 for most preprocessing, 100 for none")
         case .alphaQuality:
             Row(
                 name: "alpha-quality", values: .number(0...100, usual: 100),
-                formats: [.webp, .avif], help: "of transparency in a WebP, AVIF with loss (100)")
+                formats: [.webp, .avif], help: "quality of alpha in lossy WebP and AVIF (100)")
         case .sharpYUV:
             Row(
                 name: "sharp-yuv", values: .flag, formats: [.webp],
-                help: "WebP with sharper edges of colours: slower")
+                help: "sharper RGB to YUV conversion for WebP: slower")
         case .background:
             Row(
                 name: "background", values: .color(usual: 0xFF_FFFF),
                 formats: ImageFormat.encodable.filter { !$0.carriesAlpha },
-                help: "behind what is transparent in a format without transparency\n(#FFFFFF)")
+                help: "background color for formats without transparency (#FFFFFF)")
         case .maxBytes:
             Row(
                 name: "max-bytes", values: .number(OutputOptions.maxBytesRange, usual: nil),
                 formats: ImageFormat.encodable,
-                help: "wanted of the result, such as 50000 or 100K: a lower quality where\n"
-                    + "it is larger, in at most \(OutputOptions.triesMax) attempts")
+                help: "target size, such as 50000 or 100K: reduce the quality of larger\n"
+                    + "results, in at most \(OutputOptions.triesMax) attempts")
         case .accept:
             Row(
                 name: "accept", values: .formats(OutputOptions.acceptable),
                 formats: ImageFormat.encodable,
-                help: "without --format the best one of these, with commas:\n"
+                help: "without --format, use the best of these comma-separated formats:\n"
                     + OutputOptions.acceptable.map(\.name).joined(separator: ", "))
         case .icc:
             Row(
                 name: "icc", values: .word(["srgb", "keep"], usual: nil),
                 formats: ImageFormat.encodable,
-                help: "srgb: colours are converted (the default); keep: they stay, with\n"
-                    + "the profile of the source")
+                help: "srgb: convert colors to sRGB; keep: keep the colors and the profile\n"
+                    + "of the source (srgb)")
         case .metadata:
             Row(
                 name: "metadata", values: .word(["none", "copyright", "all"], usual: nil),
                 formats: ImageFormat.encodable,
-                help: "of EXIF, XMP and IPTC: none, copyright, or all, the place too\n(none)")
+                help: "EXIF, XMP and IPTC to keep: none, copyright or all with\nlocation (none)")
         case .embedThumbnail:
             Row(
                 name: "embed-thumbnail", values: .flag, formats: [.jpeg],
-                help: "JPEG with a small one of at most 160x160 in its EXIF")
+                help: "embed a thumbnail of at most 160x160 in the EXIF of JPEG")
         case .depth:
             Row(
                 name: "depth", values: .word(OutputOptions.depths.map { "\($0)" }, usual: nil),
                 formats: ImageFormat.encodable.filter { $0.depths.count > 1 },
-                help: "bits of a sample: \(Self.depths) (8)")
+                help: "bits per sample: \(Self.depths) (8)")
         case .hdr:
             Row(
                 name: "hdr", values: .flag, formats: ImageFormat.encodable,
-                help: "PQ and HLG stay as they are, with their bits, where --format is\n"
-                    + Self.rangeHolders + "; else they become sRGB")
+                help: "keep PQ and HLG with their bit depth if --format is\n"
+                    + Self.rangeHolders + " (convert to sRGB)")
         case .pass:
             Row(
                 name: "pass", values: .formats(OutputOptions.passable),
                 formats: ImageFormat.encodable,
-                help: "deliver sources of these formats as files, without steps:\n"
+                help: "deliver sources in these formats unprocessed:\n"
                     + OutputOptions.passable.prefix(6).map(\.name).joined(separator: ", ")
                     + ",\n"
                     + OutputOptions.passable.dropFirst(6).map(\.name).joined(separator: ", "))

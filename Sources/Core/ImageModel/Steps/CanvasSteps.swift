@@ -31,7 +31,7 @@ package struct CropStep: StepForm {
     package func check(pixelsMax: Int) throws(ImageError) { try rect.size.checkAsBox(of: name) }
 
     static let syntax = StepSyntax(
-        "crop", value: "X,Y,W,H", "cut a rectangle out (repeatable)",
+        "crop", value: "X,Y,W,H", "crop to a rectangle (repeatable)",
         expected: "LEFT,TOP,WIDTH,HEIGHT in pixels, such as 10,20,300,200, "
             + "at most \(RequestLimits.sideMax) each"
     ) { PixelRect($0).map { .crop($0) } }
@@ -68,9 +68,9 @@ package struct CropToStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "crop-to", value: "WxH[,GRAVITY]",
-        "cut out a part of a size in pixels or, with %, of the image; GRAVITY:\n"
-            + "center, north, northeast … northwest, such a place moved inwards\n"
-            + "(north:0:5%), fp:X:Y (a focus, 0 to 1), px:X:Y (in pixels),\n"
+        "crop to a size in pixels or, with %, relative to the image; GRAVITY:\n"
+            + "center, north, northeast … northwest, a position moved inwards\n"
+            + "(north:0:5%), fp:X:Y (focal point, 0 to 1), px:X:Y (in pixels),\n"
             + "attention or entropy (repeatable)",
         expected: "WIDTHxHEIGHT[,GRAVITY], sides of 1 to \(RequestLimits.sideMax) pixels or up to "
             + "100%, such as 300x200,northeast or 50%x100%,fp:0.3:0.7; GRAVITY is one of "
@@ -110,9 +110,9 @@ package struct CropRatioStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "crop-ratio", value: "W:H[,GRAVITY]",
-        "cut out the largest part of that ratio, such as 16:9 or 1:1;\n"
-            + "GRAVITY as of crop-to (repeatable)",
-        expected: "WIDTH:HEIGHT[,GRAVITY], a ratio of whole numbers such as 16:9,north; GRAVITY is "
+        "crop to an aspect ratio, such as 16:9 or 1:1; GRAVITY as in crop-to\n"
+            + "(repeatable)",
+        expected: "WIDTH:HEIGHT[,GRAVITY], a ratio of integers such as 16:9,north; GRAVITY is "
             + "one of " + Gravity.expected, parse)
 }
 
@@ -141,11 +141,11 @@ package struct TrimStep: ValuedStep {
     package var step: TransformStep { .trim(tolerance: tolerance, color) }
 
     package static let syntax = StepSyntax(
-        "trim", value: "[TOLERANCE][,COLOUR]",
-        "cut off edges of a colour, #RRGGBB or #AARRGGBB (that of the top left\n"
-            + "corner), from which samples differ by 0 to 255 at most, such as 10\n"
+        "trim", value: "[TOLERANCE][,COLOR]",
+        "trim edges of a color, #RRGGBB or #AARRGGBB (that of the top left\n"
+            + "corner), with a tolerance from 0 to 255, such as 10\n"
             + "(repeatable)",
-        expected: "[TOLERANCE][,COLOUR], a tolerance from 0 to 255 (10) and a colour, such as "
+        expected: "[TOLERANCE][,COLOR], a tolerance from 0 to 255 (10) and a color, such as "
             + "10,#FFFFFF", parse)
 }
 
@@ -205,11 +205,11 @@ package struct PadStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "pad", value: "WxH[,GRAVITY][,#RRGGBB]",
-        "put it on a canvas of at least that size, transparent or of a colour\n"
-            + "(#AARRGGBB as well); GRAVITY as of crop-to, but a place (repeatable)",
-        expected: "WIDTHxHEIGHT[,GRAVITY][,COLOUR] with sides of 1 to \(RequestLimits.sideMax) "
-            + "pixels, such as 300x200,north,#FFFFFF; GRAVITY is a place such as center, north or "
-            + "fp:0.3:0.7", parse)
+        "pad to at least this size, transparent or with a color (#AARRGGBB\n"
+            + "too); GRAVITY as in crop-to, but only a position (repeatable)",
+        expected: "WIDTHxHEIGHT[,GRAVITY][,COLOR] with sides from 1 to \(RequestLimits.sideMax) "
+            + "pixels, such as 300x200,north,#FFFFFF; GRAVITY is a position such as center, "
+            + "north or fp:0.3:0.7", parse)
 }
 
 /// Pads the image to the smallest canvas of an aspect ratio.
@@ -254,9 +254,9 @@ package struct PadRatioStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "pad-ratio", value: "W:H[,GRAVITY][,#RRGGBB]",
-        "put it on the smallest canvas of that ratio, as pad does\n(repeatable)",
-        expected: "WIDTH:HEIGHT[,GRAVITY][,COLOUR], a ratio of whole numbers such as "
-            + "16:9,north,#FFFFFF; GRAVITY is a place such as center, north or fp:0.3:0.7", parse)
+        "pad to an aspect ratio, as pad does (repeatable)",
+        expected: "WIDTH:HEIGHT[,GRAVITY][,COLOR], a ratio of integers such as "
+            + "16:9,north,#FFFFFF; GRAVITY is center, north or another position, or fp:X:Y", parse)
 }
 
 /// Adds margins around the image.
@@ -304,8 +304,8 @@ package struct ExtendStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "extend", value: "L,T,R,B[,FILL]",
-        "add so many pixels at each edge: transparent, or FILL: a colour\n"
-            + "(#RRGGBB), copy (of the edge), repeat or mirror (repeatable)",
+        "add pixels at each edge: transparent, or FILL: a color (#RRGGBB),\n"
+            + "copy (the edge), repeat or mirror (repeatable)",
         expected: "LEFT,TOP,RIGHT,BOTTOM[,FILL], each from 0 to \(RequestLimits.sideMax) pixels, "
             + "such as 10,20,10,20,mirror; FILL is " + MarginFill.expected, parse)
 }

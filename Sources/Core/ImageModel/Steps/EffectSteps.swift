@@ -13,8 +13,8 @@ package struct FlattenStep: ValuedStep {
     package var step: TransformStep { .flatten(color) }
 
     package static let syntax = StepSyntax(
-        "flatten", value: "#RRGGBB", "lay it over a colour, without transparency (repeatable)",
-        expected: "an opaque colour, such as #FFFFFF", parse)
+        "flatten", value: "#RRGGBB", "flatten onto a color, removing transparency (repeatable)",
+        expected: "an opaque color, such as #FFFFFF", parse)
 }
 
 /// Converts to grayscale.
@@ -26,7 +26,7 @@ package struct GrayscaleStep: ValuedStep {
     package var step: TransformStep { .grayscale }
 
     package static let syntax = StepSyntax(
-        "grayscale", "take the colours out (repeatable)", .grayscale)
+        "grayscale", "convert to grayscale (repeatable)", .grayscale)
 }
 
 /// Applies a sepia tone.
@@ -40,7 +40,7 @@ package struct SepiaStep: ValuedStep {
     package var step: TransformStep { .sepia }
 
     package static let syntax = StepSyntax(
-        "sepia", "make it brown, as old photographs are (repeatable)", .sepia)
+        "sepia", "apply a sepia tone (repeatable)", .sepia)
 }
 
 /// Inverts the colors. In SDWebImage this is a Core Image filter.
@@ -53,7 +53,7 @@ package struct InvertStep: ValuedStep {
 
     package var step: TransformStep { .invert }
 
-    package static let syntax = StepSyntax("invert", "make it a negative (repeatable)", .invert)
+    package static let syntax = StepSyntax("invert", "invert the colors (repeatable)", .invert)
 }
 
 /// Blends the image with a color.
@@ -75,9 +75,9 @@ package struct TintStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "tint", value: "#AARRGGBB[,MODE]",
-        "lay a colour over it; MODE: source-in (its shape in one colour; the\n"
-            + "default), multiply, screen, overlay, color … (repeatable)",
-        expected: "COLOUR[,MODE], such as #80FF0000,multiply; MODE is one of \(BlendMode.expected)",
+        "blend with a color; MODE: source-in (replaces the color of opaque\n"
+            + "pixels, default), multiply, screen, overlay, color … (repeatable)",
+        expected: "COLOR[,MODE], such as #80FF0000,multiply; MODE is one of \(BlendMode.expected)",
         parse)
 }
 
@@ -94,7 +94,7 @@ package struct BrightnessStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "brightness", value: "AMOUNT",
-        "lighter or darker by hundredths, -100 to 100 (repeatable)",
+        "adjust the brightness by -100 to 100 (repeatable)",
         expected: "hundredths from -100 to 100, such as 20", parse)
 }
 
@@ -111,7 +111,7 @@ package struct ContrastStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "contrast", value: "AMOUNT",
-        "more or less contrast, -100 to 100 (repeatable)",
+        "adjust the contrast by -100 to 100 (repeatable)",
         expected: "hundredths from -100 to 100, such as 20", parse)
 }
 
@@ -128,7 +128,7 @@ package struct SaturationStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "saturation", value: "AMOUNT",
-        "stronger or weaker colours, -100 (grey) to 100 (repeatable)",
+        "adjust the saturation by -100 (gray) to 100 (repeatable)",
         expected: "hundredths from -100 to 100, such as 20", parse)
 }
 
@@ -145,7 +145,7 @@ package struct GammaStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "gamma", value: "EXPONENT",
-        "lighter middle tones above 1, darker below, 0.1 to 10 (repeatable)",
+        "gamma correction, 0.1 to 10; above 1 is lighter (repeatable)",
         expected: "a number from 0.1 to 10, such as 2.2", parse)
 }
 
@@ -165,7 +165,7 @@ package struct BlurStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "blur", value: "RADIUS",
-        "blur by a radius of up to 100 pixels (repeatable)",
+        "blur with a radius of up to 100 pixels (repeatable)",
         expected: "a radius from 0 to 100, such as 5", parse)
 }
 
@@ -184,7 +184,7 @@ package struct SharpenStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "sharpen", value: "RADIUS",
-        "stress edges of a radius of 0.1 to 10 pixels (repeatable)",
+        "sharpen with a radius of 0.1 to 10 pixels (repeatable)",
         expected: "a radius from 0.1 to 10, such as 1", parse)
 }
 
@@ -205,7 +205,7 @@ package struct PixelateStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "pixelate", value: "SIDE",
-        "squares of one colour, of a side of 2 to 1000 pixels (repeatable)",
+        "pixelate with squares of 2 to 1000 pixels (repeatable)",
         expected: "a side from 2 to 1000, such as 10", parse)
 }
 
@@ -222,7 +222,7 @@ package struct VignetteStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "vignette", value: "AMOUNT",
-        "darken the corners by hundredths, up to 100 (repeatable)",
+        "darken the corners by 0 to 100 (repeatable)",
         expected: "hundredths from 0 to 100, such as 50", parse)
 }
 
@@ -262,10 +262,10 @@ package struct RoundStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "round", value: "R[,CORNERS][,BORDER,#RRGGBB]",
-        "round corners of a radius in pixels; CORNERS: all, or of tl, tr,\n"
-            + "bl and br, such as tl+tr; BORDER: a line of so many pixels\n"
-            + "(#AARRGGBB as well; repeatable)",
-        expected: "RADIUS[,CORNERS][,BORDER,COLOUR] in pixels up to \(RequestLimits.sideMax), such "
+        "round the corners with a radius in pixels; CORNERS: all, or some of\n"
+            + "tl, tr, bl and br, such as tl+tr; BORDER: width of a border in\n"
+            + "pixels, with its color (#AARRGGBB too; repeatable)",
+        expected: "RADIUS[,CORNERS][,BORDER,COLOR] in pixels up to \(RequestLimits.sideMax), such "
             + "as 20 or 20,tl+tr,2,#FF0000; CORNERS is \(Corners.expected)", parse)
 }
 

@@ -286,16 +286,16 @@ package struct OverlayStep: StepForm {
 
     private static let written = StepSyntax(
         "overlay", value: "[WORDS,]URL[,X,Y[,OPACITY]]",
-        "lay another image over it, at X, Y from the left and top edge,\n"
-            + "negative: from the right and bottom one (repeatable, 4);\n"
-            + "WORDS: a place (GRAVITY as of pad; X, Y move it inwards), a size\n"
-            + "(WxH, 20%x20% of the image), repeat, a MODE (as of tint), an opacity;\n"
-            + "a URL that ends in a comma and a number needs X, Y and OPACITY",
+        "overlay another image at X, Y from the left and top edge, or from the\n"
+            + "right and bottom edge if negative (repeatable, 4);\n"
+            + "WORDS: a position (GRAVITY as in pad; X, Y move it inwards), a size\n"
+            + "(WxH, 20%x20% of the image), repeat, a MODE (as in tint), an opacity;\n"
+            + "a URL that ends in a comma and a number requires X, Y and OPACITY",
         expected: "[WORDS,]URL[,X,Y[,OPACITY]] with an http or https URL and an opacity from 0 to "
             + "1, such as http://host/mark.png,-10,-10,0.5 or "
-            + "southeast,20%x20%,multiply,0.5,http://host/mark.png; WORDS are a place, a size, "
-            + "repeat, a mode and an opacity, each once; a URL that ends in a comma and a number "
-            + "needs X, Y and OPACITY"
+            + "southeast,20%x20%,multiply,0.5,http://host/mark.png; WORDS are a position, a "
+            + "size, repeat, a mode and an opacity, each once; a URL that ends in a comma and a "
+            + "number requires X, Y and OPACITY"
     ) { Overlay($0).map { .overlay($0) } }
 }
 

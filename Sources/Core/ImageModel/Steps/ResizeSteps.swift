@@ -309,11 +309,11 @@ package struct ResizeToStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "resize-to", value: "WxH[,MODE][,…]",
-        "scale into a box in pixels or, with %, of the image, up to 10000%;\n"
-            + "0: by the other side; MODE as of --mode (stretch); enlarge or\n"
-            + "no-enlarge; WxH: the least size, 0 of no matter; GRAVITY as of\n"
-            + "crop-to: what fill keeps (repeatable)",
-        expected: "WIDTHxHEIGHT[,MODE][,enlarge][,LEAST][,GRAVITY], sides of 1 to "
+        "resize to a box in pixels or, with %, relative to the image, up to\n"
+            + "10000%; 0: by the other side; MODE as in --mode (stretch); enlarge\n"
+            + "or no-enlarge; WxH: the minimum size, 0 for none; GRAVITY as in\n"
+            + "crop-to: the part kept by fill (repeatable)",
+        expected: "WIDTHxHEIGHT[,MODE][,enlarge][,MIN][,GRAVITY], sides of 1 to "
             + "\(RequestLimits.sideMax) pixels or up to 10000%, such as 50%x50% or "
             + "300x0,fit,200x200; GRAVITY is one of " + Gravity.expected, parse)
 }
@@ -380,7 +380,7 @@ package struct ScaleDownStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "scale-down", value: "BYTES",
-        "scale down what takes more bytes, four a pixel (repeatable)",
+        "scale down images above BYTES, at four bytes per pixel (repeatable)",
         expected: "bytes from 1 to \(RequestLimits.scaleDownBytesMax), such as 4000000", parse)
 }
 

@@ -301,7 +301,7 @@ extension PixelSize {
 extension ImageError {
     static func tooLarge(_ step: String, limit: Int, _ unit: String) -> ImageError {
         ImageError(
-            .limitExceeded, "\(step): at most \(limit) \(unit) are accepted",
+            .limitExceeded, "\(step): at most \(limit) \(unit) are allowed",
             details: ["limit": "\(limit)", "step": step])
     }
 }
@@ -371,7 +371,7 @@ extension CustomStep: NamedStep {
 
     static let syntax = StepSyntax(
         "custom", value: "NAME[:K=V,...]",
-        "a step that a worker of the operator's does (repeatable)",
+        "a step provided by a plug-in (repeatable)",
         expected: "VENDOR.STEP[:KEY=VALUE,...] of letters, digits, '.', '_', '-' and, in values, "
             + "'+', such as acme.denoise:strength=0.5"
     ) { CustomStep($0).map { .custom($0) } }

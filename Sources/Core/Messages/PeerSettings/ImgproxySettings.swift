@@ -28,7 +28,7 @@ extension PeerSetting {
             always("IMGPROXY_USE_ETAG", PeerValue.yes, "ETags are always sent"),
             always(
                 "IMGPROXY_USE_LAST_MODIFIED", PeerValue.yes,
-                "Last-Modified of origins is always passed on"),
+                "Last-Modified of origins is always forwarded"),
             text("IMGPROXY_PROMETHEUS_BIND", .metricsListen),
             PeerSetting(
                 "IMGPROXY_LOG_LEVEL",

@@ -248,7 +248,8 @@ extension PeerSetting {
     /// A value that is passed on unchanged.
     static func text(_ name: String, _ option: String) -> PeerSetting {
         PeerSetting(
-            name, .options(expected: "a text") { $0.isEmpty ? [] : [PeerOption(option, $0)] })
+            name,
+            .options(expected: "a nonempty text") { $0.isEmpty ? [] : [PeerOption(option, $0)] })
     }
 
     static func text(_ name: String, _ setting: GatewaySetting) -> PeerSetting {

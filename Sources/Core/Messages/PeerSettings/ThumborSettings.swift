@@ -35,7 +35,7 @@ extension PeerSetting {
             always("ENABLE_ETAGS", PeerValue.yes, "ETags are always sent"),
             always(
                 "SEND_IF_MODIFIED_LAST_MODIFIED_HEADERS", PeerValue.yes,
-                "Last-Modified of origins is always passed on"),
+                "Last-Modified of origins is always forwarded"),
             flag("PRESERVE_EXIF_INFO", [PeerOption(.metadata, "all")]),
             always(
                 "HEALTHCHECK_ROUTE", ["/healthcheck", "/healthcheck/?"],

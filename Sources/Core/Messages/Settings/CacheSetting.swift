@@ -97,31 +97,29 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
     public var help: String {
         switch self {
         case .memoryLimit:
-            "the memory tier, such as 256M; at least 1M (a quarter of what\n"
-                + "the container or cgroup may use, 16M to 4G; 256M without such\n"
-                + "a limit)"
-        case .memoryEntries: "entries of the memory tier (0: no limit)"
+            "limit of the memory tier, such as 256M; at least 1M (a quarter of\n"
+                + "the memory limit of the container or cgroup, 16M to 4G; 256M\n"
+                + "without such a limit)"
+        case .memoryEntries: "maximum entries of the memory tier (0: no limit)"
         case .diskLimit:
-            "the disk tier, such as 20G: bodies in whole blocks, the index, its\n"
-                + "log, and damaged indexes that were kept; at least 1M, or none\n"
-                + "(10G, or a tenth of the file system where that is less)"
-        case .diskEntries: "entries of the disk tier (0: no limit)"
+            "limit of the disk tier, such as 20G, including the index, its log\n"
+                + "and damaged indexes kept; at least 1M, or none (10G, or a tenth\n"
+                + "of the file system if that is less)"
+        case .diskEntries: "maximum entries of the disk tier (0: no limit)"
         case .maxAge:
-            "age from which an entry is removed and not answered any more,\n"
-                + "such as 12h or 30d, or never (7d)"
+            "age at which entries expire, such as 12h or 30d, or never (7d)"
         case .expireType:
-            "the date that counts for the age, and the oldest goes first:\n"
-                + "access (the last use), modification (stored), creation (first\n"
-                + "stored under its key) or change (as modification) (access)"
-        case .lowWater: "percent of its limits to which a tier goes down to make room (50)"
-        case .memoryCache: "whether entries are kept in memory (yes)"
-        case .diskCache: "whether entries are kept on the disk (yes)"
+            "date that determines age and eviction order: access (last use),\n"
+                + "modification (stored), creation (first stored under its key) or\n"
+                + "change (same as modification) (access)"
+        case .lowWater: "percentage of its limits to which a full tier is trimmed (50)"
+        case .memoryCache: "cache entries in memory (yes)"
+        case .diskCache: "cache entries on disk (yes)"
         case .diskFirstUse:
-            "whether what is asked for the first time is written to the disk;\n"
-                + "no: the second time it is, or is used in memory (yes)"
+            "write images to disk on their first request; no: on the second\n"
+                + "request or memory hit (yes)"
         case .writeBehind:
-            "whether replies go out before the disk has what is stored for\n"
-                + "them (yes)"
+            "reply before images are written to disk (yes)"
         }
     }
 

@@ -76,21 +76,21 @@ public enum DownloadSetting: String, Hashable, Sendable, CaseIterable {
     /// The help text.
     public var help: String {
         switch self {
-        case .connectTimeout: "for resolving a name and connecting (10s)"
-        case .transferTimeout: "for a whole download, redirects included (5m)"
-        case .lowSpeed: "a second, below which a transfer is too slow; 0: none is (1K)"
-        case .lowSpeedTime: "for which a transfer may be that slow (15s)"
-        case .redirectLimit: "redirects followed at most (10)"
+        case .connectTimeout: "timeout for resolving the name and connecting (10s)"
+        case .transferTimeout: "timeout of a download, including redirects (5m)"
+        case .lowSpeed: "minimum bytes per second of a transfer; 0: no minimum (1K)"
+        case .lowSpeedTime: "time that a transfer may be slower than --low-speed (15s)"
+        case .redirectLimit: "maximum redirects to follow (10)"
         case .continuationLimit:
-            "how often a body that broke off goes on where it was (3; 0: never)"
-        case .userAgent: "what origins are told, such as \"shop/2.1\" (Imagebus and its version)"
-        case .acceptStatus: "statuses that bring an image, such as 200-299,404 (200-299)"
+            "maximum times an interrupted download is resumed (3; 0: never)"
+        case .userAgent: "User-Agent, such as \"shop/2.1\" (Imagebus and its version)"
+        case .acceptStatus: "HTTP statuses accepted as images, such as 200-299,404 (200-299)"
         case .acceptType:
-            "content types that are images, such as image/*; what says none is\n"
-                + "one (all)"
+            "accepted content types, such as image/*; responses without one are\n"
+                + "accepted (all)"
         case .proxy:
-            "http://HOST:PORT or socks5h://HOST:PORT, through which all goes:\n"
-                + "the proxy resolves names, and has to refuse private addresses"
+            "proxy for all downloads: http://HOST:PORT or socks5h://HOST:PORT;\n"
+                + "it resolves names and must refuse private addresses (none)"
         }
     }
 
