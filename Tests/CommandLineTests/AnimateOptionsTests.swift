@@ -67,7 +67,7 @@ import Testing
     @Test(arguments: [
         (["-o", "a.gif"], "no URL or FILE given"), (["a.png"], "-o FILE is required"),
         (["a.png", "-o", "a.jpg"], "jpeg cannot store animations: use gif, webp or png"),
-        (["a.png", "-o", "a.gif", "--format", "webp"], "--format webp contradicts the name"),
+        (["a.png", "-o", "a.gif", "--format", "webp"], "--format webp does not match"),
         (["-", "-o", "a.gif"], "'-' is neither a URL nor a FILE"),
         (["http://", "-o", "a.gif"], "'http://': "),
         (["a.png", "-o", "a.gif", "--loops", "65536"], "--loops: '65536' is not an integer"),

@@ -125,7 +125,7 @@ import Testing
         }
         #expect(
             notes(.webp, set)
-                == ["progressive has no effect on webp: it is for jpeg, png, gif"])
+                == ["progressive has no effect on webp, only on jpeg, png, gif"])
         #expect(notes(.gif, set) == [])
     }
 }

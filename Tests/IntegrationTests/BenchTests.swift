@@ -132,7 +132,7 @@ extension RealProcesses {
         @Test func playIsToldWhatItPlays() throws {
             let end = try CommandLineRun(["bench", "play", "--private"]).end(timeout: .seconds(60))
             #expect(end.exitStatus == 64, "\(end)")
-            #expect(end.errorText.contains("name the URL of one"))
+            #expect(end.errorText.contains("requires the URL of an animation"))
         }
 
         @Test func anOriginThatIsNotThereEndsTheMeasurement() throws {

@@ -86,7 +86,7 @@ extension RealProcesses {
                     report.caches.first?.disk == .healthy && report.caches[0].degradedSince == 0
                 }
                 try expectSaid(stack, "healthy", up: 1)
-                #expect(try LogLines(stack).saying("the disk cache works again").count == 1)
+                #expect(try LogLines(stack).saying("disk cache recovered").count == 1)
                 _ = try await client.load(origin.url("/a.png?2")).response
                 _ = try await stack.awaitStatus("the next entry") { report in
                     report.caches.first?.diskEntries == 2
@@ -94,7 +94,7 @@ extension RealProcesses {
             }
         }
 
-        private static let fails = "the disk cache fails and is tried again: memory serves on"
+        private static let fails = "disk cache failed; retrying, memory tier remains available"
 
         private func expectSaid(_ stack: StackHarness, _ state: String, up: Int) throws {
             let json = try stack.run(["status", "--json"]).json()["cacheStores"]?.array?.first
@@ -129,10 +129,10 @@ extension RealProcesses {
                 #expect(metrics.contains("\nimagebus_cache_indexes_set_aside_total 1\n"))
                 #expect(metrics.contains("\nimagebus_cache_entries_lost_total 1\n"))
                 let log = try LogLines(stack)
-                let lines = log.saying("the index of the disk cache was set aside and is made anew")
+                let lines = log.saying("disk cache index quarantined; rebuilding")
                 #expect(lines.first?["reason"]?.text?.hasPrefix("badIndex: ") == true)
                 #expect(
-                    log.saying("damaged entries of the disk cache were removed")
+                    log.saying("removed damaged entries from the disk cache")
                         .first?["count"]?.integer == 1)
             }
         }

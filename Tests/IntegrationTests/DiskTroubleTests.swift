@@ -114,7 +114,7 @@ extension RealProcesses {
                 #expect(report.caches[0].indexesSetAside == 0 && report.caches[0].entriesLost == 0)
                 #expect(report.caches[0].disk == .healthy && report.caches[0].diskEntries == 2)
                 let text = try stack.run(["status"]).outputText
-                #expect(text.contains("disk cache: its index was upgraded from version 4\n"))
+                #expect(text.contains("disk cache: index upgraded from version 4\n"))
                 let json = try stack.run(["status", "--json"]).json()["cacheStores"]?.array?.first
                 #expect(json?["disk"]?["indexUpgradedFrom"]?.integer == 4)
                 // An old entry gets a digest when it is read, and tags when it is stored again.

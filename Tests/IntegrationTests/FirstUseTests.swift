@@ -54,7 +54,7 @@ extension RealProcesses {
                 let end = try get(["--json"] + place, environment: environment)
                 #expect(end.exitStatus == 0 && end.errorText == "", "\(end)")
                 let said = try get(["--allow-address", "10.0.0.7:80"] + place)
-                #expect(said.errorText.contains("--private starts one"), "\(said)")
+                #expect(said.errorText.contains("pass --private to start one"), "\(said)")
             }
         }
 
@@ -97,7 +97,7 @@ extension RealProcesses {
                 let overlay = "\(origin.url("/a.png")),5000,0,1"
                 let said = try stack.get([origin.url("/a.png"), "--overlay", overlay])
                 #expect(said.exitStatus == 0, "\(said)")
-                #expect(said.errorText.contains("it is not seen"), "\(said)")
+                #expect(said.errorText.contains("is not visible"), "\(said)")
             }
         }
 

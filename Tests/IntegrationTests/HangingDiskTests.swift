@@ -72,7 +72,7 @@ extension RealProcesses {
                 let metrics = try stack.run(["status", "--prometheus"]).outputText
                 #expect(metrics.contains("\nimagebus_cache_disk_up 0\n"))
                 let log = FileBytes.text(stack.logFile) ?? ""
-                #expect(log.contains("the disk cache fails") && log.contains("stalled: "))
+                #expect(log.contains("disk cache failed") && log.contains("stalled: "))
                 disk.thaw()
                 _ = try await stack.awaitStatus("the disk to be used again") {
                     $0.caches.first?.disk == .healthy

@@ -45,7 +45,7 @@ extension RealProcesses {
                 }
                 #expect(less.caches[0].memoryBytes <= (1 << 20) / 5)
                 let lines = try LogLines(stack).saying(
-                    "memory is short: the memory tier goes down to its low-water mark")
+                    "memory pressure: trimming the memory tier to its low-water mark")
                 #expect(lines.count == 1)
                 #expect(
                     lines.first?["reason"]?.text

@@ -66,7 +66,7 @@ extension RealProcesses {
                 for target in [folder.file("a.png"), "-"] {
                     let end = try CommandLineRun(miss + ["-o", target]).end()
                     #expect(end.exitStatus == 1, "\(end)")
-                    #expect(end.errorText.contains("no cache has \(origin.url("/a.png"))"))
+                    #expect(end.errorText.contains("not cached: \(origin.url("/a.png"))"))
                     #expect(end.errorText.contains("nothing was written"))
                     #expect(end.output == [])
                 }

@@ -99,13 +99,13 @@ import Testing
         #expect(text.contains("firstByte      1     1.0     1.0"))
         #expect(text.contains("disk    degraded        3     4.9 KB  68.4 KB       -     4"))
         #expect(text.contains("\ndisk cache: full: no space, since 2024-03-01T11:59:59Z\n"))
-        let anew = "\ndisk cache: its index was set aside and made anew: badIndex: malformed\n"
+        let anew = "\ndisk cache: index quarantined and rebuilt: badIndex: malformed\n"
         #expect(text.contains(anew))
         report.caches[0].indexUpgradedFrom = 4
         report.caches[0].indexReason = ""
         let upgraded = StatusTable.text(report)
-        #expect(upgraded.contains("\ndisk cache: its index was upgraded from version 4\n"))
-        #expect(!upgraded.contains("made anew"))
+        #expect(upgraded.contains("\ndisk cache: index upgraded from version 4\n"))
+        #expect(!upgraded.contains("rebuilt"))
         #expect(text.contains("decode       1     1     1.0     1.0"))
         #expect(text.contains("/srv/a     default   healthy    30       31\n"), "\(text)")
         #expect(text.contains("\n/srv/b: there is no such directory\n"))

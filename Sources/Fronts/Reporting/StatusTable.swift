@@ -80,7 +80,7 @@ extension StatusTable {
         var parts = [
             "up \(duration(report.uptimeMilliseconds))",
             "\(report.count("clients")) clients",
-            "\(report.count("liveRequests")) requests and \(report.count("liveJobs")) jobs live",
+            "\(report.count("liveRequests")) requests and \(report.count("liveJobs")) jobs active",
         ]
         if let earlier, earlier.uptimeMilliseconds < report.uptimeMilliseconds {
             let seconds = Double(report.uptimeMilliseconds - earlier.uptimeMilliseconds) / 1_000
@@ -184,7 +184,7 @@ extension StatusTable {
     static func stores(_ report: StatusReport) -> String {
         guard !report.caches.isEmpty else {
             let isExpected = report.processes.contains { $0.kind == .cache }
-            return isExpected ? "what the cache keeps is not known yet\n" : ""
+            return isExpected ? "no cache report yet\n" : ""
         }
         let rows = report.caches.flatMap { cache in
             [
@@ -208,10 +208,10 @@ extension StatusTable {
     /// Reports an index that was upgraded or rebuilt.
     private static func index(_ cache: CacheStatus) -> String {
         if cache.indexUpgradedFrom > 0 {
-            return "disk cache: its index was upgraded from version \(cache.indexUpgradedFrom)\n"
+            return "disk cache: index upgraded from version \(cache.indexUpgradedFrom)\n"
         }
         guard !cache.indexReason.isEmpty else { return "" }
-        return "disk cache: its index was set aside and made anew: \(cache.indexReason)\n"
+        return "disk cache: index quarantined and rebuilt: \(cache.indexReason)\n"
     }
 
     /// Formats the named caches that have entries or limits of their own.
@@ -301,7 +301,7 @@ package struct CacheMetrics: Encodable {
 
     /// Formats the same in human-readable form.
     package static func text(_ report: StatusReport) -> String {
-        guard !report.caches.isEmpty else { return "what the cache keeps is not known yet\n" }
+        guard !report.caches.isEmpty else { return "no cache report yet\n" }
         return StatusTable.caches(report, since: nil) + "\n" + StatusTable.stores(report) + "\n"
             + report.caches.map(doings).joined()
     }
@@ -311,8 +311,8 @@ package struct CacheMetrics: Encodable {
             ["queries answered", "\(cache.memoryHits)", "\(cache.diskHits)"],
             ["bytes written", "-", ByteText.text(cache.diskBytesWritten)],
             ["trims", "\(cache.memoryShrinks)", "\(cache.diskTrims)"],
-            ["entries that made room", "\(cache.memoryEvictions)", "\(cache.diskEntriesTrimmed)"],
-            ["entries over age", "-", "\(cache.diskEntriesExpired)"],
+            ["entries evicted", "\(cache.memoryEvictions)", "\(cache.diskEntriesTrimmed)"],
+            ["entries expired", "-", "\(cache.diskEntriesExpired)"],
             ["failures", "-", "\(cache.diskFailures)"],
         ]
         return TextTable.text(["SINCE THE CACHE STARTED", "MEMORY", "DISK"], rows)

@@ -19,7 +19,7 @@ final class BenchOrigin: Sendable {
         do throws(HTTPServerError) {
             server = try HTTPServer { Self.answer($0, images) }
         } catch {
-            throw ImageError(.unavailable, "no origin can be started on 127.0.0.1")
+            throw ImageError(.unavailable, "cannot start an origin on 127.0.0.1")
         }
     }
 

@@ -12,7 +12,7 @@ enum BenchTool {
     static func run(_ options: BenchOptions) -> Int32 {
         OperatorQuery.run("bench") {
             guard let kind = BenchKinds.all.first(where: { $0.name == options.kind }) else {
-                throw ImageError(.invalidRequest, "'\(options.kind)' cannot be measured")
+                throw ImageError(.invalidRequest, "unknown benchmark '\(options.kind)'")
             }
             let interruption = try Interruption.started()
             let origin = try BenchOrigin()
@@ -146,7 +146,7 @@ struct BenchOptions: Hashable {
     init(_ read: ReadOptions, environment: [String: String]) throws(UsageError) {
         let type = try Self.kind(read.operands.first)
         guard read.operands.count <= 2 else {
-            throw UsageError("there is more than one URL: '\(read.operands[2])'")
+            throw UsageError("only one URL is allowed, not also '\(read.operands[2])'")
         }
         kind = type.name
         let url = read.operands.count == 2 ? read.operands[1] : ""
@@ -157,7 +157,7 @@ struct BenchOptions: Hashable {
         isRequestChosen = request != plain
         wantsSource = ["original", "info", "facts"].contains { read.isSet($0) }
         guard type.takesRequest || !isRequestChosen else {
-            throw UsageError("\(type.name) chooses steps, output and options by itself")
+            throw UsageError("\(type.name) does not support steps, output and load options")
         }
         seconds =
             try read.parsed("seconds") { (text) throws(UsageError) in
@@ -171,12 +171,12 @@ struct BenchOptions: Hashable {
         threads = try Self.count(HitBench.name, read, "threads", type, Self.threadsMax)
         byMessage = read.isSet("by-message")
         guard !byMessage || type.name == HitBench.name else {
-            throw UsageError("only hit can be measured --by-message")
+            throw UsageError("--by-message requires hit")
         }
         requestsMax =
             try read.parsed("requests") { (text) throws(UsageError) in
                 guard type.takesRequestsMax else {
-                    throw UsageError("\(type.name) ends when its time is over")
+                    throw UsageError("\(type.name) does not support --requests")
                 }
                 return try OptionValue.integer(text, in: 1...Int(Int32.max))
             } ?? .max
@@ -192,17 +192,17 @@ struct BenchOptions: Hashable {
         _ kind: String, _ read: ReadOptions, _ name: String, _ type: any BenchKind.Type, _ most: Int
     ) throws(UsageError) -> Int? {
         try read.parsed(name) { (text) throws(UsageError) in
-            guard type.name == kind else { throw UsageError("only \(kind) takes --\(name)") }
+            guard type.name == kind else { throw UsageError("--\(name) requires \(kind)") }
             return try OptionValue.integer(text, in: 1...most)
         }
     }
 
     private static func kind(_ name: String?) throws(UsageError) -> any BenchKind.Type {
         guard let name else {
-            throw UsageError("what is measured? This version measures: \(BenchKinds.names)")
+            throw UsageError("expected a benchmark: \(BenchKinds.names)")
         }
         guard let type = BenchKinds.all.first(where: { $0.name == name }) else {
-            throw UsageError("'\(name)' cannot be measured; these can: \(BenchKinds.names)")
+            throw UsageError("unknown benchmark '\(name)': use one of \(BenchKinds.names)")
         }
         return type
     }

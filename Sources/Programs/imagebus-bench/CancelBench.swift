@@ -7,7 +7,7 @@ import Reporting
 /// Starts loads and cancels them in each phase; the times are measured by the coordinator.
 struct CancelBench: BenchKind {
     static let name = "cancel"
-    static let summary = "how soon a cancelled load frees its worker"
+    static let summary = "time until a cancelled load frees its worker"
     static let concurrency = 1
     static let seconds = 10
     static let takesRequest = false
@@ -25,7 +25,7 @@ struct CancelBench: BenchKind {
 
     func run() async throws(ImageError) -> any BenchReport {
         if options.url == nil {
-            setting.say("making the images")
+            setting.say("generating the images")
             try await makeImages()
         }
         let start = MonotonicClock.now()
@@ -111,7 +111,7 @@ struct CancelBench: BenchKind {
         for _ in 0..<Self.arrivingAttempts {
             if let shown = await timeUntilShown(phase) { return shown * 0.4...shown * 0.8 }
         }
-        throw ImageError(.internalError, "nothing was shown of what has arrived")
+        throw ImageError(.internalError, "no partial image was shown")
     }
 
     /// Returns the milliseconds until more than half of the bytes are shown; `nil` if they are not.
@@ -218,7 +218,7 @@ struct CancelPhase: Hashable, Sendable {
         CancelPhase("download", "fetch", .stalled, target: 5),
         CancelPhase("decode JPEG", "decode", .jpeg, [flip], target: 20),
         CancelPhase("decode PNG", "decode", .png, [flip], target: 20),
-        CancelPhase("decode what has arrived", "decode", .arriving, [flip], target: 20),
+        CancelPhase("decode partial image", "decode", .arriving, [flip], target: 20),
         CancelPhase("resize and JPEG", "transform", .smallJPEG, [flip, enlarge], target: 20),
         CancelPhase("encode PNG", "transform", .smallJPEG, [flip], .png, target: 80),
         CancelPhase(

@@ -8,7 +8,7 @@ import Synchronization
 /// Loads uncached images from their origin, through all stages, without storing them.
 struct ColdBench: BenchKind {
     static let name = "cold"
-    static let summary = "images from their origin, nothing stored"
+    static let summary = "uncached images from their origin"
     /// Enough to keep every worker busy; more would only wait.
     static var concurrency: Int { 4 * CurrentProcess.processorCount }
     static let seconds = 10

@@ -11,7 +11,7 @@ import Reporting
 /// uncached: each is fetched, decoded and transformed, so all processes are overloaded.
 struct FloodBench: BenchKind {
     static let name = "flood"
-    static let summary = "hits of one client while another one floods the stack"
+    static let summary = "hits of one client while another client floods the stack"
     static let concurrency = 1
     static let seconds = 18
     static let takesRequest = false
@@ -110,7 +110,7 @@ struct Flood: Sendable {
             let live = try await liveRequests()
             if isThere(live) { return }
             guard MonotonicClock.now() < deadline else {
-                throw ImageError(.busy, "the stack has \(live) requests and stays there")
+                throw ImageError(.busy, "the stack is stuck with \(live) requests")
             }
             try? await Task.sleep(for: .milliseconds(20))
         }

@@ -11,7 +11,7 @@ import Reporting
 /// with tasks on the default executor.
 struct HitBench: BenchKind {
     static let name = "hit"
-    static let summary = "images that the memory tier has"
+    static let summary = "hits in the memory tier"
     static let concurrency = 64
     static let seconds = 10
 
@@ -149,7 +149,7 @@ extension WarmImages {
             if image.isMemoryHit { return image.bytes?.count ?? 0 }
         }
         throw ImageError(
-            .invalidRequest, "the memory tier does not keep this image, or may not be asked")
+            .invalidRequest, "the memory tier does not keep this image or is disabled")
     }
 }
 

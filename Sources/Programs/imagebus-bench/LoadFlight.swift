@@ -75,7 +75,7 @@ struct LoadFlight: Sendable {
             done = try Completion()
             _ = try Thread(name: "bench") { done.end(with: .success(block(load))) }
         } catch {
-            throw ImageError(.internalError, "no thread can be started (\(error))")
+            throw ImageError(.internalError, "cannot start a thread (\(error))")
         }
         while true {
             if let value = done.value { return try value.get() }

@@ -9,7 +9,7 @@ import Synchronization
 /// loads.
 struct MixedBench: BenchKind {
     static let name = "mixed"
-    static let summary = "hits, other sizes, new images and cancels together"
+    static let summary = "a mix of hits, other sizes, new images and cancels"
     static var concurrency: Int { 4 * CurrentProcess.processorCount }
     static let seconds = 10
     static let takesRequest = false

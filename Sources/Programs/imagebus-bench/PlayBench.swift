@@ -8,7 +8,7 @@ import Reporting
 /// animation, then of one whose frames are cached.
 struct PlayBench: BenchKind {
     static let name = "play"
-    static let summary = "frames of an animation, for players"
+    static let summary = "players fetching the frames of an animation"
     static let concurrency = 2
     static let seconds = 10
 
@@ -19,7 +19,7 @@ struct PlayBench: BenchKind {
     func run() async throws(ImageError) -> any BenchReport {
         guard setting.options.url != nil else {
             throw ImageError(
-                .invalidRequest, "play has no animation of its own: name the URL of one")
+                .invalidRequest, "play requires the URL of an animation")
         }
         let before = try await decodes()
         let (first, shown) = try await fresh()

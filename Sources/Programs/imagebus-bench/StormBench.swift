@@ -9,7 +9,7 @@ import StackAccess
 /// each.
 struct StormBench: BenchKind {
     static let name = "storm"
-    static let summary = "very many loads at once"
+    static let summary = "many simultaneous loads"
     static let concurrency = 10_000
     /// Ignored: it ends when all loads have been answered.
     static let seconds = 1

@@ -80,10 +80,10 @@ final class CacheExecutor: JobExecutor {
         }
         if policy.memoryBytesMax > policyAtStart.memoryBytesMax {
             log.warning(
-                "memory-limit is more than the cache was started with: it needs a restart",
+                "raising memory-limit requires a restart of the cache",
                 ["bytes": LogValue(UInt64(policyAtStart.memoryBytesMax))])
         }
-        log.info("settings of the caches", ["caches": LogValue(UInt64(settings.count))])
+        log.info("cache settings applied", ["caches": LogValue(UInt64(settings.count))])
         let directories = settings.reduce(into: [:]) { $0[$1.name] = $1.readOnly }
         report(stage.adopt(policy, named: named, readOnly: directories, now: Self.now))
     }
@@ -143,7 +143,7 @@ final class CacheExecutor: JobExecutor {
         report(stage.shrinkMemory(now: now))
         guard stage.statistics.memoryShrinks > shrinks else { return }
         log.warning(
-            "memory is short: the memory tier goes down to its low-water mark",
+            "memory pressure: trimming the memory tier to its low-water mark",
             ["reason": .string(reason)])
     }
 
@@ -169,7 +169,7 @@ final class CacheExecutor: JobExecutor {
         let lost = stage.statistics.writeBehindCount
         if lost > 0 {
             log.warning(
-                "the disk does not answer: stores that waited for it are lost",
+                "the disk is not responding; pending stores are lost",
                 ["count": LogValue(UInt64(lost))])
         }
         reporter.flushed()
@@ -285,25 +285,25 @@ struct DiskWatch {
         // compared.
         if self.reason == nil, let reason {
             log.warning(
-                "the disk cache fails and is tried again: memory serves on",
+                "disk cache failed; retrying, memory tier remains available",
                 ["reason": .string(reason)])
         } else if self.reason != nil, reason == nil {
-            log.info("the disk cache works again", [:])
+            log.info("disk cache recovered", [:])
         }
         self.reason = reason
         if disk.rebuilt > rebuilt {
             log.warning(
-                "the index of the disk cache was set aside and is made anew",
+                "disk cache index quarantined; rebuilding",
                 ["reason": .string(disk.setAsideReason?.description ?? "")])
         }
         if let version = disk.upgradedFrom, version != upgradedFrom {
             log.info(
-                "the index of the disk cache was upgraded",
+                "disk cache index upgraded",
                 ["from": LogValue(UInt64(clamping: version))])
         }
         if disk.damaged > damaged {
             log.warning(
-                "damaged entries of the disk cache were removed",
+                "removed damaged entries from the disk cache",
                 ["count": LogValue(UInt64(disk.damaged - damaged))])
         }
         (damaged, rebuilt, upgradedFrom) = (disk.damaged, disk.rebuilt, disk.upgradedFrom)
@@ -321,11 +321,11 @@ struct DirectoryWatch {
         for (path, reason) in now.sorted(by: { $0.key < $1.key }) where reasons[path] != reason {
             if !reason.isEmpty {
                 log.warning(
-                    "a directory that is read only cannot be used: caches do without it",
+                    "read-only directory unusable; continuing without it",
                     ["directory": .string(path), "reason": .string(reason)])
             } else {
                 log.info(
-                    "a directory that is read only can be used", ["directory": .string(path)])
+                    "read-only directory usable", ["directory": .string(path)])
             }
         }
         reasons = now

@@ -83,7 +83,7 @@ struct CacheDisk {
     /// Without `--cache-dir` there is only the memory tier.
     init(_ parts: WorkerParts) throws {
         guard let path = parts.arguments.value("cache-dir") else {
-            parts.log.info("no cache directory: memory only")
+            parts.log.info("no cache directory; using memory only")
             (directory, fault) = (nil, nil)
             return
         }
@@ -92,16 +92,16 @@ struct CacheDisk {
         } catch {
             switch error.kind {
             case .inUse where parts.arguments.has("yield-cache"):
-                parts.log.info("no disk tier: memory only", ["reason": .string(error.text)])
+                parts.log.info("no disk tier; using memory only", ["reason": .string(error.text)])
                 (directory, fault) = (nil, nil)
                 return
             case .inUse:
-                throw ConfigurationError("\(error.text): give this one another --cache-dir")
+                throw ConfigurationError("\(error.text): use another --cache-dir")
             case .unsafe: throw ConfigurationError(error.text)
             case .full, .readOnly, .badIndex, .stalled, .failed: break
             }
             // Continue with memory only; the error is reported here and in the status.
-            parts.log.warning("no disk tier: memory only", ["error": .string(error.text)])
+            parts.log.warning("no disk tier; using memory only", ["error": .string(error.text)])
             (directory, fault) = (nil, error.description)
         }
     }

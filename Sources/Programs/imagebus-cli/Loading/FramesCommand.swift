@@ -144,7 +144,7 @@ struct FramesReport: Encodable {
     private var summary: String {
         let size = PixelSize(width: width, height: height)
         let times = durations.reduce(0, +) / 1_000
-        let shown = loops == 0 ? "without end" : loops == 1 ? "once" : "\(loops) times"
+        let shown = loops == 0 ? "forever" : loops == 1 ? "once" : "\(loops) times"
         let played = count == 1 ? ["a still image"] : ["\(count) frames of \(times) ms, \(shown)"]
         let parts =
             played + [

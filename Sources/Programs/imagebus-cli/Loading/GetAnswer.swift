@@ -263,7 +263,7 @@ struct PropertiesAnswer: Encodable, Sendable {
         let frames: [(String, String?)] = [
             ("frames", animation.map { "\($0.frames)" }),
             ("milliseconds", animation.map { "\($0.milliseconds)" }),
-            ("loops", animation.map { $0.loops == 0 ? "without end" : "\($0.loops)" }),
+            ("loops", animation.map { $0.loops == 0 ? "forever" : "\($0.loops)" }),
         ]
         return (header + fields + pixels + frames).compactMap { name, value in
             value.map { "\(name): \($0)" }
@@ -399,7 +399,7 @@ extension ExplanationAnswer.Fetched {
         return
             ([
                 "\(bytes) bytes in \(Self.milliseconds(total))", "HTTP/\(httpVersion)", address,
-                isReused ? "connection of before" : "new connection",
+                isReused ? "reused connection" : "new connection",
             ] + times + [count(redirects, "redirect"), count(continuations, "continuation")])
             .filter { !$0.isEmpty }.joined(separator: ", ")
     }
@@ -479,7 +479,7 @@ struct FreshnessAnswer: Encodable, Sendable {
         if let age, let fresh { parts.append("\(age) s old, fresh for \(fresh) s") }
         if let etag { parts.append("ETag \(etag)") }
         if let lastModified { parts.append("Last-Modified \(lastModified)") }
-        return "origin: " + (parts.isEmpty ? "nothing known" : parts.joined(separator: ", "))
+        return "origin: " + (parts.isEmpty ? "unknown" : parts.joined(separator: ", "))
     }
 }
 

@@ -71,8 +71,8 @@ enum GetCommand {
         } catch {
             throw ImageError(
                 error.code,
-                error.message + "; name a URL such as https://example.com/photo.jpg, or give an "
-                    + "image in a file as imagebus get - <FILE", details: error.details)
+                error.message + "; pass a URL such as https://example.com/photo.jpg, or pipe an "
+                    + "image: imagebus get - <FILE", details: error.details)
         }
     }
 
@@ -124,13 +124,13 @@ enum GetCommand {
         let config = OptionDefinition.config.name
         if !options.ofPrivateStack.subtracting([config]).isEmpty {
             Terminal.error(
-                "imagebus \(command): the running stack decides which addresses it reaches; "
-                    + "--private starts one that obeys --allow-… and --ca-file\n")
+                "imagebus \(command): the running stack uses its own --allow-… and --ca-file; "
+                    + "pass --private to start one with yours\n")
         }
         if options.ofPrivateStack.contains(config) {
             Terminal.error(
-                "imagebus \(command): the running stack has a configuration of its own; "
-                    + "--private starts one that obeys --config\n")
+                "imagebus \(command): the running stack uses its own configuration; "
+                    + "pass --private to start one with yours\n")
         }
     }
 
@@ -241,7 +241,7 @@ enum StandardInput {
             throw ImageError(.cancelled, "cancelled")
         } catch .fileTooLarge {
             throw ImageError(
-                .limitExceeded, "standard input has more than \(bytesMax) bytes",
+                .limitExceeded, "standard input is larger than \(bytesMax) bytes",
                 details: ["limit": "\(bytesMax)"])
         } catch {
             throw ImageError(.invalidRequest, "standard input cannot be read (\(error))")

@@ -45,12 +45,12 @@ struct GetReport {
         if isNotWritten {
             Terminal.complain(
                 command,
-                "\(Self.miss(image)): nothing was written; without --option "
-                    + "from-cache-only it is loaded from its origin")
+                "\(Self.miss(image)): nothing was written; omit --option "
+                    + "from-cache-only to load it from its origin")
             return status
         }
         if let failure = image.fallbackFor {
-            Terminal.complain(command, "this is the fallback: \(Self.text(failure))")
+            Terminal.complain(command, "using the fallback: \(Self.text(failure))")
         }
         for note in ImageNotes.of(image, for: request) {
             Terminal.complain(command, note)
@@ -98,7 +98,7 @@ struct GetReport {
     private func tell(_ answer: GetAnswer, _ status: Int32) -> Int32 {
         // Fails only for numbers that JSON can't represent, and these are milliseconds of a clock.
         guard let text = try? JSONText.text(answer) else {
-            Terminal.complain(command, "the answer cannot be written as JSON")
+            Terminal.complain(command, "the result cannot be encoded as JSON")
             return status
         }
         guard target == .standardOutput else {
@@ -114,7 +114,7 @@ struct GetReport {
         return Terminal.finish(command, summary, status: status)
     }
 
-    private static func miss(_ image: ImageResponse) -> String { "miss: no cache has \(image.key)" }
+    private static func miss(_ image: ImageResponse) -> String { "miss: not cached: \(image.key)" }
 
     private static func text(_ failure: ImageError) -> String {
         let details = failure.details.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
@@ -127,7 +127,7 @@ struct GetReport {
         guard image.cacheType != .none else { return "loaded" }
         let isMade = image.timings.transform > 0
         return isMade
-            ? "made of the original from \(image.cacheType.name)" : "from \(image.cacheType.name)"
+            ? "made from the original in \(image.cacheType.name)" : "from \(image.cacheType.name)"
     }
 
     private func summary(_ image: ImageResponse) -> String {
@@ -172,9 +172,9 @@ struct GetReport {
 enum ImageNotes {
     static func of(_ image: ImageResponse, for request: ImageRequest) -> [String] {
         let stale = image.validity?.originFailure.map {
-            ["stale: the origin could not be asked: \($0)"]
+            ["stale: revalidation failed: \($0)"]
         }
-        let damaged = image.isDamaged ? ["damaged: pixels of the source are missing"] : []
+        let damaged = image.isDamaged ? ["damaged: the source has missing pixels"] : []
         return (stale ?? []) + damaged + of(image.info, for: request)
     }
 
@@ -193,8 +193,8 @@ enum ImageNotes {
             request.isPlain, context.preset == nil, context.profile == nil
         else { return [] }
         return [
-            "\(name) has no effect where nothing is encoded: name a step, or a format with "
-                + "--format or the ending of -o"
+            "\(name) has no effect without encoding: pass a step, or a format with "
+                + "--format or the extension of -o"
         ]
     }
 
@@ -205,15 +205,15 @@ enum ImageNotes {
     ) -> [String] {
         guard !request.infoOnly else { return [] }
         return request.output.said.map(\.setting).filter { !$0.row.formats.contains(format) }.map {
-            "\($0.name) has no effect on \(format.name): it is for "
+            "\($0.name) has no effect on \(format.name), only on "
                 + $0.row.formats.map(\.name).joined(separator: ", ")
         }
     }
 
     private static func overlays(of size: PixelSize, for request: ImageRequest) -> [String] {
         overlaysThatEndUp(in: request.steps).filter { isOutside($0, size) }.map {
-            "the overlay at \($0.x),\($0.y) lies outside the image, which is \(size): it is "
-                + "not seen"
+            "the overlay at \($0.x),\($0.y) lies outside the image of \(size) and is not "
+                + "visible"
         }
     }
 

@@ -182,7 +182,7 @@ enum OutputName {
         if let format = request.output.format {
             guard format == named else {
                 throw UsageError(
-                    "--format \(format.name) contradicts the name '\(path)': change one of them")
+                    "--format \(format.name) does not match '\(path)': change one of them")
             }
         } else if !request.isPlain {
             guard named.mayBeEncoded else { throw UsageError(notWritten(named, path)) }
@@ -209,7 +209,7 @@ enum OutputName {
 
     private static func notWritten(_ format: ImageFormat, _ path: String) -> String {
         let known = ImageFormat.encodable.map(\.name)
-        return "'\(path)' names \(format.name), which this version does not write: end it in "
+        return "'\(path)' selects \(format.name), which is not supported for output: use "
             + known.joined(separator: ", ")
     }
 }

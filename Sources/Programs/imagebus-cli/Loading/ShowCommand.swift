@@ -31,7 +31,7 @@ enum ShowCommand {
     private static var noTerminal: ImageError {
         ImageError(
             .invalidRequest,
-            "--show draws on a terminal, and standard output is none: write the image with -o FILE")
+            "--show requires a terminal as standard output: write the image with -o FILE")
     }
 
     /// Queries the terminal's capabilities and cell size unless they are already known.
@@ -102,7 +102,7 @@ enum ShowCommand {
         do throws(Errno) {
             return try !interruption.wait(for: numbers, milliseconds: milliseconds).isEmpty
         } catch {
-            throw ImageError(.internalError, "the wait for the next frame failed (\(error))")
+            throw ImageError(.internalError, "waiting for the next frame failed (\(error))")
         }
     }
 }

@@ -362,7 +362,7 @@ struct PeerVariables {
             let isOfFront = name.hasPrefix("gateway") || name.hasPrefix("log-")
             guard isOfFront || kind == nil else {
                 throw UsageError(
-                    "\(variable): it is --\(name), which another process of the stack needs: set "
+                    "\(variable): this sets --\(name) for another process of the stack: set "
                         + "it there, and remove the variable here")
             }
             guard !given.isSet(name) else { continue }
