@@ -162,7 +162,7 @@ extension RealProcesses {
                     #expect(origin.requestCount("/\(number).png") == 2 - number)
                 }
                 let text = try stack.run(["status"]).outputText
-                let line = "disk cache: its index was set aside and made anew: badIndex"
+                let line = "disk cache: index quarantined and rebuilt: badIndex"
                 #expect(text.contains(line), "\(text)")
             }
         }

@@ -156,7 +156,7 @@ extension RealProcesses {
                 _ = folder.write(Array("616263 646566\n".utf8), to: "new")
                 try Tool.run(["mv", folder.file("new"), keys])
                 try gateway.send(.hangUp)
-                _ = try gateway.awaitLine { $0.contains("loaded anew") }
+                _ = try gateway.awaitLine { $0.contains("reloaded keys and presets") }
                 #expect(try gateway.get(signed).status == 403)
             }
         }
