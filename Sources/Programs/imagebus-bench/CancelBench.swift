@@ -218,7 +218,7 @@ struct CancelPhase: Hashable, Sendable {
         CancelPhase("download", "fetch", .stalled, target: 5),
         CancelPhase("decode JPEG", "decode", .jpeg, [flip], target: 20),
         CancelPhase("decode PNG", "decode", .png, [flip], target: 20),
-        CancelPhase("decode partial image", "decode", .arriving, [flip], target: 20),
+        CancelPhase("decode what has arrived", "decode", .arriving, [flip], target: 20),
         CancelPhase("resize and JPEG", "transform", .smallJPEG, [flip, enlarge], target: 20),
         CancelPhase("encode PNG", "transform", .smallJPEG, [flip], .png, target: 80),
         CancelPhase(
