@@ -336,7 +336,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .quality: "quality if the URL specifies none (80)"
         case .formatQuality: "quality by format, such as webp=75,avif=60"
         case .progressive: "formats to encode progressively: jpeg, png, gif (none)"
-        case .effort: "encoder effort by format, such as avif=4,webp=6: more is smaller, slower"
+        case .effort: "encoder effort by format, such as avif=4,webp=6; more is slower"
         }
     }
 

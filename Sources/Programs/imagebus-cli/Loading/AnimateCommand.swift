@@ -47,7 +47,7 @@ extension Command {
     private static let frameOptions = [
         OptionDefinition(
             "duration", value: "TIME", separators: [",", " "],
-            "frame duration, 1ms to 1h: given once for all frames, or once per frame\n"
+            "frame duration, 1ms to 1h: once for all frames, or once per frame\n"
                 + "(\(AnimateOptions.durationMilliseconds)ms)"),
         OptionDefinition(
             "loops", value: "N",

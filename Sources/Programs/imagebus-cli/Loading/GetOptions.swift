@@ -29,12 +29,13 @@ extension Command {
             again; --allow-private-networks, --allow-address, --ca-file and --config apply to the
             private stack. Ctrl-C cancels the load.
 
-            Input formats: \(decodableNames); pdf and svg require 'serve --vector N', or
-            IMAGEBUS_VECTOR=1 for a private stack. The format is detected from the bytes, not from
-            the name or the Content-Type. Animations yield their first frame unless --frame selects
-            another one, --frames or --animated requests all, or --thumbnail is the only step. A
-            still image has one frame. With --json, --frames reports the count, durations in
-            microseconds, loops (0: forever) and files. If it fails, files already written are kept.
+            Input formats: \(decodableNames);
+            pdf and svg require 'serve --vector N', or IMAGEBUS_VECTOR=1 for a private stack. The
+            format is detected from the bytes, not from the name or the Content-Type. Animations
+            yield their first frame unless --frame selects another one, --frames or --animated
+            requests all, or --thumbnail is the only step. A still image has one frame. With --json,
+            --frames reports the count, durations in microseconds, loops (0: forever) and files. If
+            it fails, files already written are kept.
 
             --partials writes previews while the image downloads: JPEG by scans or rows, PNG and
             WebP by rows, animations by their first frame, with the same steps as the image itself;
