@@ -65,7 +65,7 @@ import Testing
                 + "default")
         #expect(try options(["--trim="]).request.steps == [.trim(tolerance: 10, nil)])
         // There is no default box for a resize.
-        #expect(complaint(["--resize"]) == "--resize needs a value")
+        #expect(complaint(["--resize"]) == "--resize requires a value")
     }
 
     @Test(arguments: [

@@ -42,7 +42,7 @@ extension RealProcesses {
                 let end = try CommandLineRun(line + words, redirected: ">/dev/full").end()
                 #expect(end.exitStatus == 74, "\(end)")
                 #expect(end.errorText.contains("standard output cannot be written (ENOSPC"))
-                #expect(end.errorText.contains("make room"), "the error gives advice")
+                #expect(end.errorText.contains("free some space"), "the error gives advice")
                 let status = try CommandLineRun(
                     ["status", "--runtime-dir", stack.runtimeDirectory], redirected: ">/dev/full"
                 ).end()

@@ -103,7 +103,7 @@ import Testing
                 _ = try CacheOptions(read, environment: ["HOME": "/a"])
             } catch {
                 // It is known, but needs more arguments.
-                let isKnown = !error.message.hasPrefix("say stats")
+                let isKnown = !error.message.hasPrefix("expected stats")
                 #expect(isKnown || ["contains", "get", "put"].contains(action), "\(error.message)")
             }
         }

@@ -6,7 +6,7 @@ public final class GatewayProcess {
     /// The port that it listens on.
     public let port: UInt16
     /// The port of the metrics, with `--metrics-listen`.
-    public var metricsPort: UInt16? { Self.port(in: program.output.lines, "figures") }
+    public var metricsPort: UInt16? { Self.port(in: program.output.lines, "serving metrics") }
 
     /// Its process id.
     public var processID: Int32 { program.child.processID }
