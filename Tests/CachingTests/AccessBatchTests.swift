@@ -2,8 +2,8 @@ import Testing
 
 @testable import Caching
 
-/// Uses wait to be written together: not longer than ten seconds from the first of them on, and not
-/// more than so many.
+/// Access times are batched: written at most ten seconds after the first, or when the batch is
+/// full.
 @Suite struct AccessBatchTests {
     private var batch = AccessBatch()
 
@@ -38,7 +38,7 @@ import Testing
         #expect(batch.times.count == AccessBatch.countMax)
     }
 
-    /// The time begins again with the next use.
+    /// The interval starts again with the next access.
     @Test mutating func whatWasHandedOutIsOver() {
         batch.note("a", at(0))
         batch.note("b", at(1))

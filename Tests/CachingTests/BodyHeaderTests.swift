@@ -36,9 +36,8 @@ private let header = BodyHeader(
         #expect(BodyHeader.length(of: bytes) == nil)
     }
 
-    /// Version 2 is the same without what an entry carries and without the 40 bytes that tell of
-    /// it, version 1 has not what is said of caching either, nor the four bytes that
-    /// tell of that.
+    /// Version 2 lacks the carried data and the 40 bytes that describe it; version 1 also lacks the
+    /// caching data and the four bytes that describe that.
     @Test(arguments: [(1, 88), (2, 92)])
     func theVersionsBeforeAreRead(version: UInt8, textsAt: Int) throws {
         var old = header

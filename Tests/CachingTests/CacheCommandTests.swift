@@ -112,7 +112,7 @@ import Testing
     @Test func aStoreThatWaitsForTheDiskIsAnsweredWhenItsKeyIsRemoved() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)
-        // The first write is under way, so the second waits.
+        // The first write is in flight, so the second waits.
         let first = cache.begin(cache.storing("a", sample(500_000), .disk))
         let second = cache.begin(cache.storing("b", sample(500_000), .disk))
         #expect(try cache.remove("b", .disk) == .entry(.disk))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Caching
 
-/// Who may own the directory of a cache, and who may look into its files.
+/// Who may own the cache directory and who may read its files.
 @Suite struct CacheDirectoryTests {
     @Test func whatItMakesIsForItsOwnUserAlone() throws {
         let fixture = try DiskFixture()
@@ -99,7 +99,8 @@ import Testing
                     + "that permission (chmod go-w \(open)), or choose another --cache-dir")
         }
         #expect(try FileDescriptor.openDirectory(open).entries() == ["own"], "nothing was made")
-        // Where nobody can remove what is not his, as in /tmp, it does not matter who may write.
+        // If nobody can remove files of other users, as in /tmp, write permission for others is
+        // harmless.
         try FileDescriptor.openDirectory(open).setMode(0o1000 | mode)
         #expect(refusal(open + "/own/cache") == nil)
         #expect(refusal(open + "/own/..")?.kind == .unsafe, "but for the directory itself")
@@ -134,7 +135,7 @@ import Testing
         #expect(refusal(place + "/cache")?.text.hasPrefix("\(place), which leads to") == true)
     }
 
-    /// What was looked at is what is used, whatever is at its path by then.
+    /// The directory that was checked is used, even if its path is replaced later.
     @Test func whatIsPutInItsPlaceLaterIsNotUsed() throws {
         let fixture = try DiskFixture()
         let directory = try CacheDirectory(path: fixture.path)
@@ -165,7 +166,7 @@ import Testing
 }
 
 extension DiskFixture {
-    /// The modes of the directory and of all that is in it, two levels deep.
+    /// The modes of the directory and of everything in it, two levels deep.
     func modes() throws -> [String: UInt32] {
         let root = try FileDescriptor.openDirectory(path)
         var modes = [".": try root.status().mode]

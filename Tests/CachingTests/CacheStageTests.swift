@@ -197,7 +197,7 @@ import Testing
 
     // MARK: - Large results
 
-    /// A cache that had to evict its large result; the result's reference and its bytes.
+    /// Makes a cache evict its large result; returns the result's reference and bytes.
     private func evictLarge(
         _ body: (StageFixture, BlockReference, [UInt8]) throws -> Void
     ) throws {
@@ -269,7 +269,7 @@ import Testing
             return
         }
         #expect(error.code == .cancelled)
-        // The disk answers in order, so after this one the cancelled one is through.
+        // The disk answers in order, so once this query returns, the cancelled one is done.
         #expect(try cache.query("absent", .disk) == .miss)
         #expect(cache.results.liveBlocks == 0)
         #expect(try cache.query("k", .memory) == .miss)
@@ -319,7 +319,7 @@ import Testing
             try cache.wait { cache.actions.contains(.drained) ? () : nil }
             cache.note(cache.stage.tick(now: cache.now))
             #expect(cache.actions.filter { $0 == .drained }.count == 1, "once")
-            // A job that crossed the worker's goodbye: it is drained again.
+            // A job that crossed the worker's goodbye: the worker drains again.
             _ = try cache.put("late", sample(30_000, seed: 99), .disk, waits: false)
             cache.note(cache.stage.drain(now: cache.now))
             try cache.wait {

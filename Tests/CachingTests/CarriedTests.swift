@@ -6,8 +6,8 @@ import Testing
 
 @testable import Caching
 
-/// What an entry carries besides its bytes: tags, extended data, a digest
-/// (SEMANTICS §5.20 to §5.22).
+/// Data that an entry carries besides its bytes: tags, extended data and a digest (SEMANTICS §5.20
+/// to §5.22).
 @Suite struct CarriedTests {
     private func store(
         _ cache: StageFixture, _ key: String, _ bytes: [UInt8], tags: [String] = [],
@@ -57,7 +57,7 @@ import Testing
     func whatHasATagGoesAndNothingElse(tiers: CacheTypes) throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)
-        // In the index and in files.
+        // Some in the index, some in files.
         for (number, length) in [10, 20_000, 300, 40_000].enumerated() {
             _ = try store(
                 cache, "http://h/\(number)", sample(length), tags: ["shop", "n\(number)"])
@@ -90,7 +90,7 @@ import Testing
         #expect(try tags.first { $0.text(0) } == "shopping", "no tag outlives its entry")
     }
 
-    /// A store that takes the place of another one has its own tags alone.
+    /// A store that replaces another one keeps only its own tags.
     @Test func theTagsAreThoseOfTheLastStore() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)
@@ -116,7 +116,7 @@ import Testing
         #expect(try cache.get("d")?.bytes == sample(500_000))
     }
 
-    /// Of a million entries those of one tag are found by the order of tags.
+    /// Among a million entries, those with a tag are found through the index on tags.
     @Test func aTagIsLookedUpInAnOrder() throws {
         let disk = try DiskFixture()
         do { _ = try disk.tier() }
@@ -140,7 +140,8 @@ import Testing
 
     // MARK: - All of it
 
-    /// In memory, on the disk, after a restart, and where the index is lost and files are taken in.
+    /// From memory, from disk, after a restart, and after the index was lost and rebuilt from the
+    /// files.
     @Test(arguments: [200, 30_000])
     func anEntryIsReadWithWhatItCarries(length: Int) throws {
         let disk = try DiskFixture()
@@ -169,8 +170,8 @@ import Testing
         #expect(found.digest == digest)
     }
 
-    /// FIPS 180-4 has the first one as its example; `sha256sum` says the second one of two
-    /// mebibytes of zeros, which the thread for long copies makes.
+    /// The first is the example of FIPS 180-4; the second is the output of `sha256sum` for two
+    /// mebibytes of zeros, which are hashed on the thread for long copies.
     @Test(arguments: [
         (
             Array("abc".utf8),
@@ -197,7 +198,7 @@ import Testing
         digest.bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// What is kept nowhere has one as well.
+    /// A result that is stored nowhere has a digest as well.
     @Test func whatIsOnlyDeliveredHasOne() throws {
         let cache = try StageFixture(nil)
         let report = try cache.put(nil, Array("abc".utf8), delivers: true)
@@ -205,8 +206,9 @@ import Testing
         #expect(report.digest.map(text)?.hasPrefix("ba7816bf8f01cfea") == true)
     }
 
-    /// An entry of an earlier version has none: it is computed as the entry is read, for the answer
-    /// and for memory. The lengths are of the index, of a file, and of one that is read later.
+    /// An entry written by an earlier version has no digest: it is computed when the entry is read,
+    /// for the reply and for memory. The lengths cover the index, a file, and a file that is read
+    /// later.
     @Test(arguments: [700, 30_000, 3 << 20])
     func whatWasStoredWithoutOneIsGivenOne(length: Int) throws {
         let disk = try DiskFixture()
@@ -226,7 +228,7 @@ import Testing
         #expect(try metadata(cache, "k", .memory)?.digest == stored)
     }
 
-    /// What entries carry counts: a cache with a limit of its own is never over it.
+    /// Carried data counts: a cache with its own limit never exceeds it.
     @Test func whatIsCarriedCountsForTheLimitOfItsCache() throws {
         let cache = try StageFixture(nil)
         var own = CachePolicy()
@@ -239,7 +241,7 @@ import Testing
             #expect(usage?.bytes ?? .max <= own.memoryBytesMax, "\(number)")
         }
         #expect(cache.stage.statistics.caches["hot"]?.memory.entries ?? 0 > 5)
-        // One that can never be there is not said to be.
+        // An entry that can't fit isn't reported as stored.
         own.memoryBytesMax = 5_200
         cache.note(cache.stage.adopt(CachePolicy(), named: ["hot": own], now: at(0)))
         let report = try store(cache, "hot\u{1F}x", sample(1_000), extended: data, .memory)

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Caching
 
-/// A clock that was ten years ahead and is set right: nothing vanishes, and nothing stays for ten
-/// years.
+/// A clock that was ten years ahead is corrected: no entry vanishes, and none stays for ten years.
 @Suite struct ClockSetBackTests {
     private let ahead: Int64 = 10 * 365 * 86_400
 

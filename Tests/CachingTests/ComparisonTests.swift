@@ -4,7 +4,7 @@ import Testing
 
 @testable import Caching
 
-/// Whether a payload has the bytes of a staged original.
+/// Whether a payload equals a staged original.
 @Suite struct ComparisonTests {
     private func compare(
         _ cache: StageFixture, _ bytes: [UInt8], with block: BlockID

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Caching
 
-/// Random jobs about several caches, held against what SEMANTICS §5.16 says of them: with the real
-/// threads and a real disk.
+/// Random jobs on several caches, checked against SEMANTICS §5.16 with the real threads and a real
+/// disk.
 @Suite struct CompositeWalkTests {
-    /// What one cache has, by key.
+    /// The expected content of one cache, by key.
     private struct Model {
         var memory: [String: [UInt8]] = [:]
         var disk: [String: [UInt8]] = [:]
@@ -36,7 +36,7 @@ import Testing
             for name in CompositeWalkTests.names { models[name] = Model() }
         }
 
-        /// From 1 to 4 caches, the highest first.
+        /// One to four caches, in descending priority.
         func caches() -> [String] {
             let count = Int.random(in: 1...4, using: &random)
             return Array(CompositeWalkTests.names.shuffled(using: &random).prefix(count))
@@ -56,7 +56,7 @@ import Testing
 
         func text(_ cache: String, _ key: String) -> String { "\(cache)\u{1F}\(key)" }
 
-        /// The order in which they are asked.
+        /// The order in which they are queried.
         func order(
             _ caches: [String], _ key: String, _ tiers: CacheTypes, memoryFirst: Bool
         ) -> [String] {
@@ -99,7 +99,7 @@ import Testing
                 ? fixture.results.read(hit.reference)
                 : fixture.staging.read(hit.reference, published: false)
             #expect(read == wanted, "of \(answer)")
-            // What memory has of a newer value stays.
+            // A newer value in memory stays.
             if isResult, work.promotes, model.memory[key] == nil {
                 models[answer]?.memory[key] = wanted
             }
@@ -110,7 +110,7 @@ import Testing
             fixture.stage.statistics.caches.mapValues(\.queries)
         }
 
-        /// Those before the answer have nothing, and nobody behind it is asked.
+        /// Expects misses in the caches before the answering one, and no query to those after it.
         private func expectAsked(
             _ before: [String: CacheQueries], _ order: [String], until answer: String?
         ) {
@@ -174,7 +174,7 @@ import Testing
             return try fixture.run(.entry(work))
         }
 
-        /// Nobody wants it any more: it ends once, and nothing changes.
+        /// Cancels a job: it ends exactly once and changes nothing.
         func cancel() throws {
             let caches = caches()
             var work = QueryWork(
@@ -192,7 +192,7 @@ import Testing
 
     @Test(arguments: 0..<6)
     func everyJobIsAboutTheCachesThatItNames(part: Int) throws {
-        // The first are the same in each run; the last one is drawn anew.
+        // The first parts use fixed seeds; the last one uses a new seed on each run.
         let seed = part < 5 ? UInt64(part) : UInt64.random(in: 1_000...1 << 31)
         print("a walk over several caches: seed \(seed)")
         let directory = try DiskFixture()

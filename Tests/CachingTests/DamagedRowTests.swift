@@ -6,12 +6,12 @@ import Testing
 
 @testable import Caching
 
-/// Rows that no version of this program writes: nothing traps, and nothing wrong is answered.
+/// Rows that no version of this program writes: none traps, and none yields a wrong answer.
 @Suite struct DamagedRowTests {
     private static let count = CurrentProcess.environment("IMAGEBUS_LONG") == "1" ? 5_000 : 60
     private static let keys = (0..<8).map { "https://a.test/\($0).png" }
 
-    /// Short ones and long ones in turn.
+    /// Alternates between short and long bodies.
     private static func body(_ key: Int) -> [UInt8] {
         sample(key % 2 == 0 ? 900 * (key + 1) : 20_000 + key, seed: UInt64(key) + 1)
     }
@@ -35,7 +35,8 @@ import Testing
 
     // MARK: - Damage
 
-    /// Writes into one to three columns what their types forbid; what was written.
+    /// Writes values of the wrong type or range into one to three columns. Returns what was
+    /// written.
     private func damage(
         _ fixture: borrowing DiskFixture, _ random: inout SeededGenerator
     ) throws -> [String] {
@@ -130,7 +131,7 @@ import Testing
 }
 
 extension DiskTier {
-    /// The bytes of a key as the disk's thread finds them, large ones with what a row says of them.
+    /// The bytes of a key as the disk thread reads them; large ones are located by their row first.
     fileprivate func look(_ key: String, _ now: UnixTime) -> [UInt8]? {
         let home = Body.Home.other(TestSpace(bytesMax: 1 << 20))
         let request = DiskRequest(ticket: 1, work: .look(key, home), now: now)

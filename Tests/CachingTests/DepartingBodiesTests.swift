@@ -3,13 +3,13 @@ import Testing
 
 @testable import Caching
 
-/// Large bodies that left memory: those whose readers have released them are used again, all others
-/// are given up, so that nobody reads another body in their place (SEMANTICS §14.6).
+/// Large bodies evicted from memory: those whose readers have released them are reused, all others
+/// are retired, so that no reader sees another body in their memory (SEMANTICS §14.6).
 @Suite struct DepartingBodiesTests {
     private let space = TestSpace()
     private var departing = DepartingBodies(bytesMax: 2_000)
 
-    /// Adds a body that nobody else holds; its block.
+    /// Adds a body without other references. Returns its block.
     private mutating func add(_ length: Int = 1_000) throws -> BlockID {
         let body = try Body(in: .results(space), length: length)
         departing.add(body)
@@ -40,7 +40,7 @@ import Testing
         #expect(departing.bytes == 0 && space.liveBlocks == 0)
     }
 
-    /// Readers that an earlier coordinator knew may still have mapped what is large.
+    /// Readers known only to an earlier coordinator may still have large bodies mapped.
     @Test mutating func aNewCoordinatorReleasesNothingThatOthersRead() throws {
         departing = DepartingBodies(bytesMax: 8 << 20)
         let waiting = try add()

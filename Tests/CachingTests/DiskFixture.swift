@@ -4,7 +4,7 @@ import Testing
 
 @testable import Caching
 
-/// A cache directory of one test, and disk tiers on it.
+/// A temporary cache directory and disk tiers on it.
 struct DiskFixture: ~Copyable {
     let scratch: TemporaryDirectory
 
@@ -17,7 +17,7 @@ struct DiskFixture: ~Copyable {
         DiskTier(directory: try CacheDirectory(path: path), policy: policy, now: now)
     }
 
-    /// A name relative to the cache directory, changed by `edit`.
+    /// Rewrites a file, given relative to the cache directory, with `edit`.
     func rewrite(_ name: String, _ edit: (inout [UInt8]) -> Void) throws {
         let file = try FileDescriptor.open("\(path)/\(name)", .readWrite)
         var bytes = try file.readToEnd(bytesMax: 100 << 20)
@@ -26,7 +26,7 @@ struct DiskFixture: ~Copyable {
         try new.writeAll(bytes)
     }
 
-    /// All regular names below `files`, relative to the cache directory.
+    /// All regular files below `files`, relative to the cache directory.
     func bodyFiles() throws -> [String] {
         var names: [String] = []
         let files = try FileDescriptor.openDirectory("\(path)/files")
@@ -42,7 +42,7 @@ struct DiskFixture: ~Copyable {
 }
 
 extension DiskTier {
-    /// Stores one body, a group by itself.
+    /// Stores one body as a group of its own.
     func write(
         _ key: String, _ body: UnsafeRawBufferPointer, _ properties: StoredMetadata, _ now: UnixTime
     ) -> DiskWriteResult {
@@ -66,7 +66,7 @@ extension DiskTier {
         return write(writes, now)
     }
 
-    /// Stores a sample and expects that it worked.
+    /// Stores a sample and expects success.
     func put(
         _ key: String, _ bytes: [UInt8], _ properties: StoredMetadata = jpegFacts,
         _ now: UnixTime = at(0)
@@ -74,14 +74,14 @@ extension DiskTier {
         #expect(bytes.withUnsafeBytes { write(key, $0, properties, now) } == .stored)
     }
 
-    /// The bytes of a key, read as a query reads them; `nil` for a miss.
+    /// The bytes of a key as a query reads them; `nil` for a miss.
     func get(_ key: String, _ now: UnixTime = at(0)) -> [UInt8]? {
         guard let row = locate(key, now) else { return nil }
         var bytes = [UInt8](repeating: 0, count: row.bodyLength)
         return bytes.withUnsafeMutableBytes { read(key, row, into: $0, now) } ? bytes : nil
     }
 
-    /// Does all chores.
+    /// Runs all pending maintenance.
     func maintainAll(_ now: UnixTime = at(0)) {
         var steps = 0
         while maintain(now), steps < 100_000 { steps += 1 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Caching
 
-/// The limit of the disk tier holds for all that lies in its directory.
+/// The limit of the disk tier applies to everything in its directory.
 @Suite struct DiskLimitTests {
-    /// Bodies in the index alone, in files alone, and both.
+    /// Bodies in the index only, in files only, and in both.
     @Test(arguments: [(0, 16_384), (16_385, 60_000), (0, 60_000), (0, 900)])
     func theWholeDirectoryStaysBelowTheLimit(shortest: Int, longest: Int) throws {
         let fixture = try DiskFixture()
@@ -38,7 +38,7 @@ import Testing
 }
 
 extension DiskFixture {
-    /// What all files take, in blocks.
+    /// The disk usage of all files, counted in blocks.
     func diskBytes() throws -> Int {
         let root = try FileDescriptor.openDirectory(path)
         let top = try names().filter { try root.status(of: $0).type == .regular }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Caching
 
-/// What a kill, a power failure or an old program leaves behind.
+/// Recovery from a kill, a power failure, or files left by an older version.
 @Suite struct DiskRecoveryTests {
     @Test func unfinishedFilesAreRemoved() throws {
         let fixture = try DiskFixture()
@@ -20,8 +20,8 @@ import Testing
         #expect(tier.get("a") != nil)
     }
 
-    /// A kill came between a file and its row; the next process gave the number to a short body
-    /// before it looked at the files.
+    /// The process was killed between writing a file and its row; the next process gave the number
+    /// to a short body before it scanned the files.
     @Test func aFileWhoseNumberWentToAShortBodyIsRemoved() throws {
         let fixture = try DiskFixture()
         do {
@@ -63,7 +63,7 @@ import Testing
         #expect(tier.health == .healthy)
     }
 
-    /// Opening a FIFO would wait for its writer for ever.
+    /// Opening a FIFO would block until a writer appears.
     @Test func aFifoInThePlaceOfAFileIsAMissAndItsEntryLeaves() throws {
         let fixture = try DiskFixture()
         let tier = try fixture.tier()
@@ -137,8 +137,8 @@ import Testing
         #expect(tier.usage(at(0))?.entries == 2)
     }
 
-    /// A kill came after a newer value was committed and before the older file was removed. Then
-    /// the newer one was trimmed before the files were looked through.
+    /// The process was killed after a newer value was committed and before the older file was
+    /// removed. Then the newer entry was trimmed before the files were scanned.
     @Test func anOlderFileIsNotTakenInWhereTheNewerEntryIsGone() throws {
         let fixture = try DiskFixture()
         do {
@@ -153,7 +153,7 @@ import Testing
             try FileDescriptor.open("\(fixture.path)/\(file)", [.create, .writeOnly])
                 .writeAll(old)
         }
-        // Down to one of them, so there is room for the older one.
+        // Trims down to one entry, so there is room for the older file.
         let tier = try fixture.tier(DiskPolicy(countMax: 2, lowWaterPercent: 50))
         tier.trimNow()
         tier.maintainAll()
@@ -162,7 +162,7 @@ import Testing
         #expect(try fixture.bodyFiles().count == 1)
     }
 
-    /// The process died while the files were taken in: the rest of them comes with the next.
+    /// The process died during the rebuild; the next one resumes it.
     @Test func aRebuildThatWasBrokenOffGoesOn() throws {
         let fixture = try DiskFixture()
         do {

@@ -5,7 +5,7 @@ import Testing
 @testable import Caching
 
 @Suite struct DiskTierTests {
-    /// Lengths on both sides of the border between index and files.
+    /// Lengths on both sides of the threshold between index and files.
     @Test(arguments: [0, 1, 16_384, 16_385, 300_000])
     func aBodyComesBackAfterARestart(length: Int) throws {
         let fixture = try DiskFixture()
@@ -91,10 +91,11 @@ import Testing
 
     // MARK: - Between locating and reading
 
-    /// How an entry that was located is gone when it is read.
+    /// How a located entry disappears before it is read.
     enum Departure: CaseIterable, Sendable { case removed, replaced, cleared, clearedAndReplaced }
 
-    /// An entry that went since it was located is a miss and no damage, in the index and in a file.
+    /// An entry that disappeared after it was located is a miss, not damage, both in the index and
+    /// in a file.
     @Test(arguments: Departure.allCases, [100, 40_000])
     func whatIsGoneSinceItWasLocatedIsAMiss(_ departure: Departure, length: Int) throws {
         let fixture = try DiskFixture()
@@ -115,7 +116,7 @@ import Testing
         #expect(tier.get("k") == (isReplaced ? sample(length, seed: 2) : nil))
     }
 
-    /// The same row with wrong bytes is damage, which is counted once and goes.
+    /// An unchanged row with wrong bytes is damage: counted once, and removed.
     @Test func whatIsThereWithOtherBytesIsDamage() throws {
         let fixture = try DiskFixture()
         let tier = try fixture.tier()
@@ -137,8 +138,8 @@ import Testing
 
     @Test func theSizeLimitHoldsAfterEveryWriteAndTrimsToTheLowWaterMark() throws {
         let fixture = try DiskFixture()
-        // 40,000 bytes and their header take ten blocks; key and row 514 bytes. What is beside the
-        // entries, the log of the index above all, is below 400 KB.
+        // 40,000 bytes and their header take ten blocks; key and row take 514 bytes. Overhead
+        // besides the entries, mostly the index's log, is below 400 KB.
         let beside = 400_000
         let limit = 20 * (40_960 + 514) + beside
         let tier = try fixture.tier(DiskPolicy(bytesMax: limit))
@@ -161,7 +162,7 @@ import Testing
         #expect(try fixture.bodyFiles().count == usage.entries)
     }
 
-    /// What leaves is counted once, by why it does: for the limits, or for its age.
+    /// Each removed entry is counted once, under its reason: a limit or its age.
     @Test func whatLeavesIsCountedByItsReason() throws {
         let fixture = try DiskFixture()
         let tier = try fixture.tier(

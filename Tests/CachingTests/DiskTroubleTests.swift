@@ -6,7 +6,7 @@ import Testing
 
 @testable import Caching
 
-/// A disk that does not do what it should: the cache goes on, and comes back by itself.
+/// Disk errors: the cache continues without the disk and recovers by itself.
 @Suite struct DiskTroubleTests {
     @Test func aFullIndexDegradesTheTierUntilALaterTry() throws {
         let fixture = try DiskFixture()
@@ -57,7 +57,7 @@ import Testing
         tier.put("k", sample(40_000, seed: 1))
         try #require(tier.index).connection.execute("PRAGMA max_page_count = 1")
         var last = DiskWriteResult.stored
-        // One of these needs a page more than there are.
+        // One of these needs one page more than is available.
         for number in 0..<200 where last == .stored {
             let key = String(repeating: "k", count: 500) + "\(number)"
             last = sample(20_000).withUnsafeBytes { tier.write(key, $0, jpegFacts, at(1)) }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Caching
 
-/// Older and newer programs on one cache directory: bodies of every size are kept.
+/// Older and newer versions on one cache directory keep bodies of every size.
 @Suite struct DiskUpgradeTests {
-    /// On both sides of the border between index and files.
+    /// On both sides of the threshold between index and files.
     private static let lengths = [0, 1, 500, 5_000, 16_384, 16_385, 60_000]
 
     private func fill(_ fixture: borrowing DiskFixture) throws {
@@ -33,7 +33,7 @@ import Testing
         try fill(fixture)
         do {
             let connection = try Connection(path: fixture.path + "/index.sqlite")
-            // What another version may have added.
+            // A column that another version may have added.
             try connection.execute("ALTER TABLE entries ADD COLUMN colour TEXT")
             try connection.setUserVersion(version)
         }
@@ -47,7 +47,7 @@ import Testing
         expectAll(try fixture.tier())
     }
 
-    /// An index without columns that this version has.
+    /// An index that lacks columns of this version.
     @Test func theIndexOfAnOlderVersionIsTakenOver() throws {
         let fixture = try DiskFixture()
         try fill(fixture)
@@ -66,8 +66,8 @@ import Testing
         for length in Self.lengths { #expect(tier.get("k\(length)") == sample(length)) }
     }
 
-    /// Version 1, to which stills were images like any other, version 2, to which all samples
-    /// were, and version 3, to which nothing was fresh.
+    /// Version 1 didn't distinguish stills, version 2 didn't distinguish sample sizes, and version
+    /// 3 had no freshness.
     @Test(arguments: [
         (1, ["still_of", "samples", "expiry"]), (2, ["samples", "expiry"]), (3, ["expiry"]),
     ])

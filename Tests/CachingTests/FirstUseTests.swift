@@ -4,7 +4,7 @@ import Testing
 
 @testable import Caching
 
-/// What is asked for once need not be written to the disk (`disk-first-use`, SEMANTICS §5.12).
+/// Images requested only once need not be written to disk (`disk-first-use`, SEMANTICS §5.12).
 @Suite struct FirstUseTests {
     private func fixture(_ path: String) throws -> StageFixture {
         try StageFixture(path, policy: CachePolicy(writesFirstUse: false))
@@ -57,7 +57,7 @@ import Testing
         #expect(try cache.get("a", .disk)?.bytes == sample(30_000))
     }
 
-    /// The keys that were asked for are not kept over a restart; what the disk has is.
+    /// The set of requested keys doesn't survive a restart; disk entries do.
     @Test func anOlderValueOnTheDiskDoesNotStayBesideANewerOne() throws {
         let disk = try DiskFixture()
         let before = try StageFixture(disk.path)
@@ -69,7 +69,7 @@ import Testing
         #expect(try cache.query("a", .disk) == .miss)
     }
 
-    /// What the disk had when it was asked is known: a newer value takes its place there.
+    /// The disk was found to have an older value when queried, so a newer value replaces it there.
     @Test func whatTheDiskHasIsNotAskedForTheFirstTime() throws {
         let disk = try DiskFixture()
         let before = try StageFixture(disk.path)
@@ -92,7 +92,7 @@ import Testing
 }
 
 @Suite struct RecentKeysTests {
-    /// Hashes without a pattern.
+    /// Well-mixed hashes.
     private func hash(_ number: UInt64) -> UInt64 {
         var mixed = number &* 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -104,7 +104,8 @@ import Testing
         var keys = RecentKeys(capacity: 10_000)
         for number in 0..<15_000 as Range<UInt64> { keys.note(hash(number)) }
         for number in 5_000..<15_000 as Range<UInt64> { #expect(keys.contains(hash(number))) }
-        // (1 - exp(-4/8))^4 is 2.4 of a hundred for the full one, and there are two.
+        // The false positive rate of a full filter is (1 - exp(-4/8))^4 = 2.4 %, and there are two
+        // filters.
         let mistaken = (20_000..<30_000 as Range<UInt64>).count(where: {
             keys.contains(hash($0))
         })
@@ -119,7 +120,7 @@ import Testing
         #expect(!keys.contains(1))
     }
 
-    /// What is noted again takes no room from others.
+    /// Noting a key again takes no additional capacity.
     @Test func aKnownKeyIsNotCountedAgain() {
         var keys = RecentKeys(capacity: 100)
         for _ in 0..<1_000 { keys.note(hash(0)) }
@@ -127,7 +128,7 @@ import Testing
         for number in 0..<90 as Range<UInt64> { #expect(keys.contains(hash(number))) }
     }
 
-    /// A key that is noted again and again stays, whatever comes between.
+    /// A key noted repeatedly stays, regardless of the keys in between.
     @Test func aKeyThatIsNotedAgainIsNewAgain() {
         var keys = RecentKeys(capacity: 100)
         for round in 0..<20 as Range<UInt64> {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Caching
 
-/// What a transformer hands over is kept and delivered only where it is what it was said to be.
+/// Output of a transformer is cached and delivered only if it matches its declared properties.
 @Suite struct ForgedImageTests {
-    /// Signature and IHDR of a PNG.
+    /// The signature and IHDR chunk of a PNG.
     private static func png(_ width: UInt8, _ height: UInt8, padding: Int = 0) -> [UInt8] {
         [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
             + [0, 0, 0, width, 0, 0, 0, height, 8, 2, 0, 0, 0]
@@ -27,7 +27,7 @@ import Testing
         return try cache.run(.store(work))
     }
 
-    /// Long ones are copied on a thread of their own.
+    /// Long images are copied on a separate thread.
     @Test(arguments: [0, 3 << 20])
     func anImageThatIsWhatWasSaidIsKept(padding: Int) throws {
         let cache = try StageFixture(nil)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// Origins send what they like: what of it is an image a decoder says, as it is displayed.
+    /// Origins may send anything: a decoder determines what is an image, when it is displayed.
     @Test func originalsAreKeptAsTheyCame() throws {
         let cache = try StageFixture(nil)
         guard case .stored = try store([1, 2, 3], by: .download, cache) else {

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Caching
 
-/// Which entries leave the memory tier first.
+/// The order in which entries are evicted from the memory tier.
 @Suite struct GDSFCacheTests {
-    /// A queue whose window has room for one entry of 1,000 bytes.
+    /// A queue whose window holds exactly one entry of 1,000 bytes.
     private func queue() -> GDSFCache { GDSFCache(bytesMax: 32_000) }
 
     private func item(_ hash: UInt64, _ bytes: Int = 1_000) -> EvictionItem {
@@ -40,7 +40,7 @@ import Testing
         #expect(evict(&queue) == slots[0])
     }
 
-    /// It is worth one use, and the other, which nobody asked for again, a tenth.
+    /// A returning entry is worth one use; one that was never requested again is worth a tenth.
     @Test func whatComesBackIsWorthMoreThanWhatIsNew() {
         var queue = queue()
         let first = queue.insert(item(7))
@@ -59,17 +59,17 @@ import Testing
         let old = queue.insert(item(1))
         for _ in 0..<1_000 { queue.use(old) }
         var rounds = 0
-        // Others come, are used once and go, until the old one's turn has come.
+        // Others are inserted, used once and evicted until the old entry's turn comes.
         for number in 2..<100_000 as Range<UInt64> {
             queue.use(queue.insert(item(number)))
             rounds += 1
             if queue.count > 10, evict(&queue) == old { break }
         }
-        // Fifteen uses are the most that count, and ten new ones pass in each.
+        // At most fifteen uses count, and about ten new entries pass per use.
         #expect((50...500).contains(rounds), "after \(rounds)")
     }
 
-    /// A result on its way to a client, however large.
+    /// A result that is being delivered to a client, however large.
     @Test func whatIsNewIsNotTheNextToGo() {
         var queue = GDSFCache(bytesMax: 3_200_000)
         var slots = (0..<100).map { queue.insert(item(UInt64($0))) }
@@ -81,7 +81,8 @@ import Testing
         #expect(evict(&queue) == large, "more than 10,000: it is compared, and worth least")
     }
 
-    /// Use does not end the time in which an entry is not compared, and counts when that is over.
+    /// Use doesn't end the window in which an entry is not compared; it counts once the entry
+    /// leaves the window.
     @Test func whatIsUsedWhileItIsNewStaysAmongTheNew() {
         var queue = GDSFCache(bytesMax: 3_200_000)
         let slots = (0..<100).map { queue.insert(item(UInt64($0))) }
@@ -105,7 +106,8 @@ import Testing
         #expect(evict(&queue) == used)
     }
 
-    /// What fills the window exactly is all new; one byte more, and the oldest is compared.
+    /// Entries that exactly fill the window are all exempt; with one byte more, the oldest is
+    /// compared.
     @Test(arguments: [(500, false), (501, true)])
     func theWindowHoldsExactlyItsBytes(bytes: Int, isCompared: Bool) {
         var queue = queue()
@@ -116,7 +118,7 @@ import Testing
         #expect(queue.victim() == (isCompared ? first : often))
     }
 
-    /// A part of the new limit; entries that were compared already are compared still.
+    /// The window is a fraction of the new limit; entries that already left it stay outside.
     @Test func theWindowFollowsTheLimit() {
         var queue = queue()
         queue.limit(bytesMax: 96_000)

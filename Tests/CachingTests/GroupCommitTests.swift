@@ -5,7 +5,7 @@ import Testing
 
 @testable import Caching
 
-/// Bodies that are stored in one transaction.
+/// Bodies stored in one transaction.
 @Suite struct GroupCommitTests {
     @Test func aGroupIsStoredWholeInOneTransaction() throws {
         let fixture = try DiskFixture()
@@ -21,7 +21,7 @@ import Testing
         #expect(tier.usage(at(1))?.entries == 16)
     }
 
-    /// `data_version` goes up by what others commit, however much that is.
+    /// `data_version` changes once per commit of another connection, regardless of its size.
     private func changes(_ index: DiskIndex) throws -> Int64 {
         var version = try index.connection.prepare("PRAGMA data_version")
         return try #require(try version.first { $0.int64(0) })
@@ -46,7 +46,7 @@ import Testing
         let tier = try fixture.tier()
         tier.put("third", sample(40_000, seed: 9))
         let root = try FileDescriptor.openDirectory(fixture.path)
-        // Short bodies lie in the index and need no file.
+        // Short bodies are stored in the index and need no file.
         try root.rename("files", to: "elsewhere")
         _ = try root.open("files", [.create, .writeOnly])
         let results = tier.write(

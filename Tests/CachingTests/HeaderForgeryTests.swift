@@ -7,7 +7,7 @@ import XXHash
 
 @testable import Caching
 
-/// Headers of files whose checksum is right and whose fields are anything.
+/// File headers with a correct checksum and arbitrary fields.
 @Suite struct HeaderForgeryTests {
     private static let count = CurrentProcess.environment("IMAGEBUS_LONG") == "1" ? 200_000 : 10_000
 
@@ -33,7 +33,7 @@ import XXHash
         #expect(read > 0, "some are headers all the same")
     }
 
-    /// The largest lengths, which overflow a sum.
+    /// The largest lengths, which overflow when added.
     @Test(arguments: [UInt64(Int64.max), UInt64(Int64.max) - 100, 1 << 62, 1 << 48, .max])
     func aFileThatSaysSuchALengthIsRemoved(length: UInt64) throws {
         let fixture = try DiskFixture()
@@ -56,7 +56,7 @@ import XXHash
         #expect(tier.health == .healthy)
     }
 
-    /// A name of the highest number, after which there is none.
+    /// A file with the highest possible number, which has no successor.
     @Test func aFileOfTheHighestNumberIsLeftAlone() throws {
         let fixture = try DiskFixture()
         do { try fixture.tier().put("a", sample(40_000)) }
@@ -89,7 +89,7 @@ import XXHash
 }
 
 extension DiskFixture {
-    /// As if the index had been lost.
+    /// Removes the index, as if it had been lost.
     func removeIndex() throws {
         let root = try FileDescriptor.openDirectory(path)
         for suffix in ["", "-wal", "-shm"] { try? root.unlink("index.sqlite" + suffix) }

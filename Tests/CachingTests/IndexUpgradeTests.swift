@@ -7,8 +7,8 @@ import XXHash
 
 @testable import Caching
 
-/// An index of version 4 becomes one of this version in place: nothing is set aside, and nothing of
-/// it is lost. The tables are those that version 4 made.
+/// An index of version 4 is upgraded in place: it isn't quarantined, and nothing is lost. The
+/// tables are those of version 4.
 @Suite struct IndexUpgradeTests {
     private static let tables = """
         PRAGMA journal_mode=WAL;
@@ -49,10 +49,10 @@ import XXHash
         PRAGMA user_version=4;
         """
 
-    /// On both sides of the border between index and files; the last two have files.
+    /// On both sides of the threshold between index and files; the last two have files.
     private static let lengths = [0, 1, 500, 16_384, 16_385, 60_000]
 
-    /// What every other entry says of its origin.
+    /// The origin data of every other entry.
     private static let properties = StoredMetadata(
         info: ImageInfo(format: .jpeg, size: PixelSize(width: 640, height: 480), pages: 1),
         contentType: "image/jpeg; q=1", etag: "\"a\"",
@@ -60,14 +60,14 @@ import XXHash
         caching: OriginCaching(
             CacheControl("max-age=60"), ResponseAge(bornMilliseconds: 1_700_000_000_123)))
 
-    /// Version 4 counted no revisions.
+    /// Version 4 had no revisions.
     private func properties(_ number: Int) -> StoredMetadata {
         var properties = number % 2 == 0 ? jpegFacts : Self.properties
         properties.revision = 0
         return properties
     }
 
-    /// A cache directory as version 4 left it.
+    /// Creates a cache directory as version 4 left it.
     private func fill(_ fixture: borrowing DiskFixture) throws {
         do { _ = try fixture.tier() }
         for suffix in ["", "-wal", "-shm"] {
@@ -106,7 +106,7 @@ import XXHash
         _ = try? FileDescriptor.openDirectory(fixture.path).makeDirectory("files/0\(number)")
         let file = try FileDescriptor.open(
             "\(bucket)/000000000000000\(number)", [.writeOnly, .create, .truncate])
-        // What stands before the body matters where the index is lost.
+        // The bytes before the body matter only if the index is lost.
         try file.writeAll([UInt8](repeating: 0, count: 100) + body)
     }
 
@@ -136,7 +136,7 @@ import XXHash
         do {
             let tier = try fixture.tier()
             expectAll(tier)
-            // Housekeeping takes nothing away either, and what is stored now carries more.
+            // Maintenance removes nothing either, and new entries carry more data.
             tier.put("new", sample(700), carryingFacts, at(60))
             #expect(tier.locate("new", at(60))?.metadata == carryingFacts)
             #expect(tier.remove("new", at(61)))
@@ -149,7 +149,8 @@ import XXHash
         for length in Self.lengths { #expect(again.get("k\(length)") == sample(length)) }
     }
 
-    /// Killed before the commit, and right after it: what then lies in the directory is opened.
+    /// The process is killed before or right after the commit; the directory is then opened as it
+    /// is.
     @Test(arguments: [false, true])
     func aKillLeavesTheOldVersionOrTheNewOne(isCommitted: Bool) throws {
         let fixture = try DiskFixture()
@@ -158,7 +159,7 @@ import XXHash
         try fill(copy)
         do {
             let connection = try Connection(path: fixture.path + "/index.sqlite")
-            // Pages that are not committed are written to the log as well.
+            // Uncommitted pages are written to the log as well.
             try connection.execute("PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN IMMEDIATE")
             try connection.execute(DiskIndex.parts)
             try connection.execute("PRAGMA user_version=5")
@@ -177,7 +178,7 @@ import XXHash
         #expect(try version(copy.path) == 5)
     }
 
-    /// Something of that name is there already: the upgrade ends in its middle.
+    /// A conflicting table name makes the upgrade fail halfway.
     @Test func anErrorInTheMiddleChangesNothing() throws {
         let fixture = try DiskFixture()
         try fill(fixture)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Caching
 
-/// When the memory tier gives memory back.
+/// When the memory tier releases memory.
 @Suite struct MemoryShortageTests {
     private func supply(
         limit: Int? = nil, used: Int? = nil, stall: Double? = nil, available: Int? = nil,

@@ -14,7 +14,7 @@ private func entry(
         metadata: jpegFacts, blockBytes: bytes, expires: expires)
 }
 
-/// A tier with room for `count` entries of one-letter keys and 1,000 bytes, filled with a, b, c, …
+/// A tier with room for `count` entries with one-letter keys and 1,000 bytes, filled with `keys`.
 private func tier(_ keys: [String], room count: Int) -> MemoryTier {
     var tier = MemoryTier(costMax: count * MemoryTier.cost(key: "a", blockBytes: 1_000))
     for (number, key) in keys.enumerated() {
@@ -86,7 +86,7 @@ private func ids(_ numbers: UInt64...) -> [BlockID] { numbers.map { BlockID($0) 
         #expect(tier.count == 2)
     }
 
-    /// So many entries and no more, however little they take; 0 is no limit.
+    /// An exact maximum of entries, regardless of their size; 0 means no limit.
     @Test func theLimitOfEntriesIsExact() {
         var tier = MemoryTier(costMax: 1 << 20, countMax: 2)
         for number in 1...2 as ClosedRange<UInt64> {
@@ -103,7 +103,7 @@ private func ids(_ numbers: UInt64...) -> [BlockID] { numbers.map { BlockID($0) 
         #expect(tier.count == 8)
     }
 
-    /// What just fits a lower limit stays, and no more leaves than has to.
+    /// Entries that exactly fit a lower limit stay, and no more are evicted than necessary.
     @Test func aLowerLimitEvictsJustEnough() {
         let one = MemoryTier.cost(key: "a", blockBytes: 1_000)
         var tier = tier(["a", "b", "c", "d"], room: 4)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Caching
 
-/// Named caches with limits and ages of their own (SEMANTICS §5.17).
+/// Named caches with their own limits and ages (SEMANTICS §5.17).
 @Suite struct NamedLimitTests {
     private func key(_ cache: String, _ number: Int) -> String {
         "\(cache)\u{1F}http://h/\(number)"
@@ -21,7 +21,7 @@ import Testing
             metadata: jpegFacts, blockBytes: bytes)
     }
 
-    /// Puts an entry in as the stage does.
+    /// Inserts an entry the way the stage does.
     private func insert(_ entry: MemoryEntry, into tier: inout MemoryTier) -> Departures? {
         guard tier.mayHold(entry.key, cost: entry.cost),
             var gone = tier.makeRoom(for: entry.cost, of: entry.key)
@@ -47,7 +47,8 @@ import Testing
         #expect(insert(entry(key("hot", 99), 99, bytes: 60_000), into: &tier) == nil)
     }
 
-    /// What fills the limit of a cache exactly stays; of one byte less the older one leaves.
+    /// Entries that exactly fill a cache's limit stay; with one byte less, the older one is
+    /// evicted.
     @Test(arguments: [(0, 2), (1, 1)])
     func theLimitOfACacheInMemoryIsExact(less: Int, left: Int) {
         let (first, second) = (entry(key("hot", 1), 1), entry(key("hot", 2), 2))
@@ -59,7 +60,7 @@ import Testing
         #expect(tier.usage["hot"]?.entries == left)
         #expect(tier.evictions["hot"] ?? 0 == UInt64(2 - left))
         #expect(tier.mayHold(first.key, cost: first.cost + second.cost) == (less == 0))
-        // A limit that comes later is no other one.
+        // A limit set later has the same effect.
         var later = MemoryTier(costMax: 10 << 20)
         for entry in [first, second] { _ = insert(entry, into: &later) }
         #expect(later.limit(shares: limits).freed.count == 2 - left)
@@ -75,7 +76,7 @@ import Testing
         #expect(tier.usage["hot"]?.entries == 3)
         _ = tier.remove(key: key("hot", 4))
         #expect(tier.usage["hot"]?.entries == 2)
-        // The limit of all takes them as well.
+        // The overall limit evicts them as well.
         for number in 0..<40 {
             _ = insert(entry(key("other", number), UInt64(100 + number)), into: &tier)
             #expect(tier.cost <= 200_000)
@@ -92,7 +93,7 @@ import Testing
         for number in 0..<10 {
             _ = insert(entry(key("hot", number), UInt64(number + 1)), into: &tier)
         }
-        // What is used stays.
+        // Used entries stay.
         for _ in 0..<3 { _ = tier.lookup(key("hot", 0), now: at(0)) }
         let gone = tier.limit(shares: ["hot": ShareLimits(countMax: 4)])
         #expect(gone.freed.count == 6 && tier.usage["hot"]?.entries == 4)
@@ -111,7 +112,7 @@ import Testing
         return policy
     }
 
-    /// What the rows themselves say, summed by another expression than that of the triggers.
+    /// Sums the rows with a different expression than the triggers use.
     private func counted(
         _ fixture: borrowing DiskFixture, _ cache: String
     ) throws -> DiskUsage {
@@ -159,8 +160,8 @@ import Testing
         #expect(try counted(fixture, "hot").entries <= 2)
     }
 
-    /// After removals, a replaced value, a restart, an index without the account, and one that is
-    /// set aside.
+    /// After removals, a replaced value, a restart, an index without the usage table, and an index
+    /// that is quarantined.
     @Test func theAccountIsRightWhateverHappens() throws {
         let fixture = try DiskFixture()
         do {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Caching
 
-/// The tiers never have two values of a key, whatever becomes of the way to the disk.
+/// The tiers never hold two values of a key, whatever happens to a pending disk write.
 @Suite struct OutdatedTests {
     private let old = sample(40_000, seed: 1)
     private let new = sample(200_000, seed: 2)
@@ -32,7 +32,8 @@ import Testing
     @Test func whatStillWaitsForTheDiskIsNotWrittenAfterOneThatSkipsIt() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path, policy: CachePolicy(writeBehindBytesMax: 600_000))
-        // The first is under way, so the second waits; the third finds no room beside the first.
+        // The first write is in flight, so the second waits; the third doesn't fit beside the
+        // first.
         let other = cache.begin(cache.storing("other", sample(500_000), .disk))
         let waiting = cache.begin(cache.storing("k", old, .disk))
         let skipping = cache.begin(cache.storing("k", new, .disk))
@@ -138,7 +139,7 @@ import Testing
 
     // MARK: - Around them
 
-    /// A cache both of whose tiers have the old bytes.
+    /// A cache with the old bytes in both tiers.
     private func holdingOld(_ path: String, _ policy: CachePolicy) throws -> StageFixture {
         let cache = try StageFixture(path, policy: policy)
         #expect(try cache.put("k", old).tiers == .all)
@@ -150,7 +151,7 @@ import Testing
         return report
     }
 
-    /// Bodies can neither be written nor removed.
+    /// Makes bodies impossible to write or remove.
     private func breakFiles(_ path: String) throws {
         let root = try FileDescriptor.openDirectory(path)
         try root.rename("files", to: "elsewhere")
@@ -163,7 +164,7 @@ import Testing
         try root.rename("elsewhere", to: "files")
     }
 
-    /// The disk finds out that it works again, and then removes all that it has.
+    /// Lets the disk find out that it works again; it then removes everything it has.
     private func recover(_ cache: StageFixture) throws {
         cache.now = at(10)
         cache.note(cache.stage.tick(now: cache.now))

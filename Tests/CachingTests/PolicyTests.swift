@@ -4,7 +4,7 @@ import Testing
 
 @testable import Caching
 
-/// What an operator sets of the caches (SEMANTICS §5.12).
+/// Cache settings of the operator (SEMANTICS §5.12).
 @Suite struct PolicyTests {
     private func settings(_ texts: [CacheSetting: String]) -> CacheSettings {
         var settings = CacheSettings()
@@ -68,8 +68,8 @@ import Testing
         #expect(cache.stage.statistics.memoryEntries == 0)
     }
 
-    /// What was stored before is not served when the disk is switched on again, if it was replaced
-    /// meanwhile.
+    /// Earlier entries that were replaced while the disk was off are not served when it is switched
+    /// on again.
     @Test func aDiskThatIsSwitchedOffGivesAndTakesNothing() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)
@@ -114,7 +114,7 @@ import Testing
         }
         #expect(try cache.get("19") != nil)
         #expect(cache.stage.statistics.disk?.counts.trimmed.entries ?? 0 >= 16)
-        // What was there before fits the new limits as well.
+        // Existing entries are trimmed to the new limits as well.
         cache.note(
             cache.stage.adopt(policy([.memoryEntries: "1", .diskEntries: "1"]), now: at(0)))
         #expect(cache.stage.statistics.memoryEntries == 1)
@@ -128,7 +128,7 @@ import Testing
         tier.put("a", sample(30_000, seed: 2), jpegFacts, at(60))
         #expect(tier.get("a", at(90)) != nil)
         tier.adopt(DiskPolicy(ageMax: 100, expireType: type), at(90))
-        // Used at 90, stored at 60, its key at 0.
+        // Used at 90, stored at 60, first stored under its key at 0.
         let end: Int64 =
             switch type {
             case .access: 190

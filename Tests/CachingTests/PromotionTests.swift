@@ -5,9 +5,9 @@ import Testing
 
 @testable import Caching
 
-/// Hits of external caches that enter the tiers (SEMANTICS §5.26).
+/// Hits of external caches that are promoted into the tiers (SEMANTICS §5.26).
 @Suite struct PromotionTests {
-    /// The copy of a hit.
+    /// The query whose hit is copied.
     private func promoting(
         _ key: String, _ bytes: [UInt8], _ tiers: CacheTypes = .memory, in cache: StageFixture
     ) -> JobWork {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// In memory alone it has the age that it would have on the disk.
+    /// In memory alone it has the same age as on disk.
     @Test func itsAgeCountsFromThePromotion() throws {
         let disk = try DiskFixture()
         let policy = CachePolicy(disk: DiskPolicy(ageMax: 100, expireType: .modification))
@@ -73,7 +73,7 @@ import Testing
         #expect(try cache.get("k")?.bytes == newer)
     }
 
-    /// The copy of a large hit takes its time; meanwhile a newer value comes for the disk alone.
+    /// Copying a large hit takes time; meanwhile a newer value is stored on disk only.
     @Test func whatComesDuringTheCopyStays() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)
@@ -92,7 +92,7 @@ import Testing
         #expect(try cache.get("k", .disk)?.bytes == newer)
     }
 
-    /// A store under another key is no reason not to keep it.
+    /// A store under another key doesn't prevent the promotion.
     @Test func aStoreOfAnotherKeyDuringTheCopyDoesNotMatter() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)
@@ -109,7 +109,7 @@ import Testing
         #expect(try cache.get("k", .disk)?.bytes == bytes)
     }
 
-    /// Hits alone give way: of two stores of one key the later one follows the earlier one.
+    /// Only promotions yield: of two stores of one key, the later one follows the earlier.
     @Test func aStoreIsNotOvertakenByTheNextOne() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)
@@ -139,7 +139,7 @@ import Testing
         #expect(try cache.query("k") == .miss)
     }
 
-    /// Whether or not stores are answered before the disk has them.
+    /// Regardless of whether stores are answered before the disk has them.
     @Test func itDoesNotWaitForTheDisk() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path, policy: CachePolicy(writesBehind: false))

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Caching
 
-/// Directories in which a cache looks for what it does not have itself (SEMANTICS §5.18).
+/// Read-only directories in which a cache looks for entries that it lacks (SEMANTICS §5.18).
 @Suite final class ReadOnlyTests {
-    /// Made by a stack that has ended.
+    /// Created by a stack that has exited.
     private let other: DiskFixture
     private let own: DiskFixture
     private let short = "http://example.org/short.jpg"
@@ -44,7 +44,7 @@ import Testing
         fixture.stage.statistics.directories.first?.reason ?? "none"
     }
 
-    /// Names and bytes of all that is in the directory.
+    /// Names and contents of all files in the directory.
     private func contents() throws -> [String: [UInt8]] {
         var all: [String: [UInt8]] = [:]
         for name in try other.bodyFiles() + other.names() where name != "files" {
@@ -75,14 +75,14 @@ import Testing
         #expect(try other.names() == ["files", "index.sqlite", "lock"])
     }
 
-    /// Its thread hangs as it reads there: nobody waits for it, until it has answered.
+    /// Its thread hangs during a read: queries skip the directory until the thread answers.
     @Test func oneThatHangsIsDoneWithoutUntilItAnswers() throws {
         let cache = try stage()
         let gate = Gate()
         let arrival = cache.staging.close(with: gate)
         let work = QueryWork(key: short, tiers: .all, destination: .staging, promotes: false)
         let first = cache.begin(.query(work))
-        // The own disk has nothing of it.
+        // The cache's own disk has no entries.
         try cache.wait { arrival.isOpen ? true : nil }
         let late = MonotonicClock.now() + StallDetector.limit
         cache.note(cache.stage.tick(now: cache.now, uptime: late))
@@ -142,8 +142,8 @@ import Testing
         #expect(cache.stage.statistics.misses == 1)
     }
 
-    /// A named cache has directories of its own; what was made under the name of the default cache
-    /// answers there under any.
+    /// A named cache has its own directories; entries stored under the default cache's name are
+    /// found there under any name.
     @Test func aDirectoryBelongsToOneCache() throws {
         do {
             let tier = try other.tier()
@@ -186,7 +186,7 @@ import Testing
         #expect(try cache.tiers(of: "high\u{1F}\(long)") == CacheTypes.none)
     }
 
-    /// What was stored while an older value was being looked up stays the only one.
+    /// A value stored during the lookup of an older one remains the only one.
     @Test func aStoreMeanwhileIsNotReplacedInMemory() throws {
         let cache = try stage()
         let query = cache.begin(
@@ -252,7 +252,7 @@ import Testing
 
     // MARK: - Files of strangers
 
-    /// Puts something in the place of the long body's file.
+    /// Replaces the file of the long body.
     private func replaceBody(_ make: (_ path: String) throws -> Void) throws {
         let name = try #require(
             try other.bodyFiles().first {
@@ -325,7 +325,7 @@ import Testing
         #expect(try cache.get(long) == nil)
     }
 
-    /// A view that never ends in the place of the table: the thread is free again soon.
+    /// A never-ending view in place of the table: the query is aborted soon.
     @Test func anIndexThatWouldTakeForEverIsGivenUp() throws {
         try execute(
             """
@@ -353,7 +353,7 @@ import Testing
         try expectMiss()
     }
 
-    /// Of an earlier version: what it does not have is as for salvaged entries.
+    /// Created by an earlier version: missing columns are treated as for salvaged entries.
     @Test func anOlderIndexIsRead() throws {
         try execute("ALTER TABLE entries DROP COLUMN expiry; PRAGMA user_version = 3")
         let cache = try stage()

@@ -6,11 +6,11 @@ import Testing
 
 @testable import Caching
 
-/// Results of an earlier pipeline are misses (SEMANTICS §5.27).
+/// Results of an earlier pipeline revision are misses (SEMANTICS §5.27).
 @Suite struct RevisionTests {
     private static let result = "http://h/a-ImagebusGrayscaleTransformer().jpg"
     private static let original = "http://h/a.jpg"
-    /// In the index, and in files of their own.
+    /// In the index and in files.
     private static let lengths = [900, 40_000]
 
     private static var older: StoredMetadata {
@@ -43,7 +43,7 @@ import Testing
         try expect(StageFixture(disk.path), results: !isOlder)
     }
 
-    /// The rows of 129fceac: what it wrote in `samples` is no more than a byte.
+    /// The rows of 129fceac: its values in `samples` fit into one byte.
     @Test func aRowWithoutARevisionIsOlder() throws {
         let disk = try DiskFixture()
         try fill(disk, jpegFacts)
@@ -52,7 +52,7 @@ import Testing
         try expect(StageFixture(disk.path), results: false)
     }
 
-    /// An index that is made anew has what the files say.
+    /// A rebuilt index takes the revision from the files.
     @Test(arguments: [true, false])
     func filesKeepTheRevision(isOlder: Bool) throws {
         let disk = try DiskFixture()
@@ -80,7 +80,7 @@ import Testing
         #expect(try StageFixture(disk.path).get(key)?.bytes == sample(700, seed: 9))
     }
 
-    /// What a coordinator of an earlier version stores is answered to none of this one.
+    /// Results stored by a coordinator of an earlier version are not served to one of this version.
     @Test func memoryAnswersNoOlderResult() throws {
         let cache = try StageFixture(nil)
         for (key, isAnswered) in [(Self.result, false), (Self.original, true)] {

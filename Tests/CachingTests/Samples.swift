@@ -3,13 +3,13 @@ import Messages
 
 @testable import Caching
 
-/// Moments of a made-up calendar: seconds after its start.
+/// A time in seconds after an arbitrary epoch.
 func at(_ seconds: Int64) -> UnixTime { UnixTime(milliseconds: 1_700_000_000_000 + seconds * 1000) }
 
-/// Bytes that look like nothing else and differ by seed.
+/// Pseudorandom bytes that differ by seed.
 func sample(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-    // Eight bytes a step: unoptimised tests make megabytes of them.
+    // Eight bytes per step: unoptimized tests generate megabytes.
     var words = [UInt64](repeating: 0, count: (count + 7) / 8)
     for index in words.indices {
         state ^= state << 13
@@ -33,7 +33,7 @@ let originalFacts = StoredMetadata(
         ResponseAge(bornMilliseconds: 1_700_000_000_123, expiresInSeconds: 5),
         variesOnEverything: true))
 
-/// An entry with all that one carries.
+/// Metadata with every kind of carried data.
 let carryingFacts: StoredMetadata = {
     var properties = originalFacts
     properties.tags = ["shop", "winter:2026"]

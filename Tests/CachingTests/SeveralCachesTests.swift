@@ -4,7 +4,7 @@ import Testing
 
 @testable import Caching
 
-/// Jobs about the same key in several caches (SEMANTICS §5.16).
+/// Jobs on the same key in several caches (SEMANTICS §5.16).
 @Suite final class SeveralCachesTests {
     private let disk: DiskFixture
     private let cache: StageFixture
@@ -84,7 +84,7 @@ import Testing
         #expect(try query() == nil)
     }
 
-    /// An origin's confirmation counts in each of them that has the bytes it is about.
+    /// An origin's confirmation applies to every cache that has the confirmed bytes.
     @Test func whatIsConfirmedIsSoInAllOfThem() throws {
         let caching = OriginCaching(
             CacheControl("max-age=60"), ResponseAge(bornMilliseconds: 5))
@@ -123,7 +123,7 @@ import Testing
         #expect(try cache.tiers(of: "other\u{1F}k") == .all)
     }
 
-    /// Also what takes the copy thread and the disk.
+    /// Includes lengths that need the copy thread and the disk.
     @Test(arguments: [30_000, 2 << 20]) func allOfThemKeepIt(length: Int) throws {
         let bytes = sample(length)
         guard case .stored(let report) = try cache.run(.store(store(bytes, delivers: true))) else {
@@ -152,7 +152,7 @@ import Testing
         #expect(try cache.tiers(of: low) == CacheTypes.none)
     }
 
-    /// A removal that comes while the first copy is made holds for the others as well.
+    /// A removal during the first copy applies to the other caches as well.
     @Test func whatIsRemovedMeanwhileIsKeptInNone() throws {
         let id = cache.begin(.store(store(sample(2 << 20), delivers: false)))
         let removal = EntryWork(action: .remove, key: low, tiers: .all)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Caching
 
-/// Entries that are removed, listed and counted by what they are (SEMANTICS §5.7).
+/// Entries that are removed, listed and counted by their properties (SEMANTICS §5.7).
 @Suite struct SeveralEntriesTests {
     private let size = "-SDImageResizingTransformer({10.000000,10.000000},2)"
 
@@ -65,7 +65,7 @@ import Testing
         _ = try cache.put("old", sample(30_000))
         cache.now = at(100)
         _ = try cache.put("new", sample(30_000))
-        // A use makes nothing newer.
+        // An access doesn't make an entry newer.
         _ = try cache.get("old")
         let gone = try page(
             cache, .removeSelected, EntrySelection(olderThanSeconds: 50), tiers)
@@ -75,8 +75,8 @@ import Testing
         #expect(try cache.tiers(of: "new") == .all)
     }
 
-    /// The walk takes several steps: who asks between them is not answered from what it has not
-    /// reached, and what is stored between them stays.
+    /// The removal takes several steps: queries between them don't see entries that it has yet to
+    /// reach, and entries stored between them stay.
     @Test func nobodyIsAnsweredFromWhatTheWalkHasNotReached() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path)

@@ -8,7 +8,8 @@ import Testing
 
 @testable import Caching
 
-/// An arena on the heap, bounded in bytes, that knows which blocks live and which are readable.
+/// An arena on the heap, limited in bytes, that tracks which blocks are live and which are
+/// readable.
 final class TestSpace: ResultSpace {
     private struct State: ~Copyable {
         var live: [BlockID: Int] = [:]
@@ -17,13 +18,13 @@ final class TestSpace: ResultSpace {
         var next: UInt64 = 1
     }
 
-    // Unchecked: the pointers name memory that lives as long as the space.
+    // Unchecked: the pointers refer to memory that lives as long as the space.
     private struct Bytes: @unchecked Sendable { let memory: UnsafeMutableRawBufferPointer }
 
     private let state = Mutex(State())
     private let memories = Mutex<[BlockID: Bytes]>([:])
     private let bytesMax: Int
-    /// What a reservation waits for: so a test holds up the thread that reserves.
+    /// Gates at which reservations wait, so that a test can block the reserving thread.
     private let gates = Mutex<[(gate: Gate, arrival: Gate)]>([])
 
     init(bytesMax: Int = 1 << 30) { self.bytesMax = bytesMax }
@@ -34,8 +35,8 @@ final class TestSpace: ResultSpace {
 
     func isRetired(_ id: BlockID) -> Bool { state.withLock { $0.retired.contains(id) } }
 
-    /// Holds up reservations from now on until the gate is open; the other gate opens when the
-    /// first of them waits.
+    /// Blocks reservations from now on until `gate` is open. The returned gate opens when the first
+    /// reservation waits.
     func close(with gate: Gate) -> Gate {
         let arrival = Gate()
         gates.withLock { $0 = [(gate, arrival)] }
@@ -84,7 +85,7 @@ final class TestSpace: ResultSpace {
         }
     }
 
-    /// What a reader finds: `nil` for a block that is free or not published.
+    /// The bytes as a reader sees them; `nil` for a block that is free or not published.
     func read(_ reference: BlockReference, published: Bool = true) -> [UInt8]? {
         let isReadable = state.withLock { state in
             state.live[reference.block] != nil
@@ -100,13 +101,13 @@ final class TestSpace: ResultSpace {
 /// Payloads of other processes.
 final class TestSource: PayloadSource {
     private let payloads = Mutex<[BlockID: [UInt8]]>([:])
-    /// What a copy waits for.
+    /// Gates at which copies wait.
     private let gates = Mutex<[Gate]>([])
 
-    /// Holds up copies from now on until the gate is open.
+    /// Blocks copies from now on until the gate is open.
     func close(with gate: Gate) { gates.withLock { $0 = [gate] } }
 
-    /// Puts bytes where a job can name them.
+    /// Stores bytes for a job to refer to.
     func put(_ bytes: [UInt8]) -> BlockReference {
         payloads.withLock { payloads in
             let id = BlockID(UInt64(payloads.count + 1))
@@ -133,14 +134,14 @@ final class TestSource: PayloadSource {
     }
 }
 
-/// A cache stage with everything around it, driven by hand.
+/// A cache stage with its surroundings, driven by hand.
 final class StageFixture {
     let results: TestSpace
     let staging = TestSpace()
     let source = TestSource()
     let stage: CacheStage
     var now = at(0)
-    /// Every action so far, in order.
+    /// All actions so far, in order.
     private(set) var actions: [CacheAction] = []
     private let event: Wake
     private var nextJob: UInt64 = 1
@@ -166,7 +167,7 @@ final class StageFixture {
 
     func note(_ new: [CacheAction]) { actions += new }
 
-    /// Collects until `done` answers something; records an issue after ten seconds.
+    /// Collects actions until `done` returns a value; records an issue after ten seconds.
     @discardableResult
     func wait<R>(_ done: () -> R?) throws -> R {
         let deadline = MonotonicClock.now() + 10_000_000_000
@@ -179,7 +180,7 @@ final class StageFixture {
         }
     }
 
-    /// Gives a job to the stage; its id.
+    /// Starts a job on the stage. Returns its ID.
     func begin(_ work: JobWork) -> JobID {
         let id = JobID(nextJob)
         nextJob += 1
@@ -188,7 +189,7 @@ final class StageFixture {
         return id
     }
 
-    /// The outcome of a job, if it has come.
+    /// The result of a job, if it has one yet.
     func outcome(_ id: JobID) -> JobResult? {
         let all = actions.compactMap { action -> JobResult? in
             guard case .outcome(id, attempt: 1, let result) = action else { return nil }
@@ -198,7 +199,7 @@ final class StageFixture {
         return all.first
     }
 
-    /// Does a job to its end.
+    /// Runs a job to completion.
     func run(_ work: JobWork) throws -> JobResult {
         let id = begin(work)
         return try wait { outcome(id) }
@@ -229,7 +230,7 @@ final class StageFixture {
                 waitsForDisk: waits, metadata: jpegFacts))
     }
 
-    /// Stores and answers the report.
+    /// Stores bytes and returns the report.
     func put(
         _ key: String?, _ bytes: [UInt8], _ tiers: CacheTypes = .all, delivers: Bool = false,
         waits: Bool = true
@@ -242,19 +243,19 @@ final class StageFixture {
         return report
     }
 
-    /// Writes everything that is on its way to the disk.
+    /// Flushes all pending disk writes.
     func drain() throws {
         actions.removeAll { $0 == .drained }
         note(stage.drain(now: now))
         try wait { actions.contains(.drained) ? true : nil }
     }
 
-    /// Removes a key, and answers what was said.
+    /// Removes a key and returns the result.
     func remove(_ key: String, _ tiers: CacheTypes = .all) throws -> JobResult {
         try run(.entry(EntryWork(action: .remove, key: key, tiers: tiers)))
     }
 
-    /// Which of these tiers have a key.
+    /// Which of these tiers have the key.
     func tiers(of key: String, _ tiers: CacheTypes = .all) throws -> CacheTypes? {
         let work = EntryWork(action: .contains, key: key, tiers: tiers)
         guard case .entry(let found) = try run(.entry(work)) else { return nil }

@@ -2,12 +2,12 @@ import Testing
 
 @testable import Caching
 
-/// When a disk counts as stalled, and when it is used again, by times of the test.
+/// When a disk counts as stalled and when it is used again, with simulated time.
 @Suite struct StallDetectorTests {
     private static let second: UInt64 = 1_000_000_000
     private static let limit = StallDetector.limit
 
-    /// A class, so that an expectation may change it.
+    /// A class so that expectations can mutate it.
     private final class Watched {
         var detector = StallDetector()
 
@@ -15,7 +15,7 @@ import Testing
             detector.look(busySince: busySince, now: now)
         }
 
-        /// Stalls from `start` on; when that was noticed.
+        /// Stalls from `start` on. Returns when that was detected.
         func stall(at start: UInt64) -> UInt64 {
             #expect(look(start, at: start + limit) == .stalled)
             return start + limit
@@ -29,7 +29,7 @@ import Testing
         #expect(!watched.detector.isStalled)
     }
 
-    /// Each operation has a time of its own, however many there are one after the other.
+    /// Each operation is timed separately, however many follow one another.
     @Test func manyOperationsInARowAreNoStall() {
         let watched = Watched()
         for number in 1...100 {
@@ -50,7 +50,7 @@ import Testing
         #expect(!watched.detector.isStalled)
     }
 
-    /// A disk that takes six seconds for everything must not cost each load five.
+    /// A disk that takes six seconds for everything must not delay each load by five.
     @Test func aDiskThatStallsAgainIsLeftAloneForLongerEachTime() {
         let watched = Watched()
         var now: UInt64 = 0
@@ -72,7 +72,7 @@ import Testing
         #expect(watched.look(nil, at: now) == .recovered)
     }
 
-    /// Work that comes during the pause begins it again.
+    /// Work that arrives during the pause restarts it.
     @Test func aThreadThatIsBusyAgainIsNotRecovered() {
         let watched = Watched()
         var now = watched.stall(at: 0)

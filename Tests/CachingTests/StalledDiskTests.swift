@@ -6,8 +6,8 @@ import Testing
 
 @testable import Caching
 
-/// A disk whose thread hangs in the middle of an operation: it reads into a space that gives it no
-/// room until the test opens a gate. Times of the watch are the test's.
+/// A disk whose thread hangs in the middle of an operation: it reads into a space that blocks until
+/// the test opens a gate. The detector's clock is simulated.
 @Suite struct StalledDiskTests {
     private let folder = TestKit.TemporaryDirectory()
     private let gate = Gate()
@@ -15,19 +15,19 @@ import Testing
     private static let short = [UInt8](repeating: 1, count: 900)
     private static let other = [UInt8](repeating: 2, count: 900)
 
-    /// Without a memory tier, so that every query asks the disk.
+    /// Without a memory tier, so that every query reaches the disk.
     private func fixture() throws -> StageFixture {
         var policy = CachePolicy(usesMemory: false)
         policy.writesBehind = true
         return try StageFixture(folder.path, policy: policy)
     }
 
-    /// The disk hangs as it reads `key` for a query, which is named.
+    /// Makes the disk hang while it reads `key` for a query. Returns the query's job.
     private func hang(_ fixture: StageFixture, at key: String) throws -> JobID {
         let arrival = fixture.staging.close(with: gate)
         let work = QueryWork(key: key, tiers: .all, destination: .staging, promotes: false)
         let query = fixture.begin(.query(work))
-        // What is asked from now on waits behind it.
+        // Later queries wait behind it.
         #expect(arrival.wait(timeout: .seconds(10)))
         return query
     }
@@ -36,13 +36,13 @@ import Testing
         .query(QueryWork(key: key, tiers: .all, destination: .results, promotes: false))
     }
 
-    /// A tick long after the last operation began, or when the thread had nothing to do.
+    /// A tick long after the last operation started, or with the thread idle.
     private func tick(_ fixture: StageFixture, after nanoseconds: UInt64 = limit) {
         let uptime = MonotonicClock.now() + nanoseconds
         fixture.note(fixture.stage.tick(now: fixture.now, uptime: uptime))
     }
 
-    /// Opens the gate, and waits until the disk is used again.
+    /// Opens the gate and waits until the disk is used again.
     private func recover(_ fixture: StageFixture) throws {
         gate.open()
         try fixture.wait {
@@ -75,17 +75,17 @@ import Testing
         let disk = try #require(fixture.stage.statistics.disk)
         #expect(disk.health.reason?.kind == .stalled && disk.counts.failures == 1)
         #expect(disk.degradedSince == fixture.now)
-        // From now on nobody waits at all.
+        // From now on, queries don't wait for the disk.
         #expect(fixture.outcome(fixture.begin(Self.asking("b"))) == .miss)
         try recover(fixture)
         #expect(fixture.stage.statistics.disk?.health == .healthy)
-        // What was accepted before is there, what was to be removed is not.
+        // Stores accepted earlier are present; removed keys are not.
         #expect(try fixture.get("c")?.bytes == Self.short)
         #expect(try fixture.get("a")?.bytes == Self.short)
         #expect(try fixture.get("b") == nil)
     }
 
-    /// A newer value is not written meanwhile: the older one must never be answered again.
+    /// A newer value isn't written to the stalled disk; the older one must never be served again.
     @Test func whatIsReplacedMeanwhileIsNotAnsweredFromTheDisk() throws {
         let fixture = try fixture()
         for key in ["a", "b"] { _ = try fixture.put(key, Self.short) }
@@ -101,7 +101,7 @@ import Testing
         #expect(try fixture.get("a")?.bytes == Self.short)
     }
 
-    /// More of them than are remembered: then nothing of before is answered.
+    /// With more changes than can be remembered, no earlier entry is served.
     @Test func ifTooMuchIsReplacedTheDiskIsClearedFirst() throws {
         let fixture = try fixture()
         for key in ["a", "b"] { _ = try fixture.put(key, Self.short) }
@@ -129,7 +129,8 @@ import Testing
         for key in ["d", "e"] { #expect(try fixture.tiers(of: key) == .disk) }
     }
 
-    /// Between memories: only another process helps, which the owner is told.
+    /// Copies between memory can hang as well: only a restart of the process helps, so the owner is
+    /// notified.
     @Test func aCopyThatHangsIsTold() throws {
         let fixture = try StageFixture(nil)
         fixture.source.close(with: gate)

@@ -5,17 +5,16 @@ import Testing
 
 @testable import Caching
 
-/// However long the file system takes to remove something, a step of housekeeping is short: hits
-/// wait for no more than one.
+/// However slow file removal is, each maintenance step is short: hits wait for at most one step.
 @Suite struct StepTimeTests {
-    /// Each look at it is a second later than the last.
+    /// A clock that advances by a second on each reading.
     private final class SlowClock: Sendable {
         private let seconds = Atomic<UInt64>(0)
 
         func now() -> UInt64 { seconds.add(1, ordering: .relaxed).newValue * 1_000_000_000 }
     }
 
-    /// What lies in the index, and what has files.
+    /// One length stored in the index, one in a file.
     private static let lengths = [3_000, 40_000]
 
     private static func tier(
@@ -33,7 +32,7 @@ import Testing
         }
     }
 
-    /// How many entries each step removes, until there is nothing to do.
+    /// The number of entries removed by each step, until nothing is left to do.
     private static func steps(_ tier: DiskTier, _ now: UnixTime) -> [Int] {
         var removed: [Int] = []
         var before = tier.usage(now)?.entries ?? 0
@@ -85,7 +84,7 @@ import Testing
             guard let next = step.next else { break }
             scan.after = next
         }
-        // 1, 10 and 11.
+        // Entries 1, 10 and 11.
         #expect(counts == [1, 1, 1])
         #expect(tier.usage(at(20))?.entries == 9)
         #expect(tier.get("10", at(20)) == nil && tier.get("2", at(20)) != nil)
@@ -94,7 +93,7 @@ import Testing
     @Test func slowTrashIsRemovedFileByFile() throws {
         let fixture = try DiskFixture()
         let tier = try Self.tier(fixture)
-        // Several in a bucket, of which there are 256.
+        // Several per bucket, of which there are 256.
         for number in 0..<600 { tier.put("\(number)", sample(17_000), jpegFacts, at(0)) }
         #expect(tier.clear(at(1)))
         var steps = 0
@@ -104,7 +103,7 @@ import Testing
         #expect(try trash.entries().isEmpty)
     }
 
-    /// A lost index comes back from the files, and what it cannot know goes, one file in a step.
+    /// A lost index is rebuilt from the files; unknown files are removed, one per step.
     @Test func aSlowSweepLooksAtOneFileInAStep() throws {
         let fixture = try DiskFixture()
         do {
@@ -146,7 +145,7 @@ import Testing
         #expect(Self.steps(tier, at(400)) == [128, 72])
     }
 
-    /// To write the log into the index waits for the device: once, not in each step.
+    /// A checkpoint of the log waits for the device: done once, not in each step.
     @Test func theIndexGivesItsPagesBackBitByBit() throws {
         let fixture = try DiskFixture()
         let tier = try fixture.tier()
@@ -160,7 +159,7 @@ import Testing
             #expect(try root.status(of: logName).size > 0, "step \(steps)")
             steps += 1
         }
-        // Three pages for each body.
+        // Three pages per body.
         #expect((7...12).contains(steps), "\(steps)")
         #expect(try root.status(of: logName).size == 0)
         #expect(try root.status(of: DiskTier.indexName).size < 25 * 4_096)

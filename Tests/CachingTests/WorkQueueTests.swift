@@ -2,9 +2,9 @@ import Testing
 
 @testable import Caching
 
-/// When chores get a turn beside other requests, by a clock of the test.
+/// When chores run between other requests, with a simulated clock.
 @Suite struct WorkQueueTests {
-    /// One whose chores begin with "chore". A class, so that an expectation may change it.
+    /// A queue whose chores begin with "chore". A class so that expectations can mutate it.
     private final class Queue {
         static var quiet: UInt64 { WorkQueue<String>.quiet }
         static var longest: UInt64 { WorkQueue<String>.longest }
@@ -39,7 +39,7 @@ import Testing
         #expect(queue.put("chore", now: start))
         #expect(queue.put("read", now: start))
         #expect(queue.take(now: start).answers == ["read"])
-        // It was answered a millisecond later, and the wait counts from there.
+        // It was answered a millisecond later; the wait counts from then.
         let idle = start + 1_000_000
         #expect(queue.take(now: idle).waits == 4)
         #expect(queue.take(now: idle + Queue.quiet - 1).waits == 1)
@@ -93,7 +93,7 @@ extension WorkQueue.Turn {
         return nil
     }
 
-    /// `nil` where it does not wait at all.
+    /// `nil` if it doesn't wait at all.
     fileprivate var waits: Int?? {
         if case .wait(let milliseconds) = self { return .some(milliseconds) }
         return nil

@@ -31,7 +31,7 @@ private func body(_ bytes: Int) throws -> Body { try Body(in: .other(HeapSpace()
         #expect(queue.bytes == 2_000 + 1 + MemoryTier.overhead)
     }
 
-    /// What fills the bound exactly finds room; one byte more does not.
+    /// Entries that exactly fill the limit fit; one byte more does not.
     @Test(arguments: [(0, true), (1, false)])
     func theBoundIsExact(more: Int, hasRoom: Bool) throws {
         let entry = 1 + MemoryTier.overhead
@@ -42,7 +42,7 @@ private func body(_ bytes: Int) throws -> Body { try Body(in: .other(HeapSpace()
         #expect(try add("a", 1_000))
         #expect(queue.hasRoom(key: "b", length: 2_000 + more, partBytes: 0) == hasRoom)
         #expect(try add("b", 2_000 + more) == hasRoom)
-        // One that waits under the same key makes way, and counts no more.
+        // A waiting write of the same key is replaced and no longer counts.
         #expect(try add("a", hasRoom ? 1_000 : 3_001))
         #expect(queue.skipped == (hasRoom ? 0 : 2))
         _ = queue.next()
@@ -62,7 +62,7 @@ private func body(_ bytes: Int) throws -> Body { try Body(in: .other(HeapSpace()
         #expect(queue.skipped == 1 && queue.bytes == 0)
     }
 
-    /// One that is under way counts until it is written, also where a newer one of its key waits.
+    /// A write in flight counts until it is done, even if a newer one of its key waits.
     @Test func whatIsUnderWayMakesNoRoom() throws {
         var queue = WriteBehind(bytesMax: 3_000)
         _ = queue.add(key: "a", body: try body(2_000), metadata: jpegFacts, stored: at(0))
@@ -146,7 +146,7 @@ private func body(_ bytes: Int) throws -> Body { try Body(in: .other(HeapSpace()
                 cache.storing(
                     "k\(number)", sample(40_000, seed: UInt64(number)), .disk, waits: false))
         }
-        // Nothing was collected yet: all but the first are still waiting.
+        // Nothing has been collected yet: all but the first are still waiting.
         let id = cache.begin(
             .query(QueryWork(key: "k19", tiers: .disk, destination: .results, promotes: false)))
         guard case .hit(let hit)? = cache.outcome(id) else {
