@@ -3,9 +3,10 @@ import Messages
 import TestKit
 import Testing
 
-/// Samples of AVIF that mean something else than they seem to, and tiles that lie elsewhere.
+/// AVIF samples with limited range, alpha or color encodings other than the default, and tiles in
+/// unusual order.
 @Suite struct AVIFRangeTests {
-    /// Quantizing to limited range loses a step.
+    /// Quantizing to limited range loses one step.
     @Test(arguments: [("grey", 1), ("alpha", 0), ("grid", 0)])
     func everySampleIsThatOfThePicture(kind: String, most: Int) throws {
         let folder = TemporaryDirectory()

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 import Vips
 
-/// BMP and icons of Windows, from the encoders of ImageMagick, Pillow and icoutils.
+/// BMP files and Windows icons from the encoders of ImageMagick, Pillow and icoutils.
 @Suite struct BitmapTests {
     private static let size = PixelSize(width: ExternalFiles.width, height: ExternalFiles.height)
 
@@ -30,7 +30,7 @@ import Vips
     func aBMPOfPillowBecomesItsPixels(mode: String) throws {
         let decoded = try decode(
             ExternalFiles.pillow(ExternalFiles.png(), as: "a.bmp", mode: mode))
-        // Of a pixel in 32 bits nothing says that the last byte is alpha.
+        // In 32-bit pixels, the last byte is alpha only if the header says so.
         #expect(decoded.image.info == ImageInfo(format: .bmp, size: Self.size))
         try expectColors(of: decoded, within: mode == "P" ? 40 : 0)
     }
@@ -51,7 +51,7 @@ import Vips
         #expect(try decoded.pixel(36, 24) == [220, 210, 60, 255])
     }
 
-    /// The first row on top: the height is negative.
+    /// The height is negative: the first row is at the top.
     @Test func rowsMayBeginAtTheTop() throws {
         var file = try ExternalFiles.bmp(
             ExternalFiles.png(), ["-flip", "-type", "truecolor"], version: "BMP3:")
@@ -60,7 +60,7 @@ import Vips
         try expectColors(of: decode(file), within: 0)
     }
 
-    /// The loader itself makes an image of it, with memory of others where rows are missing.
+    /// The loader itself would return an image, with uninitialized memory in missing rows.
     @Test func whatEndsEarlyIsBadData() throws {
         let icon = try ExternalFiles.icon(bitmaps: [ExternalFiles.square(40, [1, 2, 3])])
         for file in [
@@ -75,7 +75,7 @@ import Vips
         }
     }
 
-    /// A run-length code may leave pixels out; no byte of another image is there.
+    /// Run-length codes may skip pixels; those must not show memory of another image.
     @Test func whatACodeLeavesOutIsBlack() throws {
         var file = try ExternalFiles.bmp(
             ExternalFiles.png(), ["-type", "palette", "-compress", "RLE"], version: "BMP3:")
@@ -92,7 +92,7 @@ import Vips
         ] {
             #expect(failure(bmp, limits: limits)?.details["limit"] == name)
         }
-        // A bomb: 54 bytes that say 30,000 by 30,000.
+        // A decompression bomb: 54 bytes that declare 30,000 × 30,000 pixels.
         var bomb = Array(bmp.prefix(54))
         for place in [18, 22] {
             bomb.replaceSubrange(place..<(place + 4), with: [0x30, 0x75, 0, 0])
@@ -124,7 +124,7 @@ import Vips
         #expect(try decoded.pixel(30, 30) == [200, 40, 30, 100])
     }
 
-    /// The sides in its directory may say anything.
+    /// The dimensions in the directory may be wrong.
     @Test func theImagesThemselvesSayHowLargeTheyAre() throws {
         var file = try ExternalFiles.icon(
             bitmaps: [ExternalFiles.square(16, [9, 9, 9]), ExternalFiles.square(32, [7, 7, 7])])
@@ -159,7 +159,7 @@ import Vips
             bitmaps: [ExternalFiles.square(16, [9, 9, 9]), ExternalFiles.square(32, [7, 7, 7])])
         let error = failure(file, .header, limits: ImageLimits(pagesMax: 1))
         #expect(error?.details["limit"] == "pagesMax")
-        // Pixels are those of one of them.
+        // Only the pixels of one image count.
         #expect(throws: Never.self) { try decode(file, limits: ImageLimits(pixelsMax: 32 * 32)) }
     }
 

@@ -15,7 +15,7 @@ import Vips
         #expect(error?.code == .cancelled)
     }
 
-    /// The first call for space comes when the pixels are about to be computed.
+    /// The first call for space comes just before the pixels are computed.
     @Test(arguments: [VipsEncoding.jpeg(quality: 80), .png(compression: 1)])
     func aBigJobStopsWhenItIsCancelledMidway(encoding: VipsEncoding) throws {
         let bytes = try Sources.large(encoding, side: 2048)

@@ -5,14 +5,14 @@ import StageContract
 import StageKit
 import Testing
 
-/// A decode that went well, its pixels read from the block that the outcome names.
+/// A successful decode, with the pixels read from the block in the outcome.
 struct Decoded {
     let image: DecodedImage
     let samples: [UInt8]
 
     var layout: PixelLayout? { image.frames.first?.layout }
 
-    /// The first plane, its sides as they are displayed.
+    /// The first plane, with its displayed size.
     var plane: PixelPlane? {
         guard let layout, var plane = layout.planes.first else { return nil }
         guard layout.orientation.transposes else { return plane }
@@ -21,7 +21,7 @@ struct Decoded {
         return plane
     }
 
-    /// The samples of one pixel, counted in what is displayed; red, green and blue of planes.
+    /// The samples of one pixel in display coordinates; red, green and blue for planar images.
     func pixel(_ x: Int, _ y: Int) throws -> [UInt8] {
         let layout = try #require(layout)
         let size = layout.planes[0].size
@@ -44,7 +44,7 @@ struct Decoded {
         return Array(samples[start..<(start + bands)])
     }
 
-    /// JFIF 1.02, conversion to and from RGB.
+    /// Conversion of YCbCr to RGB by JFIF 1.02.
     private static func rgb(_ ycc: [Double]) -> [UInt8] {
         let (luma, blue, red) = (ycc[0], ycc[1] - 128, ycc[2] - 128)
         return [luma + 1.402 * red, luma - 0.344136 * blue - 0.714136 * red, luma + 1.772 * blue]
@@ -52,7 +52,7 @@ struct Decoded {
     }
 }
 
-/// Runs the stage and checks what holds for every decode: a block for pixels, none for an error.
+/// Runs the stage and checks the invariants of every decode: a block for pixels, none for an error.
 func decode(
     _ bytes: [UInt8], _ need: DecodeNeed = .full, keeping keeps: KeptParts = [],
     limits: ImageLimits = ImageLimits(), by family: FormatFamily = .raster,
@@ -78,7 +78,7 @@ func decode(
     }
 }
 
-/// The error with which a decode ends.
+/// The error with which a decode fails.
 func failure(
     _ bytes: [UInt8], _ need: DecodeNeed = .full, limits: ImageLimits = ImageLimits(),
     by family: FormatFamily = .raster, space: HeapSpace = HeapSpace()

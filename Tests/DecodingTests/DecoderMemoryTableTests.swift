@@ -3,7 +3,7 @@ import Messages
 import TestKit
 import Testing
 
-/// What SECURITY.md, the units and docker/compose.yaml say of the memory of decoders.
+/// Decoder memory as stated in SECURITY.md, the systemd units and docker/compose.yaml.
 @Suite struct DecoderMemoryTableTests {
     @Test func theTableHasTheRowsOfTheFormats() throws {
         let text = try #require(FileBytes.text(RepositoryRoot.file("SECURITY.md")))
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// Of formats that are decoded row by row; others say so in the table.
+    /// Applies to formats decoded row by row; the table lists the others.
     @Test func theUsualPixelLimitIsWithinTheMemoryOfStreamedFormats() {
         for traits in FormatTraits.rows where traits.input?.family == .raster {
             guard let row = traits.input?.memory.streamed, traits.format != .webp else { continue }

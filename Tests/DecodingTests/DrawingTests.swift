@@ -4,7 +4,7 @@ import StageKit
 import TestKit
 import Testing
 
-/// SVG and PDF: drawn as large as they are needed. What is drawn is known by formula.
+/// SVG and PDF, rendered at the needed size. The expected pixels are computed by formula.
 @Suite struct DrawingTests {
     private static func need(_ width: Int, _ height: Int, _ mode: ResizeMode) -> DecodeNeed {
         .cover(PixelSize(width: width, height: height), mode)
@@ -14,7 +14,8 @@ import Testing
         PixelSize(width: width, height: height)
     }
 
-    /// SEMANTICS §11.19 names it: what browsers fill with the value, or the fallback, is black.
+    /// As documented in SEMANTICS §11.19: shapes that browsers fill with the variable's value or
+    /// fallback are black.
     @Test func customPropertiesAreNotResolved() throws {
         let svg = """
             <svg xmlns="http://www.w3.org/2000/svg" width="4" height="2">
@@ -27,7 +28,7 @@ import Testing
         #expect(try decoded.pixel(3, 0) == [0, 0, 0, 255])
     }
 
-    /// Cairo joins nothing at edges that lie between pixels.
+    /// Cairo doesn't antialias edges between pixels.
     @Test(
         arguments: [
             (Drawings.svgQuarters(), ImageFormat.svg, true),
@@ -41,7 +42,7 @@ import Testing
         let decoded = try decode(drawing.bytes, made.need, by: .vector)
         let side = made.side
         #expect(decoded.plane?.size == Self.size(side, side))
-        // Its own size, however large it is drawn.
+        // The intrinsic size, regardless of the rendered size.
         let info = ImageInfo(
             format: drawing.format, size: Self.size(24, 24), hasAlpha: drawing.hasAlpha)
         #expect(decoded.image.info == info)
@@ -65,7 +66,7 @@ import Testing
         }
     }
 
-    /// 96 CSS pixels are an inch.
+    /// 96 CSS pixels per inch.
     @Test(arguments: [
         ("width='10px' height='20'", 10, 20), ("width='1in' height='2in'", 96, 192),
         ("width='2.54cm' height='25.4mm'", 96, 96), ("width='72pt' height='12pc'", 96, 192),
@@ -88,7 +89,7 @@ import Testing
         #expect(try decoded.pixel(96, 5) == [0, 0, 0, 0])
     }
 
-    /// Half of opaque red over nothing, and over blue: straight alpha, colors by the formula.
+    /// Half-transparent red over nothing and over blue: straight alpha, colors computed by formula.
     @Test func alphaIsStraight() throws {
         let bytes = Drawings.svg(
             "width='20' height='10'",
@@ -108,7 +109,8 @@ import Testing
         #expect(failure(Drawings.svg("", ""), .header, by: .vector)?.code == .badImageData)
     }
 
-    /// What says that it is a kilometre wide is small where a small image of it is wanted.
+    /// A drawing that declares a width of one million pixels is small if a small image is
+    /// requested.
     @Test func whatCountsIsWhatIsDrawn() throws {
         let bytes = Drawings.svg(
             "width='1000000' height='500000'", "<rect width='1000000' height='500000'/>")
@@ -120,7 +122,7 @@ import Testing
             Drawings.svgQuarters(), Self.need(4_097, 4_097, .stretch), by: .vector)
         #expect(large?.details["limit"] == "pixelsMax")
         #expect(large?.details["permitted"] == "\(16 << 20)")
-        // No setting makes it more.
+        // No setting raises this limit.
         #expect(large?.details["setting"] == nil)
         #expect(large?.message.contains("at most 16777216 are rendered") == true)
         let narrow = failure(
@@ -172,7 +174,7 @@ import Testing
         #expect(error?.details["limit"] == "pagesMax")
     }
 
-    /// Another library's idea of the same page.
+    /// The same page rendered by an independent library.
     @Test func aPageLooksAsMuPDFDrawsIt() throws {
         let page = """
             0.2 0.4 0.8 rg 10 10 80 60 re f

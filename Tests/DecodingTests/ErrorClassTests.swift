@@ -5,8 +5,8 @@ import Testing
 
 @testable import Decoding
 
-/// Sound files that are not decoded are unsupported, and broken ones are bad data: neither is a
-/// fault of the stack.
+/// Valid files that aren't decoded are unsupported, and broken ones are bad data: neither is an
+/// internal error.
 @Suite struct ErrorClassTests {
     /// A gray TIFF of 4×2 pixels, without the entry of one tag.
     private static func tiff(bits: UInt16 = 8, without tag: UInt16? = nil) -> [UInt8] {
@@ -46,7 +46,7 @@ import Testing
         #expect(failure(file)?.code == .unsupportedFormat)
     }
 
-    /// UTF-16 begins with the first byte of a JPEG.
+    /// The byte order mark of UTF-16 starts like a JPEG.
     @Test func aTextInUTF16IsNotAJPEG() {
         let text: [UInt8] = [0xFF, 0xFE] + "<svg/>".utf8.flatMap { [$0, 0] }
         let error = failure(text)

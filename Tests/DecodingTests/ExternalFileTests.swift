@@ -4,7 +4,7 @@ import StageKit
 import Testing
 import Vips
 
-/// TIFF, HEIC, AVIF and JPEG XL, from encoders that are not this project's.
+/// TIFF, HEIC, AVIF and JPEG XL files from independent encoders.
 @Suite struct ExternalFileTests {
     @Test(arguments: [
         [], ["-c", "lzw"], ["-c", "zip:2"], ["-c", "packbits"], ["-c", "jpeg:r:95"],
@@ -31,7 +31,7 @@ import Vips
         #expect(try decoded.pixel(36, 24) == [220, 210, 60, 255])
     }
 
-    /// They say of no value that it is white.
+    /// Such samples have no defined white level.
     @Test(arguments: [("long", 4), ("float", 4)])
     func aTIFFOfOtherSamplesIsRefused(depth: String, bytes: Int) throws {
         let samples = [UInt8](
@@ -41,7 +41,7 @@ import Vips
         #expect(failure(file)?.code == .unsupportedFormat)
     }
 
-    /// Masks and spot colors behind alpha are left out.
+    /// Masks and spot colors after alpha are dropped.
     @Test func aTIFFOfSixBandsIsAnImageWithAlpha() throws {
         let samples = ExternalFiles.samples(bands: 4)
         let six = stride(from: 0, to: samples.count, by: 4).flatMap {
@@ -61,7 +61,7 @@ import Vips
         #expect(try decoded.pixel(5, 5) == [value])
     }
 
-    /// What inks look like without a profile is a matter of the profile that libvips brings.
+    /// Without a profile, CMYK colors depend on the profile built into libvips.
     @Test(
         arguments: [
             ([255, 0, 0, 0], [0, 160, 220]), ([0, 255, 255, 0], [215, 40, 40]),
@@ -82,13 +82,13 @@ import Vips
     @Test func theFirstPageOfATIFFIsDecodedAndItsPagesAreCounted() throws {
         let file = try ExternalFiles.tiff(pages: 3)
         let pixels = ExternalFiles.width * ExternalFiles.height
-        // Pages are images of their own: the others are no pixels of this one.
+        // Pages are separate images, so their pixels don't count for this one.
         let decoded = try decode(file, limits: ImageLimits(pixelsMax: pixels))
         #expect(decoded.image.info == info(.tiff, pages: 3))
         try expectColors(of: decoded, within: 0)
     }
 
-    /// Its decoder reads the directories of all pages, which takes seconds where they are many.
+    /// The decoder reads the directories of all pages, which takes seconds if there are many.
     @Test func aTIFFOfTooManyPagesIsRefusedBeforeItIsOpened() throws {
         let error = failure(
             try ExternalFiles.tiff(pages: 3), .header, limits: ImageLimits(pagesMax: 2))
@@ -102,7 +102,7 @@ import Vips
         try expectTurned(decode(file), orientation, within: 0)
     }
 
-    /// libjxl turns pixels itself; the EXIF that was in the JPEG says it once more.
+    /// libjxl applies the orientation itself; the EXIF copied from the JPEG states it again.
     @Test(arguments: 1...8)
     func aJPEGXLIsTurnedOnce(orientation: Int) throws {
         let jpeg = try ExternalFiles.jpeg(orientation: orientation)
@@ -116,13 +116,13 @@ import Vips
         try expectTurned(decode(ExternalFiles.jxl(jpeg, named: "a.jpg")), 1, within: 6)
     }
 
-    /// libheif does as well, by the properties of the file.
+    /// libheif does so as well, from the properties of the file.
     @Test func aHEIFIsTurnedOnce() throws {
         try expectTurned(decode(ExternalFiles.heicTurnedBySix), 6, within: 2)
         try expectTurned(decode(ExternalFiles.avifTurnedByFive), 5, within: 4)
     }
 
-    /// ISO/IEC 23008-12 lets EXIF say nothing of it.
+    /// ISO/IEC 23008-12 gives EXIF orientation no effect.
     @Test(arguments: [false, true])
     func aHEIFIsNotTurnedByEXIF(isAVIF: Bool) throws {
         let file = try ExternalFiles.heif(ExternalFiles.jpeg(orientation: 6), isAVIF: isAVIF)
@@ -195,7 +195,7 @@ import Vips
         }
     }
 
-    /// libheif leaves texts in libvips' buffer though it succeeds.
+    /// libheif leaves messages in libvips' error buffer even on success.
     @Test func whatOneImageLeavesBehindIsNotSaidOfTheNext() throws {
         let heic = try ExternalFiles.heif(ExternalFiles.png(), isAVIF: false)
         #expect(throws: Never.self) { try decode(heic) }
@@ -218,7 +218,8 @@ import Vips
         }
     }
 
-    /// The quarter that each orientation displays at the top left, then the others row by row.
+    /// Expects the quarters in the order displayed for the orientation, row by row from the top
+    /// left.
     private func expectTurned(_ decoded: Decoded, _ orientation: Int, within tolerance: Int) throws
     {
         let quarters = [

@@ -1,5 +1,5 @@
-/// What Pillow 13.0 with pillow-heif 1.8 made of the same pixels and an orientation of EXIF: these
-/// encoders write it as properties of the file, the first one EXIF as well.
+/// Files made by Pillow 13.0 with pillow-heif 1.8 from the same pixels and an EXIF orientation:
+/// these encoders write the orientation as item properties, the first one as EXIF as well.
 extension ExternalFiles {
     /// Orientation 6: `irot`, and EXIF.
     static let heicTurnedBySix = bytes(
@@ -31,7 +31,7 @@ extension ExternalFiles {
         NG3f58MjjcuaV41cjwhb85lKqa6oW4Acx8tWi2x6L2Vgv2FyZYQdmt18jyk323onWNejoPnRuWfypEA=
         """)
 
-    /// Of Base64 (RFC 4648, 4).
+    /// Decodes Base64 (RFC 4648 §4).
     static func bytes(_ text: String) -> [UInt8] {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         var (bytes, bits, count) = ([UInt8](), 0, 0)

@@ -2,22 +2,22 @@ import StageKit
 import TestKit
 import Vips
 
-/// Files of encoders that others wrote: those of libtiff, libheif and libjxl, from the same pixels.
+/// Files from independent encoders (libtiff, libheif, libjxl and others), all of the same pixels.
 enum ExternalFiles {
     static let (width, height) = (48, 32)
 
-    /// Of the four quarters, row by row.
+    /// Colors of the four quarters, row by row.
     static let colors: [[Int]] = [[200, 40, 30], [30, 180, 60], [40, 60, 210], [220, 210, 60]]
 
     /// Alpha of the first quarter; the others are opaque.
     static let alpha = 100
 
-    /// In the middle of each quarter of an image that is displayed so large.
+    /// The center of each quarter of an image displayed at that size.
     static func middles(_ width: Int = width, _ height: Int = height) -> [(x: Int, y: Int)] {
         [1, 3].flatMap { y in [1, 3].map { x in (width * x / 4, height * y / 4) } }
     }
 
-    /// The samples of all pixels; more than three bands have alpha in the fourth.
+    /// The samples of all pixels; with more than three bands the fourth is alpha.
     static func samples(bands: Int = 3) -> [UInt8] {
         var samples: [UInt8] = []
         for y in 0..<height {
@@ -30,7 +30,7 @@ enum ExternalFiles {
         return samples
     }
 
-    /// The same as a PNG of libvips.
+    /// The same as a PNG from libvips.
     static func png(bands: Int = 3) throws -> [UInt8] {
         let samples = samples(bands: bands)
         return try Sources.encoded(.png(compression: 1), width, height, bands: bands) {
@@ -39,15 +39,15 @@ enum ExternalFiles {
         }
     }
 
-    /// The same as a JPEG of libvips, with what EXIF says.
+    /// The same as a JPEG from libvips, with an EXIF orientation.
     static func jpeg(orientation: Int) throws -> [UInt8] {
         try Sources.encoded(.jpeg(quality: 95), width, height) { x, y, band in
             colors[y / (height / 2) * 2 + x / (width / 2)][band]
         }.withEXIF(orientation: orientation)
     }
 
-    /// A TIFF of these samples by `raw2tiff`, then as `tiffcp` writes it with these words, and with
-    /// tags that `tiffset` sets.
+    /// A TIFF of these samples by `raw2tiff`, rewritten by `tiffcp` with these arguments, and with
+    /// tags set by `tiffset`.
     static func tiff(
         _ samples: [UInt8] = samples(), bands: Int = 3, colors: String = "rgb",
         depth: String = "byte", copied words: [String] = [], tags: [[String]] = []
@@ -63,7 +63,7 @@ enum ExternalFiles {
         return try read(copy)
     }
 
-    /// A file with so many pages, each as `tiff` makes it.
+    /// A file with that many pages, each as made by `tiff`.
     static func tiff(pages: Int) throws -> [UInt8] {
         let folder = TemporaryDirectory()
         let page = folder.write(try tiff(), to: "a.tif")
@@ -71,7 +71,7 @@ enum ExternalFiles {
         return try read(folder.file("b.tif"))
     }
 
-    /// What `heif-enc` makes of a PNG or JPEG.
+    /// A PNG or JPEG encoded by `heif-enc`.
     static func heif(_ source: [UInt8], isAVIF: Bool) throws -> [UInt8] {
         let folder = TemporaryDirectory()
         let input = folder.write(source, to: source.first == 0xFF ? "a.jpg" : "a.png")
@@ -80,7 +80,7 @@ enum ExternalFiles {
         return try read(output)
     }
 
-    /// What `cjxl` makes of a PNG, JPEG or PPM, without loss.
+    /// A PNG, JPEG or PPM losslessly encoded by `cjxl`.
     static func jxl(_ source: [UInt8], named name: String = "a.png") throws -> [UInt8] {
         let folder = TemporaryDirectory()
         let input = folder.write(source, to: name)
@@ -88,7 +88,7 @@ enum ExternalFiles {
         return try read(folder.file("b.jxl"))
     }
 
-    /// Each sample as 16 bits.
+    /// Each sample widened to 16 bits.
     static func doubled(_ samples: [UInt8]) -> [UInt8] { samples.flatMap { [$0, $0] } }
 
     private static func read(_ path: String) throws -> [UInt8] {
@@ -98,8 +98,8 @@ enum ExternalFiles {
 }
 
 extension ExternalFiles {
-    /// A BMP that ImageMagick makes of a PNG with these words; `BMP2:`, `BMP3:` and `BMP:` are its
-    /// versions.
+    /// A BMP made by ImageMagick from a PNG with these arguments; `BMP2:`, `BMP3:` and `BMP:`
+    /// select the version.
     static func bmp(_ source: [UInt8], _ words: [String], version: String) throws -> [UInt8] {
         let folder = TemporaryDirectory()
         let (input, output) = (folder.write(source, to: "a.png"), folder.file("b.bmp"))
@@ -107,18 +107,18 @@ extension ExternalFiles {
         return try read(output)
     }
 
-    /// An icon that `icotool` makes of PNG files, some of them as they are.
+    /// An icon made by `icotool` from PNG files; those in `raw` are embedded as they are.
     static func icon(bitmaps: [[UInt8]], raw: [[UInt8]] = []) throws -> [UInt8] {
         let folder = TemporaryDirectory()
         let plain = bitmaps.enumerated().map { folder.write($1, to: "p\($0).png") }
         let whole = raw.enumerated().flatMap { ["-r", folder.write($1, to: "r\($0).png")] }
         let output = folder.file("a.ico")
-        // Else it chooses so few bits as the colors of each need.
+        // Otherwise it chooses the lowest depth sufficient for the colors of each image.
         try Tool.run(["icotool", "-c", "-b", "32", "-o", output] + plain + whole)
         return try read(output)
     }
 
-    /// What Pillow makes of a PNG.
+    /// A PNG converted by Pillow.
     static func pillow(_ source: [UInt8], as name: String, mode: String) throws -> [UInt8] {
         let folder = TemporaryDirectory()
         let (input, output) = (folder.write(source, to: "a.png"), folder.file(name))

@@ -5,7 +5,8 @@ import TestKit
 import Testing
 import Vips
 
-/// Images of other people, named by the environment; facts are those of SDWebImage's tests.
+/// Third-party images from the folder named by the environment; the expected values are those of
+/// SDWebImage's tests.
 @Suite(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
 struct FixtureTests {
     @Test(arguments: [
@@ -29,9 +30,9 @@ struct FixtureTests {
         #expect(pixels.plane?.size == info.size)
     }
 
-    /// Mean colors of the four quarters as Pillow 13 with LittleCMS reads them, every hundredth
-    /// column and row; chroma is enlarged otherwise there. Those of a high dynamic range are what
-    /// numpy makes of libheif's and libavif's samples by BT.2100, with white at 203 cd/m².
+    /// Mean colors of the four quarters as read by Pillow 13 with LittleCMS, every hundredth column
+    /// and row; its chroma upsampling differs. Those of high dynamic range are computed by numpy
+    /// from libheif's and libavif's samples by BT.2100, with white at 203 cd/m².
     @Test(arguments: [
         (
             "images/TestImage.heic", ImageFormat.heic, 1440, 960,

@@ -26,7 +26,7 @@ import Vips
         for decoder in FormatDecoders.of(family).all { #expect(decoder.prepare()) }
     }
 
-    /// libvips says nothing today of the orientation that those have; others of its versions do.
+    /// The installed libvips reports no orientation for such images; other versions do.
     @Test(arguments: [true, false])
     func whatADecoderTurnsIsNotTurnedAgain(turnsPixels: Bool) throws {
         let file = try ExternalFiles.jpeg(orientation: 6)
@@ -50,8 +50,8 @@ import Vips
         }
     }
 
-    /// Whatever the bytes are: libvips refuses before it looks at them, or has it in a module that
-    /// no decoder brings.
+    /// Regardless of the bytes: libvips refuses them before reading, or needs a module that no
+    /// decoder loads.
     @Test(arguments: [
         "svgload_buffer", "jp2kload_buffer", "radload_buffer", "ppmload", "tiffload", "heifload",
         "jxlload", "magickload_buffer", "openslideload_source",

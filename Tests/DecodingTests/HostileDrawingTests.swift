@@ -4,12 +4,13 @@ import StageKit
 import TestKit
 import Testing
 
-/// Drawings that want more than pixels: refused, or drawn without it.
+/// Drawings that reference anything outside themselves, or are too complex: refused, or rendered
+/// without it.
 @Suite struct HostileDrawingTests {
     private static let size = "width='100' height='100'"
     private let folder = TemporaryDirectory()
 
-    /// A picture that lies beside the drawing, under each of its names.
+    /// An image file beside the drawing, under each of its names.
     @Test func whatIsOutsideOfADrawingIsNotThere() throws {
         let path = folder.write(try ExternalFiles.png(), to: "a.png")
         for name in ["file://\(path)", path, "http://127.0.0.1:9/a.png", "a.png"] {
@@ -77,7 +78,7 @@ import Testing
         (Drawings.svgQuarters(), "SVG drawings"), (Drawings.pdfQuarters(), "PDF documents"),
     ])
     func decodersOfImagesRefuseADrawingAndSayWhoDrawsIt(bytes: [UInt8], title: String) throws {
-        // The size of an SVG is known without drawing it.
+        // The size of an SVG is known without rendering it.
         let isMarkup = title == "SVG drawings"
         if isMarkup { #expect(try decode(bytes, .header).image.info.format == .svg) }
         for need in isMarkup ? [DecodeNeed.full] : [.header, .full] {

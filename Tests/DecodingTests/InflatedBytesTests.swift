@@ -7,10 +7,10 @@ import Vips
 
 @testable import Decoding
 
-/// What a PNG has inflated beside its pixels is bounded (SEMANTICS §9.8).
+/// The data that a PNG inflates besides its pixels is limited (SEMANTICS §9.8).
 @Suite struct InflatedBytesTests {
     private static let limits = ImageLimits(metadataBytesMax: 1 << 20)
-    /// More than the limit for each reading of a header.
+    /// Exceeds the limit in each reading of a header.
     private static let many = 8 << 20
 
     @Test func bytesBehindThePixelsEndTheDecode() {
@@ -34,7 +34,7 @@ import Vips
         #expect(throws: Never.self) { try decode(PNGOfZeros.file(), limits: Self.limits) }
     }
 
-    /// The rows of a large image are no excess, and neither are those of seven passes.
+    /// The rows of a large image don't count as excess, nor do those of seven passes.
     @Test(arguments: [false, true])
     func rowsAreWithinTheLimit(isInterlaced: Bool) throws {
         let few = ImageLimits(metadataBytesMax: 100)

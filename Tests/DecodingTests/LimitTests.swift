@@ -7,7 +7,7 @@ import Vips
 
 @testable import Decoding
 
-/// Limits that an operator sets (SEMANTICS §9.8): what counts is what is decoded.
+/// Limits set by the operator (SEMANTICS §9.8) apply to the decoded image.
 @Suite struct LimitTests {
     private static func image(_ encoding: VipsEncoding) throws -> [UInt8] {
         try Sources.encoded(encoding, 800, 400) { x, y, _ in (x + y) / 5 }
@@ -42,7 +42,7 @@ import Vips
         #expect(error?.message == said)
     }
 
-    /// libjxl would take 2 GB for these 4 KB, and ends the process where it gets less.
+    /// libjxl would allocate 2 GB for these 4 KB, and aborts if it gets less.
     @Test func anImageWhoseDecoderTakesTooMuchMemoryIsRefused() throws {
         guard let bytes = Fixtures.bytes("hostile/jxl-2GB.jxl") else { return }
         let error = failure(bytes)
@@ -75,19 +75,19 @@ import Vips
         let narrow = ImageLimits(
             sideMax: 1, pixelsMax: 2, pixelBytesMax: 3, pagesMax: 4, metadataBytesMax: 5)
         #expect(narrow.held(to: .ofWorkers) == narrow)
-        // The header of a PNG is all that is needed to say how many pixels it has.
+        // The header of a PNG suffices to know its pixel count.
         var wide = try Sources.encoded(.png(compression: 6), 4, 4) { x, _, _ in x }
         for (offset, byte) in zip(16..., [0, 1, 0, 0] as [UInt8]) { wide[offset] = byte }
         let crc = PNGChecksum.of(wide[12..<29])
         wide.replaceSubrange(29..<33, with: crc)
         let error = failure(wide, .header, limits: boundless)
-        // No setting makes it more.
+        // No setting raises this limit.
         #expect(error?.details["setting"] == nil)
         #expect(error?.message.contains("at most 65535 are decoded") == true)
         #expect(error?.details["permitted"] == "65535")
     }
 
-    /// A file with many scans is kept whole, however little is made of it.
+    /// A progressive file is held in full, however small the result.
     @Test func whatIsKeptOfTheWholeImageIsLimited() throws {
         let bytes = try Self.image(.jpeg(quality: 80, progressive: true))
         let need = DecodeNeed.cover(PixelSize(width: 100, height: 50), .fit)

@@ -2,7 +2,7 @@ import ImageModel
 import TestKit
 import Testing
 
-/// TIFFs of Y, Cb and Cr that are no JPEG, as Pillow writes them.
+/// YCbCr TIFFs without JPEG compression, as written by Pillow.
 @Suite struct LumaTIFFTests {
     private static func file(_ compression: String) throws -> [UInt8] {
         let folder = TemporaryDirectory()
@@ -33,7 +33,7 @@ import Testing
         try expectColors(of: Self.file(compression))
     }
 
-    /// The tag of subsampling says 2 and 1.
+    /// The subsampling tag says 2 and 1.
     @Test func fewerSamplesOfColorAreUnsupported() throws {
         var file = try Self.file("")
         let tag: [UInt8] = [0x12, 0x02, 3, 0, 2, 0, 0, 0]
@@ -43,7 +43,7 @@ import Testing
         #expect(failure(file)?.code == .unsupportedFormat)
     }
 
-    /// What libtiff's own conversion makes, as ImageMagick shows it.
+    /// The expected pixels come from libtiff's own conversion, through ImageMagick.
     @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func aReportedFileIsConverted() throws {
         let decoded = try decode(Fixtures.read("reports/t_ycc.tif"))

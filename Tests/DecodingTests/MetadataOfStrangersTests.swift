@@ -3,8 +3,8 @@ import Testing
 
 @testable import Decoding
 
-/// XMP packets and ICC profiles with wrong bytes in them: whatever they hold, reading ends, and
-/// says nothing that is not possible.
+/// XMP packets and ICC profiles with corrupted bytes: reading always ends and returns only possible
+/// values.
 @Suite struct MetadataOfStrangersTests {
     private static let count = 20_000
 
@@ -42,8 +42,8 @@ import Testing
         #expect((1..<Self.count).contains(found), "some are unharmed, some are not: \(found)")
     }
 
-    /// One to four bytes are others, often those at the edges of numbers; of some the end is
-    /// missing, or a part is there twice.
+    /// Changes one to four bytes, often to boundary values; some inputs are truncated, or have a
+    /// part duplicated.
     private static func mutations(of inputs: [[UInt8]], seed: UInt64) -> [[UInt8]] {
         var random = SeededGenerator(seed: seed)
         return (0..<count).map { number in
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// A header, one tag, and what it names (ICC.1:2022, 7.2 and 7.3).
+    /// A header, one tag, and its data (ICC.1:2022, 7.2 and 7.3).
     private static func profile(_ name: [UInt8]) -> [UInt8] {
         let start = number(144) + number(name.count)
         return [UInt8](repeating: 0, count: 128) + number(1) + Array("desc".utf8) + start + name

@@ -5,8 +5,8 @@ import Testing
 import Vips
 
 @Suite struct OrientationTests {
-    /// Quarters of the stored image, numbered by rows, as they are displayed: by EXIF 2.32,
-    /// 4.6.4, which says of each orientation where row 0 and column 0 are seen.
+    /// Quarters of the stored image, numbered by rows, in display order according to EXIF 2.32,
+    /// 4.6.4, which defines where row 0 and column 0 are displayed for each orientation.
     static let displayed: [(orientation: Int, quarters: [Int])] = [
         (1, [0, 1, 2, 3]), (2, [1, 0, 3, 2]), (3, [3, 2, 1, 0]), (4, [2, 3, 0, 1]),
         (5, [0, 2, 1, 3]), (6, [2, 0, 3, 1]), (7, [3, 1, 2, 0]), (8, [1, 3, 0, 2]),

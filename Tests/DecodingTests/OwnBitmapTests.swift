@@ -3,13 +3,13 @@ import Messages
 import TestKit
 import Testing
 
-/// Bitmaps of kinds that encoders seldom write, from headers made here.
+/// Rare kinds of bitmaps, with headers built by the tests.
 @Suite struct OwnBitmapTests {
     private static func little(_ value: Int, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
 
-    /// The header of Windows 3, its fields cut off behind `length`.
+    /// A Windows 3 header, truncated to `length` bytes.
     private static func header(
         _ width: Int, _ height: Int, depth: Int, compression: Int = 0, colors: Int = 0,
         length: Int = 40
@@ -21,7 +21,7 @@ import Testing
         return Array(fields.prefix(length))
     }
 
-    /// A file whose rows lie behind the headers and so many bytes more.
+    /// A file whose rows start `gap` bytes after the headers.
     private static func bmp(_ headers: [UInt8], _ rows: [UInt8], gap: Int = 0) -> [UInt8] {
         let start = 14 + headers.count + gap
         return Array("BM".utf8) + little(start + rows.count, 4) + little(0, 4) + little(start, 4)
@@ -52,7 +52,7 @@ import Testing
         #expect(try pixels(file, 1) == [[10, 20, 30]])
     }
 
-    /// OS/2 1 with three colors instead of 256, and OS/2 2 whose header ends behind the depth.
+    /// OS/2 1 with three colors instead of 256, and an OS/2 2 header that ends after the depth.
     @Test func shortHeadersAndPalettesOfOS2() throws {
         let colors: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8, 9]
         let core = Self.little(12, 4) + Self.little(2, 2) + Self.little(1, 2) + [1, 0, 8, 0]
@@ -73,7 +73,7 @@ import Testing
         #expect(try pixels(Self.bmp(wide, Self.little(word, 4)), 1) == [[255, 128, 0]])
     }
 
-    /// Alpha that is 0 everywhere says nothing.
+    /// An alpha channel that is 0 everywhere is ignored.
     @Test func alphaOfSixteenBits() throws {
         let masks = [0xF00, 0xF0, 0xF, 0xF000].flatMap { Self.little($0, 4) }
         let header = Self.header(2, 1, depth: 16, compression: 6) + masks
@@ -94,7 +94,7 @@ import Testing
         #expect(try decode(file).image.info.format == .ico)
     }
 
-    /// Of 32 bits the mask counts unless there is alpha; it may be missing.
+    /// At 32 bits, the mask applies only without alpha; it may be missing.
     @Test func theMaskCountsWithoutAlpha() throws {
         let header = Self.header(2, 2, depth: 32)
         let mask: [UInt8] = [0b0100_0000, 0, 0, 0]
@@ -106,7 +106,7 @@ import Testing
         #expect(try pixels(unmasked, 2) == [[1, 2, 3, 255], [4, 5, 6, 255]])
     }
 
-    /// Uncompressed colors of a TGA begin as a cursor without images does.
+    /// An uncompressed TGA starts like a cursor without images.
     @Test func aTGAIsNoCursor() {
         let file: [UInt8] = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 24, 0, 1, 2, 3]
         #expect(ImageFormat(file: file.span) == .undefined)

@@ -3,9 +3,9 @@ import Messages
 import TestKit
 import Testing
 
-/// Colors that are stored multiplied by alpha.
+/// Colors stored premultiplied by alpha.
 @Suite struct PremultipliedTests {
-    /// What a sample is away from may be that of quality, and of the product, which is rounded.
+    /// Samples may differ by lossy coding and by the rounded product.
     @Test(arguments: [("avif", 4), ("jxl", 2)])
     func colorsAreShownWithoutTheirAlpha(ending: String, most: Int) throws {
         let folder = TemporaryDirectory()
@@ -31,7 +31,7 @@ import Testing
                 Issue.record("alpha of pixel \(pixel / 4)")
                 return
             }
-            // Of what is nearly transparent nothing is left.
+            // Almost transparent pixels have lost their color.
             guard alpha > 100 else { continue }
             for band in pixel..<pixel + 3 {
                 let difference = Int(made.samples[band]) - Int(picture.samples[band])
@@ -40,15 +40,15 @@ import Testing
         }
     }
 
-    /// The header of a JPEG XL, as its bits follow one another in ISO/IEC 18181-1, D.
+    /// JPEG XL headers, bit by bit as in ISO/IEC 18181-1, D.
     @Test(arguments: [
-        // All is as usual.
+        // All defaults.
         ("1 01010 000 01010 1", false),
-        // One channel of alpha as usual, one that says it is not multiplied, and one that is.
+        // A default alpha channel, one that isn't premultiplied, and one that is.
         ("1 01010 000 01010 0 0 000 0 10 1", false),
         ("1 01010 000 01010 0 0 000 0 10 0 00 000 00 00 0", false),
         ("1 01010 000 01010 0 0 000 0 10 0 00 000 00 00 1", true),
-        // Turned, with a preview and an animation, depth before alpha, and a name.
+        // An orientation, a preview and an animation, depth before alpha, and a name.
         (
             "1 01010 000 01010 0 1 101 0 1 1 00 100 1 00 00 00 0 000 1 01 0000"
                 + " 0 10 000 00 00 0 00 000 00 10 1000 10000110 1", true

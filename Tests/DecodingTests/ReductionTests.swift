@@ -27,10 +27,10 @@ import Vips
 
     @Test func aReducedRampKeepsItsPlace() throws {
         let decoded = try decode(try wide, .cover(PixelSize(width: 600, height: 600), .fit))
-        // Column 340 of 681.25 stands for the source's columns 1360 to 1363.
+        // Column 340 of 681.25 covers source columns 1360 to 1363.
         let wanted = 1361.5 * 255 / 2724
         #expect(abs(Double(try decoded.pixel(340, 2)[0]) - wanted) < 2)
-        // The last column is a quarter image, and what the encoder repeated.
+        // The last column is a quarter image, the rest is the encoder's padding.
         #expect(Int(try decoded.pixel(681, 2)[0]) > 250)
     }
 
@@ -43,8 +43,8 @@ import Vips
         #expect(abs(Int(try decoded.pixel(50, 12)[0]) - 101) < 4)
     }
 
-    /// With a profile that is to be converted a JPEG goes through libvips, which would make 1/8 of
-    /// three rows no row, and ends the process when no row is asked for.
+    /// With a profile to convert, a JPEG is decoded by libvips, which would reduce three rows by 8
+    /// to none, and aborts when no row is requested.
     @Test(arguments: [1, 3, 7, 9])
     func anImageThinnerThanTheReductionKeepsARow(rows: Int) throws {
         let need = DecodeNeed.cover(PixelSize(width: 10, height: 10), .fit)

@@ -43,12 +43,12 @@ import Vips
         }
     }
 
-    /// A TIFF directory of one entry, the version of DNG.
+    /// A TIFF directory with one entry, the DNG version.
     private static let dng: [UInt8] =
         Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0, 0x12, 0xC6, 1, 0, 4, 0, 0, 0, 1, 4, 0, 0]
         + [0, 0, 0, 0]
 
-    /// What a page says that stands for an image, and other texts.
+    /// Texts of error pages served in place of an image, and other texts.
     @Test(arguments: ["Internal Server Error", "Moved Permanently", "Bad Gateway", "BZh91AY"])
     func aTextThatBeginsLikeASignatureIsNoImage(text: String) {
         #expect(failure(Array(text.utf8))?.code == .badImageData)
@@ -83,14 +83,14 @@ import Vips
         let enough = ImageLimits(
             sideMax: 100, pixelsMax: 8000, pixelBytesMax: 24_000, pagesMax: 1)
         #expect(throws: Never.self) { try decode(bytes, limits: enough) }
-        // Pixels are missing, so whoever asks for them gets badImageData.
+        // Half of the pixels are missing, so decoding them fails with badImageData.
         bytes.removeLast(bytes.count / 2)
         #expect(throws: Never.self) { try decode(bytes, .header) }
         #expect(failure(bytes)?.code == .badImageData)
         #expect(failure(bytes, limits: ImageLimits(sideMax: 99))?.code == .limitExceeded)
     }
 
-    /// Each frame counts by itself, whatever is decoded.
+    /// Limits apply to each frame, regardless of how many are decoded.
     @Test func pagesAreLimitedAndTheirPixelsDoNotAddUp() throws {
         #expect(
             failure(twoFrameGIF, limits: ImageLimits(pagesMax: 1))?.details["limit"] == "pagesMax")

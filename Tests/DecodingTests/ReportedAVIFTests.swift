@@ -3,11 +3,11 @@ import Messages
 import TestKit
 import Testing
 
-/// AVIF of public test suites, beside what Chromium 156 draws of it.
+/// AVIF files of public test suites, compared with Chromium 156.
 @Suite(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
 struct ReportedAVIFTests {
-    /// A file, and the means of red, green, blue and alpha in the quarters of what is displayed: in
-    /// rows from the top left on.
+    /// A file, and the mean red, green, blue and alpha of each quarter as displayed, row by row
+    /// from the top left.
     struct Report: Sendable, CustomTestStringConvertible {
         let name: String
         let size: PixelSize
@@ -38,17 +38,17 @@ struct ReportedAVIFTests {
         Report(
             "fox.profile0.8bpc.yuv420.monochrome.avif", 1_204, 800,
             [[63, 63, 63, 255], [58, 58, 58, 255], [54, 54, 54, 255], [45, 45, 45, 255]]),
-        // Five tiles, which the grid names from the last one to the first.
+        // Five tiles, which the grid lists in reverse order.
         Report(
             "sofa_grid1x5_420_reversed_dimg_order.avif", 1_024, 770,
             [
                 [87, 93, 104, 255], [87, 85, 83, 255], [131, 132, 130, 255], [85, 64, 49, 255],
             ]),
-        // A sequence. By avifdec: Chromium takes its full range for limited.
+        // A sequence, compared with avifdec: Chromium takes its full range for limited.
         Report(
             "star-8bpc.avifs", 159, 159,
             [[104, 98, 75, 255], [106, 100, 76, 255], [94, 89, 67, 255], [94, 89, 68, 255]]),
-        // A sequence with depths, which are no alpha.
+        // A sequence with a depth track, which isn't alpha.
         Report(
             "colors-animated-8bpc-depth-exif-xmp.avif", 150, 150,
             [[Int]](repeating: [0, 0, 0, 255], count: 4)),
@@ -65,7 +65,7 @@ struct ReportedAVIFTests {
             let (columns, rows) = (size.width / 2, size.height / 2)
             let (left, top) = (index % 2 * columns, index / 2 * rows)
             var (sums, count) = ([0, 0, 0, 0], 0)
-            // Some of the pixels are enough.
+            // A sample of the pixels is enough.
             for y in stride(from: top, to: top + rows, by: 3) {
                 for x in stride(from: left, to: left + columns, by: 3) {
                     count += 1
@@ -83,7 +83,7 @@ struct ReportedAVIFTests {
         }
     }
 
-    /// Its track of depths is a second one, and its frames are all there.
+    /// Its depth track is a second one, and all of its frames are present.
     @Test func everyFrameOfASequenceIsKnown() throws {
         for (name, durations, plays) in [
             ("star-8bpc.avifs", [100_000, 100_000, 100_000, 100_000, 100_000], 1),

@@ -3,8 +3,8 @@ import Messages
 import TestKit
 import Testing
 
-/// Files that people reported, with what Chromium 156 draws at a quarter and three quarters of
-/// each side.
+/// Files from bug reports, with the colors drawn by Chromium 156 at a quarter and three quarters of
+/// the width and height.
 @Suite(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
 struct ReportedColorTests {
     @Test(arguments: [

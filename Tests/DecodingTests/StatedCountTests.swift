@@ -6,9 +6,9 @@ import Vips
 
 @testable import Decoding
 
-/// Numbers of frames and pages that matter only for animations, and are wrong.
+/// Wrong frame and page counts that matter only for animations.
 @Suite struct StatedCountTests {
-    /// A PNG with an acTL chunk that says so many frames.
+    /// A PNG whose acTL chunk declares that many frames.
     private static func png(frames: UInt32) throws -> [UInt8] {
         var bytes = try Sources.encoded(.png(compression: 6), 40, 30) { x, y, _ in x + y }
         let numbers: [UInt8] = (0..<4).map { UInt8(truncatingIfNeeded: frames >> (24 - 8 * $0)) }
@@ -27,7 +27,7 @@ import Vips
         }
     }
 
-    /// The only directory is followed by itself.
+    /// The only directory links to itself.
     @Test func pagesInACycleCountOnce() throws {
         var tiff = try ExternalFiles.tiff()
         try #require(Array(tiff.prefix(4)) == Array("II*\0".utf8))

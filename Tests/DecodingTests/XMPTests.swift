@@ -7,7 +7,7 @@ import Vips
 
 @testable import Decoding
 
-/// An orientation that XMP alone has.
+/// An orientation stated only in XMP.
 @Suite struct XMPTests {
     private static let tiff = "xmlns:tiff=\"http://ns.adobe.com/tiff/1.0/\""
 
@@ -39,7 +39,7 @@ import Vips
         #expect(read(Array(packet.utf8)) == nil)
     }
 
-    /// Every part of a sound packet, and packets of which any byte is another.
+    /// Every truncation of a valid packet, and packets with any byte changed.
     @Test func damagedPacketsAreReadToTheirEndOnly() {
         let sound = Array("<x \(Self.tiff) tiff:Orientation=\"3\"/>".utf8)
         for end in sound.indices { #expect(read(Array(sound[..<end])) ?? 3 == 3) }
@@ -52,7 +52,7 @@ import Vips
         }
     }
 
-    /// The property has to be in the first 64 KiB, however often it is begun.
+    /// The property must be in the first 64 KiB, however often it starts there.
     @Test func aPacketIsSearchedForABoundedPart() {
         let begun = Array(String(repeating: "tiff:Orientation=", count: 4000).utf8)
         let head = Array("<x \(Self.tiff) ".utf8)
@@ -87,7 +87,7 @@ import Vips
         #expect(found.layout == wanted.layout)
     }
 
-    /// `TestJFIF.jpg` is turned by its XMP, once: its last pixel becomes the first.
+    /// `TestJFIF.jpg` is rotated once by its XMP: its last pixel becomes the first.
     @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func aPhotographThatOnlyXMPTurnsIsTurnedOnce() throws {
         let bytes = try Fixtures.read("images/TestJFIF.jpg")

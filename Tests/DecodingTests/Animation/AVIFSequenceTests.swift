@@ -49,7 +49,7 @@ import Testing
 
     @Test func framesAreCountedAndTimedWithoutACodec() throws {
         var bytes = try AnimatedFile(made: "lossless.avif").bytes
-        // Nothing of a frame is left.
+        // Overwrites all frame data.
         let start = try #require(bytes.place(of: "mdat")) + 4
         bytes.replaceSubrange(start..., with: [UInt8](repeating: 0, count: bytes.count - start))
         let image = try decode(
@@ -63,7 +63,7 @@ import Testing
         #expect(image.properties?.animation?.loops == 0)
     }
 
-    /// Two sequences that take turns, each in an order of its own.
+    /// Two interleaved sequences, each in its own order.
     @Test func sequencesThatTakeTurnsDisturbNoOther() throws {
         let files = try ["lossless.avif", "alpha.avif"].map { try AnimatedFile(made: $0) }
         for index in [0, 1, 2, 2, 1, 11, 10, 4, 5, 6, 0] {
@@ -90,7 +90,7 @@ import Testing
         #expect(error?.message == "frame 2 does not exist: the image has 2, numbered from 0")
     }
 
-    /// libavif reads no file that ends early, as it usually is asked.
+    /// By default, libavif rejects truncated files.
     @Test func whatIsCutOffHasTheFramesBeforeIt() throws {
         let file = try AnimatedFile(made: "lossless.avif")
         let part = Array(file.bytes.prefix(file.bytes.count * 3 / 4))
@@ -112,7 +112,7 @@ import Testing
         #expect(memory?.code == .limitExceeded && memory?.details["limit"] == "pixelBytesMax")
     }
 
-    /// The primary image is made of items, and the frames are samples of a track.
+    /// The primary image is encoded as items, the frames as samples of a track.
     @Test(arguments: [
         (["--lossless"], false), (["--lossless"], true), (["-y", "420", "-r", "limited"], true),
         (["-y", "444", "-r", "limited"], true),
@@ -130,7 +130,7 @@ import Testing
             try #require(!shown.layout.isPlanar)
             #expect(space.bytes(shown.reference) == frame)
         }
-        // Without the profile or the curve they are others.
+        // Without the profile or the curve the colors differ.
         let plain = try pixels(Self.sequence(["--lossless"], nil), frame: 0)
         #expect(words == ["--lossless"] && !hasProfile || differences(frame, plain).mean > 2)
     }
@@ -144,7 +144,7 @@ import Testing
         return try #require(FileBytes.read(folder.file("a.avif")))
     }
 
-    /// All of a picture is decoded before it is cropped, whatever brand the file has.
+    /// The whole picture is decoded before it is cropped, regardless of the file's brand.
     @Test(arguments: ["avif", "mif1"])
     func whatIsCroppedCountsWhole(brand: String) throws {
         let folder = TemporaryDirectory()
@@ -162,7 +162,7 @@ import Testing
         #expect(memory?.code == .limitExceeded && memory?.details["limit"] == "pixelBytesMax")
     }
 
-    /// avifenc gives every sequence alpha: one whose second track belongs to nobody has none.
+    /// avifenc gives every sequence alpha; if the second track refers to no owner, it isn't alpha.
     @Test func aSequenceMayHaveNoAlpha() throws {
         let file = try AnimatedFile(made: "lossless.avif")
         var bytes = file.bytes
@@ -176,7 +176,7 @@ import Testing
         #expect(space.bytes(try #require(image.frames.first).reference) == file.frames[0].rgb)
     }
 
-    /// The track is all there is: a file without a primary image shows its first frame.
+    /// A file with only a track and no primary image shows its first frame.
     @Test(arguments: ["lossless.avif", "alpha.avif", "deep.avif", "cut-turned.avif"])
     func framesAreEnough(name: String) throws {
         let file = try AnimatedFile(made: name)
@@ -192,7 +192,7 @@ import Testing
         #expect(try pixels(bytes, frame: 7).count == file.frames[7].count)
     }
 
-    /// What is made of them ends with pixels, or with an error of which a client knows the cause.
+    /// Decoding yields pixels, or an error whose cause the client can tell.
     @Test func sequencesThatMeanHarmEndByAnError() throws {
         let expected: Set<ErrorCode> = [.badImageData, .limitExceeded, .stepFailed]
         var ends: [String: [String]] = [:]
@@ -212,7 +212,7 @@ import Testing
         let refused = [String](repeating: "limitExceeded", count: 5)
         #expect(ends["many.avif"] == refused)
         #expect(ends["claims.avif"] == refused)
-        // What cannot be a track is none: the primary image is there.
+        // An invalid track is ignored; the primary image is decoded.
         for name in ["table.avif", "moov.avif", "trak.avif"] {
             #expect(ends[name] == ["1", "1", "stepFailed", "stepFailed", "1"], "\(name)")
         }
@@ -233,12 +233,12 @@ extension [UInt8] {
         }
     }
 
-    /// Of RGBA, in front of the alpha.
+    /// The RGB samples of RGBA pixels.
     fileprivate var rgb: [UInt8] {
         indices.filter { $0 % 4 < 3 }.map { self[$0] }
     }
 
-    /// Of an AVIF: its box of items is none, and no brand says that there is one.
+    /// An AVIF without its item box and without the brand that announces one.
     fileprivate var withoutPrimaryImage: [UInt8] {
         var bytes = self
         if let meta = place(of: "meta") {

@@ -3,9 +3,9 @@ import Messages
 import TestKit
 import Testing
 
-/// What is shown of a GIF as a still image, and how many frames are counted.
+/// The still image shown for a GIF, and its frame count.
 @Suite struct FirstFrameTests {
-    /// Where it does not lie the screen is transparent, however large that is.
+    /// The screen is transparent outside the first frame, however large the screen is.
     @Test(arguments: ["kept.gif", "bare.gif", "wide.gif"])
     func theFirstFrameLiesOnTheScreenAsAnotherReaderSeesIt(name: String) throws {
         let file = try AnimatedFile(made: name)

@@ -8,18 +8,18 @@ import Vips
 
 @testable import Decoding
 
-/// Frames beside those of other readers.
+/// Frames compared with those of other decoders.
 @Suite struct FrameReaderTests {
     @Test(arguments: AnimatedFile.names)
     func everyFrameIsThatOfAnotherReader(name: String) throws {
         let file = try AnimatedFile(made: name)
-        // libwebp's factors have eight bits.
+        // libwebp's blend factors have eight bits.
         try expectFrames(of: file, within: name == "half-over-clean.webp" ? 2 : 0, name)
         try expectTimes(of: file)
         try expectAnyOrder(of: file, name)
     }
 
-    /// Of what avifdec makes in 16 bits the lower ones are cut off.
+    /// The low bits of avifdec's 16-bit output are dropped.
     @Test(arguments: AnimatedFile.sequences)
     func everyFrameOfASequenceIsThatOfAnotherReader(name: String) throws {
         let file = try AnimatedFile(made: name)
@@ -65,13 +65,13 @@ import Vips
         #expect(map.end == .whole)
         let size = PixelSize(width: file.width, height: file.height)
         #expect(isTurned || map.canvas == size)
-        // Less than 11 ms is shown for 100 ms.
+        // Durations below 11 ms are shown for 100 ms.
         let durations = file.stated.map { $0 < 11_000 ? 100_000 : $0 }
         #expect(map.frames.map(\.duration) == durations)
         #expect(durations.contains(100_000) && Set(durations).count > 3)
     }
 
-    /// No sample differs by more; colors that nobody sees do not count.
+    /// Expects that no sample differs by more; colors of transparent pixels don't count.
     private func expectSame(
         _ found: [UInt8], _ wanted: [UInt8], within most: Int, _ what: String
     ) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Decoding
 
-/// Animations whose frames together would take too much memory at their own size (SEMANTICS §9.8).
+/// Animations whose frames together exceed the memory limit at full size (SEMANTICS §9.8).
 @Suite struct FrameReductionTests {
     private let stage: DecodeStage
     private let space = HeapSpace()
@@ -36,7 +36,7 @@ import Testing
 
     private var wholeBytes: Int { 4 * file.width * file.height * file.frames.count }
 
-    /// The mean of a square of another reader's frame, its colors weighted by alpha.
+    /// The mean of a square of the reference frame, colors weighted by alpha.
     private func mean(_ frame: [UInt8], _ column: Int, _ row: Int, _ side: Int) -> [Double] {
         var (sums, count) = ([0.0, 0.0, 0.0, 0.0], 0.0)
         for y in row * side..<min(row * side + side, file.height) {
@@ -79,7 +79,7 @@ import Testing
         #expect(image.frames.first?.layout.planes.first?.size.width == file.width)
     }
 
-    /// Next to nothing would be kept of 900 frames of 4000×4000.
+    /// Of 900 frames of 4000×4000 pixels almost nothing would be kept.
     @Test func framesThatTakeTooLongToComposeAreRefused() throws {
         let bytes = try #require(try AnimatedFile.hostile(["dear.gif"]).first).bytes
         let need = DecodeNeed.cover(PixelSize(width: 20, height: 20), .fit)
@@ -88,7 +88,7 @@ import Testing
         #expect(error?.details["limit"] == "framePixelsMax")
     }
 
-    /// No more pixels are left away than the need permits.
+    /// Frames aren't reduced below the needed size.
     @Test func whatIsNeededIsNotReduced() throws {
         #expect(throws: Never.self) { try decode(.full, bytesMax: wholeBytes) }
         let error = #expect(throws: ImageError.self) {

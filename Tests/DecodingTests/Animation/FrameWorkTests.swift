@@ -27,7 +27,7 @@ import Testing
         return space.bytes(frame.reference)
     }
 
-    /// The worker keeps the canvas of one picture; two that take turns are right all the same.
+    /// The worker keeps the canvas of one picture; two interleaved ones still decode correctly.
     @Test func picturesThatTakeTurnsDisturbNoOther() throws {
         let files = try ["kept.gif", "mixed.webp"].map { try AnimatedFile(made: $0) }
         for index in [0, 1, 2, 2, 1, 5, 4, 6] {
@@ -61,7 +61,7 @@ import Testing
         #expect(error?.code == .stepFailed)
     }
 
-    /// A canvas of a few pixels, a frame of 4 · 10⁹.
+    /// A canvas of a few pixels with a frame of 4 · 10⁹.
     @Test func aFrameBeyondTheLimitsIsRefusedBeforeItIsDecoded() throws {
         let bytes: [UInt8] =
             Array("GIF89a".utf8) + [2, 0, 2, 0, 0x80, 0, 0] + [255, 0, 0, 0, 0, 255]

@@ -3,10 +3,10 @@ import Messages
 import TestKit
 import Testing
 
-/// HEIC image sequences: their frames are no animation, and the primary image is decoded.
+/// HEIC image sequences: their frames aren't treated as an animation; the primary image is decoded.
 @Suite struct HEICSequenceTests {
-    /// What `heif-enc` makes of one image, with the track of an AVIF sequence behind it: no decoder
-    /// looks at it.
+    /// A still image from `heif-enc`, followed by the track of an AVIF sequence, which no decoder
+    /// reads.
     private static func sequence(_ brand: String) throws -> [UInt8] {
         var bytes = try ExternalFiles.heif(ExternalFiles.png(), isAVIF: false)
         bytes.replaceSubrange(8..<12, with: Array(brand.utf8))
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// A still image may have a film beside it.
+    /// A still image may come with a sequence.
     @Test func aStillImageHasNoFrames() throws {
         #expect(try decode(Self.sequence("heic")).image.info.pages == 1)
     }

@@ -8,7 +8,7 @@ import Vips
 
 @testable import Decoding
 
-/// Parts of a file that each of its frames needs: a large profile is read as often.
+/// Parts of a file that each frame needs: a large profile is read once per frame.
 @Suite struct SharedPartTests {
     /// The pixels of one frame, or of all of them.
     private func decode(_ bytes: [UInt8], frame: Int? = nil) throws -> [UInt8] {
@@ -23,7 +23,7 @@ import Vips
         return space.bytes(try #require(image.frames.first).reference)
     }
 
-    /// 70 frames of one pixel with a profile of 4 MiB, which a PNG packs into some thousand bytes.
+    /// 70 one-pixel frames with a profile of 4 MiB, which PNG compresses to a few thousand bytes.
     @Test(arguments: ["profile.webp", "profile.apng"])
     func framesTogetherAreRefusedAndEachAloneIsShown(name: String) throws {
         let file = try #require(try AnimatedFile.hostile([name]).first).bytes
@@ -35,12 +35,12 @@ import Vips
         }
     }
 
-    /// The first profile counts, as for libwebp; the others are not even looked at.
+    /// The first profile is used, as by libwebp; the others aren't even read.
     @Test func framesHaveTheColorsOfTheFirstProfile() throws {
         let red = try Sources.encoded(.webp(quality: 90, lossless: true), 2, 2) { _, _, band in
             band == 0 ? 200 : 0
         }
-        // Behind a header and a profile.
+        // After a header and a profile.
         let pixels = try red[#require(red.place(of: "VP8L"))...]
         func file(_ profiles: [[UInt8]]) -> [UInt8] {
             let head = [UInt8(profiles.isEmpty ? 2 : 0x22), 0, 0, 0, 1, 0, 0, 1, 0, 0]
@@ -55,7 +55,7 @@ import Vips
         let others = [TestProfile.gray, large]
         let turned = try decode(file([TestProfile.rotatedRGB] + others))
         #expect(turned.count == 2 * 2 * 2 * 4)
-        // Its first channel lights what the second one of sRGB does.
+        // Its first channel corresponds to the second one of sRGB.
         #expect(turned[1] > 180 && turned[0] < 20 && turned[2] < 20, "\(turned.prefix(4))")
         #expect(Array(turned.prefix(16)) == Array(turned.suffix(16)))
         #expect(try decode(file([])).prefix(4) == [200, 0, 0, 255])

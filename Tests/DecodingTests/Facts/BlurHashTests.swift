@@ -2,7 +2,7 @@ import ImageModel
 import TestKit
 import Testing
 
-/// BlurHashes against those that PyPI's `blurhash` 1.1.5 makes of the same pixels:
+/// BlurHashes compared with those of PyPI's `blurhash` 1.1.5 for the same pixels:
 /// `blurhash.encode(rows, components_x=X, components_y=Y)`.
 @Suite struct BlurHashTests {
     private static let four = PixelSize(width: 4, height: 3)
@@ -29,14 +29,14 @@ import Testing
         #expect(try properties(of: image.png(bands: 3), wanted).blurHash == hash)
     }
 
-    /// Four by three where nobody says how many.
+    /// Four by three components by default.
     @Test func theUsualOneHasFourByThreeComponents() throws {
         let hash = try properties(
             of: FormulaImage.gradient.png(bands: 3), RequestedProperties(.blurHash))
         #expect(hash.blurHash == "LxH24W2lwtX3qdWVjwfAgFfmfTfg")
     }
 
-    /// The image without alpha that has the same pixels over white is the reference.
+    /// The reference is an image without alpha that has the same pixels over white.
     @Test func whatIsTransparentIsLaidOverWhite() throws {
         let image = FormulaImage.veiled
         let flat = FormulaImage("flat", image.width, image.height) { x, y in
@@ -51,8 +51,8 @@ import Testing
         #expect(hash?.utf8.count == 28)
     }
 
-    /// Of the photograph that Pillow 13.0 scaled to 100 by 82 pixels by Lanczos:
-    /// `LCDuVs=|0#58Iq-U%1kWV@%1-pxu`. Another scaling may move a component by a grade.
+    /// For the photograph scaled to 100 × 82 pixels by Pillow 13.0 with Lanczos:
+    /// `LCDuVs=|0#58Iq-U%1kWV@%1-pxu`. Another scaling may change a component by one step.
     @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func aPhotographHasTheHashOfItsReduction() throws {
         let bytes = try Fixtures.read("photos/photo-2725x2225.jpg")
@@ -62,7 +62,7 @@ import Testing
         #expect(zip(found, wanted).allSatisfy { abs($0 - $1) <= 1 }, "\(hash)")
     }
 
-    /// The scale, the bytes of the mean, and the grades of each component.
+    /// The scale, the bytes of the mean, and the quantized value of each component.
     private static func grades(_ hash: String) -> [Int] {
         let letters = Array(
             "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~"

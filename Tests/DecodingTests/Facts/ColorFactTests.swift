@@ -5,7 +5,7 @@ import TestKit
 import Testing
 import Vips
 
-/// The average color and the dominant one.
+/// The average and the dominant color.
 @Suite struct ColorFactTests {
     private func colors(_ bytes: [UInt8]) throws -> ImageProperties {
         try properties(of: bytes, RequestedProperties(.colors))
@@ -21,7 +21,7 @@ import Vips
         #expect(found.dominant == Color(argb: 0xFF0A_0B0C))
     }
 
-    /// Red is seen, blue hardly.
+    /// Red is opaque, blue almost transparent.
     @Test func whatIsNotSeenDoesNotCount() throws {
         let bytes = try Sources.encoded(.png(compression: 1), 40, 20, bands: 4) { x, _, band in
             let color = x < 10 ? [255, 0, 0, 255] : [0, 0, 255, 1]
@@ -39,8 +39,8 @@ import Vips
         #expect(found.dominant == nil)
     }
 
-    /// Of three sorts the most frequent one, though its samples differ a little: from 32 to 47 they
-    /// are of one grade.
+    /// The most frequent of three colors, although its samples differ slightly: values from 32 to
+    /// 47 fall into one bin.
     @Test func theDominantColorIsTheMeanOfItsSort() throws {
         let bytes = try Sources.encoded(.png(compression: 1), 30, 10, bands: 3) { x, _, band in
             if x < 12 { return band == 0 ? 32 + x % 4 * 2 : 100 }
@@ -50,7 +50,8 @@ import Vips
         #expect(found.dominant == Color(argb: 0xFF23_6464))
     }
 
-    /// Pillow 13.0 says of the photograph: `ImageStat.Stat(image).mean` is 101.45, 76.33, 61.52.
+    /// According to Pillow 13.0, `ImageStat.Stat(image).mean` of the photograph is 101.45, 76.33,
+    /// 61.52.
     @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func thePhotographHasTheMeanThatPillowSays() throws {
         let found = try colors(try Fixtures.read("photos/photo-2725x2225.jpg")).average
@@ -60,7 +61,7 @@ import Vips
         for (mean, wanted) in zip(means, [101, 76, 62]) { #expect(abs(Int(mean) - wanted) <= 2) }
     }
 
-    /// The profile exchanges the channels: red of the file is green.
+    /// The profile swaps the channels: red in the file is green.
     @Test func colorsAreThoseOfSRGB() throws {
         let jpeg = try Sources.encoded(.jpeg(quality: 95), 64, 64) { _, _, band in
             band == 0 ? 255 : 0
@@ -69,7 +70,7 @@ import Vips
         #expect(average.green > 240 && average.red < 20 && average.blue < 20, "\(average)")
     }
 
-    /// Those of the whole image, as for facts of its header, however far it is reduced.
+    /// Limits apply to the whole image, as for header properties, however far it is reduced.
     @Test(arguments: [VipsEncoding.jpeg(quality: 80), .png(compression: 1)])
     func limitsAreThoseOfTheWholeImage(encoding: VipsEncoding) throws {
         var limits = ImageLimits()

@@ -6,10 +6,10 @@ import Vips
 
 @testable import Decoding
 
-/// What a camera wrote.
+/// EXIF written by cameras.
 @Suite struct ExifFactTests {
-    /// What Pillow 13.0 made (`Image.Exif().tobytes()`) of a camera, a lens and a place; it
-    /// writes a question mark for what is not ASCII.
+    /// EXIF of a camera, a lens and a location, made by Pillow 13.0 (`Image.Exif().tobytes()`),
+    /// which writes a question mark for non-ASCII characters.
     private static let pillow = ExternalFiles.bytes(
         """
         RXhpZgAATU0AKgAAAAgABwEPAAIAAAANAAAAYgEQAAIAAAAoAAAAcAESAAMAAAABAAYAAAE7AAIAAAAFAAAAmIKY
@@ -28,7 +28,7 @@ import Vips
         try Sources.marked(.jpeg(quality: 90), 40, 24).withSegment(0xE1, exif)
     }
 
-    /// Texts of the same length in place of others.
+    /// The EXIF with one text replaced by another of the same length.
     private static func replacing(_ old: String, _ new: [UInt8]) throws -> [UInt8] {
         var bytes = pillow
         let text = Array(old.utf8)
@@ -52,7 +52,7 @@ import Vips
         #expect(found.orientation == nil, "it was not asked for")
     }
 
-    /// Where it was taken comes to nobody who did not ask for that.
+    /// The location is returned only if requested.
     @Test(arguments: [FactKinds.exif, .gps, .header, [.header, .exif]])
     func onlyWhatIsAskedForComes(kinds: FactKinds) throws {
         let found = try properties(of: Self.jpeg(Self.pillow), RequestedProperties(kinds))
@@ -74,7 +74,8 @@ import Vips
         #expect(found.exif[.make] != nil)
     }
 
-    /// Each byte another one, and each end: nothing but texts within the limits comes of it.
+    /// Changes each byte and truncates at each position: the result has only texts within the
+    /// limits.
     @Test func damagedEXIFIsSurvived() throws {
         var seed: UInt64 = 9
         for _ in 0..<60 {
@@ -89,7 +90,7 @@ import Vips
         }
     }
 
-    /// What Pillow 13.0 with pillow-heif says of the file: a Canon EOS R8, 1/80 s, f/5.6, ISO 400.
+    /// According to Pillow 13.0 with pillow-heif: a Canon EOS R8, 1/80 s, f/5.6, ISO 400.
     @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func theCameraOfAPhotographIsThatOfPillow() throws {
         let bytes = try Fixtures.read("images/TestHDR.heic")

@@ -6,7 +6,7 @@ import StageKit
 import Testing
 import Vips
 
-/// The facts of an image; nothing is reserved for them.
+/// The properties of an image; they need no output space.
 func properties(
     of bytes: [UInt8], _ wanted: RequestedProperties, limits: ImageLimits = ImageLimits()
 ) throws -> ImageProperties {
@@ -22,7 +22,7 @@ func properties(
     return try #require(image.properties)
 }
 
-/// An image by a formula for red, green, blue and alpha, each of which is taken modulo 256.
+/// An image computed by one formula each for red, green, blue and alpha, modulo 256.
 struct FormulaImage: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let width: Int
@@ -36,7 +36,7 @@ struct FormulaImage: CustomTestStringConvertible, Sendable {
         (testDescription, self.width, self.height, self.pixel) = (name, width, height, pixel)
     }
 
-    /// As a PNG, of three or four bands.
+    /// The image as a PNG of three or four bands.
     func png(bands: Int) throws -> [UInt8] {
         try Sources.encoded(.png(compression: 1), width, height, bands: bands) { x, y, band in
             pixel(x, y)[band] % 256

@@ -6,7 +6,7 @@ import Vips
 
 @testable import Decoding
 
-/// Orientation, profile and bits.
+/// Orientation, profile and bit depth.
 @Suite struct HeaderFactTests {
     private func header(_ bytes: [UInt8]) throws -> ImageProperties {
         try properties(of: bytes, RequestedProperties(.header))
@@ -27,7 +27,7 @@ import Vips
         #expect(try header(deep).bitsPerSample == 16)
     }
 
-    /// What `identify` and `heif-info` say: a palette of 16 colors, 10 bits.
+    /// According to `identify` and `heif-info`: a palette of 16 colors, 10 bits.
     @Test(
         .enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"),
         arguments: [("IndexedPNG.png", 4), ("RGBA16PNG.png", 16), ("TestHDR.avif", 10)])
@@ -35,7 +35,7 @@ import Vips
         #expect(try header(try Fixtures.read("images/\(name)")).bitsPerSample == bits)
     }
 
-    /// `ImageCms.getProfileDescription` of Pillow 13.0 says the same names: the first is ASCII, the
+    /// The same names as `ImageCms.getProfileDescription` of Pillow 13.0: the first is ASCII, the
     /// second in several languages.
     @Test(
         .enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"),
@@ -61,7 +61,7 @@ import Vips
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 
-    /// A profile of one tag, which lies behind the directory.
+    /// A profile with one tag, stored after the directory.
     private static func profile(_ tag: [UInt8], offset: Int = 144, length: Int? = nil) -> [UInt8] {
         [UInt8](repeating: 0, count: 128) + number(1) + Array("desc".utf8) + number(offset)
             + number(length ?? tag.count) + tag
@@ -100,7 +100,7 @@ import Vips
         #expect(name(profile) == nil)
     }
 
-    /// Any part of a sound profile is read to its end only.
+    /// Truncations of a valid profile are never read past their end.
     @Test func profilesThatEndEarlyAreReadToTheirEnd() {
         let sound = Self.profile(Self.languages("Name"))
         for end in sound.indices { _ = name(Array(sound[..<end])) }

@@ -2,8 +2,8 @@ import ImageModel
 import Testing
 import Vips
 
-/// ThumbHashes against those that `rgbaToThumbHash` of github.com/evanw/thumbhash (js/thumbhash.js)
-/// makes of the same pixels with Node.
+/// ThumbHashes compared with those of `rgbaToThumbHash` from github.com/evanw/thumbhash
+/// (js/thumbhash.js) for the same pixels, run by Node.
 @Suite struct ThumbHashTests {
     @Test(arguments: [
         (FormulaImage.gradient, "2xgOHJpgdndwiHiGeIb0lg/3iA=="),
@@ -18,7 +18,8 @@ import Vips
         #expect(try properties(of: bytes, RequestedProperties(.thumbHash)).thumbHash == hash)
     }
 
-    /// A large image has that of its reduction: of one color it is known without one.
+    /// A large image has the hash of its reduction, which is known in advance if the image has one
+    /// color.
     @Test(arguments: [(1_200, 800), (101, 2_000)])
     func aLargeImageIsMadeSmallerFirst(width: Int, height: Int) throws {
         let bytes = try Sources.encoded(.png(compression: 1), width, height, bands: 4) { _, _, _ in

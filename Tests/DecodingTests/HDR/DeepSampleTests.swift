@@ -4,7 +4,7 @@ import TestKit
 import Testing
 import Vips
 
-/// Samples of 16 bits where a result keeps more than 8.
+/// 16-bit samples for results that keep more than 8 bits.
 @Suite struct DeepSampleTests {
     private func numbers(_ decoded: Decoded) throws -> [Int] {
         let count = try #require(decoded.layout?.pixelByteCount)
@@ -26,7 +26,7 @@ import Vips
         #expect(try decode(file, keeping: .hdr).layout?.samples == .usual)
     }
 
-    /// ImageMagick's TIFF.
+    /// A TIFF from ImageMagick.
     @Test func aTIFFKeepsItsSixteenBits() throws {
         let samples = (0..<16).map { [$0 * 4_000, 65_535 - $0 * 4_001, $0 * 37] }
         let tiff = try Tool.run(
@@ -40,7 +40,7 @@ import Vips
         #expect(try decode(file, keeping: [.depth, .hdr]).layout?.samples == .usual)
     }
 
-    /// A profile is applied in 16 bits: the middle of 8-bit steps is there.
+    /// A profile is applied in 16 bits: values between 8-bit steps occur.
     @Test func colorsAreConvertedInSixteenBits() throws {
         let samples = (0..<64).map { [30_000 + $0 * 16, 20_000, 10_000] }
         let profile = try ExternalProfile.named("p3")
@@ -55,7 +55,7 @@ import Vips
         #expect(red[0] > samples[0][0] + 500, "P3 is wider: the same red is more of sRGB")
     }
 
-    /// Codes and colors of an AVIF stay, whatever its bits, and are all of 16 bits.
+    /// Code points and colors of an AVIF are kept, regardless of its bit depth, as 16-bit samples.
     @Test(arguments: [10, 12])
     func aHighRangeStaysAsItIs(depth: Int) throws {
         let folder = TestKit.TemporaryDirectory()
@@ -81,7 +81,7 @@ import Vips
         }
     }
 
-    /// Two bytes a sample count.
+    /// Each sample counts as two bytes.
     @Test func theLimitOfBytesCountsBoth() throws {
         let samples = Array(repeating: [1, 2, 3], count: 100)
         let file = try HDRFile.png(samples, bands: 3, cicp: [])

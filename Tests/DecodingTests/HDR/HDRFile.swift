@@ -1,12 +1,13 @@
 import Glibc
 import TestKit
 
-/// Files of a high dynamic range that other programs make, and what BT.2100 says of their samples.
+/// High-dynamic-range files made by other programs, and the sRGB colors of their samples by
+/// BT.2100.
 enum HDRFile {
     static let (pq, hlg) = (16, 18)
     static let (bt709, bt2020, p3) = (1, 9, 12)
 
-    /// A PNG of 16 bits by Python's zlib, with a chunk cICP unless `cicp` is empty.
+    /// A 16-bit PNG compressed by Python's zlib, with a cICP chunk unless `cicp` is empty.
     static func png(_ samples: [[Int]], bands: Int, cicp: [Int]) throws -> [UInt8] {
         let text = samples.flatMap { $0 }.map { "\($0)" }.joined(separator: " ")
         let script = """
@@ -29,8 +30,8 @@ enum HDRFile {
             ["python3", "-c", script, "\(bands)", numbers], input: Array(text.utf8))
     }
 
-    /// Samples from 0 to 1 as sRGB of 8 bits, by the tables of BT.2100 and IEC 61966-2-1, white at
-    /// 203 candela per square metre.
+    /// Converts samples from 0 to 1 to 8-bit sRGB by the tables of BT.2100 and IEC 61966-2-1, with
+    /// white at 203 cd/m².
     static func srgb(_ sample: [Double], primaries: Int, transfer: Int) -> [Double] {
         let light = transfer == pq ? sample.map(pqNits) : hlgNits(sample, primaries)
         return matrix(primaries).map { row in
@@ -60,7 +61,7 @@ enum HDRFile {
         return scene.map { 1_000 * pow(light, 0.2) * $0 }
     }
 
-    /// From the chromaticities, through XYZ: no number of the program's is used.
+    /// Derived from the chromaticities through XYZ, independently of the program's constants.
     private static func matrix(_ primaries: Int) -> [[Double]] {
         let srgb = [(0.64, 0.33), (0.30, 0.60), (0.15, 0.06)]
         let points =

@@ -3,9 +3,9 @@ import Messages
 import TestKit
 import Testing
 
-/// PQ and HLG in a source become sRGB of 8 bits, as BT.2100 says it.
+/// PQ and HLG sources are converted to 8-bit sRGB according to BT.2100.
 @Suite struct StandardRangeTests {
-    /// From black to beyond white, grays and colors.
+    /// Grays and colors from black to beyond white.
     private let samples: [[Int]] = (0...64).flatMap { step in
         let value = step * 1_023
         return [
@@ -36,14 +36,14 @@ import Testing
         #expect(try gray.pixel(0, 0) == alpha.pixel(0, 0).prefix(3) + [255])
     }
 
-    /// Limited range, other matrices and what is not specified say nothing.
+    /// Limited range, other matrices and unspecified values have no effect.
     @Test(arguments: [[], [9, 16, 0, 0], [9, 16, 9, 1], [9, 2, 0, 1], [2, 16, 0, 1]])
     func otherNumbersChangeNothing(cicp: [Int]) throws {
         let decoded = try decode(HDRFile.png([[20_000, 40_000, 60_000]], bands: 3, cicp: cicp))
         #expect(try decoded.pixel(0, 0) == [78, 156, 234])
     }
 
-    /// libaom's samples, by way of libavif's programs, in either range.
+    /// Samples encoded by libaom through libavif's programs, in either range.
     @Test(arguments: ["full", "limited"], [10, 12])
     func anAVIFIsWhatItsNumbersSay(range: String, depth: Int) throws {
         let folder = TestKit.TemporaryDirectory()
@@ -67,7 +67,8 @@ import Testing
         }
     }
 
-    /// By the curve of its profile, which has no numbers; libjxl's own program reads it.
+    /// Uses the curve of its profile, as the file has no code points; compared with libjxl's own
+    /// program.
     @Test(.enabled(if: Fixtures.bytes("images/TestHDR.jxl") != nil, "needs IMAGEBUS_FIXTURES"))
     func aJPEGXLIsWhatItsProfileSays() throws {
         let folder = TestKit.TemporaryDirectory()

@@ -3,12 +3,12 @@ import StageKit
 import TestKit
 import Testing
 
-/// Colors of a profile against what Little CMS makes of them by itself (Pillow's `ImageCms`), with
-/// the profile of sRGB that libvips has.
+/// Colors converted by a profile, compared with Little CMS (Pillow's `ImageCms`) and libvips' sRGB
+/// profile.
 @Suite struct ColorExactnessTests {
     private static let side = 64
 
-    /// Every sample takes many values beside many of the others.
+    /// Each sample takes many values in combination with many of the others.
     private static func samples(_ bands: Int) -> [UInt8] {
         var samples: [UInt8] = []
         for y in 0..<side {
@@ -20,7 +20,7 @@ import Testing
         return samples
     }
 
-    /// A TIFF of samples with a profile, and what Little CMS makes of the samples.
+    /// A TIFF of samples with a profile, and the samples converted by Little CMS.
     private static func reference(
         _ mode: String, _ profile: String, in folder: TestKit.TemporaryDirectory
     ) throws -> (file: [UInt8], samples: [UInt8]) {
@@ -42,7 +42,7 @@ import Testing
         return (try #require(FileBytes.read(file)), try #require(FileBytes.read(raw)))
     }
 
-    /// The largest one of any sample.
+    /// The largest difference of any sample.
     private func difference(_ mode: String, _ profile: String) throws -> Int {
         let folder = TestKit.TemporaryDirectory()
         let bytes =

@@ -7,11 +7,12 @@ import Vips
 
 @testable import Decoding
 
-/// EXIF, XMP and IPTC that go with pixels.
+/// EXIF, XMP and IPTC that are kept with pixels.
 @Suite struct KeptMetadataTests {
     private static let thumbnail = Array("PICTURE OF OTHER PIXELS".utf8)
 
-    /// EXIF of an orientation, an artist, a copyright, a camera and a place; then a thumbnail.
+    /// EXIF with an orientation, an artist, a copyright, a camera and a location, followed by a
+    /// thumbnail.
     private static func exif(isBig: Bool, textBehind: Bool = false) -> [UInt8] {
         func number(_ value: Int, _ count: Int) -> [UInt8] {
             let little = (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
@@ -42,7 +43,7 @@ import Vips
 
     private func block(_ bytes: [UInt8]) -> ExifBlock? { bytes.withUnsafeBytes { ExifBlock($0) } }
 
-    /// What Pillow reads in EXIF: numbers of tags and what they say, of the place too.
+    /// The EXIF as read by Pillow: tag numbers and values, including the location.
     private func said(_ exif: [UInt8]) throws -> String {
         let folder = TestKit.TemporaryDirectory()
         let said = try Tool.run([
@@ -70,7 +71,7 @@ import Vips
                 + "{1: 'N'}\n")
         #expect(after.count == before.count - Self.thumbnail.count)
         #expect(!Self.holds(after, Array("PICTURE".utf8)))
-        // What lies behind the thumbnail stays where it is.
+        // Data after the thumbnail keeps its offset.
         let longer = try #require(block(Self.exif(isBig: isBig, textBehind: true))).upright()
         #expect(longer.count == before.count + 6 && Self.holds(longer, Array("behind".utf8)))
         #expect(!Self.holds(longer, Array("PICTURE".utf8)))
@@ -84,7 +85,7 @@ import Vips
         #expect(block(without)?.rights() == nil)
     }
 
-    /// Every part of a sound block, and blocks of which any byte is another.
+    /// Every truncation of a valid block, and blocks with any byte changed.
     @Test func damagedBlocksAreReadToTheirEndOnly() {
         for isBig in [false, true] {
             let sound = Self.exif(isBig: isBig, textBehind: true)
@@ -116,7 +117,7 @@ import Vips
         packet.withUnsafeBytes { XMPRights.read($0) }
     }
 
-    /// What an XML parser finds in the items of each property.
+    /// The items of each property as found by an XML parser.
     private func items(_ packet: [UInt8]) throws -> String {
         let said = try Tool.run(
             [

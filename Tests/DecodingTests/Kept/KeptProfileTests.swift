@@ -7,7 +7,7 @@ import Vips
 
 @testable import Decoding
 
-/// Profiles that go with their pixels.
+/// Profiles that are kept with their pixels.
 @Suite struct KeptProfileTests {
     private static let all: KeptParts = [.profile, .grayProfile]
 
@@ -15,7 +15,7 @@ import Vips
         (0..<(48 * 32 * bands)).map { UInt8($0 * 37 % 256) }
     }
 
-    /// A file of those samples, of 48 by 32 pixels, with that profile, as Pillow writes it.
+    /// A file of those samples, 48 × 32 pixels, with that profile, written by Pillow.
     private static func file(
         _ name: String, _ mode: String, _ samples: [UInt8], profile: [UInt8]
     ) throws -> [UInt8] {
@@ -65,7 +65,7 @@ import Vips
         #expect(converted.samples != samples)
     }
 
-    /// Planes of a JPEG need not be joined where its colors stay.
+    /// The planes of a JPEG need not be merged if its colors aren't converted.
     @Test func aJPEGStaysInPlanes() throws {
         let plain = try Sources.encoded(.jpeg(quality: 90), 64, 48) { x, y, band in
             x * 3 + y * band
@@ -80,7 +80,7 @@ import Vips
         }
     }
 
-    /// Inks become sRGB as always.
+    /// CMYK is always converted to sRGB.
     @Test func aProfileOfInksIsNotKept() throws {
         let samples = Self.samples(bands: 4)
         let file = try Self.file("a.tif", "CMYK", samples, profile: TestProfile.oddInks)
@@ -89,7 +89,7 @@ import Vips
         #expect(kept.samples == (try decode(file)).samples)
     }
 
-    /// What is no profile, or is larger than 4 MiB, or explains other samples.
+    /// Invalid profiles, profiles above 4 MiB, and profiles for other samples.
     @Test func whatCannotBeKeptIsConverted() throws {
         let samples = Self.samples(bands: 3)
         // The first four bytes are its size.

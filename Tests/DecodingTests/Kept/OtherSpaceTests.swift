@@ -5,9 +5,9 @@ import StageKit
 import TestKit
 import Testing
 
-/// Profiles of another color space than the pixels have: they are ignored.
+/// Profiles for another color space than that of the pixels are ignored.
 @Suite struct OtherSpaceTests {
-    /// A file by Pillow, or `avifenc`, with and without the profile.
+    /// A file by Pillow or `avifenc`, with and without the profile.
     private static func files(
         _ name: String, _ mode: String, profile: [UInt8]
     ) throws -> (with: [UInt8], without: [UInt8]) {
@@ -51,7 +51,8 @@ import Testing
         #expect(try decode(with).samples == decode(without).samples)
     }
 
-    /// Three samples alike are converted: to another gray, as the profile's curve is another.
+    /// Gray is converted as three equal samples; the result differs because the profile's curve
+    /// does.
     @Test func aProfileOfColorsExplainsGray() throws {
         let (with, without) = try Self.files("a.jpg", "L", profile: TestProfile.rotatedRGB)
         let (found, plain) = (try decode(with), try decode(without))

@@ -3,11 +3,12 @@ import Messages
 import TestKit
 import Testing
 
-/// Colors that a file states by numbers, against what Chromium 156 draws of the same files.
+/// Colors that a file declares by numbers, compared with Chromium 156's rendering of the same
+/// files.
 @Suite struct StatedColorTests {
     private static let samples = [[200, 30, 40], [20, 180, 60], [128, 64, 32], [25, 25, 25]]
 
-    /// A PNG of the samples, with chunks in front of its pixels.
+    /// A PNG of the samples, with chunks before its pixels.
     private static func png(_ chunks: [(name: String, content: [UInt8])]) throws -> [UInt8] {
         let script = """
             import sys, zlib, struct
@@ -67,7 +68,8 @@ import Testing
         if !numbers.contains(2) { try expect(decode(other), wanted, within: 1) }
     }
 
-    /// A gamma near 1/2.2 alone is sRGB, chromaticities alone say nothing, and sRGB outranks both.
+    /// A gamma near 1/2.2 alone means sRGB, chromaticities alone have no effect, and sRGB overrides
+    /// both.
     @Test(arguments: [
         (
             100_000, false, false,
@@ -87,7 +89,7 @@ import Testing
         try expect(decode(Self.png(chunks)), wanted, within: 1)
     }
 
-    /// Curves of cameras are shown as that of sRGB, unlike in a PNG.
+    /// Camera transfer curves are treated as sRGB's, unlike in a PNG.
     @Test(arguments: [
         ("12/1/6", [[218, 0, 27], [0, 183, 31], [138, 58, 20], [25, 25, 25]]),
         ("9/14/9", [[249, 0, 27], [0, 191, 13], [154, 50, 20], [25, 25, 25]]),
@@ -105,7 +107,7 @@ import Testing
         try expect(decode(try #require(FileBytes.read(output))), wanted, within: 3)
     }
 
-    /// libjxl makes a profile of what a JPEG XL enumerates.
+    /// libjxl creates a profile from the enumerated color space of a JPEG XL.
     @Test(arguments: [
         ("RGB_D65_DCI_Rel_SRG", [[218, 0, 27], [0, 183, 31], [138, 59, 21], [25, 25, 25]]),
         ("RGB_D65_202_Rel_SRG", [[249, 0, 29], [0, 190, 14], [155, 49, 20], [25, 25, 25]]),
@@ -126,7 +128,7 @@ import Testing
         try expect(decode(try #require(FileBytes.read(output))), wanted, within: 2)
     }
 
-    /// A kept profile says what the numbers say: Little CMS makes the same of it.
+    /// The kept profile is equivalent to the numbers: Little CMS produces the same colors from it.
     @Test func theColorsAreKeptWithAProfile() throws {
         let file = try Self.png([("cICP", [12, 13, 0, 1])])
         let kept = try decode(file, keeping: [.profile])

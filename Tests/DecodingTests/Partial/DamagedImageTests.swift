@@ -7,7 +7,7 @@ import TestKit
 import Testing
 import Vips
 
-/// Files that are damaged or end early, refused or shown (SEMANTICS §11.38).
+/// Damaged or truncated files, refused or shown (SEMANTICS §11.38).
 @Suite struct DamagedImageTests {
     private static func decode(
         _ bytes: [UInt8], _ damaged: DamagedImages, need: DecodeNeed = .full,
@@ -31,7 +31,8 @@ import Vips
         }
     }
 
-    /// Refused by default, shown and marked where that is wanted; the header is read either way.
+    /// Expects that the file is refused by default and shown and marked as damaged on request; the
+    /// header is readable either way.
     private static func expectDamaged(
         _ bytes: [UInt8], _ comment: Comment, at place: SourceLocation = #_sourceLocation
     ) throws -> Decoded {
@@ -48,7 +49,7 @@ import Vips
         return shown
     }
 
-    /// Never an error and never marked; the samples are those of the whole file.
+    /// Expects no error and no mark, and the samples of the whole file.
     private static func expectWhole(
         _ bytes: [UInt8], like whole: [UInt8], _ comment: Comment,
         at place: SourceLocation = #_sourceLocation
@@ -60,7 +61,7 @@ import Vips
         }
     }
 
-    /// The samples of an image of one plane, without what its rows are padded with.
+    /// The samples of an image of one plane, without row padding.
     private static func pixels(of decoded: Decoded) throws -> [UInt8] {
         let planes = try #require(decoded.layout).planes
         try #require(planes.count == 1)
@@ -85,7 +86,7 @@ import Vips
         }
     }
 
-    /// The last two bytes of the codes, and then the end of image.
+    /// The last two bytes of entropy-coded data, and then the end-of-image marker.
     @Test func aJPEGWithoutItsLastCodesIsDamaged() throws {
         for file in [PartialFile.baseline, .progressive, .gray] {
             let bytes = try file.bytes()
@@ -93,7 +94,7 @@ import Vips
         }
     }
 
-    /// Of one with several scans those that are there are whole, and others are missing.
+    /// With several scans, those present are complete and others are missing.
     @Test func aJPEGThatEndsBetweenScansIsDamaged() throws {
         let bytes = try PartialFile.progressive.bytes()
         let marks = bytes.indices.dropLast().filter {
@@ -124,7 +125,7 @@ import Vips
         }
     }
 
-    /// Of other formats nothing is shown that is not whole.
+    /// Other formats are shown only if they are complete.
     @Test func aCutTIFFIsRefusedEitherWay() throws {
         let bytes = try Sources.encoded(.tiff(predicts: true), 200, 200) { x, y, band in
             (x * y + band) % 251
@@ -139,8 +140,8 @@ import Vips
 
     // MARK: - What ends behind its last pixel
 
-    /// How many colors the planes of the usual decoder have is another matter: a JPEG is compared
-    /// with what libvips makes of the whole file.
+    /// The color depth of the default decoder's planes is tested elsewhere: a JPEG is compared with
+    /// libvips' decode of the whole file.
     @Test func anEndOfImageIsNotNeeded() throws {
         for file in [PartialFile.baseline, .progressive, .gray, .restarts] {
             let bytes = try file.bytes()
@@ -188,7 +189,7 @@ import Vips
         #expect(shown.isDamaged && (2..<file.frames.count).contains(frames), "\(frames) frames")
     }
 
-    /// It is shown as a still image, and still lacks the other frames.
+    /// It is shown as a still image and still lacks the other frames.
     @Test func aCutAnimationOfOneWholeFrameIsDamaged() throws {
         let bytes = try AnimatedFile(made: "kept.gif").bytes.part(15)
         let error = #expect(throws: ImageError.self) {
@@ -200,7 +201,7 @@ import Vips
         #expect(shown.samples == (try Self.decode(bytes, .refuse)).samples)
     }
 
-    /// The first frame is a still that lacks nothing.
+    /// The first frame is a complete still image.
     @Test(arguments: ["kept.gif", "mixed.apng", "mixed.webp"])
     func theStillOfACutAnimationIsWhole(name: String) throws {
         let file = try AnimatedFile(made: name)
@@ -212,8 +213,8 @@ import Vips
 
     // MARK: - Public bug reports
 
-    /// What Chromium 156 drew at a tenth, at a quarter and at three quarters of the sides; nil if
-    /// it drew nothing yet.
+    /// Colors drawn by Chromium 156 at a tenth, a quarter and three quarters of the width and
+    /// height; nil if nothing is drawn yet.
     @Test(
         .enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"),
         arguments: [

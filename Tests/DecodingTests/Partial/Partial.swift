@@ -5,7 +5,7 @@ import StageContract
 import StageKit
 import Testing
 
-/// What a decode made of the first bytes of a file.
+/// The result of decoding the first bytes of a file.
 struct Partial {
     let info: ImageInfo
     let layout: PixelLayout?
@@ -14,7 +14,7 @@ struct Partial {
     var isShown: Bool { layout != nil }
 }
 
-/// Runs the stage on the beginning of a file and checks what holds for every such job.
+/// Runs the stage on the start of a file and checks the invariants of every such job.
 func partial(
     _ bytes: [UInt8], _ need: DecodeNeed = .full, frame: Int? = nil, keeping keeps: KeptParts = [],
     limits: ImageLimits = ImageLimits(), space: HeapSpace = HeapSpace(),
@@ -42,11 +42,11 @@ func partial(
 }
 
 extension [UInt8] {
-    /// So many hundredths of the bytes, from the first on.
+    /// That many percent of the bytes, from the start.
     func part(_ hundredths: Int) -> [UInt8] { Array(prefix(count * hundredths / 100)) }
 }
 
-/// How like two images are, in decibels; 99 where they are the same.
+/// The PSNR of two images in decibels; 99 if they are equal.
 func likeness(_ found: [UInt8], _ wanted: [UInt8]) -> Double {
     guard found.count == wanted.count, !found.isEmpty else { return 0 }
     var sum = 0

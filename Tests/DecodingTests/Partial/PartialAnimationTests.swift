@@ -27,7 +27,7 @@ import Testing
         #expect(pages == file.frames.count && shown)
     }
 
-    /// As soon as a second one is counted, the first one is whole.
+    /// As soon as a second frame is counted, the first is complete.
     @Test(arguments: names)
     func theFirstFrameIsShownWhenItIsThere(name: String) throws {
         let file = try AnimatedFile(made: name)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// Of a still image there is no other one.
+    /// A still image has no other frame.
     @Test(arguments: [PartialFile.baseline, .png, .lossy])
     func aStillImageHasItsFirstFrame(file: PartialFile) throws {
         let bytes = try file.bytes().part(70)
@@ -76,7 +76,7 @@ import Testing
         #expect(other?.details["limit"] == "pixelsMax")
     }
 
-    /// Colors that nobody sees do not count, and a file without transparency has three bands.
+    /// Colors of transparent pixels don't count, and a file without transparency has three bands.
     private func expectSame(_ found: Partial, _ wanted: [UInt8], _ what: String) {
         let bands = Int(found.layout?.planes[0].bands.rawValue ?? 0)
         guard bands >= 3, found.samples.count / bands == wanted.count / 4 else {

@@ -2,9 +2,9 @@ import ImageModel
 import TestKit
 import Testing
 
-/// Beginnings that are damaged as well.
+/// Partial files that are also damaged.
 @Suite struct PartialDamageTests {
-    /// What lies before the damage is shown.
+    /// The rows before the damage are shown.
     @Test(arguments: [PartialFile.png, .transparent, .lossless, .baseline])
     func damageBehindARowHidesNoRow(file: PartialFile) throws {
         var bytes = try file.bytes()

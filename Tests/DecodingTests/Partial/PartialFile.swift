@@ -4,7 +4,7 @@ import TestKit
 import Testing
 import Vips
 
-/// A file of each kind that is shown while it arrives, and what libvips makes of the whole of it.
+/// A file of each kind that is shown while it arrives, and libvips' decode of the whole file.
 enum PartialFile: String, CaseIterable {
     case baseline, restarts, progressive, gray = "grey"
     case png, adam7, palette, transparent
@@ -35,7 +35,7 @@ enum PartialFile: String, CaseIterable {
         }
     }
 
-    /// Slopes, a circle and something like noise.
+    /// Gradients, a circle and noise-like texture.
     private static func sample(_ x: Int, _ y: Int, _ band: Int) -> Int {
         if band == 3 { return 55 + x / 2 }
         let (across, down) = (x - 200, y - 150)
@@ -44,7 +44,7 @@ enum PartialFile: String, CaseIterable {
         return (isInside ? 200 - band * 60 : (x + band * 40) / 3 + y / 4) + noise
     }
 
-    /// A JPEG with a restart behind each MCU: more than libvips takes warnings for.
+    /// A JPEG with a restart marker after each MCU: more than libvips tolerates as warnings.
     private static func withRestarts(_ png: [UInt8]) throws -> [UInt8] {
         let folder = TemporaryDirectory()
         let (input, output) = (folder.write(png, to: "a.png"), folder.file("a.jpg"))
@@ -52,13 +52,13 @@ enum PartialFile: String, CaseIterable {
         return try #require(FileBytes.read(output))
     }
 
-    /// Samples of 16 bits that 8 would not hold, by ImageMagick.
+    /// A PNG by ImageMagick whose 16-bit samples don't fit into 8 bits.
     static func deepPNG() throws -> [UInt8] {
         try Tool.run(
             ["convert-im6.q16", "png:-", "-resize", "310x230!", "png48:-"], input: png.bytes())
     }
 
-    /// All samples of a whole file, by libvips alone.
+    /// All samples of a whole file, decoded by libvips alone.
     static func samples(of bytes: [UInt8], by loader: VipsLoader) throws -> [UInt8] {
         try VipsLibrary(loaders: [loader]).exclusively { () throws(VipsError) -> [UInt8] in
             let memory = UnsafeMutableRawBufferPointer.allocate(
@@ -91,7 +91,7 @@ enum PartialFile: String, CaseIterable {
     /// All samples of the whole file.
     func samples() throws -> [UInt8] { try Self.samples(of: bytes(), by: loader) }
 
-    /// Samples of a row.
+    /// Samples per row.
     var stride: Int { Self.width * bands }
 }
 

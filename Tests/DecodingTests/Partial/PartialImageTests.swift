@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-/// Files of every kind, as much of them as has arrived.
+/// Files of every kind, truncated at various positions.
 @Suite struct PartialImageTests {
     private static let size = PixelSize(width: PartialFile.width, height: PartialFile.height)
 
@@ -30,7 +30,7 @@ import Testing
         #expect(last == 99, "all bytes are the whole image")
     }
 
-    /// Each pass covers the area: what is seen at a fifth is like the image as a whole.
+    /// Each pass covers the whole area: a fifth of the file already resembles the complete image.
     @Test(arguments: [PartialFile.progressive, .adam7])
     func passesAreLikeTheImageFromTheBeginning(file: PartialFile) throws {
         let (bytes, whole) = try (file.bytes(), file.samples())
@@ -59,7 +59,7 @@ import Testing
         #expect(shown > 23 && (1...4).contains(refused), "\(shown) shown, \(refused) refused")
     }
 
-    /// The smallest steps there are, where the header ends and the pixels begin, and at the end.
+    /// Small steps where the header ends and the pixels begin, and single bytes at the end.
     @Test(arguments: PartialFile.allCases)
     func factsThatAreThereStay(file: PartialFile) throws {
         let bytes = try file.bytes()
@@ -74,11 +74,11 @@ import Testing
                 #expect(error.code == .badImageData && !hadFacts, "\(count) bytes: \(error)")
             }
         }
-        // A GIF has its first pixel two bytes later.
+        // In a GIF the first pixel follows two bytes later.
         #expect(hadFacts && (hadFactsAlone || file == .gif))
     }
 
-    /// Half a table cannot be read: what was there before it is shown.
+    /// An incomplete table can't be read; the image decoded before it is shown.
     @Test func aSegmentBetweenScansMayBeCutAnywhere() throws {
         let bytes = try PartialFile.progressive.bytes()
         let marks = bytes.indices.dropLast().filter {
@@ -104,7 +104,7 @@ import Testing
     }
 }
 
-/// The same with the type that is known.
+/// Runs `body` with its error narrowed to `ImageError`.
 func imageError<Value>(_ body: () throws -> Value) throws(ImageError) -> Value {
     do {
         return try body()

@@ -8,7 +8,7 @@ import TestKit
 import Testing
 import Vips
 
-/// What holds for whole images holds for their beginnings: limits, cancelling, turning, colors.
+/// Rules for whole images also apply to partial ones: limits, cancellation, orientation, colors.
 @Suite struct PartialLimitTests {
     @Test func aLargeHeaderIsRefused() throws {
         let big = Array("GIF89a".utf8) + [0x30, 0x75, 0x30, 0x75, 0, 0, 0, 0x2C, 0, 0, 0, 0]
@@ -42,7 +42,7 @@ import Vips
         #expect(error?.code == .arenaFull)
     }
 
-    /// Each would be read again and again in front of pixels that may never come.
+    /// Each chunk would be read again and again before pixels that may never arrive.
     @Test func aWebPOfManyChunksIsRefused() throws {
         let header = Array("RIFF".utf8) + [0, 0, 1, 0] + Array("WEBPVP8X".utf8)
         let bytes = header + [10, 0, 0, 0] + [0, 0, 0, 0, 9, 0, 0, 9, 0, 0]
@@ -55,7 +55,7 @@ import Vips
         }
     }
 
-    /// A PNG or JPEG of that size whose pixels are missing.
+    /// A PNG or JPEG of that size without its pixels.
     private static func png(side: Int) throws -> [UInt8] {
         let small = try Sources.encoded(.png(compression: 1), 8, 8) { x, _, _ in x }
         var bytes = Array(small.prefix(70))
@@ -91,7 +91,8 @@ import Vips
         #expect(error?.code == .cancelled)
     }
 
-    /// Pixels are made before there is space for them: only the flag itself ends it in time.
+    /// Pixels are computed before space is reserved, so only the cancellation flag stops the job in
+    /// time.
     @Test(arguments: [
         VipsEncoding.jpeg(quality: 90), .jpeg(quality: 90, progressive: true),
         .png(compression: 6), .png(compression: 6, interlaced: true),
@@ -103,14 +104,14 @@ import Vips
         let began = clock.now
         #expect(try partial(bytes).isShown)
         let whole = clock.now - began
-        // A busy machine may sleep too long: then it is cancelled earlier the next time.
+        // A busy machine may sleep too long, so the next attempt cancels earlier.
         let isStopped = try (1...8).contains { attempt in
             try isStoppedMidway(bytes, after: whole / (2 << attempt))
         }
         #expect(isStopped, "it went on to the end of its pixels")
     }
 
-    /// Whether a job that is cancelled after a while ends before it has space for its pixels.
+    /// Whether a job that is cancelled after `pause` ends before it reserves space for its pixels.
     private func isStoppedMidway(_ bytes: [UInt8], after pause: Duration) throws -> Bool {
         let (cancellation, reserved) = (CancellationFlag(), Recorder<Bool>())
         let canceller = try Thread(name: "canceller") {
@@ -144,7 +145,7 @@ import Vips
         #expect(try partial(bytes.part(60)).info.size == found.info.size)
     }
 
-    /// Colors are those of the whole image, by its profile or with it.
+    /// Colors are those of the whole image, converted by its profile or kept with it.
     @Test func profilesAreApplied() throws {
         let jpeg = try PartialFile.baseline.bytes().withProfile(TestProfile.rotatedRGB)
         let found = try partial(jpeg)
@@ -168,7 +169,7 @@ import Vips
         let bytes = try Fixtures.read("images/\(name)")
         let (found, wanted) = try (partial(bytes), decode(bytes))
         #expect(found.info == wanted.image.info)
-        // Planes are joined by another rounding.
+        // Merging planes rounds differently.
         if wanted.layout == found.layout { #expect(found.samples == wanted.samples) }
         let half = try partial(bytes.part(60))
         #expect(half.isShown && half.layout == found.layout)

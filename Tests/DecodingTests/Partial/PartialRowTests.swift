@@ -5,9 +5,9 @@ import TestKit
 import Testing
 import Vips
 
-/// Rows that have arrived beside those of libvips, and what lies below them.
+/// Rows that have arrived, compared with those of libvips, and the area below them.
 @Suite struct PartialRowTests {
-    /// So many rows are as in the whole image, from the first on.
+    /// The number of leading rows that equal the whole image's.
     private func sameRows(_ found: [UInt8], _ whole: [UInt8], _ file: PartialFile) -> Int {
         (0..<PartialFile.height).first { row in
             let range = row * file.stride..<(row + 1) * file.stride
@@ -27,15 +27,15 @@ import Vips
             let rows = sameRows(found, whole, file)
             #expect(rows > last && rows < PartialFile.height, "\(part) %: \(rows) rows")
             last = rows
-            // A GIF ends within a row; a JPEG within its MCUs, which are 16 rows high, and colors
-            // of the row before are mixed with those of the next one.
+            // A GIF ends within a row; a JPEG within its MCUs, which are 16 rows high, and chroma
+            // upsampling mixes each row with the next.
             let first = min(rows + (file.isJPEG ? 18 : 1), PartialFile.height)
             let rest = found[(first * file.stride)...]
             #expect(rest.allSatisfy { $0 == (file.isJPEG ? 128 : 0) }, "\(part) %")
         }
     }
 
-    /// Where a scan of a progressive JPEG has come halfway down, the scans before it show below.
+    /// If a scan of a progressive JPEG is half complete, earlier scans show below it.
     @Test func allRowsAreShownFromTheSecondScanOn() throws {
         let bytes = try PartialFile.progressive.bytes()
         let found = try partial(bytes.part(50)).samples
@@ -46,7 +46,7 @@ import Vips
         #expect(!early.allSatisfy { $0 == 128 })
     }
 
-    /// The first pass has one pixel of 64, which fills its block.
+    /// The first pass has one of 64 pixels, which fills its block.
     @Test func aPassFillsTheArea() throws {
         let file = PartialFile.adam7
         let (bytes, whole) = try (file.bytes(), file.samples())
@@ -71,12 +71,12 @@ import Vips
         #expect(found.layout?.planes[0].activeHeight == wanted.layout?.planes[0].activeHeight)
         let half = try partial(bytes.part(60), need)
         #expect(half.layout == found.layout)
-        // At an eighth the first scan is all there is.
+        // At an eighth only the first scan matters.
         let isWhole = file == .progressive && reduction == 8
         #expect((half.samples == found.samples) == isWhole)
     }
 
-    /// Python's zlib says how many rows of the file have arrived.
+    /// Python's zlib computes how many rows of the file have arrived.
     @Test(arguments: [PartialFile.png, .palette, .transparent])
     func allRowsOfAPNGThatHaveArrivedAreShown(file: PartialFile) throws {
         let (bytes, whole) = try (file.bytes(), file.samples())

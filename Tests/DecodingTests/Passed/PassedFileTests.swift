@@ -7,13 +7,14 @@ import TestKit
 import Testing
 import Vips
 
-/// Sources that are results as files, without their metadata (SEMANTICS §11.37).
+/// Sources that become the result without re-encoding, stripped of their metadata (SEMANTICS
+/// §11.37).
 @Suite struct PassedFileTests {
     private static let hidden = Array("HIDDEN".utf8)
     private static let unchanged = Passing(isUnchanged: true, metadata: .nothing)
 
-    /// What comes of a decode that lets files pass: the bytes of the file, or `nil` where there
-    /// are pixels.
+    /// Decodes with passthrough permitted. Returns the bytes of the file, or `nil` if the result is
+    /// pixels.
     private func passed(
         _ bytes: [UInt8], _ passing: Passing = unchanged, allFrames: Bool = false,
         need: DecodeNeed = .full, by family: FormatFamily = .raster
@@ -40,7 +41,7 @@ import Vips
 
     private static func jpeg() throws -> [UInt8] { try Sources.marked(.jpeg(quality: 90), 64, 48) }
 
-    /// Segments of every sort that is not needed, anywhere before the end, and bytes behind it.
+    /// Unneeded segments of every kind, anywhere before the end, and bytes after the end.
     @Test func segmentsOfAJPEGThatNobodyNeedsAreLeftOut() throws {
         let plain = try Self.jpeg()
         var file = plain
@@ -55,7 +56,7 @@ import Vips
         #expect(try decode(#require(made)).samples == decode(plain).samples)
     }
 
-    /// A small image in JFIF, and what stands behind the numbers of Adobe.
+    /// A thumbnail in JFIF, and data after Adobe's fields.
     @Test func keptSegmentsHaveNothingMore() throws {
         let jfif =
             Array("JFIF\0".utf8) + [1, 2, 0, 0, 1, 0, 1, 1, 2] + Self.hidden
@@ -71,14 +72,14 @@ import Vips
         #expect(made[2...].starts(with: [0xFF, 0xE0, 0, 16] + Array("JFIF\0".utf8)))
     }
 
-    /// A file that breaks off, or whose lengths lead nowhere, is no file that passes.
+    /// A truncated file, or one with invalid lengths, isn't passed through.
     @Test func aJPEGThatCannotBeFollowedIsDecoded() throws {
         let plain = try Self.jpeg()
         for cut in [plain.count - 1, plain.count - 2, plain.count - 40] {
             let made = try? passed(Array(plain[..<cut]))
             #expect(made?.file == nil, "\(cut)")
         }
-        // Reserved markers, whose meaning nobody knows.
+        // Reserved markers without a defined meaning.
         for marker: UInt8 in [0xC8, 0xDE, 0xDF, 0xF0, 0xFD, 0x02] {
             let made = try? passed(plain.withSegment(marker, Self.hidden))
             #expect(made?.file == nil, "\(marker)")
@@ -117,7 +118,7 @@ import Vips
             + data + [UInt8](repeating: 0, count: data.count % 2)
     }
 
-    /// The chunk of the pixels alone: libvips writes others around it.
+    /// The pixel chunk alone: libvips wraps it in others.
     private static func webpPixels(_ file: [UInt8]) throws -> [UInt8] {
         let start = try #require(file.firstRange(of: Array("VP8 ".utf8))).lowerBound
         let length = file[(start + 4)..<(start + 8)].reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -158,14 +159,14 @@ import Vips
         let file = Self.gif + more + loops + frame + more + frame + [0x3B] + Self.hidden
         let made = try #require(try passed(file, allFrames: true).file)
         #expect(made == Self.gif + loops + frame + frame + [0x3B])
-        // As a still it is decoded, unless its format is named.
+        // For a still image it is decoded, unless its format is named.
         #expect(try passed(file).file == nil)
         let named = Passing(formats: [.gif], isUnchanged: false, metadata: .nothing)
         #expect(try passed(file, named).file == made)
         #expect((try? passed(Array(file.dropLast(7)), allFrames: true))?.file == nil)
     }
 
-    /// What has no file without metadata here is decoded, unless all of it stays.
+    /// Formats without a metadata-stripping pass are decoded, unless all metadata is kept.
     @Test func othersPassOnlyWithAllTheyHave() throws {
         let tiff = try Sources.marked(.tiff(predicts: false), 64, 48)
         #expect(try passed(tiff).file == nil)
@@ -216,7 +217,7 @@ import Vips
         let file = try packed(Array(text.utf8))
         #expect(try passed(file, Self.drawings).file == Array(text.utf8))
         #expect(try decode(file, .header).image.info.size == PixelSize(width: 4, height: 3))
-        // What is none, is damaged, or says that it is larger than it may be.
+        // Not a drawing, damaged, or larger than permitted.
         let bomb = try packed([UInt8](repeating: 0x20, count: 17 << 20) + Array(text.utf8))
         var damaged = file
         damaged[damaged.count / 2] ^= 0x55
@@ -228,7 +229,8 @@ import Vips
 
     // MARK: - Reductions
 
-    /// A file passes only if the reduction leaves its size; one that is turned counts as displayed.
+    /// A file passes through only if no reduction is needed; a rotated one counts with its
+    /// displayed size.
     @Test func whatIsReducedIsDecoded() throws {
         let file = try Self.jpeg()
         let turned = file.withEXIF(orientation: 6)
@@ -245,8 +247,8 @@ import Vips
 
     // MARK: - Damage
 
-    /// Any byte of a file is another one, and any part of it is missing: nothing is read that is
-    /// not there, and what passes has what the file has at most.
+    /// With any byte changed or any part missing, nothing is read out of bounds, and the output
+    /// contains at most what the file contains.
     @Test(arguments: ["jpeg", "png", "webp", "gif"])
     func damagedFilesAreReadToTheirEndOnly(format: String) throws {
         let file: [UInt8] =
