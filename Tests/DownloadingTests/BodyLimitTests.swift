@@ -4,8 +4,8 @@ import Messages
 import TestKit
 import Testing
 
-/// A body may have as many bytes as its limit says and not one more, in whichever way it comes. The
-/// limit is that of the bytes that are handed over: decoded, decrypted, and with all parts.
+/// A body may have exactly as many bytes as its limit, however it arrives. The limit applies to the
+/// delivered bytes: decoded, decrypted, and with all ranges combined.
 @Suite struct BodyLimitTests {
     enum Way: CaseIterable, Sendable {
         case announced, chunked, untilClose, inParts, coded, decrypted
@@ -28,7 +28,7 @@ import Testing
         get throws { .bytes(try PackedBodies.gzip(bytes)) }
     }
 
-    /// The first half, without saying how long the whole is, and then the second one.
+    /// The first half without a total length, then the second half.
     private static var inParts: OriginBehavior {
         OriginBehavior { request in
             var response = OriginResponse(Self.bytes)

@@ -6,10 +6,10 @@ import Testing
 
 /// Bodies in content and transfer codings.
 @Suite struct CodingTests {
-    /// Bytes that hardly get fewer: more come than wait to be decoded.
+    /// Hardly compressible bytes, so that more arrive than are queued for decoding.
     private static let plain = RandomBytes.make(3_000_000)
 
-    /// Names of a coding, and how it is made.
+    /// Names of a coding and how to produce it.
     enum Packing: String, CaseIterable, Sendable {
         case gzip, xGzip, deflate, rawDeflate, members, identity, spelled
 
@@ -120,7 +120,7 @@ import Testing
         #expect(bench.space.liveCount == 0)
     }
 
-    /// What is wrong with a body of gzip.
+    /// What is wrong with a gzip body.
     enum Damage: CaseIterable, Sendable {
         case cutOff, cutInHeader, noGzip, checkSum, followed
 
@@ -167,7 +167,7 @@ import Testing
         let failure = try #require(await bench.failure())
         #expect(failure.code == .limitExceeded)
         #expect(failure.details["limit"] == "\(8 << 20)")
-        // Blocks double, and the old one is there until the new one has its bytes.
+        // Blocks double, and the old one stays until its bytes are copied.
         #expect(bench.space.usedBytesMax <= 3 * (8 << 20))
         #expect(bench.space.liveCount == 0)
     }
@@ -196,7 +196,7 @@ import Testing
         #expect((bench.progress.values.last?.received ?? 0) < 900 << 20)
     }
 
-    /// Ten bodies that become 64 MiB each do not hold up one that is small.
+    /// Ten bodies that expand to 64 MiB each don't delay a small one.
     @Test func othersGoOnBetweenTurns() async throws {
         let bench = try DownloadBench(bytesMax: 4 << 30) {
             $0.progressIntervalMilliseconds = 0
@@ -218,7 +218,7 @@ import Testing
     }
 }
 
-/// Bytes that no coding makes fewer, the same each time.
+/// Incompressible bytes, the same each time.
 enum RandomBytes {
     static func make(_ count: Int) -> [UInt8] {
         var generator = SeededGenerator(seed: 15)

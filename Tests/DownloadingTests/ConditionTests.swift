@@ -14,7 +14,7 @@ import Testing
         #expect(bench.space.liveCount == 0)
     }
 
-    /// What is obeyed goes along, however long the field is.
+    /// Directives that are honored are passed on, however long the field is.
     @Test(arguments: [
         (nil, nil), ("Max-Age=60", "max-age=60"), ("max-age=60, No-Store", "no-store, max-age=60"),
         ("private", "private"), ("private, no-store", "no-store, private"), ("x=1", nil),
@@ -31,7 +31,7 @@ import Testing
         #expect(failure?.details["expiresIn"] == nil)
     }
 
-    /// How old an answer is only the worker knows: it has the clock (RFC 9111 §4.2.3).
+    /// Only the worker knows the age of a response: it has the clock (RFC 9111 §4.2.3).
     @Test(arguments: [true, false]) func anAnswerSaysHowOldItIs(isNew: Bool) async throws {
         let bench = try DownloadBench()
         bench.origin.route(
@@ -74,7 +74,7 @@ import Testing
         #expect(request.header("x-mine") == "1")
     }
 
-    /// The conditions are those of the job, wherever a redirect leads.
+    /// The conditions are those of the job, even after a redirect.
     @Test func theTargetOfARedirectIsAskedWithTheConditions() async throws {
         let bench = try DownloadBench()
         bench.origin.route("/from", .redirect(to: "/a.png"))
@@ -84,7 +84,7 @@ import Testing
         #expect(bench.space.liveCount == 0)
     }
 
-    /// A body that came is another one than that of the conditions: its rest is asked for without
+    /// The body that arrived isn't the one of the conditions, so its rest is requested without
     /// them.
     @Test func theRestOfABodyIsAskedForWithoutConditions() async throws {
         let bench = try DownloadBench()

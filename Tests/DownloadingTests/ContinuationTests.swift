@@ -4,11 +4,11 @@ import Messages
 import TestKit
 import Testing
 
-/// Transfers that break off and go on where they were (SEMANTICS §10.7).
+/// Interrupted transfers that resume where they stopped (SEMANTICS §10.7).
 @Suite struct ContinuationTests {
     private static let bytes = OriginBody.generatedBytes(count: 200_000)
 
-    /// Sends what is asked for, and closes the connection after so many bytes of it.
+    /// Serves the requested range and closes the connection after that many bytes of it.
     private static func origin(
         of whole: [UInt8] = ContinuationTests.bytes, etag: String? = "\"e\"",
         breakingAfter counts: [Int],
@@ -59,8 +59,8 @@ import Testing
         #expect((body.etag, body.contentType) == ("\"f\"", "image/gif"))
     }
 
-    /// A part that is shorter than what was asked for is followed by the next, whether or not it
-    /// repeats how long the whole is.
+    /// A range shorter than requested is followed by a request for the next, whether or not it
+    /// repeats the total length.
     @Test(arguments: ["200000", "*"])
     func anOriginMaySendLessThanTheRest(total: String) async throws {
         let bench = try DownloadBench()
@@ -79,7 +79,7 @@ import Testing
 
     // MARK: - Several breaks
 
-    /// What a part said of the length of the whole is forgotten with that whole.
+    /// The total length from a range is discarded when the body changes.
     @Test(arguments: [90_000, 250_000])
     func anotherBodyAfterAPartComesWhole(count: Int) async throws {
         let bench = try DownloadBench()
@@ -96,8 +96,8 @@ import Testing
         #expect(bench.space.liveCount == 1)
     }
 
-    /// It is the third break, after which the rest is asked for the last time.
-    /// Bytes of the body before it count for nothing.
+    /// The third interruption, after which the rest is requested for the last time. Bytes of the
+    /// previous body don't count.
     @Test(arguments: [210_000, 60_000])
     func anotherBodyThatBreaksOffGoesOnByItsOwnTag(after count: Int) async throws {
         let bench = try DownloadBench()
@@ -125,7 +125,7 @@ import Testing
         #expect(body.account?.continuations == 3)
     }
 
-    /// A body of unknown length whose first part says how long it is: that counts for the next.
+    /// For a body of unknown length, the total from the first range applies to the next.
     @Test(arguments: [("*", true), ("199999", false)])
     func whatAPartSaidOfTheWholeCounts(total: String, isTaken: Bool) async throws {
         let bench = try DownloadBench()
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    /// A redirect in place of the rest: another image, of which no part is here.
+    /// A redirect in place of the rest means another image, of which nothing has been received.
     @Test func aRedirectInPlaceOfTheRestBeginsAnew() async throws {
         let bench = try DownloadBench()
         let other = OriginBody.generatedBytes(from: 7, count: 90_000)
@@ -205,7 +205,7 @@ import Testing
         #expect(bench.origin.requestCount("/a.png") == 1)
     }
 
-    /// Each of these would put bytes where they do not belong.
+    /// Each of these would put bytes at the wrong offset.
     @Test(arguments: [
         "bytes 0-199999/200000", "bytes 100001-199999/200000", "bytes 100000-199999/200001",
         "bytes 100000-99999/200000", "bytes */200000", "chars 100000-199999/200000", "",
@@ -224,7 +224,7 @@ import Testing
         #expect(bench.space.liveCount == 0)
     }
 
-    /// Nobody says how long the whole is: the part may be the last one or not.
+    /// Without a total length, this part may or may not be the last.
     @Test func aPartOfAnUnknownWholeIsRefused() async throws {
         let bench = try DownloadBench()
         bench.origin.route(
@@ -254,7 +254,7 @@ import Testing
         #expect(await bench.failure()?.code == .shortBody)
     }
 
-    /// The origin says that the body has no such range: it is not the one that broke off.
+    /// The origin rejects the range: the body is no longer the interrupted one.
     @Test func aRefusedRangeIsAShortBody() async throws {
         let bench = try DownloadBench()
         bench.origin.route(
@@ -266,7 +266,7 @@ import Testing
         #expect(bench.space.liveCount == 0)
     }
 
-    /// Its bytes are not those of the body that is here.
+    /// Its bytes don't continue the body received so far.
     @Test func aPartInACodingIsRefused() async throws {
         let bench = try DownloadBench()
         bench.origin.route(

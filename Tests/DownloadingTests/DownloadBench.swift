@@ -3,7 +3,7 @@ import ImageModel
 import Messages
 import TestKit
 
-/// An origin, a downloader that may reach it, and all that it says.
+/// An origin, a downloader that may connect to it, and all of its reports.
 final class DownloadBench: Sendable {
     let origin: OriginServer
     let space: HeapSpace
@@ -11,7 +11,7 @@ final class DownloadBench: Sendable {
     let progress = Recorder<JobProgress>()
     let downloader: Downloader
 
-    /// With `gate` the downloader stands at the report of bytes until it opens.
+    /// With `gate`, the downloader blocks when it reports bytes until the gate opens.
     init(
         bytesMax: Int = 1 << 30, origin: OriginServer = OriginServer(), gate: Gate? = nil,
         change: (inout DownloadConfiguration) -> Void = { _ in }
@@ -19,9 +19,9 @@ final class DownloadBench: Sendable {
         self.origin = origin
         var configuration = DownloadConfiguration(version: "test")
         configuration.allowedAddresses = [origin.authority]
-        // Only the tests of slowness may find a loaded machine too slow.
+        // Only the tests of slow transfers may find a loaded machine too slow.
         configuration.lowSpeedSeconds = 600
-        // Only the test of that may find the same bytes twice, however slow a machine is.
+        // Only its own test may see the same bytes handed out twice, however slow the machine.
         configuration.handOutAgainMilliseconds = 3_600_000
         change(&configuration)
         space = HeapSpace(bytesMax: bytesMax)
@@ -33,7 +33,7 @@ final class DownloadBench: Sendable {
             }, onOutcome: { [outcomes] in outcomes.append($0) })
     }
 
-    /// Starts a job for a path of the origin, or for a whole URL.
+    /// Starts a job for a path of the origin or for a complete URL.
     func start(
         _ place: String, id: UInt64 = 1, headers: [HTTPHeader] = [],
         bodyBytesMax: UInt64 = 1 << 30, millisecondsLeft: UInt32 = 60_000,
@@ -51,7 +51,7 @@ final class DownloadBench: Sendable {
                 priority: .normal, wantsProgress: wantsProgress, wantsArrived: wantsArrived))
     }
 
-    /// Has a job report its progress from now on, or hand out what has arrived.
+    /// Makes a job report its progress from now on, or hand out the bytes that have arrived.
     func listen(to id: JobID, looks: Bool = false) {
         downloader.adjust(
             JobAdjustment(
@@ -59,7 +59,7 @@ final class DownloadBench: Sendable {
                 wantsArrived: looks))
     }
 
-    /// The only outcome so far, or nil where none comes.
+    /// The only outcome so far, or nil if none arrives.
     func outcome() async -> JobOutcome? {
         await outcomes.wait()?.first
     }

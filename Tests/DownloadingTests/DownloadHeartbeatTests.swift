@@ -4,7 +4,7 @@ import Messages
 import TestKit
 import Testing
 
-/// What others see of the thread with which a downloader does everything.
+/// How the heartbeat shows the state of the downloader's only thread.
 @Suite struct DownloadHeartbeatTests {
     @Test func aThreadThatStandsNamesTheJobAtWhichItStands() async throws {
         let origin = OriginServer()

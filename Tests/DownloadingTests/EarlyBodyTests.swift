@@ -4,11 +4,11 @@ import Messages
 import TestKit
 import Testing
 
-/// What has arrived is handed out while the rest comes (PROTOCOL, Progress).
+/// Partial bodies are handed out while the rest arrives (PROTOCOL, Progress).
 @Suite struct EarlyBodyTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    /// The next part that is handed out, with as many bytes.
+    /// The next part handed out that has that many bytes.
     private func part(_ bench: DownloadBench, of bytes: Int) async -> JobProgress? {
         let reports = await bench.progress.wait {
             $0.arrived?.length == UInt64(bytes)
@@ -41,7 +41,8 @@ import Testing
         #expect(bench.space.liveCount == 0)
     }
 
-    /// The next one waits for the one before, and comes then although no more bytes do.
+    /// A part waits until the previous one is returned, and is then handed out even without further
+    /// bytes.
     @Test func oneIsOutAtATime() async throws {
         let bench = try DownloadBench { $0.progressIntervalMilliseconds = 20 }
         let (turnstile, gate) = (Turnstile(), Gate())
@@ -52,7 +53,7 @@ import Testing
         turnstile.admit()
         let early = try #require(await part(bench, of: 10)?.arrived)
         turnstile.admit()
-        // The loop has had a turn in which it might have handed out twenty bytes.
+        // The loop has completed a turn in which it could have handed out twenty bytes.
         bench.start("/b", id: 2)
         #expect(await bench.progress.wait { $0.id == JobID(2) })
         #expect(bench.progress.values.count { $0.arrived != nil } == 1)
@@ -64,7 +65,7 @@ import Testing
         gate.open()
     }
 
-    /// Whoever had no time for the bytes gets them again, as long as nothing more comes.
+    /// A recipient that was too busy gets the same bytes again if nothing more arrives.
     @Test func theSameBytesComeAgainWhereNothingElseDoes() async throws {
         let bench = try DownloadBench {
             ($0.progressIntervalMilliseconds, $0.handOutAgainMilliseconds) = (1, 1)
@@ -101,7 +102,7 @@ import Testing
         #expect(await bench.outcome() != nil)
     }
 
-    /// A body grows by moving: what was handed out stays where it is.
+    /// A growing body is reallocated: the part that was handed out stays valid.
     @Test func aPartStaysWhereTheBodyMoves() async throws {
         let bench = try DownloadBench { $0.progressIntervalMilliseconds = 0 }
         let turnstile = Turnstile()

@@ -4,7 +4,7 @@ import Messages
 import TestKit
 import Testing
 
-/// One way for a download to fail, and what callers get.
+/// One cause of a failed download, and the error that callers get.
 struct FailureCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let code: ErrorCode

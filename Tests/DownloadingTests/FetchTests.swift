@@ -4,7 +4,7 @@ import Messages
 import TestKit
 import Testing
 
-/// Bodies that arrive.
+/// Successful downloads.
 @Suite struct FetchTests {
     @Test func aBodySaysHowItCame() async throws {
         let bench = try DownloadBench()

@@ -3,14 +3,14 @@ import Messages
 import StageContract
 import TestKit
 
-/// An output space on the heap, with a limit, that keeps account.
+/// An output space on the heap, with a limit, that records its use.
 final class HeapSpace: SharingSpace {
     struct Account: Sendable {
         var nextID: UInt64 = 1
         var live: [UInt64: OutputBlock] = [:]
-        /// Ids of the bytes of each block that was shared.
+        /// IDs of each shared block's bytes.
         var ids: [Int: Int] = [:]
-        /// What was asked for, in order.
+        /// Reserved sizes in order.
         var reservations: [Int] = []
         var usedBytes = 0
         var usedBytesMax = 0
@@ -82,12 +82,12 @@ final class HeapSpace: SharingSpace {
 
     func isInUse(_ id: BlockID) -> Bool { account.current.live[id.value] != nil }
 
-    /// Gives back what a reference names.
+    /// Frees the block of a reference.
     func free(_ id: BlockID) {
         if let block = account.current.live[id.value] { discard(block) }
     }
 
-    /// The bytes that a reference names.
+    /// The bytes of a reference.
     func bytes(_ reference: BlockReference) -> [UInt8]? {
         account.current.live[reference.block.value].map {
             Array($0.bytes[..<Int(reference.length)])

@@ -25,7 +25,7 @@ import Testing
         #expect(try await agent(3) == "Imagebus/test", "what is not set is as the option says")
     }
 
-    /// What runs is judged as it was begun.
+    /// A running transfer keeps the settings with which it started.
     @Test func aRunningTransferStaysAsItWasBegun() async throws {
         let bench = try DownloadBench()
         let gate = Gate()

@@ -4,12 +4,12 @@ import Messages
 import TestKit
 import Testing
 
-/// One way for an origin to break the rules of HTTP, and what becomes of the download.
+/// A violation of HTTP by an origin, and the expected result of the download.
 struct Misbehavior: Sendable, CustomTestStringConvertible {
     enum End: Sendable, Equatable {
-        /// These bytes are the body.
+        /// The download succeeds with this body.
         case body(String)
-        /// The download fails so.
+        /// The download fails with this code.
         case error(ErrorCode)
     }
 
@@ -21,14 +21,14 @@ struct Misbehavior: Sendable, CustomTestStringConvertible {
         (testDescription, self.end, self.answer) = (description, end, answer)
     }
 
-    /// An answer byte for byte; the connection closes after it.
+    /// A raw response; the connection closes after it.
     init(_ description: String, _ end: End, raw text: String) {
         self.init(description, end, .raw(Array(text.utf8)))
     }
 }
 
-/// Origins that misbehave, beside those of `FailureTests`: each download ends once, with a body
-/// that is whole or with a typed error, and the next one works.
+/// Misbehaving origins beyond those of `FailureTests`: each download ends once, with a complete
+/// body or a typed error, and the next one works.
 @Suite struct MisbehavingOriginTests {
     private static let ok = "HTTP/1.1 200 OK\r\n"
     private static let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
@@ -54,7 +54,7 @@ struct Misbehavior: Sendable, CustomTestStringConvertible {
                 + "a\r\n0123456789\r\n0\r\n\r\n"),
         Misbehavior(
             "no length at all", .body("0123456789"), raw: ok + "\r\n0123456789"),
-        // Chunks (RFC 9112 §7.1). libcurl tells them and a lost connection not apart.
+        // Chunks (RFC 9112 §7.1). libcurl doesn't distinguish them from a lost connection.
         Misbehavior(
             "a chunk without a number", .error(.connectionBroken), raw: chunked + "xyz\r\nabc"),
         Misbehavior(
@@ -108,7 +108,7 @@ struct Misbehavior: Sendable, CustomTestStringConvertible {
             plain.changed {
                 $0.headers = (0..<1_000).map { ("Set-Cookie", "name\($0)=value") }
             }),
-        // Fields that are kept: they stay within what a message may have.
+        // Fields that are kept, within the limits of a message.
         Misbehavior(
             "an entity tag of 8 KB", .body("0123456789"),
             plain.with(header: "ETag", "\"\(String(repeating: "e", count: 8_000))\"")),
@@ -144,7 +144,7 @@ struct Misbehavior: Sendable, CustomTestStringConvertible {
             .redirect(to: "//10.255.255.1/")),
     ]
 
-    /// 1 MiB of zeros, as `gzip -9n` writes them.
+    /// 1 MiB of zeros compressed by `gzip -9n`.
     private static let bomb: [UInt8] =
         [
             0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xed, 0xc1, 0x31,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Downloading
 
-/// Which names are looked up while silent name servers keep threads.
+/// Which names are resolved while unresponsive name servers occupy threads.
 @Suite struct NameLookupsTests {
     private func at(_ milliseconds: Int) -> Instant {
         Instant(nanoseconds: 1_000_000_000).adding(milliseconds: milliseconds)

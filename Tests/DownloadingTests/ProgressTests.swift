@@ -4,7 +4,7 @@ import Messages
 import TestKit
 import Testing
 
-/// What is reported while bytes arrive.
+/// Progress reports while bytes arrive.
 @Suite struct ProgressTests {
     @Test func theFirstReportHasNoBytesAndTheLastHasAll() async throws {
         let bench = try DownloadBench { $0.progressIntervalMilliseconds = 3_600_000 }
@@ -58,7 +58,7 @@ import Testing
         #expect(await bench.progress.wait(until: { $0.id == JobID(2) }))
         bench.listen(to: JobID(1))
         #expect(await bench.progress.wait(until: { $0.id == JobID(1) }))
-        // Those who listen already are told nothing twice.
+        // A listener that is already subscribed gets no duplicate reports.
         bench.listen(to: JobID(1))
         bench.listen(to: JobID(3))
         gate.open()

@@ -4,7 +4,7 @@ import Messages
 import TestKit
 import Testing
 
-/// What tinyproxy refuses by itself is not told as an answer of the origin.
+/// A refusal by tinyproxy itself isn't reported as a response of the origin.
 @Suite struct ProxyRefusalTests {
     private let authority: TestAuthority
     private let origin = OriginServer()
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// A tunnel to another port than 443.
+    /// A tunnel to a port other than 443.
     @Test func aForbiddenTunnelIsThatOfTheProxy() async throws {
         let proxy = try ForwardProxy(["ConnectPort 443"])
         let bench = try bench(proxy.url)
@@ -39,7 +39,7 @@ import Testing
         #expect(origin.totalRequestCount == 0 && bench.space.liveCount == 0)
     }
 
-    /// Both ways of asking: a tunnel, and a request that it hands on.
+    /// Both kinds of requests: a tunnel, and a forwarded request.
     @Test(arguments: [true, false])
     func aProxyThatAsksForAPasswordSaysWhereItGoes(isSecure: Bool) async throws {
         let proxy = try ForwardProxy(["BasicAuth ann sesame"])
@@ -58,7 +58,7 @@ import Testing
         #expect(known.space.bytes(body.reference) == [1, 2])
     }
 
-    /// Nobody listens there; it may pass.
+    /// Nothing listens there; the failure is transient.
     @Test func aProxyThatDoesNotReachTheOriginIsAskedAgain() async throws {
         let closed = "127.0.0.1:1"
         let proxy = try ForwardProxy()
@@ -70,7 +70,7 @@ import Testing
         #expect(failure.details["proxyStatus"]?.hasPrefix("5") == true, "\(failure.details)")
     }
 
-    /// Behind the tunnel it is the origin that answers.
+    /// Inside the tunnel, the origin answers.
     @Test func aStatusBehindTheTunnelIsTheOrigins() async throws {
         let proxy = try ForwardProxy()
         origin.route("/403", .status(403))

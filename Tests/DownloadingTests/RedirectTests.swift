@@ -4,7 +4,7 @@ import Messages
 import TestKit
 import Testing
 
-/// Redirects are admitted like the URL before them (SEMANTICS §10.2).
+/// Redirect targets are checked like the original URL (SEMANTICS §10.2).
 @Suite struct RedirectTests {
     private static let secrets = ["authorization", "cookie", "x-api-key"]
 
@@ -34,7 +34,7 @@ import Testing
         #expect(Self.secrets.allSatisfy { back.header($0) == nil }, "it was sent by another host")
     }
 
-    /// A secret in a header whose name says nothing of who asks.
+    /// A secret in a header whose name doesn't suggest credentials.
     @Test func anotherOriginGetsNoSecretWhateverItsHeaderIsCalled() async throws {
         let other = OriginServer()
         let bench = try Self.bench(other)
@@ -121,7 +121,7 @@ import Testing
         #expect(bench.origin.requestCount("/to") == 0)
     }
 
-    /// What comes with it is read up to 64 KB, and no further.
+    /// The body of a redirect is read up to 64 KB.
     @Test(arguments: [1_000, 64 << 10, (64 << 10) + 1, 200_000, 64 << 20])
     func itIsFollowedWhateverItsBodyHas(count: Int) async throws {
         let bench = try DownloadBench()
@@ -132,12 +132,12 @@ import Testing
         let body = await bench.body()
         #expect(body?.effectiveURL == bench.origin.url("/to"))
         #expect(body?.reference.length == 1)
-        // Where the rest was not read, nothing else can come over the same connection.
+        // If the rest of the body wasn't read, the connection can't be reused.
         let isCut = count > 64 << 10
         #expect(bench.origin.acceptedConnectionCount == (isCut ? 2 : 1))
     }
 
-    /// The limit is one for each redirect: what came with those before does not count.
+    /// The limit applies to each redirect separately.
     @Test func theBodiesOfSeveralRedirectsAreNotAddedUp() async throws {
         let bench = try DownloadBench()
         for (path, next) in [("/a", "/b"), ("/b", "/c")] {
@@ -150,7 +150,7 @@ import Testing
         #expect(bench.origin.acceptedConnectionCount == 1, "both were read to their end")
     }
 
-    /// What a location says of who asks is for that location alone.
+    /// User info in a location applies to that location only.
     @Test func theUserInfoOfALocationTakesThePlaceOfTheOldOne() async throws {
         let other = OriginServer()
         let bench = try Self.bench(other)
@@ -174,7 +174,7 @@ import Testing
         #expect(await bench.body()?.effectiveURL == bench.origin.url("/a%20b/%c3%a9.png"))
     }
 
-    /// No loader is asked, even where one has the scheme.
+    /// Other loaders aren't tried, even if one takes the scheme.
     @Test func anotherSchemeIsSaidToBeThatOfTheRedirect() async throws {
         let bench = try DownloadBench()
         bench.origin.route("/from", .redirect(to: "s3://bucket/a.png"))

@@ -4,7 +4,7 @@ import Messages
 import TestKit
 import Testing
 
-/// What an operator sets of downloads, at a real origin.
+/// Download settings of the operator, tested with a real origin.
 @Suite struct SettingTests {
     private func bench(
         _ settings: [(DownloadSetting, String)], origin: OriginServer = OriginServer()
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// Each of them changes something, and none is forgotten.
+    /// Every setting has an effect, and none is missing.
     @Test(arguments: [
         (DownloadSetting.connectTimeout, "7s"), (.transferTimeout, "2m"), (.lowSpeed, "4K"),
         (.lowSpeedTime, "30"), (.redirectLimit, "3"), (.continuationLimit, "0"),
@@ -148,7 +148,7 @@ import Testing
         #expect(await bench.body()?.account?.httpVersion == "2")
     }
 
-    /// The proxy would connect to them.
+    /// The proxy would connect to these addresses.
     @Test(arguments: [
         "http://127.0.0.1:1/a", "http://127.1:1/", "http://0x7f000001:1/", "http://2130706433:1/",
         "http://[::1]:1/", "http://[::ffff:10.0.0.1]/", "http://169.254.169.254/latest",

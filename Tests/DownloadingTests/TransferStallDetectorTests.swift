@@ -8,7 +8,7 @@ import Testing
         Instant(nanoseconds: 1_000_000_000).adding(milliseconds: milliseconds)
     }
 
-    /// Milliseconds at which it nudges.
+    /// The times in milliseconds at which it nudges.
     private func nudges(
         of watch: inout TransferStallDetector, from first: Int, to last: Int,
         received: (Int) -> Int64
@@ -34,7 +34,7 @@ import Testing
         #expect(nudges(of: &watch, from: 0, to: 9_000) { 11 + Int64($0) }.isEmpty)
     }
 
-    /// Nudges begin the time anew for which libcurl lets it be slow: that must not go on.
+    /// Each nudge restarts libcurl's low-speed timer, so the number of nudges must be limited.
     @Test func disturbancesNudgeASilentOriginNoMore() {
         var watch = TransferStallDetector(received: 10, at: at(0))
         var all: [Int] = []

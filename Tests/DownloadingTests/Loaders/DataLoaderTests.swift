@@ -34,7 +34,7 @@ import Testing
         #expect(body.effectiveURL == "data:", "content is no name")
     }
 
-    /// Python encodes, each length behind a multiple of three.
+    /// Encoded by Python, for each length modulo three.
     @Test func whatOthersEncodeIsDecoded() async throws {
         let script = """
             import base64, random, urllib.parse

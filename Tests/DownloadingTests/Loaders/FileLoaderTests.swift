@@ -26,7 +26,7 @@ import Testing
         #expect(last.received == last.expected)
     }
 
-    /// The dates of Python's library, the entity tag of `stat`.
+    /// Compared with Python's dates and `stat`'s entity tag.
     @Test func aFileHasValidators() async throws {
         let bench = try DownloadBench()
         bench.start("file:///a.jpg", loader: folder.loader)
@@ -59,7 +59,7 @@ import Testing
         #expect(await other.body() != nil, "the entity tag counts")
     }
 
-    /// Dates that are known from the standard and from calendars.
+    /// Known dates from the standard and from calendars.
     @Test(arguments: [
         (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
         (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
@@ -99,7 +99,7 @@ import Testing
         #expect(error.message.contains("mounted") && error.message.contains("ENOENT"))
     }
 
-    /// Transfers go on, and a cancelled file gives its block back, while all readers are busy.
+    /// Transfers continue, and a cancelled file returns its block, while all readers are busy.
     @Test func filesHoldUpNoTransferAndAreCancelled() async throws {
         let bytes = OriginBody.generatedBytes(count: 40_000_000)
         folder.root.write(bytes, to: "large")
@@ -127,7 +127,7 @@ import Testing
     }
 }
 
-/// A root with what may be read, and beside it what may not.
+/// A root with readable files, and files outside of it that must not be read.
 final class FolderOfFiles: Sendable {
     private let outer = TemporaryDirectory()
     let root: Root
@@ -151,7 +151,7 @@ final class FolderOfFiles: Sendable {
 
     var loader: FetchLoader { .file(FileRoot(path: root.path)) }
 
-    /// Others for each name.
+    /// Different for each name.
     static func bytes(of name: String) -> [UInt8] { Array("the bytes of \(name)".utf8) }
 
     init() {

@@ -6,7 +6,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// Nothing on the disk leads a `file:` URL out of its root (RESOLVE_BENEATH of openat2).
+/// Nothing on the disk lets a `file:` URL escape its root (RESOLVE_BENEATH of openat2).
 @Suite struct FileRootTests {
     private let folder = FolderOfFiles()
 
@@ -25,7 +25,7 @@ import Testing
             failure?.message.contains("outside the root") == true, sourceLocation: sourceLocation)
     }
 
-    /// Absolute ones do so even where they name a file of the root.
+    /// Absolute links are refused even if they point to a file in the root.
     @Test(arguments: ["secret", "absolute", "own", "folder/up", "folder/twice", "chain"])
     func aLinkOutOfTheRootIsRefused(name: String) async throws {
         folder.root.link("folder/up", to: "../../secret")
@@ -34,7 +34,7 @@ import Testing
         try await expectOutside("file:///\(name)")
     }
 
-    /// On the way, and though the path comes back into the root behind it.
+    /// Links within the path are refused, even if the path later returns into the root.
     @Test(arguments: [
         "up/secret", "up/root" + "/a.jpg", "folder/out/secret", "folder/out/root" + "/a.jpg",
     ])
@@ -43,7 +43,7 @@ import Testing
         try await expectOutside("file:///\(path)")
     }
 
-    /// The root itself may be reached by links: it is the operator's own word.
+    /// The root itself may be reached through links: the operator chose the path.
     @Test func whatLeadsToTheRootIsFollowed() async throws {
         let outer = TemporaryDirectory()
         #expect(symlink(folder.root.path, outer.file("alias")) == 0)
@@ -52,7 +52,7 @@ import Testing
         try await expectOutside("file:///secret", root)
     }
 
-    /// A root of which all is below: magic links of the kernel lead out of it as well.
+    /// Everything lies below this root, but magic links of the kernel escape from it.
     @Test(arguments: [
         "self/root" + "/etc/passwd", "self/cwd", "thread-self/root" + "/etc/passwd",
     ])
@@ -69,7 +69,7 @@ import Testing
         #expect(plain?.code == .invalidURL)
     }
 
-    /// `..` is no name that is asked for, however it is spelt. Spelt twice, it is a name.
+    /// `..` is never a name in a request, however it is spelled. Percent-encoded twice, it is one.
     @Test(arguments: [
         ("../secret", ErrorCode.invalidURL), ("%2e%2e/secret", .invalidURL),
         ("%2E./secret", .invalidURL), ("folder/..%2f../secret", .invalidURL),
@@ -79,8 +79,8 @@ import Testing
         #expect(try await outcome(of: "file:///\(path)").failure?.code == code)
     }
 
-    /// Somebody who may write below the root makes a name lead out of it and back again while it is
-    /// read: each read has the bytes inside, or none.
+    /// Another process with write access renames entries back and forth during reads: each read
+    /// returns the bytes inside, or none.
     @Test(arguments: ["swap/secret", "leaf"])
     func aRaceOfRenamesLeadsNowhere(path: String) async throws {
         mkdir(folder.root.file("within"), 0o700)
@@ -109,8 +109,8 @@ import Testing
 
     private static let inside = Array("the bytes inside".utf8)
 
-    /// Puts what leads out in the place of what does not, and that in its place again, each by one
-    /// rename: the names are always there.
+    /// Swaps an entry with one that leads outside, and back, each by one atomic rename: both names
+    /// always exist.
     private final class Swap: Sendable {
         let isOver = Atomic(false)
         private let root: FolderOfFiles.Root

@@ -5,9 +5,9 @@ import StageKit
 import TestKit
 import Testing
 
-/// No spelling of a URL leads where its loader may not go.
+/// No spelling of a URL reaches anything outside the bounds of its loader.
 @Suite struct ForgedURLTests {
-    /// Each row by itself, with the loader of its table.
+    /// Runs each row separately, with the loader of its table.
     private func run(
         _ rows: [ForgedURLs.Row], _ loader: FetchLoader, port: UInt16 = 0
     ) async throws {
@@ -61,7 +61,7 @@ import Testing
 
     @Test func dataIsNothingElse() async throws { try await run(ForgedURLs.data, .data) }
 
-    /// What HTTP leads to is asked by HTTP alone, also where loaders of other schemes are there.
+    /// HTTP redirects are followed over HTTP only, even if other loaders are configured.
     @Test(arguments: [
         "file:///etc/passwd", "FILE:///etc/passwd", "file:/etc/passwd",
         "data:image/png;base64,AA==",

@@ -5,7 +5,7 @@ import Messages
 import TestKit
 import Testing
 
-/// Objects of an S3 server that checks signatures.
+/// Objects on an S3 server that checks signatures.
 @Suite(.enabled(if: S3Server.path != nil, "scripts/s3-server gets the server"))
 struct S3LoaderTests {
     private static let credentials = S3Credentials(
@@ -20,7 +20,7 @@ struct S3LoaderTests {
                 allowedAddresses: [server.address]))
     }
 
-    /// What Python quotes is what the signature is made of.
+    /// The signature is computed from the keys as quoted by Python.
     @Test func keysOfAllKindsAreSigned() async throws {
         let server = try S3Server()
         let keys = [
@@ -97,7 +97,7 @@ struct S3LoaderTests {
         #expect(await bench.failure()?.code == .invalidDownloadStatusCode, "it asks as nobody")
     }
 
-    /// What the endpoint is sent, where it is a server that takes everything.
+    /// The endpoint of a server that accepts everything and records the requests.
     private static func place(
         _ origin: OriginServer, token: String = "", allowed: Bool = true, inHost: Bool = false
     ) -> FetchLoader {
@@ -136,7 +136,7 @@ struct S3LoaderTests {
         #expect(other.acceptedConnectionCount == 0)
     }
 
-    /// The address is allowed to the loader alone, though the connection is there already.
+    /// Only the loader may use the address, even if a connection is already open.
     @Test func aClientDoesNotGetTheAddressOfTheEndpoint() async throws {
         let origin = OriginServer()
         origin.route("/*", .bytes([1]))

@@ -4,7 +4,7 @@ import Messages
 import TestKit
 import Testing
 
-/// Who asks, at Apache httpd.
+/// Credentials, checked by Apache httpd.
 @Suite struct CredentialTests {
     private let authority: TestAuthority
     private let server: WebServer
@@ -51,7 +51,7 @@ import Testing
         #expect(nobody?.failure?.details["httpStatus"] == "401")
     }
 
-    /// An origin that asks for something else is answered as without a digest.
+    /// An origin that requests another scheme gets no digest.
     @Test func aDigestIsNotToldWhereItIsNotAskedFor() async throws {
         let end = try await outcome("/basic/a.png") {
             $0.credential = TransferCredential(.digest, user: "ann", password: "open sesame")
@@ -59,7 +59,7 @@ import Testing
         #expect(end?.failure?.details["httpStatus"] == "401")
     }
 
-    /// A question that cannot be answered is the answer.
+    /// A challenge that can't be answered becomes the result.
     @Test func aQuestionWithoutANonceIsAnAnswer() async throws {
         let bench = try DownloadBench()
         bench.origin.route(
@@ -93,7 +93,7 @@ import Testing
             failure.message.contains("/none.pem") && failure.message.contains("correct the file"))
     }
 
-    /// One connection is not used for whoever comes next.
+    /// A connection isn't reused for another identity.
     @Test func connectionsAreNotSharedByWhoAsks() async throws {
         let client = try authority.client()
         let bench = try bench()
@@ -123,8 +123,8 @@ import Testing
         #expect(await status(7, "a", nil) == "403", "there is no jar as usual")
     }
 
-    /// A redirect to another origin takes along neither a password nor a cookie. Another port is
-    /// another origin, though cookies know no ports (RFC 6265 §8.5).
+    /// A redirect to another origin carries neither a password nor a cookie. Another port is
+    /// another origin, although cookies ignore ports (RFC 6265 §8.5).
     @Test(arguments: ["localhost", "127.0.0.1"])
     func anotherOriginIsToldNothing(_ host: String) async throws {
         let (first, second) = (OriginServer(), OriginServer())
@@ -146,8 +146,8 @@ import Testing
         #expect(told.header("authorization") == nil && told.header("cookie") == nil)
     }
 
-    /// The cookie jar and the password are for the origin that was asked: a redirect to another one
-    /// neither reads nor fills the jar, and what was left out stays out when that one leads back.
+    /// The cookie jar and the password belong to the requested origin: a redirect to another one
+    /// neither reads nor fills the jar, and credentials stay dropped when that one redirects back.
     @Test func aRedirectToAnotherOriginLeavesTheJarAlone() async throws {
         let (first, second) = (OriginServer(), OriginServer())
         let bench = try DownloadBench(origin: first) {
@@ -176,8 +176,7 @@ import Testing
         #expect(first.requests("/again").first?.header("cookie") == "id=ann")
     }
 
-    /// A client certificate is shown to the origin that was asked, and not to where that one
-    /// redirects.
+    /// A client certificate is presented to the requested origin, not to a redirect target.
     @Test func aCertificateIsNotShownAfterARedirect() async throws {
         let client = try authority.client()
         let bench = try bench()
@@ -191,14 +190,14 @@ import Testing
         #expect(await bench.outcomes.wait(count: 2)?.last?.body != nil, "it is good there")
     }
 
-    /// A jar stays small: what an origin sets by the thousand is forgotten.
+    /// A jar stays small: thousands of cookies from an origin are discarded.
     @Test func aFullJarIsEmptied() async throws {
         let counts = try await countsOfSent(cookies: 40, value: "1")
         #expect(counts[1] == 40 && counts[2] == 80)
         #expect(counts[7] == 0, "after seven times forty it is emptied: \(counts)")
     }
 
-    /// So are a few cookies that are as long as cookies can be.
+    /// So are a few cookies of maximum length.
     @Test func aJarOfLongCookiesIsEmptied() async throws {
         let value = String(repeating: "1", count: 4_000)
         let counts = try await countsOfSent(cookies: 8, value: value)
@@ -206,7 +205,8 @@ import Testing
         #expect(counts[3] == 0, "96 KB are too many: \(counts)")
     }
 
-    /// How many cookies each of twelve requests has, whose answers set so many more.
+    /// The number of cookies in each of twelve requests, each of whose responses sets `cookies`
+    /// more.
     private func countsOfSent(cookies: Int, value: String) async throws -> [Int] {
         let bench = try DownloadBench()
         bench.origin.route(

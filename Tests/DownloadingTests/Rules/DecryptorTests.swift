@@ -4,12 +4,13 @@ import Messages
 import TestKit
 import Testing
 
-/// Bodies that Python made: `cryptography` (which has its own binding of OpenSSL), gzip, base64.
+/// Bodies produced by Python with `cryptography` (which has its own OpenSSL binding), gzip and
+/// base64.
 @Suite struct DecryptorTests {
     private let key = [UInt8](0..<32)
     private let plain = OriginBody.generatedBytes(count: 3_000_000)
 
-    /// What a script of Python makes of the bytes.
+    /// Processes the bytes with a Python script.
     private func python(_ script: String, _ bytes: [UInt8]) throws -> [UInt8] {
         let head = "import base64, gzip, os, sys\nb = sys.stdin.buffer.read()\n"
         return try Tool.run(
@@ -60,7 +61,7 @@ import Testing
         try await expect(plain, of: body, [.gzip])
     }
 
-    /// One after the other, in the order of the rule.
+    /// Applied one after the other, in the order of the rule.
     @Test func decryptorsFollowOneAnother() async throws {
         let packed = try encrypted(try python("gzip.compress(b)", plain))
         let body = try python("base64.b64encode(b)", packed)
@@ -77,7 +78,7 @@ import Testing
         #expect(bench.space.liveCount == 0)
     }
 
-    /// Bodies that are none of the decryptor.
+    /// Bodies that the decryptor can't decrypt.
     @Test(
         arguments: [
             (Array("no gzip".utf8), Decryptor.gzip), ([31, 139, 8], .gzip),
@@ -98,7 +99,7 @@ import Testing
         #expect(outcome?.failure?.code == .badImageData)
     }
 
-    /// Sixteen MiB of a few KB.
+    /// Sixteen MiB from a few KB.
     @Test func aBombEndsAtTheLimit() async throws {
         let body = try PackedBodies.zeros(mebibytes: 64)
         let (bench, outcome) = try await fetch(body, [.gzip], bodyBytesMax: 1 << 20)
@@ -106,7 +107,7 @@ import Testing
         #expect(bench.space.liveCount == 0)
     }
 
-    /// The rest is asked for below the decryptors.
+    /// The rest is requested before decryption.
     @Test func aBodyThatBrokeOffIsDecryptedWhole() async throws {
         let body = try encrypted(plain)
         let (bench, outcome) = try await fetch(body, [.aes256GCM(key: key)]) { _ in

@@ -4,7 +4,7 @@ import Messages
 import TestKit
 import Testing
 
-/// What rules change in requests and in answers.
+/// How rules change requests and responses.
 @Suite struct ModifierTests {
     @Test func removedHeadersAreNotSent() async throws {
         let bench = try DownloadBench()
@@ -54,7 +54,7 @@ import Testing
         #expect(plain?.code == .invalidDownloadStatusCode)
     }
 
-    /// Looked at before the type that is accepted, and also where every status is replaced.
+    /// Applied before the content type is checked, even if every status is replaced.
     @Test func anAnswerIsChangedBeforeItIsJudged() async throws {
         let bench = try DownloadBench { $0.accepted.types = ["image/*"] }
         bench.origin.route(
@@ -72,7 +72,7 @@ import Testing
         #expect(failure?.details["httpStatus"] == "404")
     }
 
-    /// What an origin that redirects says is not the answer.
+    /// A redirect response itself isn't modified.
     @Test func aRedirectIsFollowedFirst() async throws {
         let bench = try DownloadBench()
         bench.origin.route("/from", .redirect(to: "/to"))
