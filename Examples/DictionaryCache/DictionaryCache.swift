@@ -1,7 +1,7 @@
 import ImagebusWorker
 import Synchronization
 
-/// Keeps the images that were used last, within a number of bytes.
+/// A plug-in cache that keeps the most recently used images in memory, up to a number of bytes.
 final class DictionaryCache: Cache {
     private let entries: Mutex<RecentEntries>
 

@@ -1,9 +1,9 @@
-/// Bytes under keys, from what was used last to what was used longest ago, which leaves first.
+/// An LRU list of bytes by key; the least recently used entry is evicted first.
 struct RecentEntries {
     private struct Entry {
         let key: String
         let data: [UInt8]
-        /// Places of the neighbours that were used before and after it.
+        /// Indices of the neighbors in the list.
         var older: Int?
         var newer: Int?
     }
@@ -28,7 +28,8 @@ struct RecentEntries {
         return data
     }
 
-    /// Whether it is kept; what was there is not.
+    /// Stores `data` in place of any previous value. Returns `false`, and keeps neither, if `data`
+    /// exceeds the limit.
     mutating func keep(_ data: [UInt8], under key: String) -> Bool {
         remove(key)
         guard data.count <= bytesMax else { return false }

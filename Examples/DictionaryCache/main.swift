@@ -1,6 +1,6 @@
 import ImagebusWorker
 
-// dictionary-cache [--bytes N] …: what else is said is the kit's.
+// dictionary-cache [--bytes N] …: all other arguments are passed to the SDK.
 var words = Array(CommandLine.arguments.dropFirst())
 var bytesMax = 256 << 20
 if let place = words.firstIndex(of: "--bytes"), place + 1 < words.count,

@@ -1,7 +1,7 @@
 import ImagebusWorker
 
-/// Decodes images of the Quite OK Image Format (https://qoiformat.org), which Imagebus knows and
-/// does not decode itself.
+/// Decodes images of the Quite OK Image Format (https://qoiformat.org), which Imagebus recognizes
+/// but doesn't decode itself.
 struct QOICoder: Coder {
     let format = ImageFormat.qoi
 

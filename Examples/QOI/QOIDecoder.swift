@@ -1,7 +1,7 @@
 import ImagebusWorker
 
-/// Reads the pixels of a file: each is one of a run, one of 64 that were seen, a small step from
-/// the last one, or given in full.
+/// Reads the pixels of a file. Each is part of a run, one of the 64 most recently seen by hash, a
+/// small difference from the previous one, or stored in full.
 struct QOIDecoder {
     private struct Pixel {
         var (red, green, blue, alpha) = (UInt8(0), UInt8(0), UInt8(0), UInt8(0))
@@ -22,7 +22,7 @@ struct QOIDecoder {
 
     init() { pixel.alpha = 255 }
 
-    /// Fills `pixels`, which have `bands` samples each. `look` is called now and then.
+    /// Fills `pixels`, which has `bands` samples per pixel. Calls `look` every 64 KiB.
     mutating func decode(
         _ data: Span<UInt8>, into pixels: inout MutableSpan<UInt8>, bands: Int,
         look: () throws -> Void
@@ -45,7 +45,7 @@ struct QOIDecoder {
         }
     }
 
-    /// The next pixel, and how often it stands there.
+    /// The next pixel and its run length.
     private mutating func read(_ data: Span<UInt8>, _ end: Int) throws -> Int {
         let tag = try byte(data, end)
         var count = 1

@@ -1,9 +1,9 @@
 import ImagebusWorker
 
-/// The first 14 bytes of a file: a mark, the sides as numbers of 32 bits, the samples of a pixel,
-/// and what colors they are.
+/// The first 14 bytes of a file: the magic number, width and height as 32-bit numbers, samples per
+/// pixel, and the color space.
 struct QOIHeader {
-    /// Bytes of it, and of what stands behind the pixels.
+    /// Bytes of the header and of the end marker after the pixels.
     static let (byteCount, endByteCount) = (14, 8)
 
     let form: PixelForm
@@ -18,7 +18,7 @@ struct QOIHeader {
             (start..<start + 4).reduce(0) { $0 << 8 | Int(data[$1]) }
         }
         form = PixelForm(width: sides[0], height: sides[1], bands: bands)
-        // A byte stands for a run of 62 at most.
+        // One byte encodes a run of at most 62 pixels.
         guard form.size.area ?? 0 <= 62 * bytes else { throw InvalidInput("it ends early") }
     }
 }

@@ -1,7 +1,7 @@
 import ImagebusWorker
 
-/// Encodes images of the Quite OK Image Format (https://qoiformat.org), which Imagebus knows and
-/// does not encode itself. It loses nothing, so that no quality changes it.
+/// Encodes images of the Quite OK Image Format (https://qoiformat.org), which Imagebus recognizes
+/// but doesn't encode itself. The format is lossless, so the quality has no effect.
 struct QOIEncoder: Encoder {
     let format = ImageFormat.qoi
 

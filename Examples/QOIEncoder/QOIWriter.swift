@@ -1,13 +1,13 @@
-/// One pixel.
+/// An RGBA pixel.
 struct QOIPixel: Equatable {
     var red, green, blue, alpha: UInt8
 
-    /// Where it is among 64 that were seen.
+    /// The index among the 64 recently seen pixels.
     var place: Int { (Int(red) * 3 + Int(green) * 5 + Int(blue) * 7 + Int(alpha) * 11) & 63 }
 }
 
-/// Writes each pixel as a part of a run, as one of 64 that were seen, as a small step from the last
-/// one, or in full.
+/// Writes each pixel as part of a run, an index of a recently seen one, a small difference from the
+/// previous one, or in full.
 struct QOIWriter {
     private static let runMax: UInt8 = 62
 
@@ -38,7 +38,7 @@ struct QOIWriter {
         run = 0
     }
 
-    /// One byte or two, where the colors are near those of the last pixel. Differences wrap
+    /// One or two bytes if the color is close to the previous pixel's, else `nil`. Differences wrap
     /// around.
     private func step(to pixel: QOIPixel) -> [UInt8]? {
         let red = Int8(bitPattern: pixel.red &- last.red)

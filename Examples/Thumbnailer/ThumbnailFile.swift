@@ -1,9 +1,9 @@
 import Glibc
 import Imagebus
 
-/// A thumbnail on disk: whole or absent, under a name that is the same for the same URL.
+/// Writes thumbnails to disk, atomically and under a name derived from the URL.
 enum ThumbnailFile {
-    /// Writes beside the file and renames; returns the path.
+    /// Writes a temporary file beside the target and renames it. Returns the path.
     static func write(
         _ bytes: ImageBytes, of url: String, in directory: String
     ) throws(ImageError) -> String {
@@ -17,14 +17,15 @@ enum ThumbnailFile {
         return path
     }
 
-    /// The end of the URL for people, a checksum so that different URLs have different names.
+    /// A file name: the end of the URL for readability, and a checksum so that different URLs get
+    /// different names.
     static func name(of url: String) -> String {
         let end = url.split(separator: "/").last?.prefix(40) ?? ""
         let readable = end.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
         return String(readable) + "-" + String(checksum(url), radix: 16)
     }
 
-    /// FNV-1a, 64 bits.
+    /// 64-bit FNV-1a.
     private static func checksum(_ text: String) -> UInt64 {
         text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }

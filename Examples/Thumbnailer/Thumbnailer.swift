@@ -1,16 +1,16 @@
 import Glibc
 import Imagebus
 
-/// A service that makes small images of large ones: reads URLs, writes a thumbnail of each into a
-/// directory, a few at a time, and says in one line what became of it.
+/// A service that makes thumbnails: reads URLs, writes a thumbnail of each into a directory,
+/// several concurrently, and prints one line per result.
 struct Thumbnailer {
     let client: ImagebusClient
     let settings: ThumbnailerSettings
 
-    /// How many are under way at a time: the stack works side by side, one client is enough.
+    /// The number of concurrent loads. The stack works in parallel, so one client is enough.
     static let concurrency = 8
 
-    /// Runs to the end; 0 where every image was written.
+    /// Runs to completion. Returns 0 if every image was written.
     static func run(_ arguments: [String]) async -> Int32 {
         let settings = ThumbnailerSettings(arguments: arguments)
         do throws(ImageError) {
@@ -23,7 +23,8 @@ struct Thumbnailer {
         }
     }
 
-    /// Whether all were made. As soon as one is done, the next one begins.
+    /// Makes all thumbnails, starting the next as soon as one finishes. Returns whether all
+    /// succeeded.
     private func makeAll() async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             var urls = settings.urls.makeIterator()

@@ -1,18 +1,19 @@
 import Glibc
 import Imagebus
 
-/// What the service was told, by its arguments and its environment.
+/// Settings from the arguments and the environment.
 struct ThumbnailerSettings {
-    /// Where the images come from, in their order.
+    /// The URLs of the images, in input order.
     let urls: [String]
-    /// `THUMBNAILER_DIRECTORY`: where the thumbnails go.
+    /// `THUMBNAILER_DIRECTORY`: the output directory.
     let directory: String
-    /// `THUMBNAILER_SIZE`: pixels on a side at most.
+    /// `THUMBNAILER_SIZE`: the maximum width and height in pixels.
     let side: Int
-    /// `IMAGEBUS_RUNTIME_DIR`: the stack.
+    /// `IMAGEBUS_RUNTIME_DIR`: the runtime directory of the stack.
     let runtimeDirectory: String
 
-    /// URLs are the arguments, else `THUMBNAILER_URLS`, else the lines of standard input.
+    /// URLs come from the arguments, else from `THUMBNAILER_URLS`, else from standard input, one
+    /// per line.
     init(arguments: [String]) {
         let named = Self.environment("THUMBNAILER_URLS").map { $0.split { " \n,".contains($0) } }
         if !arguments.isEmpty {
@@ -27,7 +28,8 @@ struct ThumbnailerSettings {
         runtimeDirectory = Self.environment("IMAGEBUS_RUNTIME_DIR") ?? "/run/imagebus"
     }
 
-    /// The stack's front listener. Fails where the runtime directory is no absolute path.
+    /// A client of the stack's `front` listener. Throws if the runtime directory isn't an absolute
+    /// path.
     func client() throws(ImageError) -> ClientConfiguration {
         do {
             return try ClientConfiguration(
@@ -37,7 +39,7 @@ struct ThumbnailerSettings {
         }
     }
 
-    /// A WebP that fits into the square.
+    /// A request for a WebP image that fits into the square.
     func request(for url: String) -> ImageRequest {
         var request = ImageRequest(url: url)
         request.steps = [.resize(PixelSize(width: side, height: side), .fit)]
