@@ -1,7 +1,7 @@
 import AVIF
 import Testing
 
-/// What decoders of others make of the files.
+/// Checks encoded files with independent decoders.
 @Suite struct AVIFEncoderTests {
     static let sizes = [(16, 16), (17, 33), (128, 65)]
 
@@ -35,7 +35,7 @@ import Testing
         let samples = try Encoded(pixels, encoding(size, chroma)).samples()
         #expect(samples.count == pixels.samples.count)
         for (index, (found, wanted)) in zip(samples, pixels.samples).enumerated() {
-            // Alpha loses nothing unless it is told to.
+            // Alpha is lossless by default.
             let limit = index % 4 == 3 ? 0 : 10
             #expect(abs(Int(found) - Int(wanted)) <= limit, "\(index)")
         }
@@ -49,7 +49,7 @@ import Testing
         let planes = (0..<encoding.planeCount).map { index in
             let size = encoding.size(ofPlane: index)
             return Pixels(size.width, size.height, spare: 7 * index) { x, y, _ in
-                // From end to end: the range is the full one.
+                // The luma plane covers the full range from 0 to 255.
                 index == 0 ? (x + y) * 255 / (size.width + size.height - 2) : 90 + 40 * index
             }
         }
@@ -134,7 +134,7 @@ import Testing
         #expect(AVIFEncoding.quantizer(ofQuality: quality) == quantizer)
     }
 
-    /// Before libaom begins, and after it.
+    /// Cancels before libaom starts, and after.
     @Test(arguments: [1, 2])
     func encodingEndsWhereItIsCancelled(call: Int) throws {
         var calls = 0

@@ -2,9 +2,9 @@ import AVIF
 import TestKit
 import Testing
 
-/// The way from frame to frame.
+/// Decoding of sequences frame by frame.
 @Suite struct AVIFSequenceTests {
-    /// How many frames were decoded when each was asked for.
+    /// The number of frames decoded for each requested frame.
     private func frames(begunFor order: [Int], of name: String) throws -> [Int] {
         let file = try AnimatedFile(made: name)
         return try file.bytes.withUnsafeBytes { bytes in
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Two in three depend on no other: 0, 1, 3, 4 and so on.
+    /// Two in three frames are independent of all others: 0, 1, 3, 4 and so on.
     @Test func noFrameIsDecodedThatNoneNeeds() throws {
         let order = [0, 1, 2, 3, 3, 8, 4, 5, 11, 0]
         let begun = try frames(begunFor: order, of: "alpha.avif")

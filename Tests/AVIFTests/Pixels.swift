@@ -1,7 +1,7 @@
 import AVIF
 import TestKit
 
-/// Interleaved pixels, or one plane.
+/// Interleaved pixels, or a single plane.
 struct Pixels {
     let width: Int
     let height: Int
@@ -25,7 +25,7 @@ struct Pixels {
         }
     }
 
-    /// A smooth image of colors, with transparency where there is alpha.
+    /// A smooth color gradient, with varying transparency if there is an alpha channel.
     static func gradient(_ width: Int, _ height: Int, bands: Int, spare: Int = 0) -> Pixels {
         Pixels(width, height, bands: bands, spare: spare) { x, y, band in
             switch band {
@@ -37,7 +37,7 @@ struct Pixels {
         }
     }
 
-    /// Without what lies between rows.
+    /// The samples without the padding between rows.
     var samples: [UInt8] {
         (0..<height).flatMap { bytes[($0 * stride)..<($0 * stride + width * bands)] }
     }
@@ -45,7 +45,7 @@ struct Pixels {
 
 func never() -> Bool { false }
 
-/// Runs `body` with sources that point into all of `pixels`.
+/// Runs `body` with sources that point into `pixels`.
 private func withSources<Result>(
     _ pixels: [Pixels], _ body: ([AVIFSource]) throws -> Result
 ) rethrows -> Result {
@@ -62,7 +62,7 @@ private func withSources<Result>(
         })
 }
 
-/// What an encoding makes.
+/// The result of encoding.
 struct Encoded {
     private(set) var bytes: [UInt8] = []
     private(set) var hasAlpha = false
@@ -92,7 +92,7 @@ struct Encoded {
         }
     }
 
-    /// The samples of all pixels, as libheif reads them.
+    /// The samples of all pixels as decoded by libheif.
     func samples() throws -> [UInt8] {
         let folder = TemporaryDirectory()
         let (file, raw) = (folder.write(bytes, to: "a.avif"), folder.file("a.raw"))
@@ -100,7 +100,7 @@ struct Encoded {
         return try Self.read(raw)
     }
 
-    /// The planes one after the other, as `avifdec` reads them.
+    /// The planes one after the other as decoded by `avifdec`.
     func planes() throws -> [UInt8] {
         let folder = TemporaryDirectory()
         let (file, planes) = (folder.write(bytes, to: "a.avif"), folder.file("a.y4m"))
@@ -113,7 +113,7 @@ struct Encoded {
         return Array(read[(start + mark.count)...])
     }
 
-    /// What `avifdec` says of the file: a line each.
+    /// The properties that `avifdec` prints, one per line.
     func properties() throws -> String {
         let folder = TemporaryDirectory()
         let file = folder.write(bytes, to: "a.avif")

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Animation
 
-/// The walk through a file, without its pixels.
+/// Scanning a file for its frames without decoding pixels.
 @Suite struct AnimationMapTests {
-    /// A GIF of two frames of one pixel, by the letters of its specification.
+    /// A GIF of two one-pixel frames, written byte by byte from the specification.
     private static let gif: [UInt8] =
         Array("GIF89a".utf8) + [2, 0, 1, 0, 0x80, 0, 0] + [255, 0, 0, 0, 0, 255]
         + [0x21, 0xF9, 4, 0x08, 2, 0, 0, 0]
@@ -32,7 +32,7 @@ import Testing
         #expect(ends.last == .whole)
     }
 
-    /// Browsers show nothing new for its time, and go on.
+    /// Browsers show nothing new for the duration of the frame and continue.
     @Test func aFrameOfNoSizeIsAFrame() throws {
         let start = try #require(Self.gif.firstIndex(of: 0x2C))
         for side in [5, 7] {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Browsers take the number for repetitions, 0 for no end.
+    /// Browsers read the number as repetitions; 0 means endless.
     @Test(arguments: [(0, 0), (1, 2), (2, 3), (65_535, 65_536)])
     func aGIFStatesRepetitions(number: Int, plays: Int) throws {
         for name in ["NETSCAPE2.0", "ANIMEXTS1.0"] {
@@ -77,7 +77,7 @@ import Testing
         (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 
-    /// A format permits one of each kind; what is more is nothing that each frame has to have.
+    /// A format permits one chunk of each kind; further ones need not be copied for every frame.
     @Test func ofWhatAllFramesShareTheFirstOneCounts() throws {
         func chunk(_ kind: String, _ body: [UInt8]) -> [UInt8] {
             Array(kind.utf8) + Self.little(body.count) + body

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Animation
 
-/// What is held, loaded and let go of, within bytes.
+/// Which frames are held, loaded and evicted within a byte budget.
 @Suite struct FrameBufferTests {
     private static let count = 10
     private static let frame = 100
@@ -47,7 +47,7 @@ import Testing
             #expect(buffer.bytes <= 400)
             #expect(buffer[seen] == "\(seen)")
         }
-        // At 9 the next ones are 0 and 1: what was seen before is farther away.
+        // At frame 9 the next ones are 0 and 1; the frames just seen are farthest away.
         _ = want(&buffer, 9)
         #expect(Set(buffer.indices).isSuperset(of: [9, 0]))
     }
@@ -80,7 +80,7 @@ import Testing
         let sought = want(&buffer, 7)
         #expect(sought.cancels == [0, 1])
         #expect(sought.loads == [7, 8])
-        // It comes all the same: nobody holds it.
+        // The load completes although it was cancelled; the frame is not kept.
         bring(&buffer, 0, seen: 7)
         #expect(buffer.indices.isEmpty)
         #expect(buffer.bytes == 0)
@@ -93,7 +93,7 @@ import Testing
         }
         #expect(buffer.indices == [0, 1, 2])
         #expect(want(&buffer, 3, ahead: 1).loads == [3, 4])
-        // Two are on their way, so one stays: the one that is seen next of those that were there.
+        // Two are loading, so one stays: of the frames held, the one that is shown next.
         #expect(buffer.indices == [0])
     }
 

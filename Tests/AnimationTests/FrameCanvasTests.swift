@@ -3,7 +3,7 @@ import Testing
 
 @testable import Animation
 
-/// Which frames are decoded for another, and that a canvas survives a frame that cannot be.
+/// Which frames are decoded for another one, and that a canvas survives an undecodable frame.
 @Suite struct FrameCanvasTests {
     private static let canvas = PixelSize(width: 2, height: 1)
 
@@ -22,7 +22,7 @@ import Testing
         return map
     }
 
-    /// The frames that are decoded for those, one after the other.
+    /// For each wanted frame in turn, the frames that are decoded for it.
     private func decoded(_ frames: [FrameRecord], for wanted: [Int]) -> [[Int]] {
         let map = Self.map(frames)
         var canvas = FrameCanvas(map)
@@ -89,7 +89,8 @@ import Testing
         #expect(try canvas.show(0, decode: pixels).prefix(4) == [0, 0, 0, 255])
     }
 
-    /// Half of red over half of green, by the formula of its specification in fractions.
+    /// Half-transparent red over half-transparent green, computed with the specification's formula
+    /// in fractions.
     @Test func alphaOverAlphaIsTheFormulaCutOff() {
         var map = Self.map([Self.frame(.keep, opaque: false), Self.frame(.keep, opaque: false)])
         map.canvas = PixelSize(width: 1, height: 1)

@@ -2,7 +2,8 @@ import Testing
 
 @testable import Animation
 
-/// Which frame is seen when: the sequences of upstream's player (SDAnimatedImagePlayer 5.21).
+/// Which frame is shown when, compared with sequences of upstream's player (SDAnimatedImagePlayer
+/// 5.21).
 @Suite struct PlaybackTests {
     private static let frame = 100_000
 
@@ -16,7 +17,7 @@ import Testing
         return player
     }
 
-    /// The frames that are seen, one duration after the other, until it ends.
+    /// The frames shown, one per frame duration, until playback ends.
     private func seen(_ player: inout Playback, _ steps: Int) -> [Int] {
         var seen = [player.index]
         for _ in 0..<steps where player.state == .playing {

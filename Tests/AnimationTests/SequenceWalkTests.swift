@@ -3,7 +3,7 @@ import Testing
 
 @testable import Animation
 
-/// Boxes of AVIF image sequences, by the letters of ISO/IEC 14496-12.
+/// Boxes of AVIF image sequences, as specified by ISO/IEC 14496-12.
 @Suite struct SequenceWalkTests {
     private static func number(_ number: Int, _ count: Int = 4) -> [UInt8] {
         (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
@@ -14,25 +14,25 @@ import Testing
         return number(8 + content.count) + Array(type.utf8) + content
     }
 
-    /// A box with version and flags, and numbers of four bytes.
+    /// A full box (version and flags) of 4-byte numbers.
     private static func table(_ type: String, flags: Int = 0, _ numbers: Int...) -> [UInt8] {
         box(type, number(flags), numbers.flatMap { number($0) })
     }
 
-    /// What a track says.
+    /// The description of a track.
     private struct Track {
         var number = 1
         var owner: Int?
         var handler = "pict"
-        /// What it is to its owner, where it says so.
+        /// Its auxiliary type, if stated.
         var kind: String?
-        /// Of the track.
+        /// The total duration of the track.
         var whole = 0
-        /// Of each time through it; `nil`: no edit list.
+        /// The duration of one pass through the track; `nil`: no edit list.
         var segment: Int?
         var repeats = true
         var timescale = 1_000
-        /// Samples that follow one another in each chunk.
+        /// Sizes of consecutive samples.
         var sizes = [3, 5, 4]
         var chunks: [(first: Int, samples: Int)] = [(1, 2), (2, 1)]
         var offsets = [2_000, 2_100]
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// A file of 3,000 bytes, with so many tracks.
+    /// A file of `count` bytes with these tracks.
     private static func file(_ tracks: Track..., count: Int = 3_000) -> [UInt8] {
         let boxes = tracks.map(\.box)
         let file =
@@ -118,13 +118,13 @@ import Testing
         let map = try Self.map(Self.file(alpha, Track()))
         #expect(map.frames[1].parts == [2_003..<2_008, 2_503..<2_508])
         #expect(map.frames.map(\.mayBeTransparent) == [true, true, true])
-        // A frame is there when its alpha is.
+        // A frame is complete only when its alpha is.
         let part = Self.file(alpha, Track(), count: 2_504)
         #expect(try Self.map(part).frames.count == 1)
         #expect(try Self.map(part).end == .cut)
     }
 
-    /// Encoders of today call the handler of such tracks `auxv`, and name what they are.
+    /// Current encoders use the handler `auxv` for such tracks and state their auxiliary type.
     @Test(arguments: [
         (nil, true), ("urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", true),
         ("urn:mpeg:mpegB:cicp:systems:auxiliary:depth", false),
@@ -184,7 +184,7 @@ import Testing
         #expect(Set(counts).isSubset(of: [0, 1, 2, 3]) && counts.last == 3)
     }
 
-    /// The brand says whether a file is shown as its frames.
+    /// The brand determines whether a file is shown as a sequence.
     @Test func aStillImageIsNoSequence() {
         var bytes = Self.file(Track())
         bytes.replaceSubrange(8..<12, with: Array("avif".utf8))

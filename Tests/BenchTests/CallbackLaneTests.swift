@@ -5,7 +5,7 @@ import Testing
 @testable import imagebus_bench
 
 @Suite struct CallbackLaneTests {
-    /// Ends so many loads at once, then leaves one to the caller, and so on.
+    /// Completes a number of loads immediately, then leaves one to the caller, and so on.
     private final class Loader: Sendable {
         private let atOnce: Int
         private let state = Mutex((begun: 0, waiting: [@Sendable (Int?) -> Void]()))

@@ -54,7 +54,8 @@ import Testing
         }
     }
 
-    /// What the phases say they need is what the scheduler and the stages will make of it.
+    /// The needs declared by a phase match what the scheduler and the stages derive from its
+    /// request.
     @Test(arguments: CancelPhase.all + CancelPhase.external)
     func aPhaseAsksForItsStageAndForNoCache(phase: CancelPhase) {
         let request = phase.request(url: "http://a/b")

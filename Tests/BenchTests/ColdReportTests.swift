@@ -46,7 +46,7 @@ import Testing
             report.processes.append(
                 .init(kind: kind, pid: own, state: "ready", restarts: 0, jobs: 0))
         }
-        // Nobody has it: a process that has ended.
+        // A process ID that no process has, as after an exit.
         report.processes.append(
             .init(kind: .cache, pid: 0x7FFF_FFFF, state: "ready", restarts: 0, jobs: 0))
         let processors = ProcessorsByKind(report) { ProcessID($0.pid) }

@@ -3,7 +3,7 @@ import Testing
 @testable import imagebus_bench
 
 @Suite struct RawPNGTests {
-    /// The check values of the two standards' own examples.
+    /// The check values from the examples of the two standards.
     @Test func theChecksumsAreThoseOfTheStandards() {
         var adler = Adler32()
         adler.add(Array("Wikipedia".utf8))

@@ -5,7 +5,7 @@ import Testing
 @testable import imagebus_bench
 
 struct VisibleProcessTests {
-    /// A stack in containers names processes by numbers that are others' here.
+    /// A containerized stack reports process IDs that belong to other processes in this namespace.
     @Test func aProcessOfAnotherNameIsNotLookedAt() {
         let status = StatusReport.ProcessStatus(
             kind: .decode, pid: UInt32(CurrentProcess.processID), state: "ready", restarts: 0,

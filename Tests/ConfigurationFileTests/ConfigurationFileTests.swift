@@ -6,11 +6,11 @@ import Messages
 import TestKit
 import Testing
 
-/// Every key of the file, good and bad.
+/// Every key of the file, with valid and invalid values.
 @Suite struct ConfigurationFileTests {
     private func problems(_ text: String) -> [String] { faults(in: text) }
 
-    /// A file in which one rule says this.
+    /// A file with one rule that contains `line`.
     private static func rule(_ line: String) -> String {
         "profiles: {default: {rules: [{match: 'https://h/*', \(line)}]}}\n"
     }

@@ -4,7 +4,7 @@ import Messages
 import TestKit
 import Testing
 
-/// Caches that other programs hold, in the file.
+/// External caches in the configuration file.
 @Suite struct ExternalCacheFileTests {
     private func problems(_ text: String) -> [String] { faults(in: text) }
 

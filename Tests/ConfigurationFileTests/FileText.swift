@@ -1,12 +1,12 @@
 import Configuration
 import ConfigurationFile
 
-/// What a file of that text says.
+/// Parses a configuration file of that text.
 func read(_ text: String) throws(ConfigurationFileError) -> Configuration {
     try ConfigurationFile.configuration(Array(text.utf8), path: "f")
 }
 
-/// What is wrong with it; empty where nothing is.
+/// The errors found in the text; empty if it is valid.
 func faults(in text: String) -> [String] {
     do throws(ConfigurationFileError) {
         _ = try read(text)

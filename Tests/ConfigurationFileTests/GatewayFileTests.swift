@@ -52,7 +52,6 @@ import Testing
         #expect(GatewayListenerSettings.arguments(inFile: bytes) == words)
     }
 
-    /// Each setting is a key.
     @Test(arguments: GatewaySetting.allCases) func eachSettingIsAKey(setting: GatewaySetting) throws
     {
         let lines = problems("gateway: {listen: ':1', \(setting.rawValue): [[]]}")

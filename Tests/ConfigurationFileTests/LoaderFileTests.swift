@@ -5,7 +5,7 @@ import Linux
 import TestKit
 import Testing
 
-/// `loaders` of the operator's file.
+/// The section `loaders` of the operator's file.
 @Suite struct LoaderFileTests {
     private func read(_ text: String) throws -> Configuration {
         try ConfigurationFile.configuration(Array(text.utf8), path: "f")
@@ -41,7 +41,8 @@ import Testing
         #expect(configuration.summary.hasSuffix("5 loaders"))
     }
 
-    /// It takes the schemes that the pool is granted, wherever in the file that stands.
+    /// The loader takes the schemes granted to the pool, regardless of the order of sections in the
+    /// file.
     @Test func aLoaderMayBeAForeignPool() throws {
         let configuration = try read(
             """

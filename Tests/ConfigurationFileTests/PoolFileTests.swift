@@ -4,7 +4,7 @@ import Messages
 import TestKit
 import Testing
 
-/// What the file says of pools of workers.
+/// Worker pools in the configuration file.
 @Suite struct PoolFileTests {
     private func pools(_ text: String) throws(ConfigurationFileError) -> [WorkerPool] {
         try read("pools: {\(text)}").pools
@@ -39,7 +39,8 @@ import Testing
         #expect(all.pools(of: .decode).map { all[$0].name.text } == ["zebra", "raw", "decode"])
     }
 
-    /// Its name says what its workers do; wherever it stands, it is asked first for what is drawn.
+    /// The name of the pool implies what its workers do; regardless of its position, it is tried
+    /// first for vector images.
     @Test func thePoolThatDrawsNeedsNothingButItsName() throws {
         let read = try pools("second: {kind: decode}, vector: {workers: 3}")
         #expect(read[1].kind == .decode && read[1].workers == 3)
@@ -60,7 +61,7 @@ import Testing
         #expect(problems(text).count == 1)
     }
 
-    /// Then `serve` starts its workers, one unless another number is said.
+    /// `serve` then starts its workers: one unless another number is given.
     @Test func aForeignPoolMayHaveACommand() throws {
         let read = try pools(
             """
@@ -161,7 +162,7 @@ import Testing
         #expect(found.contains { $0.hasPrefix(said) }, "\(found)")
     }
 
-    /// As everywhere: workers, jobs and `--format` know a format by one name.
+    /// As everywhere else, a format has one canonical name for workers, jobs and `--format`.
     @Test(arguments: [
         ("a: {kind: decode, formats-in: [png, jpg, JPEG]}", ["png", "jpeg"]),
         ("a: {kind: decode, trust: foreign, formats-in: [tif]}", ["tiff"]),
@@ -170,7 +171,7 @@ import Testing
         #expect(try pools(text).first?.grant.formatsIn == Set(granted))
     }
 
-    /// What no worker of the pool can have is granted in vain: its jobs would fail, or wait.
+    /// A grant that no worker of the pool can use is an error: its jobs would fail or wait.
     @Test(arguments: [
         (
             "a: {kind: decode, formats-in: [webpp]}",

@@ -18,11 +18,11 @@ import Testing
         try? FileDescriptor.open(folder.path, .directory).unlink("key")
         let file = try FileDescriptor.open(path, [.writeOnly, .create, .exclusive], mode: mode)
         try file.writeAll(bytes)
-        // Whatever the umask is.
+        // Independently of the umask.
         try file.setMode(mode)
     }
 
-    /// Says that the file changed at this second, which is long ago.
+    /// Sets the file's modification time to this second, which is long past.
     private func pretend(changedAt seconds: Int) {
         let time = timespec(tv_sec: seconds, tv_nsec: 0)
         #expect(utimensat(AT_FDCWD, folder.file("key"), [time, time], 0) == 0)

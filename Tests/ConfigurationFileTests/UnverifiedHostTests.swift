@@ -3,13 +3,13 @@ import Testing
 
 @testable import ConfigurationFile
 
-/// Rules that leave the certificate of a host unverified (SEMANTICS §10.22).
+/// Rules that disable certificate verification for a host (SEMANTICS §10.22).
 @Suite struct UnverifiedHostTests {
     private static func anyHost(_ line: String) -> String {
         "profiles: {default: {rules: [{match: 'https://h/*', \(line)}]}}\n"
     }
 
-    /// TLS that is not verified is for one host, and for nothing secret.
+    /// Unverified TLS is limited to one host and excludes anything secret.
     @Test func tlsIsLeftUnverifiedForOneHost() throws {
         func rule(_ host: String, _ line: String = "") -> String {
             "profiles: {default: {rules: [{match: '\(host)', tls-verify: no\(line)}]}}\n"

@@ -3,7 +3,8 @@ import Testing
 
 @testable import Configuration
 
-/// What words for an encoder become, between request, preset and rule (SEMANTICS §11.23).
+/// Named encoder options, and how they combine with the request, presets and rules (SEMANTICS
+/// §11.23).
 @Suite struct EncodeOptionTests {
     private func configuration(_ rule: String? = nil) throws -> Configuration {
         var card = Preset()
@@ -51,7 +52,7 @@ import Testing
         let resolved = try configuration().resolve(own).request
         #expect(resolved.output.quality == 50)
         #expect(resolved.output.maxBytes == 700)
-        // What it does not say itself they say.
+        // Options that the request leaves unset come from the named set.
         #expect(resolved.output.background == Color(argb: 0xFF01_0203))
         #expect(resolved.steps == [fit])
         let forced = try configuration("card").resolve(request).request
@@ -66,7 +67,7 @@ import Testing
         #expect(try configuration().resolve(properties).request.steps.isEmpty)
     }
 
-    /// PNG has no background that is seen; without a name the encoder sees.
+    /// A background doesn't apply to PNG; without a format, the option is kept for the encoder.
     @Test func aFormatWithoutTheSettingIsNotToldOfIt() throws {
         var png = request
         png.output.format = .png
@@ -79,7 +80,7 @@ import Testing
         #expect(background == Color(argb: 0xFF01_0203))
     }
 
-    /// The pixels of the box are those of the file.
+    /// The box is given in pixels of the output file.
     @Test func theBoxIsNotMultipliedByTheRatio() throws {
         var asked = request
         asked.steps = [.resize(PixelSize(width: 10, height: 10), .stretch)]

@@ -3,18 +3,18 @@ import Testing
 
 @testable import Configuration
 
-/// What the loads that follow from another one inherit of it (SEMANTICS §2.1): the overlays of an
-/// image and its fallback. Each row of a table says something, and whether a following load says
-/// the same as a plain load of its URL for which that was said, or for which it was not.
+/// What follow-up loads (the overlays and the fallback of an image) inherit from the load that
+/// causes them (SEMANTICS §2.1). Each row of a table sets one option, and states whether the
+/// follow-up load resolves like a plain load of its URL with that option, or without it.
 ///
-/// An overlay is the whole, undamaged original of its URL, whatever the image and rules say. A
-/// fallback is an image like the one in whose place it is, but has no fallback of its own and is
-/// not asked for anew.
+/// An overlay is the whole, undamaged original of its URL, regardless of the image and of rules. A
+/// fallback is loaded like the image that it replaces, but has no fallback of its own and is not
+/// refreshed.
 @Suite struct FollowingLoadTests {
     private static let mark = "http://marks.example/mark.png"
     private static let other = "http://fallback.example/other.png"
 
-    /// An image with an overlay and a fallback.
+    /// A request with an overlay and a fallback.
     private static func request() -> ImageRequest {
         var request = ImageRequest(url: "http://images.example/a.png")
         request.steps = [.overlay(Overlay(url: mark))]
@@ -42,7 +42,7 @@ import Testing
 
     // MARK: - Rows
 
-    /// One thing that may be said, and who inherits it; `nil` where nothing depends on that.
+    /// One option and which follow-up loads inherit it; `nil` if the option doesn't affect them.
     private struct Row: Sendable {
         let field: String
         let overlay: Bool?
@@ -51,7 +51,7 @@ import Testing
         let say: @Sendable (inout ImageRequest, inout Configuration) throws -> Void
     }
 
-    /// The request says it.
+    /// The option is set by the request.
     private static func asked<Value: Hashable & Sendable>(
         _ field: String, overlay: Bool?, fallback: Bool?,
         _ read: @escaping @Sendable (Resolution) -> Value,
@@ -62,7 +62,7 @@ import Testing
             say: { request, _ in say(&request) })
     }
 
-    /// A rule for the URLs of the following loads says it.
+    /// The option is set by a rule for the URLs of the follow-up loads.
     private static func ruled<Value: Hashable & Sendable>(
         _ field: String, overlay: Bool?, fallback: Bool?,
         _ read: @escaping @Sendable (Resolution) -> Value,
@@ -79,7 +79,7 @@ import Testing
             })
     }
 
-    /// The profile says it.
+    /// The option is set by the profile.
     private static func profiled<Value: Hashable & Sendable>(
         _ field: String, overlay: Bool?, fallback: Bool?,
         _ read: @escaping @Sendable (Resolution) -> Value,
@@ -94,7 +94,7 @@ import Testing
             })
     }
 
-    /// What a plain load of the URL says, with or without the row.
+    /// The value in a plain load of the URL, with or without the option.
     private func plain(_ url: String, _ row: Row, isSaid: Bool) throws -> AnyHashable {
         var (request, configuration) = (ImageRequest(url: url), Self.configuration())
         if isSaid { try row.say(&request, &configuration) }
@@ -151,7 +151,7 @@ import Testing
         asked("headers", overlay: false, fallback: false, { $0.request.headers }) {
             $0.headers = [HTTPHeader(name: "X-A", value: "1")]
         },
-        // Pixels of an overlay are those of its first frame.
+        // An overlay uses the pixels of its first frame.
         asked("frame", overlay: nil, fallback: true, { $0.request.frame }) { $0.frame = 3 },
         asked("thumbnail", overlay: false, fallback: true, { $0.request.thumbnail }) {
             $0.thumbnail = box
@@ -159,7 +159,7 @@ import Testing
         asked("steps", overlay: false, fallback: true, { $0.request.steps }) {
             $0.steps.append(.resize(PixelSize(width: 5, height: 5), .fit))
         },
-        // It counts once.
+        // The ratio is applied once.
         asked("pixelRatio", overlay: false, fallback: true, { $0.request.thumbnail }) {
             ($0.thumbnail, $0.pixelRatio) = (box, 2)
         },
@@ -283,7 +283,7 @@ import Testing
         try check(Self.contextRows[row])
     }
 
-    /// The fallback is that of all rows; only uploads have extended data.
+    /// Every row tests the fallback; only uploads have extended data.
     @Test func eachFieldOfAContextHasARow() {
         let rows = Set(Self.contextRows.map(\.field))
         let apart: Set = ["fallback", "withoutTransformer", "extendedData"]
@@ -378,7 +378,7 @@ import Testing
         #expect(rows.union(apart) == fields(of: rule))
     }
 
-    /// Of an overlay nothing depends on the frame that its rule names.
+    /// The frame option of a rule doesn't affect overlays.
     @Test(arguments: RequestOptions.names.indices) func optionsOfARule(index: Int) throws {
         let (name, option) = RequestOptions.names[index]
         let ofImage: RequestOptions = [.refreshCached, .respectCacheControl]
@@ -405,7 +405,7 @@ import Testing
         profiled("coders", overlay: true, fallback: true, { $0.terms.coders }) {
             $0.coders = ["vector"]
         },
-        // What follows is not transformed again.
+        // Follow-up loads aren't transformed again.
         profiled("transformer", overlay: false, fallback: false, { $0.request.steps }) {
             $0.transformer = "small"
         },

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Configuration
 
-/// Which loader takes a URL.
+/// Which loader handles a URL.
 @Suite struct LoaderChoiceTests {
     private static let place = S3Place(endpoint: "https://s3.example.com", region: "eu-central-1")
 
@@ -50,7 +50,7 @@ import Testing
         #expect(refused.loader == .http, "nobody")
     }
 
-    /// What nobody takes is told to whom it concerns.
+    /// If no loader takes the scheme, the error says which setting to change.
     @Test(arguments: [
         ("file:///a", "a loader of kind 'file' to 'loaders'"),
         ("s3://photos/a", "a loader of kind 's3' to 'loaders'"),
@@ -84,7 +84,7 @@ import Testing
         data.patterns = [try #require(URLPattern("data:*"))]
         #expect(try terms(configuration([data]), "data:image/png,a://b/c").loader == .data)
         #expect(URLPattern("https:///a") == nil)
-        // What has no authority matches no pattern with parts.
+        // A URL without an authority matches no pattern with components.
         let photos = try #require(URLPattern("file:///photos/*"))
         for url in ["file:/photos/a", "file:/secret:///photos/a", "file:photos/a"] {
             #expect(!photos.matches(URLTarget(try SourceURL(url))), "\(url)")
@@ -135,7 +135,7 @@ import Testing
         #expect(S3Credentials(profileFile: text) == nil)
     }
 
-    /// The forms of Amazon's documentation.
+    /// The forms in Amazon's documentation.
     @Test func objectsHaveTheirURL() throws {
         let object = try S3Object(try SourceURL("s3://photos/a%20b/%C3%BC+~*.jpg"))
         var place = Self.place

@@ -16,7 +16,7 @@ struct OverlayResolutionTests {
         #expect(try Configuration().resolve(request).terms.overlays == request.preparedOverlays)
     }
 
-    /// A preset that lays itself over everything does not do so over what it lays.
+    /// A preset that adds an overlay to every image doesn't add it to the overlay itself.
     @Test func whatIsLaidOverHasNoStepsWhateverRulesSay() throws {
         var configuration = Configuration()
         var preset = Preset()
@@ -48,7 +48,7 @@ struct OverlayResolutionTests {
         #expect(!overlay.terms.mayDownload)
     }
 
-    /// Its original is shared with images of which something else was said.
+    /// The overlay's original is shared with images that have other options.
     @Test func itIsKeptAsItsOwnRulesSayAndNotAsTheImageIs() throws {
         var configuration = Configuration()
         var request = request()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Configuration
 
-/// What a request becomes (SEMANTICS §13).
+/// How a request is resolved (SEMANTICS §13).
 @Suite struct ResolutionTests {
     private let url = "https://img.example.com/avatars/1.png?utm_source=x&v=2"
 
@@ -93,7 +93,7 @@ import Testing
         #expect(asked.terms.fallback == .none)
     }
 
-    /// A rule, the request, its profile, the file as a whole: the first one that says something.
+    /// Precedence: a rule, the request, its profile, the file as a whole.
     @Test func whatBecomesOfDamagedImagesIsSaidInOrder() throws {
         let words: [DamagedImages?] = [nil, .refuse, .show]
         for ruled in words {
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// An image that is laid over another one is whole.
+    /// An overlay must be undamaged.
     @Test func noOverlayIsShownDamaged() throws {
         var request = ImageRequest(url: url)
         request.context.damaged = .show
@@ -154,8 +154,8 @@ import Testing
         #expect(resolution.terms.fallback == .none, "a fallback has none")
     }
 
-    /// Tags of the request, its profile and all rules that match; the last word on origins and on
-    /// limits counts. None of it is in a key.
+    /// Tags of the request, its profile and all matching rules are combined; for origins and limits
+    /// the last value wins. None of them is part of a key.
     @Test func whatAnEntryCarriesComesFromAllThatMatch() throws {
         let rules = [
             try rule { ($0.tags, $0.takesOriginTags) = (["r1", "mine"], false) },

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Configuration
 
-/// What rules make of transfers (SEMANTICS §10.13 to §10.16).
+/// How rules affect transfers (SEMANTICS §10.13 to §10.16).
 @Suite struct TransferResolutionTests {
     private func resolve(
         _ url: String, headers: [HTTPHeader] = [], secrets: [String: String] = [:],
@@ -82,7 +82,7 @@ import Testing
         #expect(bearer.secretHeaders == ["authorization"])
     }
 
-    /// Their names are known where they are no credentials by themselves.
+    /// Header names are listed as secret unless they carry credentials by definition.
     @Test func secretsInHeadersOfAnyNameAreTold() throws {
         var configuration = Configuration()
         var rule = Rule(try #require(URLPattern("*")))
@@ -133,7 +133,8 @@ import Testing
         #expect(error?.message.contains("/none") == true)
     }
 
-    /// Nobody's credentials go to a host whose certificate is not verified, whoever shows them.
+    /// No credentials are sent to a host whose certificate isn't verified, regardless of where they
+    /// come from.
     @Test func noCredentialsAreSentUnverified() throws {
         let open = try resolve("https://h/a") { $0.verifiesTLS = false }
         #expect(open.terms.transfer.isUnverified && open.terms.transfer.secrets.isEmpty)
@@ -158,14 +159,14 @@ import Testing
             #expect(error?.code == .invalidDownloadOperation)
             #expect(error?.message.contains("tls-verify") == true)
         }
-        // Harmless headers go along.
+        // Harmless headers are sent.
         let accept = [HTTPHeader(name: "Accept", value: "image/webp")]
         #expect(throws: Never.self) {
             try resolve("https://h/a", headers: accept) { $0.verifiesTLS = false }
         }
     }
 
-    /// Another loader has credentials of its own.
+    /// Other loaders have their own credentials.
     @Test func onlyTheHTTPLoaderIsLeftUnverified() throws {
         var configuration = Configuration()
         var rule = Rule(try #require(URLPattern("*")))
@@ -183,7 +184,7 @@ import Testing
         #expect(error?.code == .invalidDownloadOperation)
     }
 
-    /// An image that came unverified is never taken for one that was verified.
+    /// An image from an unverified host never answers a request for a verified one.
     @Test func unverifiedEntriesAreKeptApart() throws {
         let url = try SourceURL("https://h/a.png")
         var terms = LoadTerms()
@@ -197,7 +198,7 @@ import Testing
         #expect(
             CacheKey.result(request, url: url, terms: terms)
                 == "https://h/a-Auth(0f)-TLS(unverified).png")
-        // A URL that spells the key of another entry is not that entry.
+        // A URL that spells the key of another entry doesn't address that entry.
         let verified = LoadTerms()
         terms.identity = nil
         let spelled = try SourceURL("https://h/a-TLS(unverified).png")
@@ -211,7 +212,7 @@ import Testing
             CacheKey.stored(shown: theirs, in: "") == CacheKey.stored(theirs, in: "", terms))
     }
 
-    /// A rule is for the host that it names, and not for the one to which another rule rewrites.
+    /// A rule applies to the host that it names, not to the target of another rule's rewrite.
     @Test func aRewrittenHostIsVerified() throws {
         func isUnverified(_ change: (inout URLRewrite) -> Void) throws -> Bool {
             try resolve("https://h/a") {
@@ -225,7 +226,7 @@ import Testing
         #expect(try !isUnverified { $0.host = "h:8443" })
     }
 
-    /// What says who asks is part of the identity; what does not is in no key.
+    /// Credentials are part of the identity; other settings don't affect it.
     @Test func onlySecretsAreSecret() {
         var terms = TransferTerms()
         terms.removedHeaders = ["accept"]

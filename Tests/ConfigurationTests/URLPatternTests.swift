@@ -3,7 +3,7 @@ import Testing
 
 @testable import Configuration
 
-/// Which URLs a pattern means.
+/// Which URLs a pattern matches.
 @Suite struct URLPatternTests {
     private func matches(_ pattern: String, _ url: String) throws -> Bool {
         let pattern = try #require(URLPattern(pattern))
@@ -69,7 +69,7 @@ import Testing
         #expect(try !matches(pattern, url))
     }
 
-    /// An origin may end the path there, and nobody knows what is behind many rounds.
+    /// An origin may cut the path at a NUL byte, and the meaning of repeated encoding is unknown.
     @Test(arguments: [
         "https://h/a/%00/b", "https://h/a/%2500", "https://h/a/%25252525252fb",
         "https://h/a/..%2Fb%3F%2F..%2Fa%2Fx", "https://h/a/..%2Fb%2523%2F..%2Fa%2Fx",

@@ -6,13 +6,13 @@ import Testing
 
 @testable import ControlSegment
 
-/// A control segment of this process; what its fault handler writes is in `FaultTests`.
+/// A control segment of this process; `FaultTests` covers the fault handler's output.
 @Suite(.serialized) struct ControlSegmentTests {
     private let incarnation = Incarnation(Identifier128(high: 1, low: 2))
 
-    /// The words as the fault handler would leave them.
+    /// Writes the words as the fault handler would leave them.
     private func write(_ words: [UInt64], in folder: TestKit.TemporaryDirectory) {
-        // What is said of the session is no part of how a process died.
+        // The words about the session aren't part of the crash record.
         let all = words.count == 7 ? words + [1, 0] : words
         let bytes = all.flatMap { word in
             (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
@@ -118,7 +118,7 @@ import Testing
         #expect(reader.crashRecord(of: incarnation) == nil)
     }
 
-    /// Who opened it for reading would wait for a writer.
+    /// Opening it for reading would block until a writer appears.
     @Test func aPipeInItsPlaceKeepsNobody() throws {
         let folder = TestKit.TemporaryDirectory()
         #expect(mkfifo(folder.file("\(incarnation.value.hex).0"), 0o600) == 0)

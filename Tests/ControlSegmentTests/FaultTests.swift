@@ -6,15 +6,15 @@ import Testing
 
 @testable import ControlSegment
 
-/// Processes that end by a signal: each is one of its own, and says what it held in a folder that
-/// is named after its parent.
+/// Child processes that are terminated by a signal. Each leaves a crash record in a folder named
+/// after its parent.
 @Suite(.serialized) struct FaultTests {
     private static let life = Incarnation(Identifier128(high: 3, low: 4))
     private static let held = JobID(7)
 
     private static func folder(of process: pid_t) -> String { "/tmp/ib-fault-\(process)" }
 
-    /// What the child of this process left.
+    /// Whether the child of this process left a crash record for `signal`.
     private func record(signal: Int32) -> Bool {
         ControlReader(directory: Self.folder(of: getpid())).crashRecord(of: Self.life)
             == CrashRecord(job: Self.held, attempt: 2, signal: signal)
@@ -27,7 +27,7 @@ import Testing
         try FileDescriptor.removeTree(path: path)
     }
 
-    /// A worker that holds a job and then does `fault`.
+    /// Holds a job as a worker does, then runs `fault`.
     private static func hold(_ fault: () -> Void) throws {
         let segment = try ControlSegment(in: folder(of: getppid()), incarnation: life)
         segment.hold(held, attempt: 2)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// As an image that nests too deeply would have it.
+    /// As a too deeply nested image would cause.
     @Test func aStackThatRunsOverIsWrittenDown() async throws {
         try await withFolder {
             await #expect(processExitsWith: .signal(SIGSEGV)) {
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// Swift's runtime in a debug build: it prints where the process was, and returns.
+    /// The Swift runtime of a debug build installs one: it prints a backtrace and returns.
     @Test func aHandlerThatWasThereBeforeKeepsNoProcessAlive() async throws {
         try await withFolder {
             await #expect(processExitsWith: .signal(SIGSEGV)) {
@@ -123,14 +123,13 @@ import Testing
     }
 }
 
-/// Sends this process a signal, as `kill(1)` would, and waits for what any of its threads makes of
-/// it.
+/// Sends this process a signal, as `kill(1)` would, and waits for its effect.
 private func send(_ signal: Int32) {
     kill(getpid(), signal)
     while true { pause() }
 }
 
-/// Calls itself until the stack is used up.
+/// Recurses until the stack overflows.
 @inline(never) private func deeper(_ depth: UInt64) -> UInt64 {
     depth == 0 ? 0 : deeper(depth &+ 2 | 1) &+ depth
 }

@@ -5,12 +5,12 @@ import Testing
 
 @testable import CoordinatorRuntime
 
-/// Which secret opens which listener.
+/// Which secret gives access to which listener.
 @Suite struct AuthenticatorTests {
     private let bytes = Random.bytes(count: ListenerSecrets.byteCount)
     private let listeners: [Listener] = [.admin] + WorkerKind.workers.map { .back(PoolName($0)) }
 
-    /// The part of `bytes` that is for a listener.
+    /// The part of `bytes` for a listener.
     private func part(_ listener: Listener) throws -> [UInt8] {
         let index = try #require(listeners.firstIndex(of: listener))
         return Array(
@@ -33,7 +33,8 @@ import Testing
         #expect(keeper.refusal(of: nil, at: .web) == nil)
     }
 
-    /// Further pools have secrets under their names; a file that names others is another stack's.
+    /// Further pools have secrets under their names; a file with other names belongs to another
+    /// stack.
     @Test func furtherPoolsHaveSecretsOfTheirOwn() throws {
         let names = try ["raw", "a-name-of-sixtee"].map { try #require(PoolName($0)) }
         let secrets = try #require(ListenerSecrets(further: names) { Random.bytes(count: $0) })
@@ -78,7 +79,7 @@ import Testing
         }
     }
 
-    /// Secrets that cannot be read are no reason to ask for none.
+    /// Unreadable secrets must not disable authentication.
     @Test(arguments: [0, ListenerSecret.byteCount, ListenerSecrets.byteCount - 1])
     func bytesThatAreNotAllSecretsEndTheStart(_ count: Int) throws {
         let error = try #require(throws: (any Error).self) {

@@ -22,7 +22,8 @@ struct ChunkDeliveriesTests {
             reply: Reply(token: token, outcome: .image(image)), image: image, reference: reference)
     }
 
-    /// Sends until the window is full; the tokens' low halves of what was finished.
+    /// Sends until the window is full. Returns the bytes sent and the low halves of the tokens of
+    /// finished deliveries.
     private func sendAll(_ deliveries: inout ChunkDeliveries) -> (bytes: Int, done: [UInt64]) {
         var (bytes, done) = (0, [UInt64]())
         while let slice = deliveries.next(for: client) {
@@ -79,7 +80,7 @@ struct ChunkDeliveriesTests {
         #expect(deliveries.stalled == nil)
     }
 
-    /// A deadline is armed for each client by itself, from what it took last.
+    /// Each client has its own stall deadline, counted from its last acknowledgment.
     @Test func eachClientStallsByItselfAndOnlyWhileSomethingWaits() {
         var deliveries = ChunkDeliveries(windowBytes: 61_440)
         deliveries.begin(delivery(1, bytes: 1_000), to: client)

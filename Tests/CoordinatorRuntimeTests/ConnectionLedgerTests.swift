@@ -29,7 +29,8 @@ import Testing
         #expect(ledger.ended(11) == nil)
     }
 
-    /// Who may have no session may still say hello, and be told so; others are turned away.
+    /// A process at its session limit may still connect and is told why it is refused; further
+    /// connections are dropped.
     @Test func aProcessHasItsPlacesAndOthersHaveTheirs() throws {
         let ledger = ledger(perProcess: 2)
         for descriptor in 0..<4 as Range<Int32> {
@@ -46,7 +47,7 @@ import Testing
             #expect(ledger.beginSession(connection) == nil)
         }
         #expect(ledger.accepted(9, of: 8, at: start))
-        // A place that is free is given again.
+        // A freed slot is reused.
         _ = ledger.ended(0)
         #expect(ledger.beginSession(connections[2]) == nil)
         #expect(ledger.accepted(0, of: 7, at: start))
@@ -79,7 +80,7 @@ import Testing
         #expect(!ledger.hasSilent)
     }
 
-    /// What others hold leaves places for clients wherever there are enough descriptors.
+    /// With enough descriptors, the reserved ones always leave some for clients.
     @Test(arguments: [ConnectionLimits.descriptorsMin(), 20_000, 1 << 20])
     func allListenersTogetherHaveFewerPlacesThanThereAreDescriptors(_ descriptors: UInt64) {
         let places = Listener.all.map {
@@ -90,7 +91,7 @@ import Testing
     }
 }
 
-/// A ledger that an expectation may change.
+/// A class so that expectations can mutate the ledger.
 private final class Held {
     private var ledger: ConnectionLedger
 

@@ -31,7 +31,7 @@ import Testing
         #expect(timers.takeDue(at: moment(40)) == [])
     }
 
-    /// Peers that are tried again at once leave others their turn.
+    /// Peers that retry immediately must not starve others.
     @Test func oneThatIsArmedForThisMomentAgainIsDueInTheNextTurn() {
         var timers = CoordinatorTimers()
         timers.arm(.retryPeers, by: moment(10))

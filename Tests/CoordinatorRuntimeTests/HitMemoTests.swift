@@ -20,7 +20,7 @@ import Wire
         return encoder.packed()
     }
 
-    /// A ticket as a scheduler with this image in memory gives it.
+    /// A ticket from a scheduler with this image in memory.
     private func ticket() throws -> HitTicket {
         var scheduler = Scheduler { "\($0.count)" }
         var actions: [SchedulerAction] = []
@@ -83,7 +83,7 @@ import Wire
         #expect(found(HitMemo(), try body(first)) == nil)
     }
 
-    /// A second token behind the first one is the one that counts: the rest is not the same then.
+    /// If a token is repeated, the last one counts; the remaining bytes then differ.
     @Test func onlyTheCanonicalFormIsLearnt() throws {
         let odd = try body(first) + body(second).prefix(TokenedBody.restOffset)
         #expect(try decoded(odd) == .load(load(second)))

@@ -33,7 +33,7 @@ import Testing
         #expect(again == identities[0], "who asks, not for what")
     }
 
-    /// One whose secret header the configuration added, under a name.
+    /// A request with a named secret header that the configuration added.
     private func named(
         _ name: String, secret: String, url: String = "http://a.test/",
         _ headers: [(String, String)] = []

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoordinatorRuntime
 
-/// Releases that wait for the next message to their worker.
+/// Releases that are held until the next message to their worker.
 @Suite struct PendingReleasesTests {
     private let one = WorkerID(1)
     private let other = WorkerID(2)

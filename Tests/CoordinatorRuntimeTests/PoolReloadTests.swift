@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoordinatorRuntime
 
-/// Pools have listeners and directories: they are what they were when the coordinator started.
+/// Pools own listeners and directories, so a reload doesn't change them.
 @Suite struct PoolReloadTests {
     private let folder = TemporaryDirectory()
 

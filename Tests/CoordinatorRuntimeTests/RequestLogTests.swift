@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoordinatorRuntime
 
-/// Which requests have a line, and that nothing secret stands in it.
+/// Which requests are logged, and that no secret is.
 @Suite struct RequestLogTests {
     private let token = Token(
         Identifier128(high: 0xABCD_EF01_2345_6789, low: 0x1122_3344_5566_7788))
@@ -86,7 +86,7 @@ import Testing
         let fields = RequestLog.fields(record)
         #expect(fields.first { $0.0 == "fallbackFor" }?.1 == "timedOut")
         #expect(!fields.map { "\($0.1)" }.joined().contains("hidden"))
-        // Memory answered, and yet something failed.
+        // A memory hit with a failure in a later stage.
         #expect(RequestLog(.misses).wants(record) && RequestLog(.slow).wants(record))
     }
 

@@ -6,7 +6,7 @@ import Wire
 
 @testable import CoordinatorRuntime
 
-/// What a front end that speaks for strangers may not say (SEMANTICS §14.11).
+/// Requests that a front end for untrusted clients may not make (SEMANTICS §14.11).
 @Suite struct RestrictedFrontTests {
     private func load(_ change: (inout LoadRequest) throws -> Void) rethrows -> LoadRequest {
         var load = LoadRequest(
@@ -59,7 +59,7 @@ import Wire
         CacheCommand(number: 1, action: action, key: "", tiers: tiers, selection: selection)
     }
 
-    /// Of an operator's commands removals alone, where they are permitted.
+    /// The only operator command is removal, and only if permitted.
     @Test func nothingIsRemovedUnlessTheOperatorPermitsIt() throws {
         let fine = [
             EntrySelection(url: "http://h/a"), EntrySelection(prefix: "http://h/"),
@@ -91,7 +91,7 @@ import Wire
         }
     }
 
-    /// Tokens of operators permit what they are for.
+    /// Operator tokens permit exactly their purpose.
     @Test func tokensOfOperatorsAreAGrant() {
         let tokens = GatewayGrant(of: [.operatorTokens: "/f"])
         let both = GatewayGrant(of: [.operatorTokens: "/f", .operatorListen: ":1"])
@@ -104,7 +104,7 @@ import Wire
         #expect(permission.adding(GatewayGrant()) == permission)
     }
 
-    /// What the operator permits, and nothing beside it.
+    /// Exactly what the operator permits.
     @Test func theOperatorPermitsSomeOfIt() throws {
         var permitted = FrontPermission()
         permitted.headers = ["cookie"]

@@ -47,7 +47,7 @@ private let client = Peer.Role.client(
                 RequestProgress(token: Token(identifier(token)), received: received, expected: 0)))
     }
 
-    /// Tokens and bytes of the progress events that wait.
+    /// Tokens and byte counts of the queued progress events.
     private func waiting(_ outbox: Outbox) -> [[UInt64]] {
         outbox.waiting.compactMap { message in
             guard case .toClient(.progress(let progress)) = message else { return nil }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoordinatorRuntime
 
-/// How a coordinator ends: each phase in its order, and none for longer than its time.
+/// The phases of a coordinator's shutdown, their order and their time limits.
 @Suite struct ShutdownStateTests {
     @Test func aServingCoordinatorWaitsForNothing() {
         var script = Script()
@@ -36,14 +36,14 @@ import Testing
         #expect(script.state.deadline == nil)
     }
 
-    /// Workers are dismissed before anybody asks whether they have gone.
+    /// Workers are dismissed before the coordinator checks whether they have exited.
     @Test func phasesOfWhichNothingIsLeftPassAtOnceUpToTheDismissal() {
         var script = Script(in: .delivering)
         #expect(script.does(.left(clients: 0, jobs: 0, workers: 0)) == [.dismissWorkers])
         #expect(script.does(.left(clients: 0, jobs: 0, workers: 0)) == [.exit])
     }
 
-    /// Workers come back one after the other to a coordinator that has just taken over.
+    /// Workers reconnect one after the other to a coordinator that has just taken over.
     @Test func aWorkerThatJoinsDuringTheDismissalIsDismissed() {
         var script = Script(in: .storing)
         #expect(script.does(.workerJoined) == [])
@@ -125,7 +125,7 @@ import Testing
         #expect(script.does(.tick) == [])
     }
 
-    /// The end goes on as it began.
+    /// A shutdown continues as it started.
     @Test(arguments: Script.Begun.allCases)
     func anOperatorChangesNothingOfAnEndThatHasBegun(_ phase: Script.Begun) {
         var script = Script(in: phase)
@@ -135,7 +135,7 @@ import Testing
     }
 }
 
-/// A shutdown and a clock that moves only when told.
+/// A shutdown with a simulated clock.
 struct Script {
     /// Phases that wait for something.
     enum Begun: CaseIterable {
@@ -150,7 +150,7 @@ struct Script {
 
     init() {}
 
-    /// No other coordinator follows.
+    /// No other coordinator takes over.
     init(in phase: Begun) {
         does(.stopRequested(isReplaced: false))
         if phase == .finishing { return }

@@ -7,10 +7,10 @@ import Testing
 @testable import CoordinatorRuntime
 
 struct UploadSessionsTests {
-    /// Memory of the test, with a limit.
+    /// An output space on the heap, with a limit.
     private final class Space: OutputSpace {
         private let bytesMax: Int
-        /// Blocks are whole multiples of it.
+        /// Block sizes are multiples of it.
         private let unit: Int
         nonisolated(unsafe) private(set) var live: [BlockID: UnsafeMutableRawBufferPointer] = [:]
 
@@ -58,7 +58,7 @@ struct UploadSessionsTests {
             chunk(at: 2, [3, 4, 5], total: 5), of: client, at: Self.start)
         let upload = try #require(whole)
         #expect(Array(upload.block.bytes) == [1, 2, 3, 4, 5])
-        // All its pieces have come: the client is told at once.
+        // All chunks have arrived, so the client is notified at once.
         let untold = sessions.takeUntold(of: client)
         #expect(untold == 5)
         #expect(sessions.nextDeadline == nil)
@@ -85,7 +85,7 @@ struct UploadSessionsTests {
         }
         #expect(code(load(bytes: 81)) == .limitExceeded)
         #expect(code(load(bytes: 5, url: "https://example.com/")) == .invalidRequest)
-        // The same token begins anew.
+        // Reusing a token restarts its upload.
         #expect(code(load(1, bytes: 80)) == nil)
         #expect(code(load(1, bytes: 1)) == nil)
         for number in 2...UInt64(UploadSessions.perClientMax) {
@@ -96,7 +96,7 @@ struct UploadSessionsTests {
         #expect(code(load(900, bytes: 80)) == nil)
     }
 
-    /// Announcing is cheap, however much is announced.
+    /// Announcing an upload allocates nothing, however large it is.
     @Test func spaceIsTakenAsPiecesCome() throws {
         let space = Space(bytesMax: 1 << 30)
         var sessions = UploadSessions(space: space, bytesMax: 1 << 30)
@@ -133,7 +133,7 @@ struct UploadSessionsTests {
 
     // MARK: - Several clients
 
-    /// All pieces of an upload; whether it was complete.
+    /// Sends all chunks of an upload. Returns an error code unless it completed.
     private func send(
         _ number: UInt64, bytes: Int, of client: ClientID, to sessions: inout UploadSessions
     ) -> ErrorCode? {
@@ -178,7 +178,7 @@ struct UploadSessionsTests {
         #expect(send(1, bytes: 3 << 18, of: ClientID(2), to: &sessions) == nil)
         #expect(send(2, bytes: 1 << 18, of: ClientID(2), to: &sessions) == .busy)
         #expect(send(1, bytes: 3 << 16, of: ClientID(3), to: &sessions) == nil)
-        // Pieces count as they come, although there was room when they were announced.
+        // Chunks count as they arrive, even if there was room when the upload was announced.
         var other = UploadSessions(space: Space(bytesMax: 1 << 30), bytesMax: 4 << 20)
         try other.begin(
             load(9, bytes: 3 << 20), of: ClientID(2), bytesMax: 1 << 30, at: Self.start)
@@ -204,7 +204,7 @@ struct UploadSessionsTests {
         #expect(late.first?.error.message.hasPrefix("only 0 of the 5 announced bytes") == true)
     }
 
-    /// However slowly its pieces come.
+    /// Regardless of how slowly the chunks arrive.
     @Test func theTimeoutCountsFromTheAnnouncement() throws {
         var sessions = UploadSessions(space: Space(), bytesMax: 1_000_000)
         var timed = load(bytes: 5)
@@ -222,7 +222,7 @@ struct UploadSessionsTests {
         #expect(sessions.nextDeadline == Self.start.adding(milliseconds: 15_000))
         let late = sessions.expire(at: Self.start.adding(milliseconds: 15_000))
         #expect(late.first?.error.message.hasPrefix("2 of the 5 bytes") == true)
-        // What is complete has what is left.
+        // A complete upload gets the remaining time.
         try sessions.begin(timed, of: client, bytesMax: 10, at: Self.start)
         for offset in 0..<4 as Range<UInt64> { _ = try take(offset, at: 4_000) }
         #expect(try take(4, at: 9_000)?.image.timeoutMilliseconds == 6_000)
@@ -230,7 +230,7 @@ struct UploadSessionsTests {
 
     // MARK: - How they end
 
-    /// An arena gives whole pages.
+    /// An arena allocates whole pages.
     @Test func blocksThatAreLargerThanAskedForCountAsTheyAre() throws {
         let space = Space(bytesMax: 1 << 30, unit: 4_096)
         var sessions = UploadSessions(space: space, bytesMax: 16_384)
@@ -264,7 +264,7 @@ struct UploadSessionsTests {
         let late = sessions.expire(at: due)
         #expect(late.map(\.load.token.value.low) == [1])
         #expect(space.live.isEmpty)
-        // Pieces that come late are dropped, and counted as taken.
+        // Late chunks are dropped and counted as consumed.
         let stray = try sessions.take(chunk(at: 0, [1], total: 5), of: client, at: due)
         #expect(stray == nil)
         let untold = sessions.takeUntold(of: client)

@@ -16,7 +16,7 @@ struct WorkerProcessesTests {
         #expect(workers.admit(10, life(1), at: listener) == .welcome(insteadOf: nil))
         workers.insert(1, 10, life(1), at: listener)
         #expect(workers.admit(10, life(2), at: listener) == .welcome(insteadOf: 1))
-        // At another listener as well, and under the same incarnation.
+        // On another listener as well, and with the same incarnation.
         #expect(
             workers.admit(10, life(1), at: .back(PoolName(.transform))) == .welcome(insteadOf: 1))
         workers.remove(1, 10, life(1), at: listener)

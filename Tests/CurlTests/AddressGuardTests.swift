@@ -54,7 +54,7 @@ import Testing
 
     // MARK: - Denied addresses
 
-    /// The same address, in each of the forms in which packets reach it.
+    /// The same address in each form that is routed to it.
     static let denied = [
         ("10.0.0.0/8", "10.0.0.5:80"), ("10.0.0.0/8", "[::ffff:10.0.0.5]:80"),
         ("10.0.0.0/8", "[64:ff9b::a00:5]:80"), ("10.0.0.0/8", "[2002:a00:5::1]:80"),
@@ -63,14 +63,14 @@ import Testing
         ("8.8.8.8", "[2002:808:808::]:443"), ("64:ff9b::/96", "[64:ff9b::808:808]:443"),
         ("2002::/16", "[2002:808:808::]:443"), ("::/0", "[::ffff:8.8.8.8]:443"),
         ("0.0.0.0/0", "[64:ff9b::808:808]:443"),
-        // ISATAP (RFC 5214 §6.1), and prefixes of local NAT64 (RFC 6052 §2.2) of 48 to 96 bits.
+        // ISATAP (RFC 5214 §6.1), and local NAT64 prefixes (RFC 6052 §2.2) of 48 to 96 bits.
         ("10.0.0.0/8", "[2606:4700::5efe:10.0.0.5]:80"),
         ("10.0.0.0/8", "[2606:4700::200:5efe:10.0.0.5]:80"),
         ("10.0.0.0/8", "[64:ff9b:1:a00:0:500::]:80"), ("10.0.0.0/8", "[64:ff9b:1:10a:0:5::]:80"),
         ("10.0.0.0/8", "[64:ff9b:1:1:a:0:500:0]:80"), ("10.0.0.0/8", "[64:ff9b:1::a00:5]:80"),
     ]
 
-    /// No permission counts for a denied address, neither of its scope nor of itself.
+    /// A denied address can't be permitted, neither by scope nor by address.
     @Test(arguments: denied)
     func whatIsDeniedIsDeniedInEveryForm(_ denied: String, _ text: String) throws {
         let range = try #require(AddressRange(denied))
@@ -82,7 +82,7 @@ import Testing
         #expect(!AddressGuard(allowsLocal: true, denied: [other, range]).permits(target))
     }
 
-    /// Addresses beside a range, and those whose embedded address is beside it.
+    /// Addresses adjacent to a range, and those with an embedded adjacent address.
     @Test(arguments: [
         ("10.0.0.0/8", "9.255.255.255:80"), ("10.0.0.0/8", "11.0.0.0:80"),
         ("10.0.0.0/8", "[64:ff9b::b00:0]:80"), ("10.0.0.0/8", "[2002:b00::]:80"),
@@ -95,7 +95,7 @@ import Testing
         #expect(AddressGuard(allowsLocal: true, denied: [range]).permits(target))
     }
 
-    /// Both ends of ranges that end within a byte, and the addresses beside them.
+    /// Both ends of ranges that end within a byte, and the adjacent addresses.
     @Test(arguments: [
         ("172.16.0.0/12", "172.15.255.255", "172.16.0.0", "172.31.255.255", "172.32.0.0"),
         ("8.8.8.8/31", "8.8.8.7", "8.8.8.8", "8.8.8.9", "8.8.8.10"),
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    /// A loader allows its own addresses besides, and denied ones no less than before.
+    /// A loader allows additional addresses; denied ones stay denied.
     @Test func moreAddressesAreAllowedAndNoneLessDenied() throws {
         let range = try #require(AddressRange("10.0.0.0/8"))
         let inside = try #require(SocketAddress("10.0.0.5:80"))

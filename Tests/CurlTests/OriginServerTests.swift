@@ -2,7 +2,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// The origin server answers a plain client as HTTP/1.1 says.
+/// The origin server answers a plain client according to HTTP/1.1.
 @Suite struct OriginServerTests {
     @Test func countsRequestsOnOneKeptConnection() async {
         let origin = OriginServer()
@@ -55,7 +55,7 @@ import Testing
     }
 }
 
-/// A socket that speaks just enough HTTP to test the server without a library between.
+/// A socket with just enough HTTP to test the server without a library.
 private final class PlainClient {
     private let descriptor: Int32
 

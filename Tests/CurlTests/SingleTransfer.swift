@@ -1,7 +1,7 @@
 import Curl
 import TestKit
 
-/// What one transfer brought.
+/// The result of one transfer.
 struct TransferResult {
     var error: CurlError?
     var heads: [ResponseHead] = []
@@ -12,7 +12,7 @@ struct TransferResult {
     var head: ResponseHead? { heads.last }
 }
 
-/// Collects all that a transfer delivers, up to a limit.
+/// Collects everything that a transfer delivers, up to a limit.
 final class CollectingSink: TransferSink {
     private(set) var heads: [ResponseHead] = []
     private(set) var body: [UInt8] = []
@@ -39,7 +39,7 @@ func policy(allowing origins: [OriginServer]) -> TransferPolicy {
         addressGuard: AddressGuard(allowed: Set(allowed)), userAgent: "Imagebus/test")
 }
 
-/// Runs one transfer to its end on this thread.
+/// Runs one transfer to completion on this thread.
 func run(
     _ url: String, allowing origins: [OriginServer], headers: [(name: String, value: String)] = [],
     bodyBytesMax: Int64 = 1 << 30, refusesAfter: Int = .max,

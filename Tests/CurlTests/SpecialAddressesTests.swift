@@ -2,19 +2,19 @@ import Testing
 
 @testable import Curl
 
-/// A range as the registries have it, and what its neighbours are.
+/// A range from the IANA registries and the scopes of its neighbors.
 struct SpecialRange: Sendable, CustomTestStringConvertible {
     let first: String
     let last: String
     let scope: AddressScope
-    /// Of the address before the first and of the one behind the last; nil: there is none.
+    /// Scope of the address before the first and of the one after the last; nil if there is none.
     var before: AddressScope? = .global
     var behind: AddressScope? = .global
 
     var testDescription: String { "\(first) to \(last)" }
 }
 
-/// Both ends of every range of the table, and the addresses beside them.
+/// Both ends of every range of the table, and the adjacent addresses.
 @Suite struct SpecialAddressesTests {
     static let rows: [SpecialRange] = [
         .init(first: "0.0.0.0", last: "0.255.255.255", scope: .unusable, before: nil),
@@ -49,7 +49,8 @@ struct SpecialRange: Sendable, CustomTestStringConvertible {
         .init(
             first: "100:0:0:1::", last: "100::1:ffff:ffff:ffff:ffff", scope: .unusable,
             before: .unusable, behind: .unusable),
-        // The end of the internet lies within the documentation's, and its start in Teredo's way.
+        // The global unicast range: it starts next to Teredo's range and ends within the one for
+        // documentation.
         .init(
             first: "2000::", last: "3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", scope: .global,
             before: .unusable, behind: .unusable),
@@ -100,7 +101,7 @@ struct SpecialRange: Sendable, CustomTestStringConvertible {
         #expect(Set(SpecialAddresses.ranges.map(\.range.first)).count >= Self.rows.count - 1)
     }
 
-    /// Where clouds tell their hosts who they are.
+    /// Metadata services of cloud providers.
     @Test(arguments: [
         "169.254.169.254", "169.254.170.2", "169.254.169.123", "169.254.0.23", "168.63.129.16",
         "100.100.100.200", "100.88.222.5", "192.0.0.192", "fd00:ec2::254", "fd00:ec2::23",
@@ -116,7 +117,7 @@ struct SpecialRange: Sendable, CustomTestStringConvertible {
 }
 
 extension IPAddress {
-    /// The address before or behind; nil at the ends.
+    /// The address `step` away; nil past either end.
     fileprivate func moved(by step: Int64) -> IPAddress? {
         switch self {
         case .v4(let value):

@@ -3,7 +3,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// Every failure has its code.
+/// Every failure has its error code.
 @Suite struct TransferFailureTests {
     @Test func aRedirectToAForbiddenPortConnectsNowhere() throws {
         let origin = OriginServer()
@@ -129,7 +129,7 @@ import Testing
         #expect(result.heads.isEmpty)
     }
 
-    /// A field may look like a status line: it takes back nothing of what was said before it.
+    /// A header field may look like a status line; it doesn't discard the fields before it.
     @Test func aStatusLineWithinAHeadIsAField() throws {
         let origin = OriginServer()
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nHTTP/1.1 200 OK: 1\r\n"

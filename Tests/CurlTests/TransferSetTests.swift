@@ -101,7 +101,7 @@ import Testing
                 break
             }
             guard sink.hasPostponed else { continue }
-            // Without a call it stays so.
+            // It stays postponed until the sink resumes the transfer.
             let count = sink.body.count
             try turn(&set)
             #expect(sink.body.count == count)
@@ -147,7 +147,7 @@ import Testing
     }
 }
 
-/// Takes every second delivery at first, and postpones the others.
+/// Accepts every second delivery at first, and postpones the others.
 private final class PostponingSink: TransferSink {
     private(set) var body: [UInt8] = []
     var hasPostponed = false

@@ -38,7 +38,7 @@ import Vips
                 target.withUnsafeMutableBytes { compressor.compress(bytes, into: $0) }
             }
             #expect(try #require(used) <= room)
-            // What fits exactly fits; one byte less does not.
+            // An exact fit succeeds; one byte less does not.
             var small = [UInt8](repeating: 0, count: try #require(used) / 2)
             let none = bytes.withUnsafeBytes { bytes in
                 small.withUnsafeMutableBytes { compressor.compress(bytes, into: $0) }
@@ -73,7 +73,7 @@ import Vips
         return Array(target.prefix(try #require(count)))
     }
 
-    /// Grey, 8 bits, no filter.
+    /// Gray, 8 bits, no filter.
     private func png(
         _ pixels: [UInt8], width: Int, height: Int, level: Int
     ) throws -> [UInt8] {

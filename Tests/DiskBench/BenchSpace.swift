@@ -4,11 +4,11 @@ import Messages
 import StageContract
 import Synchronization
 
-/// Memory for what is read, in place of the shared memory of a worker.
+/// Heap memory for reads, in place of a worker's shared memory.
 final class BenchSpace: ResultSpace {
     private struct Blocks: Sendable {
         var last: UInt64 = 0
-        /// Where each begins.
+        /// The address of each block.
         var places: [BlockID: UInt] = [:]
     }
 
@@ -47,7 +47,7 @@ final class BenchSpace: ResultSpace {
     func retire(_ id: BlockID) {}
 }
 
-/// Bodies as they come from other processes. The block says which one.
+/// Bodies as if from other processes; the block ID is the image number.
 struct BenchSource: PayloadSource {
     let images: Images
 

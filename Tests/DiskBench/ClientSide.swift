@@ -2,9 +2,9 @@ import ImageModel
 import Imagebus
 import Synchronization
 
-/// The programs as they are installed, asked by a client: `imagebus serve` may still be starting.
+/// The installed programs, driven by a client; `imagebus serve` may still be starting.
 ///
-/// Reads by the blocking call, from the disk only, and nothing that is read goes into memory.
+/// Reads use the blocking call and the disk only, and do not promote entries into memory.
 final class ClientSide: Side {
     private let images: Images
     private let client: ImagebusClient
@@ -56,7 +56,7 @@ final class ClientSide: Side {
     func stop() { client.close(waitingMilliseconds: 1_000) }
 }
 
-/// Asks for a trim as an operator does.
+/// Requests a trim as an operator does.
 private final class Trimmer: Sendable {
     let isDone = Atomic<Bool>(false)
     private let client: ImagebusClient

@@ -2,20 +2,21 @@ import Glibc
 import Linux
 import TestKit
 
-/// Why a measurement ended.
+/// The reason why a measurement failed.
 struct BenchFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Milliseconds that single reads took.
+/// Latencies of single reads in milliseconds.
 struct Latencies {
     private var samples: [Double] = []
 
     var isEmpty: Bool { samples.isEmpty }
 
-    /// Reads an image, which has to be there and right. That is looked at after the time is taken.
+    /// Reads an image, which must be present and correct. The bytes are checked after the time is
+    /// taken.
     mutating func measure(_ side: any Side, _ number: Int) throws {
         let began = MonotonicClock.now()
         let isThere = try side.hit(number)
@@ -26,7 +27,7 @@ struct Latencies {
         }
     }
 
-    /// Half and ninety-nine of a hundred of them were below, and the longest.
+    /// The median, the 99th percentile and the maximum.
     func metrics(_ name: String) -> [String: Double] {
         let sorted = samples.sorted()
         guard let last = sorted.last else { return [:] }
@@ -37,7 +38,8 @@ struct Latencies {
     }
 }
 
-/// What is measured of a side, in two processes: one that stores, and one that finds all there.
+/// The measurements of one cache, in two processes: one that stores everything and one that reads
+/// it after a restart.
 enum Measurement {
     static func seconds(_ body: () throws -> Void) rethrows -> Double {
         let began = MonotonicClock.now()
@@ -45,7 +47,7 @@ enum Measurement {
         return Double(MonotonicClock.now() - began) / 1e9
     }
 
-    /// Stores all images, the first and the last tenth by themselves.
+    /// Stores all images; the first and the last tenth are timed separately.
     static func store(_ side: any Side, _ entries: Int) throws -> [String: Double] {
         let tenth = max(1, entries / 10)
         var rates: [Double] = []
@@ -66,8 +68,8 @@ enum Measurement {
         ]
     }
 
-    /// Reads at random, reads the same again, and, where `trims`, reads what is new of it again and
-    /// again while the older half is removed.
+    /// Reads at random, reads the same again, and, if `trims`, reads the newest of it repeatedly
+    /// while the older half is removed.
     static func serve(
         _ open: () throws -> any Side, _ entries: Int, trims: Bool
     ) throws -> [String: Double] {
@@ -93,7 +95,7 @@ enum Measurement {
         return metrics
     }
 
-    /// A stack that starts has no cache at first.
+    /// A starting stack has no cache at first.
     private static func awaitHit(of number: Int, _ side: any Side) throws {
         let began = MonotonicClock.now()
         while try !side.hit(number) {
@@ -118,7 +120,7 @@ enum Measurement {
         return latencies.metrics("trimming").merging(["trim_s": seconds]) { $1 }
     }
 
-    /// Stores more than fits below a limit of bytes that is reached already.
+    /// Stores more than fits, with the byte limit already reached.
     static func storeOver(_ side: StageSide, _ entries: Int) throws -> [String: Double] {
         let limit = try side.limitToPresentBytes()
         let count = max(1, entries / 20)

@@ -2,8 +2,8 @@ import Glibc
 import Linux
 import Synchronization
 
-/// Files in folders, as one would write them: two levels of folders, a temporary file and a rename,
-/// no limit kept, and a trim that looks at every file and removes the older half.
+/// A simple file cache: two levels of folders, a temporary file and a rename, no limit, and a trim
+/// that stats every file and removes the older half.
 final class PlainSide: Side {
     private let root: PlainFolder
     private let entries: Int
@@ -64,7 +64,7 @@ final class PlainSide: Side {
 
     func isTrimmed() -> Bool { root.isTrimmed.load(ordering: .acquiring) }
 
-    /// A name that spreads over the folders as a hash does.
+    /// A name that is spread over the folders like a hash.
     private static func place(_ number: Int) -> (name: String, folders: [String]) {
         let hash = UInt64(number + 1) &* 0x9E37_79B9_7F4A_7C15
         let outer = String(hash >> 60, radix: 16)
@@ -73,7 +73,7 @@ final class PlainSide: Side {
     }
 }
 
-/// The folder of all, which a thread of its own trims.
+/// The root folder, trimmed by a separate thread.
 private final class PlainFolder: Sendable {
     let descriptor: FileDescriptor
     let isTrimmed = Atomic<Bool>(false)
@@ -85,7 +85,7 @@ private final class PlainFolder: Sendable {
 
     init(_ path: String) throws(Errno) { descriptor = try FileDescriptor.openDirectory(path) }
 
-    /// Removes the oldest files but so many.
+    /// Removes the oldest files, keeping `keep`.
     func trim(keep: Int) {
         do {
             let files = try files().sorted { $0.date < $1.date }

@@ -1,18 +1,18 @@
-/// A cache on the disk that is measured.
+/// A disk cache under test.
 protocol Side: AnyObject {
-    /// Takes an image; may return before it is stored.
+    /// Accepts an image; may return before it is stored.
     func store(_ number: Int) throws
-    /// Waits until all that was taken is stored.
+    /// Waits until all accepted images are stored.
     func finishStores() throws
-    /// Reads an image; false where it is not there.
+    /// Reads an image; false on a miss.
     func hit(_ number: Int) throws -> Bool
-    /// Whether what was read last is that image, byte by byte. Lets go of it.
+    /// Whether the bytes read last are exactly that image. Releases them.
     func isRight(_ number: Int) -> Bool
-    /// Begins to remove the oldest half, and goes on with it on the side.
+    /// Starts removing the oldest half in the background.
     func beginTrim() throws
-    /// Whether it is removed.
+    /// Whether the removal is complete.
     func isTrimmed() -> Bool
-    /// Ends what goes on.
+    /// Stops the cache.
     func stop()
 }
 

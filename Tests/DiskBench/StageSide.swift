@@ -4,14 +4,14 @@ import ImageModel
 import Linux
 import Messages
 
-/// The cache stage as `imagebus-cache` has it, without its memory tier: jobs in, outcomes out.
+/// The cache stage as in `imagebus-cache`, without its memory tier: jobs in, outcomes out.
 final class StageSide: Side {
     private final class Wake: Sendable {
         let event: EventDescriptor
         init() throws { event = try EventDescriptor() }
     }
 
-    /// Stores under way at a time.
+    /// The maximum number of concurrent stores.
     private static let storesMax = 16
     private static let ticksEvery: UInt64 = 1_000_000_000
 
@@ -24,10 +24,10 @@ final class StageSide: Side {
     private var stores = 0
     private var lastTick: UInt64 = 0
     private var answer: JobResult?
-    /// What was read last.
+    /// The block read last.
     private var held: BlockReference?
     private var failure: String?
-    /// The most that it said to have while it stored, bytes.
+    /// The maximum disk usage reported while storing, in bytes.
     private(set) var mostBytes = 0
 
     init(_ directory: String, _ images: Images, entries: Int) throws {
@@ -81,7 +81,7 @@ final class StageSide: Side {
         return images.areRight(space.bytes(reference), number)
     }
 
-    /// The tier is full: one more store begins it.
+    /// The tier is full: one more store starts a trim.
     func beginTrim() throws {
         try store(entries)
         try finishStores()
@@ -91,7 +91,7 @@ final class StageSide: Side {
         (stage.statistics.disk?.usage?.entries ?? .max) <= entries / 2
     }
 
-    /// From now on it may have the bytes that it has, and no more; these.
+    /// Sets the byte limit to the current usage. Returns it.
     func limitToPresentBytes() throws -> Int {
         lastTick = 0
         try tick()

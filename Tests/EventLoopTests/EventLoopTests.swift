@@ -17,8 +17,8 @@ import ZeroMQ
         }
     }
 
-    /// The alarm stays set for a deadline that was given up: a later one is kept all the same, and
-    /// an earlier one too.
+    /// The alarm stays set for an abandoned deadline; later and earlier deadlines are met all the
+    /// same.
     @Test func everyWaitHasItsOwnDeadline() throws {
         var loop = EventLoop(sourcesMax: 1)
         let event = try EventDescriptor()

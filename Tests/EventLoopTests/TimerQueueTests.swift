@@ -48,7 +48,7 @@ import Testing
         #expect(timers.cancel(new) == "new")
     }
 
-    /// Against a sorted array, with a fixed seed.
+    /// Compared with a sorted array, with fixed seeds.
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func aRandomWalkAgreesWithASortedList(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

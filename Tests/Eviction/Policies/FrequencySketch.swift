@@ -1,4 +1,4 @@
-/// How often hashes were seen lately: four rows of counters up to 15, which are halved after ten
+/// Estimates how often hashes were seen recently: four rows of counters up to 15, halved after ten
 /// times as many events as there are counters in a row.
 struct FrequencySketch: Sendable {
     private var counters: [UInt8]

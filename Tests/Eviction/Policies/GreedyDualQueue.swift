@@ -1,7 +1,7 @@
 import Caching
 
-/// GreedyDual-Size-Frequency (Cherkasova, 1998): the least of uses × work ÷ bytes goes first, on
-/// top of what the last one had that went, so that what is not used any more ages.
+/// GreedyDual-Size-Frequency (Cherkasova, 1998): evicts the entry with the lowest uses × work ÷
+/// bytes, added to the priority of the last evicted entry, so that unused entries age.
 struct GreedyDualQueue: EvictionQueue {
     private var items: [EvictionItem] = []
     private var uses: [Double] = []
@@ -46,7 +46,7 @@ struct GreedyDualQueue: EvictionQueue {
     }
 }
 
-/// The same where the work is not known: that of all is 1.
+/// The same with unknown work, taken as 1 for every entry.
 struct GreedySizeQueue: EvictionQueue {
     private var queue: GreedyDualQueue
 

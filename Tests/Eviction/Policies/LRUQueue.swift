@@ -1,6 +1,6 @@
 import Caching
 
-/// The least recently used goes first.
+/// Evicts the least recently used entry.
 struct LRUQueue: EvictionQueue {
     private var table = SlotMap()
     private var list = SlotList()

@@ -1,7 +1,7 @@
 import Caching
 
-/// S3-FIFO (Yang et al., SOSP 2023): a small queue for what is new, a main queue for what was used
-/// there or came back soon, and the hashes of what the small queue let go.
+/// S3-FIFO (Yang et al., SOSP 2023): a small queue for new entries, a main queue for those used
+/// there or inserted again soon, and the hashes of entries evicted from the small queue.
 struct S3FIFOQueue: EvictionQueue {
     private static let small: UInt8 = 0
     private static let main: UInt8 = 1
@@ -63,7 +63,7 @@ struct S3FIFOQueue: EvictionQueue {
     }
 }
 
-/// Hashes of what left lately: first in, first out.
+/// Hashes of recently evicted entries: first in, first out.
 struct GhostQueue: Sendable {
     private var turns: [UInt64: UInt64] = [:]
     private var queue: [(hash: UInt64, turn: UInt64)] = []

@@ -1,8 +1,8 @@
 import Caching
 
-/// SIEVE (Zhang et al., NSDI 2024): a queue in order of arrival, one "visited" bit each, and a hand
-/// that moves from old to new, takes the first entry without the bit and clears it on its way. A
-/// use sets one bit and moves nothing.
+/// SIEVE (Zhang et al., NSDI 2024): a queue in order of arrival, one "visited" bit per entry, and a
+/// hand that moves from old to new, evicts the first entry without the bit and clears the bits it
+/// passes. A use sets one bit and moves nothing.
 struct SieveQueue: EvictionQueue {
     private struct Slot {
         var visited = false
@@ -19,10 +19,10 @@ struct SieveQueue: EvictionQueue {
     private var hand = none
     private(set) var count = 0
 
-    /// An empty queue; the limit does not matter.
+    /// An empty queue; the limit is not used.
     init(bytesMax: Int = 0) {}
 
-    /// Puts an entry at the new end, not visited.
+    /// Inserts an entry at the new end, not visited.
     mutating func insert(_ item: EvictionItem) -> Int32 {
         let index = place(Slot(older: newest))
         if newest != Self.none { slots[Int(newest)].newer = index } else { oldest = index }
@@ -33,7 +33,7 @@ struct SieveQueue: EvictionQueue {
 
     mutating func use(_ slot: Int32) { slots[Int(slot)].visited = true }
 
-    /// Takes an entry out; the hand, if it stood there, moves on.
+    /// Removes an entry; if the hand points to it, it moves on.
     mutating func remove(_ index: Int32, asVictim: Bool) {
         let slot = slots[Int(index)]
         if hand == index { hand = slot.newer }
@@ -51,7 +51,7 @@ struct SieveQueue: EvictionQueue {
         count -= 1
     }
 
-    /// The next one to go: not visited. Clears the bits it passes.
+    /// The next entry to evict: one that isn't visited. Clears the bits it passes.
     mutating func victim() -> Int32? {
         var index = hand == Self.none ? oldest : hand
         // Two rounds: the first may only clear bits.

@@ -1,4 +1,4 @@
-/// Slots by a value, the least on top.
+/// A min-heap of slots by value.
 struct SlotHeap: Sendable {
     private var heap: [(value: Double, slot: Int32)] = []
     private var places: [Int32] = []

@@ -1,13 +1,13 @@
 import Caching
 
-/// Entries by slot, with the links of the list that each is in.
+/// Entries by slot, with the links of the list that contains each.
 struct SlotMap: Sendable {
     static let none: Int32 = -1
 
     struct Slot: Sendable {
         var item: EvictionItem
         var list: UInt8 = 0
-        /// What a policy counts.
+        /// A counter for use by the policy.
         var mark: UInt32 = 0
         fileprivate(set) var newer = SlotMap.none
         fileprivate(set) var older = SlotMap.none
@@ -45,7 +45,7 @@ struct SlotMap: Sendable {
     mutating func setOlder(_ slot: Int32, _ other: Int32) { slots[Int(slot)].older = other }
 }
 
-/// Ends of a list of slots, and what lies in it.
+/// The ends of a list of slots and the sum of its bytes.
 struct SlotList: Sendable {
     private(set) var newest = SlotMap.none
     private(set) var oldest = SlotMap.none

@@ -1,7 +1,7 @@
 import Caching
 
-/// W-TinyLFU (Einziger et al., 2017): a window of a hundredth, then a segmented LRU in which an
-/// entry from the window stays only where it was seen more often than what would go for it.
+/// W-TinyLFU (Einziger et al., 2017): a window of 1 %, then a segmented LRU that admits an entry
+/// from the window only if it was seen more often than the entry it would evict.
 struct TinyLFUQueue: EvictionQueue {
     private static let window: UInt8 = 0
     private static let probation: UInt8 = 1
@@ -12,7 +12,7 @@ struct TinyLFUQueue: EvictionQueue {
     private var sketch: FrequencySketch
     private let windowBytesMax: Int
     private let protectedBytesMax: Int
-    /// The bytes of an entry by which the sketch is measured.
+    /// The typical entry size, from which the size of the sketch is derived.
     private static let typicalBytes = 16_384
 
     init(bytesMax: Int) {
@@ -25,7 +25,7 @@ struct TinyLFUQueue: EvictionQueue {
 
     mutating func insert(_ item: EvictionItem) -> Int32 {
         sketch.note(item.hash)
-        // There was room for them, so nothing had to go for what leaves the window.
+        // There is room, so entries that leave the window are admitted without an eviction.
         while lists[Int(Self.window)].bytes > windowBytesMax {
             move(lists[Int(Self.window)].oldest, Self.probation)
         }

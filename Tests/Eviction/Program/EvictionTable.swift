@@ -1,8 +1,8 @@
 import Caching
 
-/// All policies on all traces, as tables.
+/// Runs all policies on all traces and prints tables.
 enum EvictionTable {
-    /// What a policy is called, and how it is run.
+    /// The name of each policy and the function that runs it.
     static let policies: [(name: String, run: @Sendable (Trace, Int) -> Score)] = [
         ("LRU", { Simulation<LRUQueue>.run($0, bytesMax: $1) }),
         ("SIEVE", { Simulation<SieveQueue>.run($0, bytesMax: $1) }),
@@ -50,7 +50,7 @@ enum EvictionTable {
         }.joined(separator: " · ")
     }
 
-    /// A table for each trace: a line for each policy, a column for each size of the cache.
+    /// Prints a table for a trace: one line per policy, one column per cache size.
     static func report(_ recipe: TraceRecipe) {
         let trace = recipe.made(seed: seed)
         let all = trace.bytes

@@ -1,8 +1,7 @@
 import Glibc
 import TestKit
 
-/// Draws numbers whose popularity falls with a power of their rank (Zipf), each in the same time
-/// (Walker's alias method).
+/// Draws numbers with Zipf-distributed popularity in constant time (Walker's alias method).
 struct Popularity {
     private var limits: [Double]
     private var others: [Int32]
@@ -23,7 +22,7 @@ struct Popularity {
         }
     }
 
-    /// A rank from 0 on.
+    /// A rank, counted from 0.
     func draw(_ random: inout SeededGenerator) -> Int32 {
         let place = Int(random.unit() * Double(limits.count))
         return random.unit() < limits[place] ? Int32(place) : others[place]
@@ -31,10 +30,10 @@ struct Popularity {
 }
 
 extension SeededGenerator {
-    /// From 0 to below 1.
+    /// A number in 0..<1.
     mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// With this median, and this deviation of its logarithm.
+    /// A log-normal number with this median and this deviation of its logarithm.
     mutating func logNormal(median: Double, deviation: Double) -> Double {
         let radius = sqrt(-2 * log(1 - unit()))
         return median * exp(deviation * radius * cos(2 * .pi * unit()))

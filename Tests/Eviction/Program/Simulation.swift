@@ -1,6 +1,6 @@
 import Caching
 
-/// What a cache made of a trace.
+/// The hits of a cache on a trace.
 struct Score {
     var hits = 0
     var bytesHit = 0.0
@@ -19,14 +19,14 @@ struct Score {
         workSaved += item.work
     }
 
-    /// Parts of a hundred: of requests, of their bytes, of their work.
+    /// Hit ratios in percent: by requests, by bytes, by work.
     var percents: [Double] {
         [Double(hits) / Double(requests), bytesHit / bytes, workSaved / work].map { $0 * 100 }
     }
 }
 
-/// A tier that holds objects of a trace by a policy. As in the cache, uses are told late and in
-/// batches, an object once in each.
+/// A cache tier that runs a trace with a policy. As in the cache, uses are reported late and in
+/// batches, each object once per batch.
 struct Simulation<Queue: EvictionQueue> {
     private var queue: Queue
     private let bytesMax: Int
@@ -85,8 +85,8 @@ struct Simulation<Queue: EvictionQueue> {
     }
 }
 
-/// What could be reached by who knows the future: of what is there, the largest that is asked for
-/// last goes first (Belady's rule, with bytes). What is never asked for again is not kept.
+/// The optimum with knowledge of the future: evicts the largest of the objects requested last
+/// (Belady's rule, weighted by bytes). Objects that are never requested again aren't kept.
 enum Foresight {
     static func run(_ trace: Trace, bytesMax: Int) -> Score {
         var score = Score()
@@ -105,7 +105,7 @@ enum Foresight {
                 continue
             }
             if !isHit { bytes += item.bytes }
-            // A heap of the least: the sooner and smaller, the greater.
+            // A min-heap: the sooner and smaller, the greater the value.
             heap.set(object, value(item, at: next[index]))
             while bytes > bytesMax, let gone = heap.least {
                 heap.remove(gone)

@@ -1,20 +1,20 @@
 import Caching
 import TestKit
 
-/// Requests in their order, and what is asked for.
+/// A sequence of requests and the requested objects.
 struct Trace {
     let name: String
     var requests: [Int32] = []
     var items: [EvictionItem] = []
 
-    /// What all that is asked for takes.
+    /// The total size of all objects in bytes.
     var bytes: Int {
         var isAsked = [Bool](repeating: false, count: items.count)
         for request in requests { isAsked[Int(request)] = true }
         return items.indices.reduce(0) { $0 + (isAsked[$1] ? items[$1].bytes : 0) }
     }
 
-    /// When each request's object is asked for again; `Int32.max` for never.
+    /// The index of the next request of each request's object; `Int32.max` for none.
     var nextUses: [Int32] {
         var next = [Int32](repeating: .max, count: items.count)
         var uses = [Int32](repeating: .max, count: requests.count)
@@ -27,22 +27,22 @@ struct Trace {
     }
 }
 
-/// How a trace is made.
+/// The parameters of a trace.
 struct TraceRecipe {
     var name: String
     var requests: Int
     var objects: Int
     var exponent = 0.9
-    /// Requests of a hundred that belong to a walk over objects which nobody else asks for.
+    /// The percentage of requests that are scans of objects not requested otherwise.
     var scanPercent = 0
-    /// Whether sizes are log-normal; else all are alike.
+    /// Whether sizes are log-normally distributed; otherwise all are equal.
     var mixesSizes = false
-    /// Every object once, in its order, again and again, and nothing else.
+    /// Requests every object in order, repeatedly, and nothing else.
     var onlyScans = false
-    /// After so many requests the ranks move on by a fiftieth of the objects; 0 is never.
+    /// After this many requests the ranks shift by a fiftieth of the objects; 0 means never.
     var shiftEvery = 0
 
-    /// The bytes of an image: half of them have less.
+    /// The median size of an image in bytes.
     static let typicalBytes = 24_576.0
     static let scanLength = 1_000
 
@@ -59,7 +59,7 @@ struct TraceRecipe {
         return trace
     }
 
-    /// Of single requests, how many a walk comes before.
+    /// The percentage of single requests that are preceded by a scan.
     private var beginsPercent: Double {
         Double(scanPercent) / Double(100 - scanPercent) / Double(Self.scanLength) * 100
     }
@@ -81,7 +81,7 @@ struct TraceRecipe {
         }
     }
 
-    /// Fetching takes 60 ms, give and take; decoding and encoding half a microsecond a byte.
+    /// Fetching takes about 60 ms; decoding and encoding take half a microsecond per byte.
     private func item(_ number: UInt64, _ random: inout SeededGenerator) -> EvictionItem {
         var bytes = Self.typicalBytes
         if mixesSizes {
