@@ -1,8 +1,8 @@
 import FuzzTargets
 import Glibc
 
-/// The target that the environment names. libFuzzer's main starts itself again with its own
-/// arguments alone, so that none of them can carry it.
+/// The target named by the environment. libFuzzer's main restarts itself with only its own
+/// arguments, so the target can't be passed as one.
 enum ChosenTarget {
     static let value: FuzzTarget = {
         guard let name = getenv("IMAGEBUS_FUZZ_TARGET"),

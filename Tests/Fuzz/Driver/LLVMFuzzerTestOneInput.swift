@@ -1,7 +1,7 @@
 import FuzzTargets
 
-/// What libFuzzer calls with each input; it knows failures by the death of the process. The main
-/// function of this program is libFuzzer's own (https://llvm.org/docs/LibFuzzer.html).
+/// libFuzzer calls this with each input and detects failures by a crash. The main function of this
+/// program is libFuzzer's own (https://llvm.org/docs/LibFuzzer.html).
 @c(LLVMFuzzerTestOneInput)
 func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do throws(BrokenInvariant) {

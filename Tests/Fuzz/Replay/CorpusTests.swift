@@ -2,8 +2,8 @@ import FuzzTargets
 import TestKit
 import Testing
 
-/// Every input of the committed corpus holds, and so do many that are nearly the same. What
-/// `scripts/fuzz` found once stays found.
+/// Runs every input of the committed corpus and many mutations of them, so that bugs found by
+/// `scripts/fuzz` stay fixed.
 @Suite struct CorpusTests {
     @Test(arguments: FuzzTarget.allCases)
     func everyInputOfTheCorpusHolds(target: FuzzTarget) throws {
@@ -12,8 +12,8 @@ import Testing
         for input in corpus.inputs { expect(input.bytes, hold: target, input.path) }
     }
 
-    /// The same mutations on every machine and in every run; fewer where each is a whole life of a
-    /// stack.
+    /// The same mutations on every machine and in every run; fewer if each simulates the whole
+    /// lifetime of a stack.
     @Test(arguments: FuzzTarget.allCases)
     func whatIsNearlyTheSameHolds(target: FuzzTarget) throws {
         let inputs = try Corpus(of: target).inputs.map(\.bytes)

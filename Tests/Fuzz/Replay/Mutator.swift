@@ -1,6 +1,6 @@
 import TestKit
 
-/// Changes inputs a little, as a fuzzer does, from a seed.
+/// Applies small random changes to inputs, like a fuzzer, from a seed.
 struct Mutator {
     private var random: SeededGenerator
 

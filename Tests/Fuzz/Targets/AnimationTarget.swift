@@ -1,7 +1,7 @@
 import Animation
 import ImageModel
 
-/// Files of strangers that are walked through for their frames.
+/// Untrusted files that are scanned for frames.
 enum AnimationTarget {
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
         guard let map = AnimationMap(bytes.span, framesMax: 50) else { return }
@@ -28,7 +28,7 @@ enum AnimationTarget {
         }
     }
 
-    /// As the bytes arrive, frames come and none goes.
+    /// As more bytes arrive, the number of frames never falls.
     private static func checkParts(
         of bytes: [UInt8], _ whole: AnimationMap
     ) throws(BrokenInvariant) {
@@ -45,7 +45,7 @@ enum AnimationTarget {
         try expect(whole.frames.count >= frames, "the number of frames never falls")
     }
 
-    /// Every frame twice, forwards and backwards, with pixels of one color each.
+    /// Draws every frame twice, forwards and backwards, each with a single color.
     private static func draw(_ map: AnimationMap) throws(BrokenInvariant) {
         let sizes = map.frames.map(\.area.size) + [map.canvas]
         guard sizes.allSatisfy({ max($0.width, $0.height) <= 64 }) else { return }

@@ -4,12 +4,12 @@ import Messages
 import StageContract
 import Synchronization
 
-/// First bytes of files that still arrive, through the codecs (SEMANTICS §11.33). The first byte
-/// of an input chooses what is asked.
+/// Partial files, decoded by the codecs (SEMANTICS §11.33). The first byte of an input selects the
+/// request.
 enum BeginningTarget {
-    /// libvips is started once in a process.
+    /// libvips is initialized once per process.
     private static let stage = try? DecodeStage()
-    /// Small enough that an input takes a moment.
+    /// Small enough that an input is processed quickly.
     static let limits = ImageLimits(
         sideMax: 512, pixelsMax: 65_536, pixelBytesMax: 1 << 20, pagesMax: 50,
         metadataBytesMax: 4_096)
@@ -25,7 +25,7 @@ enum BeginningTarget {
         try decode(Array(bytes.dropFirst()), work)
     }
 
-    /// Decodes a file twice, into blocks that held other bytes.
+    /// Decodes a file twice, into blocks filled with different bytes.
     static func decode(_ file: [UInt8], _ work: DecodeWork) throws(BrokenInvariant) {
         guard let stage else { throw BrokenInvariant(what: "the decoders start") }
         let first = try shown(of: file, work, by: stage, over: 0x55)
@@ -33,7 +33,7 @@ enum BeginningTarget {
         try expect(first == second, "the same bytes show the same, and no memory of before")
     }
 
-    /// What is told and shown of it.
+    /// The result of a decode.
     private struct Shown: Equatable {
         var info: ImageInfo?
         var pixels: [[UInt8]] = []
@@ -86,7 +86,7 @@ enum BeginningTarget {
     }
 }
 
-/// Blocks from the heap of which every byte is the same before it is written.
+/// Heap blocks that are filled with a fixed byte before they are written.
 private final class PoisonedSpace: OutputSpace {
     private struct State: ~Copyable {
         var next: UInt64 = 1
@@ -104,10 +104,10 @@ private final class PoisonedSpace: OutputSpace {
         }
     }
 
-    /// Blocks that were not given back.
+    /// Blocks that were not released.
     var outstanding: Int { state.withLock { $0.blocks.count } }
 
-    /// What a reference names.
+    /// The bytes of a reference.
     func bytes(_ reference: BlockReference) -> [UInt8] {
         state.withLock { state in
             state.blocks[reference.block].map { Array($0.bytes.prefix(Int(reference.length))) }

@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-/// Whole bitmaps, icons and cursors: the bytes are one, or become a bitmap.
+/// Complete bitmaps, icons and cursors: the input is one, or is used to construct a bitmap.
 enum BitmapTarget {
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
         let format = ImageFormat(file: bytes.span)

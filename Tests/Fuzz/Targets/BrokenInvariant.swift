@@ -1,13 +1,13 @@
-/// Something that must hold for every input did not.
+/// A violated invariant.
 public struct BrokenInvariant: Error, CustomStringConvertible, Sendable {
-    /// The sentence that is not true.
+    /// The invariant, as a sentence.
     public let what: String
 
-    /// The sentence.
+    /// The invariant, as a sentence.
     public var description: String { what }
 }
 
-/// Throws the sentence unless it is true.
+/// Throws the sentence unless `isTrue`.
 func expect(_ isTrue: Bool, _ what: @autoclosure () -> String) throws(BrokenInvariant) {
     guard isTrue else { throw BrokenInvariant(what: what()) }
 }

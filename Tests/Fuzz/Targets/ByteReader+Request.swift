@@ -1,7 +1,7 @@
 import ImageModel
 
 extension ByteReader {
-    /// Texts that strangers would try, and texts of their own.
+    /// Well-known URLs, URLs that an attacker would try, or text from the input.
     mutating func url() -> String {
         switch choice(8) {
         case 0: text()
@@ -46,7 +46,7 @@ extension ByteReader {
         }
     }
 
-    /// One that goes by its name on the wire.
+    /// A step that is identified by its name on the wire.
     private mutating func valuedStep() -> TransformStep {
         switch choice(14) {
         case 9: .scaleDown(bytes: number())
@@ -143,7 +143,7 @@ extension ByteReader {
         return options
     }
 
-    /// Mostly nothing, and nothing where the bytes are at their end.
+    /// Usually nil, and always at the end of the input.
     private mutating func fallback() -> Fallback? {
         switch choice(9) {
         case 1: .url(url())

@@ -1,4 +1,4 @@
-/// Decisions drawn from bytes: the same bytes, the same decisions. Past the end all are 0.
+/// Deterministic decisions read from bytes. All values past the end are 0.
 struct ByteReader {
     private let bytes: [UInt8]
     private var place = 0
@@ -13,7 +13,7 @@ struct ByteReader {
         return bytes[place]
     }
 
-    /// A number below `count`, of one byte.
+    /// A number below `count`, from one byte.
     mutating func choice(_ count: Int) -> Int { Int(byte()) % count }
 
     mutating func bool() -> Bool { byte() & 1 == 1 }
@@ -22,7 +22,7 @@ struct ByteReader {
         elements.isEmpty ? nil : elements[choice(elements.count)]
     }
 
-    /// A number of any size; small ones and those at the edges take one byte.
+    /// A number of any size; small and boundary values take one byte.
     mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number {
         let first = byte()
         switch first {
@@ -39,14 +39,14 @@ struct ByteReader {
         return first == 0xFF ? Double(bitPattern: whole()) : Double(Int(first) - 127) * .pi / 16
     }
 
-    /// Up to 255 bytes, their count first.
+    /// Up to 255 bytes, preceded by their count.
     mutating func list() -> [UInt8] {
         let count = min(Int(byte()), bytes.count - place)
         defer { place += count }
         return Array(bytes[place..<(place + count)])
     }
 
-    /// Text with what is no UTF-8 replaced.
+    /// Text, with invalid UTF-8 replaced.
     mutating func text() -> String { String(decoding: list(), as: UTF8.self) }
 
     mutating func rest() -> [UInt8] {

@@ -1,29 +1,29 @@
-/// A piece of the program that meets bytes of strangers, and what must hold whatever they are.
+/// A component that processes untrusted bytes, and the invariants that must hold for all of them.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     /// Frames of every kind in every direction.
     case wire
-    /// Workers that announce, close and answer what they like.
+    /// Workers that announce, close and answer arbitrarily.
     case scheduler
     /// Texts that may be URLs.
     case url
-    /// Requests, their keys and what admission says.
+    /// Requests, their keys and their admission.
     case keys
-    /// Small values that are computed from numbers of strangers.
+    /// Small values computed from untrusted numbers.
     case values
     /// First bytes of images, read without a codec.
     case headers
-    /// Files with frames, walked through without a codec.
+    /// Files with frames, scanned without a codec.
     case animations
-    /// First bytes of files that still arrive, through the codecs.
+    /// Partial files, decoded by the codecs.
     case beginnings
     /// Bitmaps and icons, which are read without a library.
     case bitmaps
-    /// Paths of URLs in the grammars of others.
+    /// URL paths in the grammars of other servers.
     case grammars
-    /// Fields of requests that say what a client accepts, has and wants, and names in answers.
+    /// Request fields such as accepted formats, validators and ranges, and file names in responses.
     case webheaders
 
-    /// Feeds the target. Throws where an invariant is broken; what traps is a failure as well.
+    /// Runs the target on `bytes`. Throws if an invariant is violated; a trap is a failure as well.
     public func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
         switch self {
         case .wire: try WireTarget.run(bytes)

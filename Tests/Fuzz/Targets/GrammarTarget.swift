@@ -2,10 +2,11 @@ import ImageModel
 import Nettle
 import WebGrammar
 
-/// The first byte is the grammar, the rest a path.
+/// The first byte selects the grammar, the rest is a path.
 ///
-/// What is accepted is what the stack accepts, is read the same again, and, where paths are signed,
-/// was signed with a key of the grammar; what is signed is read as if it need not be.
+/// An accepted path yields a request that the stack accepts, and parses to the same result again.
+/// If paths are signed, it was signed with a key of the grammar; a signed path parses like an
+/// unsigned one.
 enum GrammarTarget {
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
         var reader = ByteReader(bytes)
@@ -57,7 +58,7 @@ enum GrammarTarget {
 
     // MARK: - Invariants
 
-    /// A path without its signature, with and without one.
+    /// Checks a path without its signature, both with signing required and without.
     private static func check(
         _ path: [UInt8], open: (some URLGrammar)?, closed: (some URLGrammar)?, _ algorithm: HMAC
     ) throws(BrokenInvariant) {
@@ -70,7 +71,7 @@ enum GrammarTarget {
         }
     }
 
-    /// What a target is read as, once it holds.
+    /// Parses a target and checks its invariants. Returns the result.
     @discardableResult
     private static func check(
         _ target: [UInt8], _ grammar: (some URLGrammar)?
@@ -112,15 +113,15 @@ enum GrammarTarget {
 
     // MARK: - Signatures
 
-    /// Without its query, which nobody signs.
+    /// The signature of a path. The query isn't signed.
     private static func signature(of path: [UInt8], _ algorithm: HMAC) -> [UInt8] {
         let signed = Array(path.prefix { $0 != UInt8(ascii: "?") })
         let parts = algorithm == .sha1 ? [signed] : [salt, [slash], signed]
         return base64(algorithm.code(of: parts, key: key))
     }
 
-    /// Whether a path begins with the signature of its rest. Of one that is signed as it was before
-    /// a proxy changed it nothing is said here.
+    /// Whether a path begins with the signature of its rest. True for paths that a proxy may have
+    /// changed after signing, which aren't checked here.
     private static func isSigned(_ path: [UInt8], _ algorithm: HMAC) -> Bool {
         guard let end = path.firstIndex(of: slash) else { return false }
         let rest = Array(path[(end + 1)...])
@@ -139,7 +140,7 @@ enum GrammarTarget {
         }
     }
 
-    /// RFC 4648, section 5, without padding.
+    /// Base64url without padding (RFC 4648 §5).
     private static func base64(_ bytes: [UInt8]) -> [UInt8] {
         let digits = Array(
             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

@@ -1,6 +1,6 @@
 import ImageModel
 
-/// Bytes of strangers whose format and size are read without a codec.
+/// Untrusted bytes whose format and size are read without a codec.
 enum HeaderTarget {
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
         let (format, sniffed) = (
@@ -23,8 +23,8 @@ enum HeaderTarget {
             ImageHeader(longer.span) == header, "what follows a header does not change it")
     }
 
-    /// The readers of all formats, whatever the signature: a decoder that knows the format by other
-    /// means asks one of them, and a file may be two things.
+    /// Runs the readers of all formats, regardless of the signature: a decoder that knows the
+    /// format by other means calls one of them directly, and a file may be valid as two formats.
     private static func checkReaders(_ bytes: [UInt8]) throws(BrokenInvariant) {
         let reader = HeaderBytes(bytes.span)
         for traits in FormatTraits.rows {

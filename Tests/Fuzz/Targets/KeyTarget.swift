@@ -2,11 +2,11 @@ import Admission
 import ImageModel
 import Messages
 
-/// Two requests, the second one mostly a variant of the first.
+/// Two requests, the second one usually a variant of the first.
 ///
-/// Every request is refused or asked for under the keys that `CacheKey` says; a key is its URL with
-/// something put into it; among requests that are admitted for one URL, equal texts mean equal
-/// results; and no key depends on the order in which headers of different names come.
+/// Every request is refused, or queried under the keys of `CacheKey`. A key is the URL with a
+/// suffix inserted; among admitted requests for one URL, equal keys mean equal results; and no key
+/// depends on the order of headers with different names.
 enum KeyTarget {
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
         var reader = ByteReader(bytes)
@@ -41,8 +41,9 @@ enum KeyTarget {
         }
     }
 
-    /// What the pixels and bytes of a result depend on, besides its source. Angles within the
-    /// tolerance of a quarter turn are that turn; header facts go without bytes.
+    /// The parts of a request that determine the pixels and bytes of its result, besides the
+    /// source. Angles within the tolerance of a quarter turn count as that turn; header properties
+    /// need no bytes.
     private static func meaning(of request: ImageRequest) -> ImageRequest {
         var plain = ImageRequest(url: request.url)
         plain.output = request.output
@@ -57,7 +58,7 @@ enum KeyTarget {
 
     // MARK: - Admission
 
-    /// Whether the scheduler takes the request; if so, it asks for the keys that it should.
+    /// Whether the scheduler admits the request; if so, checks the keys of its query.
     private static func checkAdmission(of request: ImageRequest, identity: String?)
         throws(BrokenInvariant) -> Bool
     {
@@ -90,7 +91,7 @@ enum KeyTarget {
         return true
     }
 
-    /// Whatever takes the place of a request that is refused, there is one answer at most.
+    /// Checks that a request with a fallback gets at most one reply or job.
     private static func checkFallback(of request: ImageRequest, _ identity: String?)
         throws(BrokenInvariant)
     {
@@ -136,7 +137,7 @@ enum KeyTarget {
         try expect(own != bare && own != result, "what is somebody's own has a key of its own")
     }
 
-    /// Nothing of the key is lost, and the suffix is in it in one piece.
+    /// Checks that no byte of the key is lost and that the suffix is contiguous.
     private static func checkInsertion(_ suffix: String, into key: String)
         throws(BrokenInvariant)
     {

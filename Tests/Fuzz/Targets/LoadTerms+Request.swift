@@ -1,7 +1,7 @@
 import ImageModel
 
 extension LoadTerms {
-    /// What a coordinator without a configuration makes of a request.
+    /// The terms that a coordinator without a configuration derives from a request.
     init(of request: ImageRequest, identity: String? = nil) {
         self.init(identity: identity)
         serializer = request.context.serializer ?? .asIs

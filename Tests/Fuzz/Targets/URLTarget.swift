@@ -2,8 +2,8 @@ import ImageModel
 
 /// The whole input is a text.
 ///
-/// A URL that was accepted is accepted without its user info, with the same scheme and host; what a
-/// request makes of a text is ASCII and stays as it is the second time.
+/// An accepted URL is also accepted without its user info, with the same scheme and host;
+/// percent-encoding a text yields ASCII and is idempotent.
 enum URLTarget {
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
         let text = String(decoding: bytes, as: UTF8.self)

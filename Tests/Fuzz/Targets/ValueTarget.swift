@@ -1,7 +1,7 @@
 import ImageModel
 import Messages
 
-/// Numbers and words of strangers, in what is computed from them.
+/// Computations with untrusted numbers and words.
 enum ValueTarget {
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
         var reader = ByteReader(bytes)
@@ -26,7 +26,7 @@ enum ValueTarget {
         try expect(part.intersection(with: bounds) == part, "cropping twice is cropping once")
     }
 
-    /// Sizes within the limits of requests and images, as the geometry demands.
+    /// Uses sizes within the limits of requests and images, as the geometry requires.
     private static func checkResize(_ reader: inout ByteReader) throws(BrokenInvariant) {
         func within(_ size: PixelSize) -> PixelSize {
             PixelSize(

@@ -1,11 +1,11 @@
 import ImageModel
 import WebFront
 
-/// The first byte is the field, and the rest its text; of ranges, the next two are how many bytes
-/// there are.
+/// The first byte selects the header field, and the rest is its text; for ranges, the next two
+/// bytes are the body's length.
 ///
-/// What is chosen of formats is among those offered and has a weight; a part lies within the bytes;
-/// what was not said changes nothing.
+/// A negotiated format is one of those offered and has a nonzero weight; a range lies within the
+/// body; absent fields change nothing.
 enum WebHeaderTarget {
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
         var reader = ByteReader(bytes)
@@ -60,7 +60,7 @@ enum WebHeaderTarget {
         }
     }
 
-    /// A file's name as the URL says it stands in a field: it must not end it.
+    /// Checks a file name from the URL inside a field: it must not terminate the field.
     private static func checkName(_ text: String) throws(BrokenInvariant) {
         let field = FileDisposition.text(text, .png, isAttachment: text.utf8.count % 2 == 0)
         try expect(

@@ -2,10 +2,11 @@ import ImageModel
 import Messages
 import Wire
 
-/// The first byte chooses the direction, eight are the first frame, the rest is the second.
+/// The first byte selects the direction, the next eight are the first frame, the rest is the
+/// second.
 ///
-/// Whatever arrives is a typed error or a message that can be sent on, and what is sent on arrives
-/// as the same message in the same bytes.
+/// The input decodes to a typed error, or to a message that encodes to bytes that decode to the
+/// same message.
 enum WireTarget {
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
         guard let direction = bytes.first else { return }
@@ -20,7 +21,7 @@ enum WireTarget {
         }
     }
 
-    /// A message, or each body of one that brings several.
+    /// Calls `body` with the message, or with each body of a batch.
     private static func each(
         _ header: [UInt8], _ body: [UInt8], _ several: MessageKind, of one: MessageKind,
         _ check: ([UInt8], [UInt8]) throws(BrokenInvariant) -> Void

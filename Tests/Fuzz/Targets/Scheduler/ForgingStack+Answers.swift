@@ -2,15 +2,15 @@ import Admission
 import ImageModel
 import Messages
 
-// What workers answer: as they should, or as the bytes say.
+// Outcomes of workers: correct, or as chosen by the input.
 extension ForgingStack {
     private static let info = ImageInfo(format: .jpeg, size: PixelSize(width: 40, height: 30))
     private static let layout = PixelLayout(bands: .rgb, size: info.size, stride: 120)
-    /// Stage blocks of forgers have small ids, those of `results/` this and more: the cache is
-    /// trusted to count both with one counter.
+    /// Stage blocks of forged outcomes have small IDs, those in `results/` start here: the cache is
+    /// trusted to allocate both from one counter.
     static let firstResult: UInt64 = 100
 
-    /// What a good worker answers.
+    /// The outcome of a correct worker.
     mutating func honest(_ job: Job, by worker: WorkerID, length: UInt64) -> JobResult {
         let info = Self.info
         switch job.work {
@@ -70,7 +70,7 @@ extension ForgingStack {
             block: BlockID(arena == .stage ? number : firstResult + number))
     }
 
-    /// Any answer.
+    /// An arbitrary outcome.
     static func forged(_ reader: inout ByteReader) -> JobResult {
         let layout = PixelLayout(
             bands: reader.pick(PixelPlane.Bands.allCases) ?? .rgb, size: reader.size(),
@@ -101,7 +101,7 @@ extension ForgingStack {
         }
     }
 
-    /// A hit of the cache where the query wants it.
+    /// A cache hit in the arena that the query requests.
     mutating func hit(_ job: Job, by worker: WorkerID, length: UInt64) -> JobResult {
         guard case .query(let work) = job.work else {
             return honest(job, by: worker, length: length)

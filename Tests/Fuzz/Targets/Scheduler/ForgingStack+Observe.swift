@@ -2,7 +2,7 @@ import Admission
 import ImageModel
 import Messages
 
-// What the scheduler says, held against what can be so.
+// Checks the scheduler's actions against the known state.
 extension ForgingStack {
     mutating func observe(_ action: SchedulerAction) throws(BrokenInvariant) {
         switch action {
@@ -39,7 +39,8 @@ extension ForgingStack {
             "clients read results/ only")
     }
 
-    /// What goes on without its client is told to nobody.
+    /// Whether a reply is due: to the client that sent the request, or to a departed client for a
+    /// detached one.
     private func isExpected(_ token: Token, by client: ClientID) -> Bool {
         waiting[token].map { $0 == client }
             ?? (detached.contains(token) && !clients.contains(client))

@@ -2,7 +2,7 @@ import Admission
 import ImageModel
 import Messages
 
-// The end: nobody lies any more, and everything has to come to rest.
+// The end of a walk: all workers become honest, and everything must complete.
 extension ForgingStack {
     mutating func comeToRest() throws(BrokenInvariant) {
         try becomeHonest()
@@ -28,7 +28,7 @@ extension ForgingStack {
         }
     }
 
-    /// Those who cannot work make room for those who can.
+    /// Replaces workers that can't work with ones that can.
     private mutating func becomeHonest() throws(BrokenInvariant) {
         let draining = Set(scheduler.report.workers.filter(\.isDraining).map(\.id))
         for worker in staff {

@@ -2,7 +2,7 @@ import Admission
 import ImageModel
 import Messages
 
-// One step of a walk that the bytes choose.
+// One step of a walk, chosen by the input.
 extension ForgingStack {
     mutating func step(_ reader: inout ByteReader) throws(BrokenInvariant) {
         switch reader.choice(26) {
@@ -60,7 +60,7 @@ extension ForgingStack {
             image.originalStoreCacheTypes = CacheTypes(rawValue: reader.byte() % 4)
         }
         if what & 0xC0 == 0xC0 { image.infoOnly = true }
-        // Of loads that wait for nothing but bytes, so that it needs no byte of its own.
+        // Reuses bits of the loads that wait only for bytes, so no further input byte is consumed.
         if what & 0x18 == 0x08 { image.context.serializer = .transcode(.png, quality: nil) }
         if what & 0xC0 == 0x80 { image.context.fallback = Self.fallback(&reader) }
         try load(image, by: client, detach: what & 0xC0 == 0x40, again: again)
@@ -72,7 +72,7 @@ extension ForgingStack {
             : .url("http://example.org/\(reader.choice(4)).jpg")
     }
 
-    /// A job is done as it should be.
+    /// Completes a job correctly.
     private mutating func finish(_ reader: inout ByteReader) throws(BrokenInvariant) {
         guard let (worker, job) = reader.pick(held) else { return }
         let how = reader.byte()
@@ -86,7 +86,7 @@ extension ForgingStack {
             from: worker)
     }
 
-    /// A worker answers what the bytes say, a job that it has or any other.
+    /// Sends an arbitrary outcome, for a job of the worker or for any other.
     private mutating func forge(_ reader: inout ByteReader) throws(BrokenInvariant) {
         guard let worker = reader.pick(staff) else { return }
         let own = workers[worker]?.held.values.sorted { $0.id < $1.id } ?? []
@@ -106,7 +106,7 @@ extension ForgingStack {
         try open(Self.whole(kind), by: WorkerID(staff.last?.value ?? 0))
     }
 
-    /// A segment of each arena that the kind may write.
+    /// One segment of each arena that the kind may write.
     static func whole(_ kind: WorkerKind) -> [SegmentAnnouncement] {
         let stage = SegmentAnnouncement(arena: .stage, number: 0, size: 1 << 30)
         let results = SegmentAnnouncement(arena: .results, number: 0, size: 1 << 30)

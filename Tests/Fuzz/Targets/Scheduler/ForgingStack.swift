@@ -4,18 +4,19 @@ import Dispatching
 import ImageModel
 import Messages
 
-/// A scheduler, and what those around it know: who is there, what they announced and handed over.
+/// A scheduler and the state that its peers know: workers, announced segments and handed-over
+/// blocks.
 struct ForgingStack {
-    /// A worker, as it looks from outside.
+    /// A worker as seen from outside.
     struct Worker {
         let kind: WorkerKind
         let incarnation: Incarnation
         var window: Int
         var held: [JobID: Job] = [:]
         var segments: [SegmentName: UInt64] = [:]
-        /// Blocks of `stage` that were named and not released.
+        /// Blocks in `stage` that were referenced and not released.
         var handed: Set<BlockID> = []
-        /// Blocks of `results/` that were taken back and not released.
+        /// Blocks in `results/` that were evicted and not released.
         var evicted: Set<BlockID> = []
         var lastBlock: UInt64 = 10_000
     }
@@ -30,7 +31,7 @@ struct ForgingStack {
     var workers: [WorkerID: Worker] = [:]
     var clients: [ClientID] = []
     var waiting: [Token: ClientID] = [:]
-    /// Requests that go on without their clients.
+    /// Requests that continue without their clients.
     var detached: [Token] = []
     var lastOutcome: (WorkerID, JobOutcome)?
     private var lastWorker: UInt64 = 0
@@ -55,10 +56,10 @@ struct ForgingStack {
         }
     }
 
-    /// Workers that are there, the oldest session first.
+    /// Connected workers, the oldest session first.
     var staff: [WorkerID] { workers.keys.sorted() }
 
-    /// Jobs at workers, the oldest first.
+    /// Jobs assigned to workers, the oldest first.
     var held: [(worker: WorkerID, job: Job)] {
         workers.flatMap { worker, record in record.held.values.map { (worker, $0) } }
             .sorted { $0.1.id < $1.1.id }
@@ -72,7 +73,7 @@ struct ForgingStack {
         for action in actions { try observe(action) }
     }
 
-    /// A client of one of two lives.
+    /// Connects a client with one of two incarnations.
     mutating func join(life: UInt64) throws(BrokenInvariant) {
         guard clients.count < 3 else { return }
         lastClient += 1
@@ -100,7 +101,7 @@ struct ForgingStack {
         try send(.workerLeft(worker, record))
     }
 
-    /// A request under a token of its own, or once more under one that was detached.
+    /// Sends a request with a new token, or again with that of a detached one.
     mutating func load(
         _ image: ImageRequest, by client: ClientID, detach: Bool, again: Token? = nil
     ) throws(BrokenInvariant) {
@@ -112,7 +113,7 @@ struct ForgingStack {
         try send(.load(client, load, LoadTerms(of: image)))
     }
 
-    /// Bytes that are not there are put under a key, with a token of their own or with a live one.
+    /// Stores nonexistent bytes under a key, with a new token or a live one.
     mutating func put(_ reader: inout ByteReader, by client: ClientID) throws(BrokenInvariant) {
         let live = waiting.filter { $0.value == client }.keys
         let again = reader.pick(live.sorted { $0.value.low < $1.value.low })
@@ -165,7 +166,7 @@ struct ForgingStack {
         try expect(isKnown || workers[worker] == nil, "only what was announced is closed")
     }
 
-    /// A worker answers a job, its own or not.
+    /// Delivers a worker's outcome, for its own job or another.
     mutating func answer(_ outcome: JobOutcome, from worker: WorkerID) throws(BrokenInvariant) {
         guard let record = workers[worker] else { return }
         lastOutcome = (worker, outcome)
@@ -187,7 +188,7 @@ struct ForgingStack {
         }
     }
 
-    /// Whether the worker may name these bytes, as far as it is seen from outside.
+    /// Whether the worker may reference these bytes, as far as can be seen from outside.
     func isSound(_ reference: BlockReference, of worker: Worker) -> Bool {
         let name = SegmentName(arena: reference.arena, number: reference.segment)
         guard let size = worker.segments[name], reference.block.value != 0 else { return false }

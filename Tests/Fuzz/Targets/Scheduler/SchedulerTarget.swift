@@ -2,11 +2,11 @@ import Admission
 import ImageModel
 import Messages
 
-/// A sequence of what clients ask and workers claim: segments that come and go, outcomes that name
-/// bytes, sound or forged.
+/// A sequence of client requests and worker claims: segments announced and closed, and outcomes
+/// that reference bytes, valid or forged.
 ///
-/// Whatever comes, no forged reference is believed, no block is read that is not there, each is
-/// released exactly once and by the end, and every request has one reply.
+/// In every case, no forged reference is accepted, no nonexistent block is read, each block is
+/// released exactly once by the end, and every request has one reply.
 enum SchedulerTarget {
     static func run(_ bytes: [UInt8]) throws(BrokenInvariant) {
         var reader = ByteReader(bytes)
