@@ -2,20 +2,20 @@ import ImageModel
 import TestKit
 import Vips
 
-/// Files that `avifenc` makes, an encoder of others.
+/// Files made by `avifenc`, an independent encoder.
 enum AVIFFiles {
-    /// As avifenc makes it of the pixels.
+    /// Encodes the pixels with avifenc.
     ///
-    /// - Parameter options: words of its command line, besides a quality with little loss.
+    /// - Parameter options: command line arguments in addition to a high quality.
     static func made(of image: TestImage, _ options: [String]) throws -> Lanes {
         let folder = TemporaryDirectory()
         folder.write(try image.png(), to: "a.png")
         return try encoded(folder, "a.png", options)
     }
 
-    /// As avifenc makes it of planes of 4:2:0, with a sample of color for four of brightness.
+    /// Encodes 4:2:0 planes with avifenc.
     ///
-    /// - Parameter siting: as Y4M says it: `jpeg`, `mpeg2`, `paldv`.
+    /// - Parameter siting: the chroma location in Y4M terms: `jpeg`, `mpeg2`, `paldv`.
     static func made(
         ofPlanes planes: [UInt8], _ size: PixelSize, siting: String, _ options: [String]
     ) throws -> Lanes {
@@ -27,7 +27,7 @@ enum AVIFFiles {
         return try encoded(folder, "a.y4m", options)
     }
 
-    /// The pixels as `avifdec`, a decoder of others, makes them; it turns nothing.
+    /// The pixels decoded by `avifdec`, an independent decoder; it applies no orientation.
     static func pixels(_ bytes: [UInt8]) throws -> TestImage {
         let folder = TemporaryDirectory()
         folder.write(bytes, to: "a.avif")

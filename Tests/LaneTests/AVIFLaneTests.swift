@@ -2,7 +2,8 @@ import ImageModel
 import JPEG
 import Testing
 
-/// The planes of an AVIF are those of its pixels, whatever samples of color it has.
+/// Encoding an AVIF from planes is equivalent to encoding it from pixels, for every chroma
+/// subsampling.
 @Suite struct AVIFLaneTests {
     @Test(
         arguments: [
@@ -17,14 +18,14 @@ import Testing
             job.output.quality = output.quality
             job.output.subsampling = output.chroma
             let (planar, general) = (try lanes.planar(job), try lanes.general(job))
-            // Measured: 1.84 at most; libheif doubles samples of colors as they are.
+            // Measured: 1.84 at most; libheif repeats chroma samples.
             #expect(try planar.difference(from: general) <= 2.2, "\(job)")
-            // Without the noise of coding, by libvips alone; 29.8 at least.
+            // Before coding, by libvips alone; at least 29.8.
             let reference = try VipsWay.reference(lanes.bytes, job)
             let (near, usual) = (
                 try planar.psnr(against: reference), try general.psnr(against: reference)
             )
-            // Colors between those of the JPEG are not the ones that libjpeg makes.
+            // Chroma interpolated between JPEG samples differs from libjpeg's.
             #expect(near >= 29 && near >= min(40, usual - 2.2), "\(job): \(near), \(usual)")
         }
     }

@@ -3,11 +3,11 @@ import Messages
 import StageKit
 import Testing
 
-/// AVIFs that come in planes, against libheif's pixels and `avifdec`'s.
+/// AVIFs decoded to planes, compared with libheif's pixels and `avifdec`'s.
 @Suite struct AVIFSourceTests {
     private static let source = TestImage.photograph(333, 247)
 
-    /// What the files say of their planes; the encoder makes them so.
+    /// Plane properties declared by the files, as produced by the encoder.
     static let kinds: [[String]] = [
         ["-y", "420"], ["-y", "422"], ["-y", "444"],
         ["-y", "420", "-r", "limited"], ["-y", "444", "-r", "limited"],
@@ -21,14 +21,14 @@ import Testing
         #expect(try layout(lanes).isPlanar)
         let reference = try AVIFFiles.pixels(lanes.bytes)
         let found = try lanes.planar(Job([], as: .png))
-        // Both interpolate colors, with other weights. Measured: 44.4 at least, and 39.2 where
-        // they have another matrix and half of the columns.
+        // Both interpolate chroma, with different weights. Measured: 44.4 at least, and 39.2 with
+        // another matrix and half of the columns.
         let likeness = try found.psnr(against: reference)
         #expect(likeness >= (options.contains("1/1/1") ? 38.5 : 43.5), "\(likeness)")
     }
 
-    /// libavif interpolates colors in another way than zimg. Measured with libheif, which repeats
-    /// them: 1.17 at most, 0.81 of what is made smaller, 2.27 of that with the noise of coding.
+    /// libavif interpolates chroma differently than zimg. Measured with libheif, which repeats it:
+    /// 1.17 at most, 0.81 for reductions, 2.27 for reductions with coding noise.
     @Test(arguments: kinds)
     func bothLanesGiveOneImage(options: [String]) throws {
         let lanes = try AVIFFiles.made(of: Self.source, options)
@@ -73,7 +73,7 @@ import Testing
         #expect(difference <= 3, "\(difference)")
     }
 
-    /// Y4M names where colors lie. A ramp of 8 a sample is 2 higher a quarter of a sample on.
+    /// Y4M states the chroma location. A ramp of 8 per sample is 2 higher a quarter of a sample on.
     @Test(arguments: [("jpeg", 0), ("mpeg2", 2), ("paldv", 2)])
     func colorsAreMovedToTheMiddle(siting: String, higher: Int) throws {
         let (size, colors) = (PixelSize(width: 48, height: 32), PixelSize(width: 24, height: 16))
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// What planes cannot say goes as it did.
+    /// Images that planes can't represent take the general lane as before.
     @Test(arguments: [
         ["-y", "400"], ["-d", "10"], ["--cicp", "9/16/9"], ["--cicp", "12/13/6"],
         ["--cicp", "1/13/0", "-y", "444"], ["--crop", "0,0,100,80"],
@@ -117,7 +117,7 @@ import Testing
         #expect(try layout(lanes).planes.map(\.bands) == [.rgba])
     }
 
-    /// Cut off anywhere, it ends as pixels do.
+    /// Truncated anywhere, it fails like the decode to pixels.
     @Test func aDamagedImageEndsAsItDid() throws {
         let bytes = try AVIFFiles.made(of: Self.source, ["-y", "420"]).bytes
         for share in [0.3, 0.6, 0.9, 0.99] {

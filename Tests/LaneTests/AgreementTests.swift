@@ -2,11 +2,11 @@ import ImageModel
 import JPEG
 import Testing
 
-/// Both lanes give one image. PNG shows the geometry without the noise of coding.
+/// Both lanes produce the same image. PNG shows the geometry without coding noise.
 @Suite struct AgreementTests {
     static let (box, size) = (PixelSize(width: 120, height: 130), (width: 333, height: 247))
 
-    /// What is not done one step after the other in `VipsWay`.
+    /// Step lists that `VipsWay` doesn't implement.
     private static let placed: [[TransformStep]] = [
         [.resize(box, .cover), .cropTo(part, .point(x: 1, y: 0.5))],
         [.resize(box, .cover), .cropTo(part, .moved(x: 0, y: 0, by: offset))],
@@ -62,12 +62,13 @@ import Testing
             [.resize(PixelSize(width: 8, height: 8), .fill)], [Self.crop(0, 0, 1, 1)],
         ] {
             try Tolerance.check(lanes, Job(steps, as: .png), slack: 3)
-            // Colors of half of a single column are a column.
+            // Half of a single column of chroma is still one column.
             _ = try lanes.planar(Job(steps))
         }
     }
 
-    /// And that image which was meant: libvips, one step after the other on all pixels.
+    /// Also compared with the correct image: libvips, applying one step after the other to all
+    /// pixels.
     @Test(arguments: 1...8)
     func everyOrientationGivesTheImageMeant(orientation: Int) throws {
         let lanes = try Samples.jpeg(
@@ -94,8 +95,8 @@ import Testing
         }
     }
 
-    /// Colors of a JPEG, written with half as many columns and rows as the brightness. At this
-    /// quality the noise of coding is smaller than what half a sample makes.
+    /// Chroma of a JPEG written with half as many columns and rows as luma. At this quality coding
+    /// noise is smaller than the effect of half a sample.
     @Test(arguments: JPEGEncoding.Subsampling.all.filter { $0 != .gray }, [1, 6])
     func colorsLieInTheMiddleOfWhatTheyStandFor(
         subsampling: JPEGEncoding.Subsampling, orientation: Int

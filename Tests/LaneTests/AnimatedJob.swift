@@ -7,12 +7,12 @@ import TestKit
 import Testing
 import Transforming
 
-/// An animated file on its way through both stages, as a request for all of its frames.
+/// An animated file that is decoded and transformed as in a request for all of its frames.
 struct AnimatedJob {
     var steps: [TransformStep] = []
     var output = OutputOptions()
     var limits = ImageLimits()
-    /// All frames, or one of them.
+    /// All frames if `nil`, else one of them.
     var frame: Int?
 
     private func reference(_ count: Int) -> BlockReference {
@@ -54,7 +54,7 @@ struct AnimatedJob {
         try transform(decode(bytes))
     }
 
-    /// The frames of a result as another reader composes them.
+    /// The frames of a result as composed by another decoder.
     static func read(_ bytes: [UInt8], as ending: String) throws -> AnimatedFile {
         let folder = TemporaryDirectory()
         return try AnimatedFile(at: folder.write(bytes, to: "made.\(ending)"), in: folder)

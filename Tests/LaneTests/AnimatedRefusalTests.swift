@@ -6,7 +6,7 @@ import Synchronization
 import TestKit
 import Testing
 
-/// What is no animation, or too much of one.
+/// Results that can't be animated, or are too large.
 @Suite struct AnimatedRefusalTests {
     private func failure(_ job: AnimatedJob, _ bytes: [UInt8]) -> ImageError? {
         #expect(throws: ImageError.self) { try job.run(bytes) }
@@ -25,7 +25,7 @@ import Testing
         #expect(reserved.withLock { $0 } == 0)
     }
 
-    /// The limit of pixels is that of each frame; all frames have a limit of bytes.
+    /// The pixel limit applies to each frame; all frames together have a byte limit.
     @Test func tooManyPixelsOfAllFramesAreRefusedBeforeAnyPixel() throws {
         let file = try AnimatedFile(made: "kept.gif")
         let reserved = Mutex(0)
@@ -98,7 +98,7 @@ import Testing
         #expect(ended?.code == .cancelled && other.outstanding == 0)
     }
 
-    /// A layout that says more frames than its block has.
+    /// A layout that declares more frames than its block contains.
     @Test func framesThatAreNotThereAreNotRead() throws {
         let file = try AnimatedFile(made: "kept.gif")
         var decoded = try AnimatedJob().decode(file.bytes)

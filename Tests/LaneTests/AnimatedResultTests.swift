@@ -6,7 +6,7 @@ import StageKit
 import TestKit
 import Testing
 
-/// Animations out of both stages, beside other readers.
+/// Animations produced by both stages, compared with other decoders.
 @Suite struct AnimatedResultTests {
     private static let endings: [ImageFormat: String] = [
         .png: "apng", .webp: "webp", .gif: "gif",
@@ -16,7 +16,7 @@ import Testing
         file.stated.map { $0 < 11_000 ? 100_000 : $0 }
     }
 
-    /// Pixels whose samples differ by more; colors that nobody sees do not count.
+    /// The number of pixels whose samples differ by more; colors of transparent pixels don't count.
     private func differing(_ found: [UInt8], _ wanted: [UInt8], by most: Int) -> Int {
         guard found.count == wanted.count else { return .max }
         var count = 0
@@ -30,7 +30,7 @@ import Testing
         return count
     }
 
-    /// Columns in the other order.
+    /// The frame mirrored horizontally.
     private func mirrored(_ frame: [UInt8], _ width: Int) -> [UInt8] {
         var made: [UInt8] = []
         for row in stride(from: 0, to: frame.count, by: 4 * width) {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// `NETSCAPE2.0` with 2 is three plays, `acTL` with 2 is two.
+    /// `NETSCAPE2.0` with 2 means three plays, `acTL` with 2 means two.
     @Test(
         .enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"),
         arguments: [("loop_2.gif", 3), ("apng_p2.png", 2)], [ImageFormat.gif, .png, .webp])
@@ -80,7 +80,7 @@ import Testing
         #expect(found.plays == source.plays)
     }
 
-    /// AVIF is not written with frames: a WebP is made of one where nobody names a format.
+    /// AVIF isn't written with frames: without a named format, the result is a WebP.
     @Test(arguments: ["alpha.avif", "cut-turned.avif"])
     func framesOfAnAVIFBecomeAWebP(name: String) throws {
         let file = try AnimatedFile(made: name)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    /// The frames of a resized animation are those that are asked for one by one.
+    /// The frames of a resized animation equal those requested one by one.
     @Test(arguments: ["mixed.apng", "mixed.webp", "kept.gif"])
     func eachFrameIsWhatItBecomesAlone(name: String) throws {
         let file = try AnimatedFile(made: name)

@@ -9,7 +9,8 @@ extension [UInt8] {
             0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, transform])
     }
 
-    /// Four gray JPEGs of one size and quality as the components of one, each with its scan.
+    /// Combines four gray JPEGs of one size and quality into the components of one, each with its
+    /// own scan.
     static func fourComponents(_ parts: [[UInt8]]) -> [UInt8] {
         guard let first = parts.first, let frame = first.place(of: 0xC0),
             let scan = first.place(of: 0xDA)
@@ -29,7 +30,7 @@ extension [UInt8] {
         return bytes + [0xFF, 0xD9]
     }
 
-    /// Where the segment with that marker begins.
+    /// The offset of the segment with that marker.
     func place(of marker: UInt8) -> Int? {
         var place = 2
         while place + 4 <= count, self[place] == 0xFF {

@@ -2,8 +2,8 @@ import Glibc
 import ImageModel
 import Testing
 
-/// How far an image is from another: all of it in decibels, and its worst column in 255ths (the
-/// root of the mean square), which shows where only some columns are wrong.
+/// The deviation of two images: overall in decibels, and of the worst column in 255ths (root mean
+/// square), which reveals errors in a few columns.
 struct Deviation: Sendable, CustomStringConvertible {
     let decibels: Double
     let column: Double
@@ -34,7 +34,7 @@ struct Deviation: Sendable, CustomStringConvertible {
         column = (Double(columns.max() ?? 0) / count).squareRoot()
     }
 
-    /// No further in any of the two.
+    /// Within the limit in both measures.
     func isWithin(_ limit: Deviation) -> Bool {
         decibels >= limit.decibels && column <= limit.column
     }
@@ -43,12 +43,12 @@ struct Deviation: Sendable, CustomStringConvertible {
 }
 
 extension TestImage {
-    /// All samples so many columns and rows further, the edge repeated.
+    /// The image shifted by columns and rows, with the edge repeated.
     func shifted(columns: Int, rows: Int) -> TestImage {
         moved { x, y in (max(0, x - columns), max(0, y - rows)) }
     }
 
-    /// 16 columns in the middle, taken from 16 places away, as zimg does it with AVX-512. The
+    /// Replaces 16 columns in the middle with those 16 columns away, as zimg does with AVX-512. The
     /// image has at least 32 columns.
     func withColumnsFromAway() -> TestImage {
         let middle = (size.width / 2 - 8)..<(size.width / 2 + 8)

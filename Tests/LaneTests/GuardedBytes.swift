@@ -1,9 +1,9 @@
 import Glibc
 
-/// Memory between two pages that nobody may touch: a read beside it ends the process, also in
-/// libraries that no sanitizer looks into.
+/// Memory between two inaccessible pages: a read outside crashes the process, even in libraries
+/// without sanitizer instrumentation.
 final class GuardedBytes {
-    /// The bytes, as near to one of the pages as they can be.
+    /// The bytes, as close to one of the guard pages as possible.
     let bytes: UnsafeMutableRawBufferPointer
     private let mapping: UnsafeMutableRawPointer
     private let length: Int

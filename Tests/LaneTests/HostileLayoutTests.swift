@@ -5,8 +5,8 @@ import StageKit
 import Testing
 import Transforming
 
-/// Who wrote layout and pixels is not trusted (SEMANTICS §14.1): whatever they are, a job ends in
-/// an image or in a typed error, and looks at nothing beside its bytes.
+/// The producer of layout and pixels isn't trusted (SEMANTICS §14.1): whatever they are, a job
+/// yields an image or a typed error, and reads nothing outside of its bytes.
 @Suite struct HostileLayoutTests {
     @Test func layoutsThatFitTheirBytesGiveAnImageOrATypedError() throws {
         var random = RandomSteps(seed: 8)
@@ -23,8 +23,8 @@ import Transforming
         #expect(images > 100, "nearly nothing was transformed")
     }
 
-    /// An image that counts as very wide or high, of hardly any samples, of which hardly any part
-    /// is image: numbers become as small and as large as they can.
+    /// An image that declares extreme dimensions with hardly any samples, of which hardly any are
+    /// visible: numbers become as small and as large as possible.
     @Test func extremesEndInAnImageOrATypedError() throws {
         var random = RandomSteps(seed: 10)
         let long = PixelSize(width: 32_767, height: 1)
@@ -75,7 +75,7 @@ import Transforming
         }
     }
 
-    /// Whether an image came of it.
+    /// Whether the job produced an image.
     private func attempt(
         _ layout: PixelLayout, _ memory: GuardedBytes, _ random: inout RandomSteps
     ) throws -> Bool {
@@ -109,7 +109,7 @@ import Transforming
 }
 
 extension RandomSteps {
-    /// Planes of any size, anywhere, over each other too, each whole.
+    /// Planes of any size and position, possibly overlapping, each within the memory.
     mutating func layout() -> PixelLayout {
         let isPlanar = number(0...2) > 0
         let planes = (0..<(isPlanar ? 3 : 1)).map { _ in

@@ -1,12 +1,12 @@
 import ImageModel
 import Messages
 
-/// What is asked of both lanes and of libvips.
+/// A request for both lanes and libvips.
 struct Job: CustomStringConvertible {
     var steps: [TransformStep]
     var output: OutputOptions
 
-    /// - Parameter format: PNG shows the geometry without the noise of coding.
+    /// - Parameter format: PNG shows the geometry without coding noise.
     init(_ steps: [TransformStep], as format: ImageFormat = .jpeg) {
         self.steps = steps
         output = OutputOptions(format: format)
@@ -22,7 +22,7 @@ struct Job: CustomStringConvertible {
 
     var description: String { "\(steps) \(output.format?.name ?? "-")" }
 
-    /// As the coordinator finds it.
+    /// The decode need that the coordinator derives.
     var need: DecodeNeed {
         var request = ImageRequest(url: "http://origin.test/a.jpg")
         request.steps = steps

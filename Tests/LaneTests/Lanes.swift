@@ -8,11 +8,11 @@ import Vips
 
 @testable import Decoding
 
-/// Both ways through the stages.
+/// Runs both lanes of the stages on a file.
 struct Lanes {
     let bytes: [UInt8]
 
-    /// By how much the decoder reduces for a job, and whether it then turns what it made.
+    /// The decoder's reduction factor for a job, and whether it rotates the result.
     func reduction(_ job: Job) throws -> (factor: Int, isTurned: Bool) {
         try VipsLibrary().exclusively {
             try bytes.withUnsafeBytes { input in
@@ -22,7 +22,7 @@ struct Lanes {
         }
     }
 
-    /// What the decoder gives of the bytes for a job.
+    /// Decodes the bytes for a job.
     func decoded(_ need: DecodeNeed = .full, space: HeapSpace = HeapSpace()) throws -> DecodedImage
     {
         let work = DecodeWork(source: reference, need: need, limits: ImageLimits())
@@ -32,7 +32,7 @@ struct Lanes {
         }
     }
 
-    /// In planes, from the decoder's to those of the encoder.
+    /// The planar lane, from the decoder's planes to those of the encoder.
     func planar(_ job: Job) throws -> TestImage {
         let space = HeapSpace()
         let decoded = try decoded(job.need, space: space)
@@ -41,7 +41,7 @@ struct Lanes {
         return try transform(pixels, decoded.info, job, space)
     }
 
-    /// The way of what has no planes: decoded, converted and turned by libvips.
+    /// The general lane: decoded, converted and rotated by libvips.
     func general(_ job: Job) throws -> TestImage {
         let space = HeapSpace()
         let (info, pixels) = try VipsLibrary().exclusively {
@@ -55,7 +55,7 @@ struct Lanes {
         return try transform(pixels, info, job, space)
     }
 
-    /// The bytes that both stages make, by whatever lane.
+    /// The result of both stages, whichever lane they take.
     func encoded(_ job: Job) throws -> [UInt8] {
         let space = HeapSpace()
         let decoded = try decoded(job.need, space: space)
@@ -72,7 +72,7 @@ struct Lanes {
         let bytes = space.bytes(encoded.reference)
         let image = try VipsWay.decoded(bytes)
         #expect(image.size == encoded.info.size)
-        // What the coordinator and the cache hold it against.
+        // The values that the coordinator and the cache verify it against.
         #expect(work.resultSize == encoded.info.size)
         #expect(work.resultFormat(hasAlpha: encoded.info.hasAlpha) == encoded.info.format)
         #expect(ImageHeader(bytes.span)?.size == encoded.info.size)

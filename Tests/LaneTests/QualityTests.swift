@@ -3,9 +3,9 @@ import JPEG
 import TestKit
 import Testing
 
-/// How near the planar lane comes to a reduction of all pixels, beside what libvips does.
+/// How close the planar lane comes to a full-resolution reduction, compared with libvips.
 @Suite struct QualityTests {
-    /// Where only a few of the bits of a sample differ, nobody sees which of two is nearer.
+    /// Above this, differences are invisible and the comparison is meaningless.
     static let perfect = 45.0
     static let allowance = 0.3
 
@@ -20,7 +20,7 @@ import Testing
         ] {
             for format in [ImageFormat.jpeg, .png] {
                 let found = try RunMetrics(lanes, .fit(side, as: format))
-                // Of a handful of pixels, one rounding of the encoder decides.
+                // With few pixels, one rounding of the encoder decides.
                 guard format == .png || min(found.size.width, found.size.height) >= 24 else {
                     continue
                 }
@@ -31,14 +31,14 @@ import Testing
     }
 
     /// Reduced by 2, 4 and 8, no side of the image is a whole number of samples. Measured: 2.7 dB
-    /// at least, 15 at most; none where the fraction is ignored.
+    /// at least, 15 at most; none if the fraction is ignored.
     @Test(arguments: JPEGEncoding.Subsampling.all, [286, 121, 75])
     func fractionsOfAPixelAreKept(subsampling: JPEGEncoding.Subsampling, side: Int) throws {
         let found = try RunMetrics(Samples.jpeg(601, 403, subsampling), .fit(side, as: .png))
         #expect(found.ours >= found.theirs + 2, "\(found)")
     }
 
-    /// What is drawn where there is no photograph is a sample like the others.
+    /// The generated replacement for a missing photograph is like the other samples.
     @Test(arguments: [512, 300, 1000, 128])
     func aPhotographIsNearerThanOfLibvips(side: Int) throws {
         let found = try RunMetrics(Lanes(bytes: Fixtures.photo()), .fit(side))
@@ -47,7 +47,7 @@ import Testing
     }
 }
 
-/// Decibels against the reference.
+/// PSNR against the reference.
 private struct RunMetrics: CustomStringConvertible {
     let job: Job
     let size: PixelSize

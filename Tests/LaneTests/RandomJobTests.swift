@@ -3,7 +3,7 @@ import JPEG
 import Testing
 
 @Suite struct RandomJobTests {
-    /// What is done after the first resize, crop or turn may be an error; then it is one on both.
+    /// Steps after the first resize, crop or rotation may fail; then they fail in both lanes.
     @Test func whateverTheStepsBothLanesGiveOneImage() throws {
         var random = RandomSteps(seed: 5)
         for _ in 0..<RandomSteps.rounds(short: 40, long: 2000) {

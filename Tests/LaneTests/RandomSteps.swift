@@ -2,9 +2,9 @@ import ImageModel
 import Linux
 import TestKit
 
-/// Steps as chance has it, the same for the same seed.
+/// Random steps, reproducible from a seed.
 struct RandomSteps {
-    /// Longer with `IMAGEBUS_LONG=1`.
+    /// More rounds with `IMAGEBUS_LONG=1`.
     static func rounds(short: Int, long: Int) -> Int {
         CurrentProcess.environment("IMAGEBUS_LONG") == "1" ? long : short
     }
@@ -17,7 +17,7 @@ struct RandomSteps {
         Int.random(in: range, using: &generator)
     }
 
-    /// Up to four steps, of which each can be done; sides stay below `sideMax`.
+    /// Up to four valid steps; sides stay below `sideMax`.
     mutating func steps(sideMax: Int) -> [TransformStep] {
         (0..<number(0...4)).map { _ in step(sideMax: sideMax) }
     }

@@ -4,14 +4,14 @@ import TestKit
 import Testing
 import Vips
 
-/// Whole images of both lanes against libvips, which resamples by code of its own: where both
-/// lanes are wrong in the same way, only this shows it.
+/// Images of both lanes compared with libvips, whose resampling is independent: only this detects
+/// errors that both lanes share.
 @Suite struct ReferenceTests {
     /// Detailed everywhere: a shift shows in each column.
     private static let base = TestImage.photograph(
         620, 470, seed: 4, textures: [(61, 60), (19, 60), (11, 90), (5, 70)])
 
-    /// Images of one class by their shorter side, how many of them, and how near they have to be.
+    /// Images grouped by their shorter side, the number of them, and the permitted deviation.
     struct SizeClass: Sendable, CustomStringConvertible {
         let sides: ClosedRange<Int>
         let count: Int
@@ -20,8 +20,8 @@ import Vips
         var description: String { "\(sides)" }
     }
 
-    /// Measured: 40.3 dB and 6.6 at worst of the small ones, 39.5 and 10.1, 44.4 and 4.2; all of an
-    /// image one column or row further has 34.1 at best.
+    /// Measured: worst 40.3 dB and 6.6 for the small ones, 39.5 and 10.1, 44.4 and 4.2; an image
+    /// shifted by one column or row has 34.1 at best.
     static let classes = [
         SizeClass(sides: 32...63, count: 24, limit: Deviation(decibels: 38.5, column: 9)),
         SizeClass(sides: 64...159, count: 12, limit: Deviation(decibels: 38, column: 12)),
@@ -44,7 +44,7 @@ import Vips
         }
     }
 
-    /// Colors of half as many columns and rows, for which zimg reduces by 2.05.
+    /// Chroma of half as many columns and rows, which zimg reduces by 2.05.
     @Test func colorsAreThoseOfLibvips() throws {
         let image = TestImage.photograph(
             308, 410, textures: [(61, 60), (19, 60), (11, 90), (5, 70)])
@@ -53,8 +53,8 @@ import Vips
             lanes, .stretch(150, 200, as: .png), Self.classes[1].limit, "308×410 to 150×200")
     }
 
-    /// The lanes are near enough, and would not be with all columns or rows one further, nor with a
-    /// few columns from far away.
+    /// Expects the lanes to be close enough, and the check to fail for images shifted by one column
+    /// or row, or with a few columns from elsewhere.
     private static func check(
         _ lanes: Lanes, _ job: Job, _ limit: Deviation, _ what: String
     ) throws {
@@ -82,7 +82,7 @@ import Vips
         return max(1, min(most, target * percent / 100))
     }
 
-    /// A part of the photograph, as libvips writes it: with all colors from quality 90 on.
+    /// A part of the photograph encoded by libvips: with full chroma from quality 90 on.
     private static func jpeg(
         _ size: PixelSize, quality: Int, _ random: inout RandomSteps
     ) throws -> [UInt8] {

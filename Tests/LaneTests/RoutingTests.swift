@@ -6,7 +6,8 @@ import StageKit
 import Testing
 import Vips
 
-/// What comes in planes, and what goes the general way because its samples mean something else.
+/// Which images are decoded to planes, and which take the general lane because their samples need
+/// conversion.
 @Suite struct RoutingTests {
     @Test(arguments: [false, true])
     func aJPEGComesInPlanes(isProgressive: Bool) throws {
@@ -22,8 +23,8 @@ import Vips
         #expect(layout.planes.map(\.bands) == [.gray])
     }
 
-    /// By the profile red is what is green else, green is blue, blue is red; of darker colors the
-    /// power of 2.2 makes what the curve of sRGB undoes.
+    /// The profile permutes the channels: red is green, green is blue, blue is red. For dark colors
+    /// its gamma of 2.2 differs from sRGB's curve.
     @Test func colorsThatNeedAProfileAreConverted() throws {
         let plain = try Self.patches.jpeg(.yuv444)
         let bytes = plain.withProfile(TestProfile.rotatedRGB)
@@ -35,7 +36,7 @@ import Vips
         }
     }
 
-    /// Results carry no profile: their numbers are sRGB's.
+    /// Results carry no profile: their values are sRGB.
     @Test func aWebPOfAProfilesColorsIsSRGB() throws {
         let bytes = try Self.patches.jpeg(.yuv444).withProfile(TestProfile.rotatedRGB)
         var job = Job([], as: .webp)
@@ -66,7 +67,7 @@ import Vips
     @Test func aJPEGThatIsRGBIsInterleaved() throws {
         let bytes = try Self.source.jpeg(.yuv444).withAdobe(transform: 0)
         #expect(try layout(bytes).planes.map(\.bands) == [.rgb])
-        // Its components are what the other file calls Y, Cb and Cr.
+        // Its components are named Y, Cb and Cr in the other file.
         let found = try result(bytes).samples.prefix(3)
         let (luma, blue, red) = Self.source.colors(0, 0)
         for (sample, wanted) in zip(found, [luma, blue, red]) {
@@ -74,8 +75,8 @@ import Vips
         }
     }
 
-    /// No profile: inks as they are printed, on white. What is stored is how much of an ink is
-    /// missing, with Adobe's marker as without.
+    /// No profile: CMYK is converted as printed on white. Stored values are inverted, with Adobe's
+    /// marker or without.
     @Test(arguments: [false, true])
     func aJPEGThatIsCMYKIsConverted(isMarked: Bool) throws {
         let bytes = try Self.inks(isMarked: isMarked)
@@ -88,7 +89,7 @@ import Vips
         }
     }
 
-    /// Its first ink is black, its second red, whatever they are called.
+    /// Its first ink is black, its second red, regardless of their names.
     @Test func inksAreThoseOfTheProfile() throws {
         let found = try result(Self.inks(isMarked: false).withProfile(TestProfile.oddInks))
         let wanted: [[UInt8]] = [
@@ -100,7 +101,7 @@ import Vips
         }
     }
 
-    /// libjpeg as Debian builds it has 8 bits.
+    /// Debian's build of libjpeg supports 8 bits.
     @Test func twelveBitsAreATypedError() throws {
         var bytes = try Self.source.jpeg(.gray)
         let frame = try #require(bytes.place(of: 0xC0))
@@ -137,7 +138,7 @@ import Vips
         [0, 0, 0, 0], [255, 0, 0, 0], [0, 255, 0, 0], [0, 0, 255, 0], [0, 0, 0, 255],
     ]
 
-    /// As libvips' general profile of four inks has them.
+    /// The colors according to libvips' generic CMYK profile.
     private static let printed: [[UInt8]] = [
         [255, 255, 255], [0, 157, 228], [235, 30, 132], [255, 238, 0], [40, 35, 43],
     ]
@@ -157,7 +158,7 @@ import Vips
             ? bytes.withSegment(0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 0]) : bytes
     }
 
-    /// IEC 61966-2-1 of light that is the power of 2.2 of a sample.
+    /// The sRGB (IEC 61966-2-1) value of a sample with a gamma of 2.2.
     private static func sRGB(byPowerOf22 sample: UInt8) -> UInt8 {
         let light = pow(Double(sample) / 255, 2.2)
         let curve = light <= 0.0031308 ? 12.92 * light : 1.055 * pow(light, 1 / 2.4) - 0.055

@@ -3,7 +3,7 @@ import JPEG
 import StageKit
 import Synchronization
 
-/// JPEGs that the tests share; each is made once.
+/// JPEGs shared by the tests; each is made once.
 enum Samples {
     static let sizes = [(601, 403), (320, 240), (333, 77)]
 

@@ -3,8 +3,7 @@ import ImageModel
 import Testing
 
 extension TestImage {
-    /// The peak signal to noise ratio in decibels; a gray image counts as one whose colors are
-    /// all that gray.
+    /// The peak signal-to-noise ratio in decibels; a gray image is compared as RGB.
     func psnr(against other: TestImage) throws -> Double {
         let squares = try sum(against: other) { $0 * $0 }
         return squares.mean == 0 ? 99 : 48.1308 - 4.342945 * log(squares.mean)

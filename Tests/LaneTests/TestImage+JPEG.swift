@@ -2,7 +2,7 @@ import ImageModel
 import JPEG
 
 extension TestImage {
-    /// A JPEG of quality 95 whose colors are the means of those that each stands for.
+    /// A JPEG of quality 95 whose chroma samples are the means of the pixels that they cover.
     func jpeg(
         _ subsampling: JPEGEncoding.Subsampling, isProgressive: Bool = false
     ) throws -> [UInt8] {

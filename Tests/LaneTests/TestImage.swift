@@ -1,7 +1,7 @@
 import ImageModel
 import TestKit
 
-/// Pixels in memory, gray or RGB: what a test draws, and what a way through the stages gave.
+/// Pixels in memory, gray or RGB: a generated image or a result of the stages.
 struct TestImage {
     let size: PixelSize
     let bands: Int
@@ -11,7 +11,8 @@ struct TestImage {
         (self.size, self.bands, self.samples) = (size, bands, samples)
     }
 
-    /// What photographs have: gradients, texture of three sizes, and saturated areas with edges.
+    /// An image with the characteristics of photographs: gradients, texture at three scales, and
+    /// saturated areas with edges.
     static func photograph(
         _ width: Int, _ height: Int, seed: UInt64 = 1,
         textures: [(cell: Int, depth: Int)] = [(61, 70), (19, 50), (7, 25)]
@@ -55,7 +56,7 @@ struct TestImage {
     }
 }
 
-/// Random values on a grid, with straight lines between them.
+/// Random values on a grid, interpolated linearly.
 private struct Texture {
     let cell: Int
     let columns: Int

@@ -1,18 +1,18 @@
 import ImageModel
 import Testing
 
-/// How far the lanes may be from each other: the mean difference of samples, in 255ths.
+/// The permitted difference of the lanes: the mean difference of samples, in 255ths.
 ///
-/// Measured between images of at least 24 × 24 pixels: 0.9 at most where the decoder reduces by
-/// no more than 2; else 1.7, since of 4:2:2 and
-/// 4:4:0 libjpeg then gives colors in half the columns or rows, which libvips repeats and zimg
-/// interpolates. Of a few pixels most are edges, which zimg mirrors and libvips repeats. Where the
-/// general lane turns what was reduced, it puts one edge up to half a column off (`ReducedSide`):
-/// 3.4, of which the planes have nothing, as the reference shows.
+/// Measured between images of at least 24 × 24 pixels: 0.9 at most if the decoder reduces by no
+/// more than 2; otherwise 1.7, since libjpeg then returns 4:2:2 and 4:4:0 chroma in half the
+/// columns or rows, which libvips repeats and zimg interpolates. In images of a few pixels most are
+/// edges, which zimg mirrors and libvips repeats. If the general lane rotates a reduced image, one
+/// edge is off by up to half a column (`ReducedSide`): 3.4, which does not affect the planes, as
+/// the reference shows.
 enum Tolerance {
-    /// Expects both lanes to give one image for a job.
+    /// Expects both lanes to produce the same image for a job.
     ///
-    /// - Parameter slack: what is permitted besides, where a few pixels may become hundreds.
+    /// - Parameter slack: an additional tolerance, if a few pixels may become hundreds.
     static func check(_ lanes: Lanes, _ job: Job, slack: Double = 0) throws {
         let planar = try lanes.planar(job)
         let general = try lanes.general(job)

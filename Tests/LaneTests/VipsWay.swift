@@ -5,16 +5,16 @@ import Vips
 
 @testable import Decoding
 
-/// What libvips alone makes of a JPEG: the measure of both lanes.
+/// Processes a JPEG with libvips alone, as the reference for both lanes.
 enum VipsWay {
-    /// Every pixel decoded, each resize a Lanczos reduction of all of them, nothing encoded.
+    /// Decodes every pixel, applies each resize as a full Lanczos reduction, and encodes nothing.
     static func reference(_ bytes: [UInt8], _ job: Job) throws -> TestImage {
         try withImage(bytes, shrink: 1) { image, size in
             try samples(of: apply(job, to: image, size, gap: 1e6))
         }
     }
 
-    /// As anyone would call it: decoded at the same reduction, resized to the size, encoded.
+    /// Typical use: decoded at the same reduction, resized to the size, encoded.
     static func usual(_ bytes: [UInt8], _ job: Job) throws -> TestImage {
         let size = try withImage(bytes, shrink: 1) { _, size in size }
         let shrink = job.need.shrink(for: size, permitted: [1, 2, 4, 8])
@@ -69,8 +69,8 @@ enum VipsWay {
             samples: samples)
     }
 
-    /// One step after the other, each on pixels. `size` is that of the image before the decoder
-    /// reduced it; a job that is reduced begins with a resize, flips and turns.
+    /// Applies one step after the other to pixels. `size` is the image's size before the decoder
+    /// reduced it; a reduced job begins with a resize, flips or rotations.
     private static func apply(
         _ job: Job, to image: VipsImage, _ size: PixelSize, gap: Double
     ) throws -> VipsImage {
@@ -119,7 +119,7 @@ enum VipsWay {
         ).copiedToMemory()
     }
 
-    /// The middle, or on a transparent canvas, as a resize mode has it.
+    /// The center, or the image on a transparent canvas, as the resize mode requires.
     private static func fitted(_ image: VipsImage, to size: PixelSize) throws -> VipsImage {
         var image = image
         let (width, height) = (min(size.width, image.width), min(size.height, image.height))
