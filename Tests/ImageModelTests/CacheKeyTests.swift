@@ -33,7 +33,7 @@ import Testing
                 + "-SDImageFlippingTransformer(1,1)-Imagebus(webp,q75)-Auth(d1).png")
     }
 
-    /// Frames are named in a key only if they are not those that come unasked.
+    /// A key names frames only if they differ from the default ones.
     @Test func framesAreInTheKeyOnlyWhereTheyAreAskedFor() throws {
         let box = PixelSize(width: 50, height: 60)
         let thumbnail = "Thumbnail({50.000000,60.000000},1)"
@@ -45,7 +45,7 @@ import Testing
         }
         let first = try key { ($0.thumbnail, $0.options) = (Thumbnail(box: box), still) }
         #expect(first == "https://h/a-Frames(first)-\(thumbnail).png")
-        // A format without frames, and steps of the request, leave them out anyway.
+        // With a format without frames, or with steps, frames are left out anyway.
         let plain = try key { $0.output.format = .jpeg }
         #expect(try key { ($0.output.format, $0.options) = (.jpeg, still) } == plain)
         let gray = try key { $0.steps = [.grayscale] }
@@ -89,7 +89,7 @@ import Testing
                 == "Thumbnail({100.000000,100.000000},0)")
     }
 
-    /// By what keys are made, and not by what they look like.
+    /// Based on how a key was built, not on its appearance.
     @Test(arguments: [
         "https://h/a.png", "https://h/a", "https://h/a.b.c/d?x=1.2#f.g", "data:image/png;base64,AA",
         "https://h", "a.b:c/.png", "https://h/ü.png",

@@ -20,7 +20,8 @@ import Testing
         arguments: [
             (nil, nil, []), ("a", nil, ["a"]), ("a, b ,c", nil, ["a", "b", "c"]),
             (nil, "a b", ["a", "b"]), ("a,b", "b c", ["a", "b", "c"]),
-            // No tag has a space: by commas it is left out, by spaces it is two.
+            // A tag can't contain a space: in a comma-separated list it is dropped, in a
+            // space-separated one it becomes two.
             ("two words,ok", "two words", ["ok", "two", "words"]),
             (",,", "  ", []), ("\t a\t", nil, ["a"]), ("sch\u{F6}n,ok", nil, ["ok"]),
         ] as [(String?, String?, [String])])
@@ -36,8 +37,7 @@ import Testing
         #expect(CacheTag.union(["a"], ["a", "b"]) == ["a", "b"])
     }
 
-    /// RFC 9530 has this example in its appendix B.1: the digest of `{"hello": "world"}` and a line
-    /// feed.
+    /// The example of RFC 9530, appendix B.1: the digest of `{"hello": "world"}` and a line feed.
     @Test func theFieldOfADigest() throws {
         let hex = "44aff4ab2d7c3250525675a08f0cfa9591168cffe51791c5f5bbc417c15a6c38"
         var bytes: [UInt8] = []

@@ -1,7 +1,7 @@
 import ImageModel
 import Testing
 
-/// TIFF files, and the camera RAW files among them.
+/// Distinguishes TIFF files from camera RAW files.
 @Suite struct CameraRawTests {
     struct Entry {
         let tag: Int
@@ -28,7 +28,7 @@ import Testing
             for start in [8, 200] {
                 let file = Self.file(entries, at: start, isLittle)
                 #expect(Self.format(of: file) == format)
-                // What has no directory is left to the decoder of TIFF.
+                // A file without a directory is left to the TIFF decoder.
                 #expect(Self.format(of: Array(file.prefix(start + 1))) == .tiff)
             }
         }
@@ -66,7 +66,7 @@ import Testing
         #expect(ImageFormat.gif.pages(of: gif.span, upTo: 9) == nil)
     }
 
-    /// libtiff reads none either: "Can not read TIFF directory".
+    /// libtiff rejects these as well: "Can not read TIFF directory".
     @Test(arguments: [true, false])
     func aDirectoryThatIsCutOffSaysNoSize(isLittle: Bool) {
         let entries = [Self.width, Entry(tag: 257, value: 480), Entry(tag: 258, value: 8)]

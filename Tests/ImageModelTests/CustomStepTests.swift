@@ -59,7 +59,7 @@ import Testing
                 == "http://h/a-ImagebusCustomTransformer(acme.denoise,a=1,b=2).jpg")
     }
 
-    /// Nobody here knows what it does: it gets every pixel, and leaves as many.
+    /// Its effect is unknown here: it gets every pixel, and keeps the size.
     @Test func itNeedsEveryPixelAndLeavesTheSize() {
         let step = TransformStep.custom(CustomStep("acme.denoise"))
         let size = PixelSize(width: 40, height: 30)
@@ -70,7 +70,7 @@ import Testing
         #expect(request.nominalSize == size)
     }
 
-    /// Whether anybody is granted it only a stack knows.
+    /// Only a stack knows whether a pool is granted the step.
     @Test func whatItSaysIsChecked() throws {
         try CustomStep("acme.denoise").check(pixelsMax: 1_000)
         let refusal = CustomStep("acme.denoise").notGranted

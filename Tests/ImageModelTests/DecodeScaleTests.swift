@@ -37,7 +37,7 @@ import Testing
         #expect(scale(9_000, 9_000, .fill, of: Self.photo, Self.parts) == .whole)
     }
 
-    /// libvips ends the process when it is asked for an image without pixels.
+    /// libvips aborts when it is asked for an image without pixels.
     @Test func noSideIsLeftWithoutAPixel() {
         let thin = PixelSize(width: 10_000, height: 3)
         #expect(scale(10, 10, .fit, of: thin, Self.parts) == DecodeScale(1, over: 2))
@@ -53,8 +53,8 @@ import Testing
         }
     }
 
-    /// A drawing is made at the size that is needed, a larger one too, also by modes that enlarge
-    /// no image.
+    /// A drawing is rendered at the needed size, even above its own size and in modes that never
+    /// enlarge images.
     @Test(
         arguments: [
             (100, 100, .fit, 1, 2), (400, 100, .fill, 2, 1), (50, 100, .stretch, 1, 1),
@@ -68,8 +68,8 @@ import Testing
         #expect(scale == DecodeScale(numerator, over: denominator, rounds: true))
     }
 
-    /// With each kind of decoder the result has the columns and rows that the need asks for, as far
-    /// as the source has them; a drawing whose ratio is kept has not one more.
+    /// With each kind of decoder the result has the needed columns and rows, as far as the source
+    /// has them; a drawing that keeps its ratio has no more than that.
     @Test func whatIsDecodedAlwaysCovers() {
         var state: UInt64 = 16
         for _ in 0..<5_000 {

@@ -22,16 +22,16 @@ import Testing
         }
     }
 
-    /// The first bytes of what `cjxl` 0.7 makes of 16 by 16 pixels.
+    /// The first bytes of 16 × 16 pixels encoded by `cjxl` 0.7.
     private static let streams: [(String, DecoderMemoryRows.Coding)] = [
         ("ff0a43404271210012880200e004436f1400800a9551", .streamed),
-        // Without loss.
+        // Lossless.
         ("ff0a434040712108020100e8054b3842f5721df8996c", .whole),
         // With alpha.
         ("ff0a43c086cabd550401004880280008067b6e140080", .whole),
-        // A small version first.
+        // A preview of lower resolution first.
         ("ff0a43404271210a01000098000038005800584a2834", .whole),
-        // Cut off within the header of the frame.
+        // Truncated within the frame header.
         ("ff0a4340427121", .whole),
     ]
 

@@ -49,7 +49,7 @@ import Testing
         #expect(ImageFormat.undefined.mimeType == nil)
     }
 
-    /// The results of an encoder are checked by their header, without a codec.
+    /// The results of an encoder are verified by their header, without a codec.
     @Test func whatIsEncodedSaysItsSizeInItsHeader() {
         for format in ImageFormat.encodable {
             #expect(format.traits.storedSize != nil, "\(format)")
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// Whoever has such a file is told in plain words what it is.
+    /// Error messages describe such a file in plain words.
     @Test func whatIsNotDecodedHasATitle() {
         for row in FormatTraits.rows where !row.isDecodable && row.format != .undefined {
             #expect(row.title != nil, "\(row.format)")

@@ -1,7 +1,7 @@
 import ImageModel
 import Testing
 
-/// Cache-Control, Expires, Date and Age against the clock, as RFC 9111 and RFC 5861 say.
+/// Cache-Control, Expires, Date and Age against the clock, according to RFC 9111 and RFC 5861.
 ///
 /// Of the public suite http-tests/cache-tests these groups apply, and their cases are among the
 /// rows (its names in brackets): `cc-freshness` (freshness-none, freshness-max-age, -max-age-0,
@@ -21,21 +21,21 @@ import Testing
 /// -must-revalidate-fresh, -stale), and `stale` (stale-503, stale-close, -must-revalidate,
 /// -proxy-revalidate, -s-maxage, -while-revalidate, -while-revalidate-window).
 struct FreshnessTests {
-    /// Tue, 14 Nov 2023 22:13:20 GMT: the answer came then, in no time.
+    /// Tue, 14 Nov 2023 22:13:20 GMT: the time of the response, which arrived without delay.
     static let answered: Int64 = 1_700_000_000
     static let date = "Tue, 14 Nov 2023 22:13:20 GMT"
 
     enum Answer {
         case fresh, background, first
-        /// As `first`, and served where the origin fails.
+        /// As `first`, and stale responses are served if the origin fails.
         case firstOrError
-        /// As `background`, and served where the origin fails.
+        /// As `background`, and stale responses are served if the origin fails.
         case backgroundOrError
     }
 
     struct Row: CustomTestStringConvertible {
         let control: String?
-        /// Seconds after the answer.
+        /// Seconds after the response.
         let at: Int64
         let answer: Answer
         let section: String
@@ -55,7 +55,7 @@ struct FreshnessTests {
     }
 
     static let ages: [Row] = [
-        // No explicit lifetime: nothing is guessed.
+        // Without an explicit lifetime none is guessed.
         Row(nil, at: 0, .first, "9111 4.2.2"),
         Row("", at: 0, .first, "9111 4.2.2"),
         Row("public", at: 0, .first, "9111 4.2.2"),
@@ -104,13 +104,13 @@ struct FreshnessTests {
         Row("s-maxage=60", at: 0, .first, "9111 5.2.2.10") { $0.role = .personal },
         Row("s-maxage=x, max-age=60", at: 0, .first, "9111 4.2.1"),
         Row("private, max-age=60", at: 30, .fresh, "9111 5.2.2.7") { $0.role = .personal },
-        // no-cache, and its conflict with a lifetime.
+        // no-cache, also in conflict with a lifetime.
         Row("no-cache", at: 0, .first, "9111 5.2.2.4"),
         Row("no-cache, max-age=60", at: 0, .first, "9111 5.2.2.4"),
         Row("max-age=60, no-cache=\"set-cookie\"", at: 0, .first, "9111 5.2.2.4: as without list"),
         Row("no-cache, stale-if-error=60", at: 0, .first, "9111 4.2.4"),
         Row("no-cache, stale-while-revalidate=60", at: 0, .first, "9111 4.2.4"),
-        // no-store: who is told how long an answer is fresh may not keep it either.
+        // no-store: a response that may not be stored isn't fresh either.
         Row("no-store, max-age=60", at: 0, .first, "9111 5.2.2.5"),
         Row("max-age=0, no-store, stale-while-revalidate=60", at: 0, .first, "9111 5.2.2.5"),
         Row("no-store", at: 0, .first, "9111 5.2.2.5") {
@@ -186,7 +186,7 @@ struct FreshnessTests {
             $0.date = "Tue, 14 Nov 2023 23:13:20 GMT"
         },
         Row("max-age=60", at: 59, .fresh, "9111 4.2.3: no date") { $0.date = "yesterday" },
-        // Stale while the origin is asked.
+        // Stale while revalidating.
         Row("max-age=60, stale-while-revalidate=30", at: 59, .fresh, "5861 3"),
         Row("max-age=60, stale-while-revalidate=30", at: 60, .background, "5861 3"),
         Row("max-age=60, stale-while-revalidate=30", at: 89, .background, "5861 3"),
@@ -206,7 +206,7 @@ struct FreshnessTests {
             "s-maxage=9, max-age=0, stale-while-revalidate=30", at: 0, .background,
             "9111 5.2.2.10: of shared caches only"
         ) { $0.role = .personal },
-        // Stale where the origin fails.
+        // Stale if the origin fails.
         Row("max-age=60, stale-if-error=30", at: 60, .firstOrError, "5861 4"),
         Row("max-age=60, stale-if-error=30", at: 89, .firstOrError, "5861 4"),
         Row("max-age=60, stale-if-error=30", at: 90, .first, "5861 4"),
@@ -240,7 +240,7 @@ struct FreshnessTests {
             case .first, .firstOrError: .revalidate
             }
         #expect(FreshnessDecision(expiry, at: now) == decision)
-        // A cache of any role that keeps it for itself counts as a shared one.
+        // A cache that ignores storage rules computes the same freshness as a shared one.
         if row.role == .shared {
             let heedless = HTTPExpiry(CacheControl(row.control), age, .heedless)
             #expect(heedless == expiry)
@@ -248,7 +248,7 @@ struct FreshnessTests {
         guard decision != .fresh else { return }
         let servesOnError = row.answer == .firstOrError || row.answer == .backgroundOrError
         #expect(expiry.mayServe(afterErrorAt: now) == servesOnError)
-        // The field that travels means the same.
+        // The serialized field has the same meaning.
         let again = HTTPExpiry(CacheControl(CacheControl(row.control).field), age, row.role)
         #expect(again == expiry)
     }
@@ -257,7 +257,7 @@ struct FreshnessTests {
         #expect(FreshnessDecision(nil, at: 0) == .revalidate)
     }
 
-    /// The clock was set back by a day: nothing says how old the answer is.
+    /// The clock was set back by a day: the age of the response is unknown.
     @Test func theAgeOfAnAnswerFromAFastClockIsNotKnown() {
         let expiry = HTTPExpiry(
             born: Self.answered * 1_000, freshFor: 60_000, staleFor: 60_000, errorFor: 60_000)
@@ -265,11 +265,11 @@ struct FreshnessTests {
         #expect(FreshnessDecision(expiry, at: now) == .revalidate)
         #expect(!expiry.mayServe(afterErrorAt: now))
         #expect(expiry.remaining(at: now) == 0)
-        // Two processes look at one clock one after the other.
+        // Two processes may read one clock slightly out of order.
         #expect(FreshnessDecision(expiry, at: Self.answered * 1_000 - 20) == .fresh)
     }
 
-    /// Also within quotes that do not end, to be safe.
+    /// Directives within an unterminated quote count as well, to be safe.
     @Test(arguments: [
         ("no-store", false, false), ("No-Store, max-age=60", false, false),
         ("private", false, true), ("private=\"set-cookie\", max-age=60", false, true),
@@ -283,7 +283,7 @@ struct FreshnessTests {
         #expect(CacheRole.heedless.mayKeep(control))
     }
 
-    /// RFC 9111 §4.2.3: the delay of the answer counts as age.
+    /// RFC 9111 §4.2.3: the response delay counts as age.
     @Test func theTimeOfTheTransferCounts() {
         let answered = Self.answered * 1_000
         let age = ResponseAge(
@@ -295,7 +295,7 @@ struct FreshnessTests {
         #expect(expiry.remaining(at: answered + 48_000) == 0)
     }
 
-    /// An answer that was born in the year 9999 is used no longer than that.
+    /// A response from the year 9999 isn't used beyond that year.
     @Test func theLastUseIsADateThatTravels() {
         let latest = HTTPExpiry.bornRange.upperBound
         let expiry = HTTPExpiry(born: latest, freshFor: 60_000, errorFor: 60_000)
@@ -303,7 +303,8 @@ struct FreshnessTests {
         #expect(HTTPExpiry(born: 1_000, freshFor: 60_000, errorFor: 500).lastUse == 61_500)
     }
 
-    /// RFC 9111 §4.2.2: a lifetime is assumed where nothing is said of one, and nothing forbids it.
+    /// RFC 9111 §4.2.2: a default lifetime applies only if the response states none and nothing
+    /// forbids it.
     @Test(
         arguments: [
             (nil, nil, 100, 110, 120), ("public", nil, 100, 110, 120),
@@ -327,8 +328,8 @@ struct FreshnessTests {
         #expect(expiry.errorUntil == answered + error * 1_000)
     }
 
-    /// A 304 that says nothing leaves what was said. Where that was nothing, who asks may assume
-    /// what it likes of it, whoever had it stored.
+    /// A 304 without caching fields keeps the stored ones. If those state nothing either, each
+    /// client's assumed lifetime applies, regardless of which client stored the entry.
     @Test(
         arguments: [("no-cache", 0), ("max-age=60", 60), ("public", 100), (nil, 100)]
             as [(String?, Int64)])
@@ -350,7 +351,7 @@ struct FreshnessTests {
         }
     }
 
-    /// RFC 9111 §4.3.4 and §3.2: 304 replaces what it says, and leaves what it does not.
+    /// RFC 9111 §4.3.4 and §3.2: a 304 replaces the fields that it contains, and keeps the others.
     @Test(
         arguments: [
             ("max-age=60, stale-while-revalidate=30", nil, nil, 60, 90, 60),
@@ -382,7 +383,7 @@ struct FreshnessTests {
         #expect(after.errorUntil == answered + error * 1_000)
     }
 
-    /// RFC 9110 §5.6.7 has the first three; the seconds are those of `date -u +%s`.
+    /// RFC 9110 §5.6.7 has the first three; the seconds come from `date -u +%s`.
     @Test(
         arguments: [
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
@@ -405,7 +406,7 @@ struct FreshnessTests {
         #expect(HTTPDate.seconds(text, now: Self.answered) == seconds)
     }
 
-    /// As `date -u` writes them.
+    /// As written by `date -u`.
     @Test(
         arguments: [
             (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),

@@ -2,7 +2,7 @@ import ImageModel
 import TestKit
 import Testing
 
-/// What files say of a high dynamic range.
+/// High-dynamic-range properties stated by files.
 @Suite struct HDRColorsTests {
     private func stored(_ bytes: [UInt8], _ format: ImageFormat) -> HDRColors? {
         format.traits.statedColors?(HeaderBytes(bytes.span)).flatMap { HDRColors($0) }
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// Points of PQ (SMPTE ST 2084, 5.2) and of a plain power.
+    /// Points of PQ (SMPTE ST 2084, 5.2) and of a plain power function.
     @Test(arguments: [true, false])
     func aProfileSaysItByItsCurve(isPQ: Bool) throws {
         let script = """
@@ -89,7 +89,7 @@ import Testing
             sys.stdout.buffer.write(b'curv' + struct.pack('>II1024H', 0, 1024, *points))
             """
         let curve = try Tool.run(["python3", "-c", script, "\(isPQ)"])
-        // 0.6734 in 65,536ths, as of BT.2020.
+        // 0.6734 in 65,536ths, as in BT.2020.
         let red: [UInt8] = Array("XYZ ".utf8) + [0, 0, 0, 0, 0, 0, 0xAC, 0x64] + [0, 0, 0, 0]
         let bytes = profile([("rXYZ", red), ("rTRC", curve)])
         let wanted = isPQ ? HDRColors(primaries: .bt2020, transfer: .pq) : nil

@@ -1,7 +1,7 @@
 import ImageModel
 import Testing
 
-/// HEIF files whose boxes say too much of their items.
+/// HEIF files whose boxes describe too many items.
 @Suite struct HostileItemTests {
     private func number(_ value: Int, _ count: Int) -> [UInt8] {
         (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
@@ -31,12 +31,12 @@ import Testing
         let track = box("trak", box("meta", [0, 0, 0, 0] + box("iinf", many)))
         #expect(hasFewItems(box("moov", track)))
         #expect(!hasFewItems(box("moov", track + track)))
-        // Boxes that nobody looks at could hide others.
+        // Ignored boxes could hide others.
         let empty = (0..<300).flatMap { _ in box("free", []) }
         #expect(!hasFewItems(file(empty)))
     }
 
-    /// Tiles named again and again would be given each other's places as often.
+    /// If tiles are listed repeatedly, patching their locations would grow with each repetition.
     @Test func tilesThatAreNamedTwiceAreLeftAlone() {
         let extents = [UInt8](repeating: 0, count: 45 * 100)
         func entry(_ item: Int, _ count: Int, _ bytes: [UInt8]) -> [UInt8] {

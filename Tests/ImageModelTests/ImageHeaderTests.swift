@@ -80,7 +80,7 @@ struct ImageHeaderTests {
         #expect(size(file(1_024)) == nil)
     }
 
-    /// Pixels may be cut off: their reader takes what is there.
+    /// Truncated pixels are accepted: their reader takes what is present.
     @Test func aChunkOfAPNGThatIsNotInTheFileIsSeen() {
         let start = Self.png([0, 0, 0, 2], [0, 0, 0, 2]) + [0, 0, 0, 0]
         func isBeyondEnd(_ chunk: String, says length: UInt8, has count: Int) -> Bool {

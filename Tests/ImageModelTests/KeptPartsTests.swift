@@ -1,7 +1,7 @@
 import ImageModel
 import Testing
 
-/// What a decoder keeps for results of some options.
+/// The metadata that a decoder keeps for the output options.
 @Suite struct KeptPartsTests {
     private func options(_ format: ImageFormat?, icc: Bool = false) -> OutputOptions {
         var output = OutputOptions(format: format)
@@ -21,7 +21,7 @@ import Testing
         #expect(KeptParts(options(format, icc: true)) == parts)
     }
 
-    /// A result may be of any that is accepted.
+    /// The result may have any of the accepted formats.
     @Test(
         arguments: [
             ([.webp, .avif], .profile), ([.jxl], [.profile, .grayProfile]),
@@ -43,7 +43,7 @@ import Testing
             #expect(KeptParts(output) == (holds ? .metadata : []))
             output.metadata = nil
             #expect(output == options(format) && KeptParts(output) == [])
-            // Bytes that have some are not delivered as they came.
+            // Files that contain metadata aren't delivered unchanged.
             output.metadata = .nothing
             #expect(!output.isDefault && output != options(format) && KeptParts(output) == [])
         }
@@ -60,7 +60,7 @@ import Testing
         return request
     }
 
-    /// More than 8 bits are decoded where the output has them and every step takes them.
+    /// More than 8 bits are decoded if the output format has them and every step supports them.
     @Test func depthIsKeptAsFarAsStepsTakeIt() {
         let turn = TransformStep.rotate(Rotation(degreesClockwise: 90))
         let box = PixelSize(width: 9, height: 9)
@@ -94,7 +94,7 @@ import Testing
         #expect(KeptParts(narrow) == [])
     }
 
-    /// A decode that keeps something is not shared with one that does not.
+    /// A decode that keeps metadata isn't shared with one that doesn't.
     @Test func keysOfDecodesSayWhatIsKept() {
         func key(_ change: (inout ImageRequest) -> Void) -> DecodeKey {
             var request = ImageRequest(url: "https://h/a.jpg")

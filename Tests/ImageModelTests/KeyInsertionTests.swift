@@ -1,7 +1,7 @@
 import ImageModel
 import Testing
 
-/// Where a suffix goes in a key: upstream's cases (SEMANTICS §4.3), and others.
+/// Where a suffix is inserted into a key: upstream's cases (SEMANTICS §4.3), and others.
 @Suite struct KeyInsertionTests {
     @Test(arguments: [
         ("image.png", "image-T.png"),

@@ -2,11 +2,11 @@ import ImageModel
 import TestKit
 import Testing
 
-/// Sizes of resizes, against formulas in real numbers.
+/// Sizes of resizes, compared with formulas in floating point.
 @Suite struct OpenResizeTests {
     private static let count = 5_000
 
-    /// Random sizes of images and boxes, small and large.
+    /// Calls the body with random sizes of images and boxes, small and large.
     private func forEach(
         open: Bool = false, _ body: (_ source: PixelSize, _ box: PixelSize) throws -> Void
     ) rethrows {
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// The scale of upstream's modes (`CGRectFitWithScaleMode`), at most 1 where nothing is
+    /// The scale of upstream's modes (`CGRectFitWithScaleMode`), at most 1 unless images are
     /// enlarged.
     private func scale(
         _ source: PixelSize, _ box: PixelSize, _ mode: ResizeMode, _ enlarges: Bool
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// Whatever is decoded has the pixels that the resize uses.
+    /// A reduced decode has all pixels that the resize needs.
     @Test(arguments: ResizeMode.allCases, [false, true])
     func aReducedImageStillCoversTheResize(mode: ResizeMode, enlarges: Bool) {
         for open in [false, true] {
@@ -139,7 +139,8 @@ import Testing
     @Test(arguments: ["", "x", "300", "0x", "x0", "-1x", "32768x", "x32768", "3x4x", "xx3", "300X"])
     func otherTextsAreNoBox(text: String) { #expect(PixelSize(box: text) == nil) }
 
-    /// The size of a result is known before its source only where it is the same for all.
+    /// The size of a result can be checked before its source is known only if it is the same for
+    /// all sources.
     @Test func limitsAreThoseOfWhatIsKnown() throws {
         let large = PixelSize(width: 20_000, height: 20_000)
         let open = PixelSize(width: 32_767, height: 0)

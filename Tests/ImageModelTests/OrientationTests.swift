@@ -7,7 +7,7 @@ import Testing
         for number in [-1, 0, 9, 65_535] { #expect(Orientation(exif: number).isUpright) }
     }
 
-    /// 6 is what a camera writes that was held so that a quarter turn clockwise displays it.
+    /// A camera writes 6 if the image is displayed correctly after a clockwise quarter turn.
     @Test func quarterTurnsGoAroundInFourSteps() {
         let turns = (0...4).map { Orientation.upright.turned(quarters: $0).exif }
         #expect(turns == [1, 6, 3, 8, 1])

@@ -1,7 +1,7 @@
 import ImageModel
 import Testing
 
-/// The table of what only some encoders have.
+/// The table of encoder-specific settings.
 @Suite struct OutputSettingTests {
     private func text(_ output: OutputOptions) throws -> String {
         var request = ImageRequest(url: "https://h/a.png")
@@ -9,7 +9,7 @@ import Testing
         return CacheKey.result(request, url: try SourceURL(request.url), terms: LoadTerms())
     }
 
-    /// A value of each setting that is not as usual.
+    /// A non-default value of each setting.
     private func sample(_ setting: OutputSetting) -> Int {
         switch setting.row.values {
         case .flag, .word, .formats: 1
@@ -65,7 +65,7 @@ import Testing
         #expect(try text(accepting) == start + "auto,accept=avif,webp).png")
     }
 
-    /// What is said and is as usual makes the key of today.
+    /// An explicit default produces the same key as an absent setting.
     @Test func whatIsAsUsualIsNotSaid() throws {
         var output = OutputOptions(format: .webp)
         output.subsampling = .auto

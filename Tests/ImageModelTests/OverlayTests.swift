@@ -55,14 +55,14 @@ struct OverlayTests {
         #expect(Overlay(text) == nil)
     }
 
-    /// What was read can be sent on, so that whoever checks it says what is wrong.
+    /// A decoded value can be encoded again, so that the validator can report the error.
     @Test func anOpacityThatIsTooLargeStaysANumber() {
         let most = Double.greatestFiniteMagnitude
         #expect(Overlay(url: "", opacity: most).opacity == most)
         #expect(Overlay(url: "", opacity: 0.25049).opacity == 0.25)
     }
 
-    /// Nothing that is meant as a number is taken for a part of the URL.
+    /// Invalid numbers are never taken for a part of the URL.
     @Test(arguments: [
         "10,-10,2", "10,-10,-0.5", "10,-10,1e999", "5,10,20", "10", "x,1", "1.5,2", "40000,1",
         "1,-32768", "99999999999999999999,1", "1,2,3,4", "+1,2", "--1,2",
@@ -112,7 +112,7 @@ struct OverlayTests {
                 + "%3Fb%3D%2Fc%2C%7B1%7D,{-1.000000,0.000000},1.000000).png")
     }
 
-    /// What is not said is not in the key, so that keys of earlier requests stay.
+    /// Defaults are left out of the key, so that existing keys stay valid.
     @Test func theKeyHasWhatIsSaidBesides() {
         func key(_ words: String) -> String? {
             Overlay("\(words)http://h/m")?.key(named: "m")

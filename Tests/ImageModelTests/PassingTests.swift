@@ -1,7 +1,7 @@
 import ImageModel
 import Testing
 
-/// Which sources a request takes as files.
+/// Which sources may be delivered as unmodified files.
 @Suite struct PassingTests {
     private func passing(_ change: (inout ImageRequest) -> Void) -> Passing? {
         var request = ImageRequest(url: "http://h/a.jpg")
@@ -15,7 +15,7 @@ import Testing
         ImageInfo(format: format, size: PixelSize(width: width, height: height), pages: frames)
     }
 
-    /// The first frame alone changes nothing but animations.
+    /// Requesting only the first frame affects animations only.
     @Test func theFirstFrameOfAnAnimationIsNoFile() throws {
         let made = try #require(passing { $0.options = .decodeFirstFrameOnly })
         #expect(made == Passing(isUnchanged: true, metadata: .all))
@@ -27,7 +27,7 @@ import Testing
         #expect(made.passesDrawings(for: .full))
     }
 
-    /// A limit of bytes, or a box, passes the files that it leaves as they are.
+    /// With a byte limit or a box, files that need no reduction pass through.
     @Test func whatIsNotReducedPasses() throws {
         var request = ImageRequest(url: "http://h/a.jpg")
         request.options = .scaleDownLargeImages
@@ -47,12 +47,13 @@ import Testing
         #expect(thumbnail.passes(file(.jpeg), for: .cover(box, .fit), keepsFrames: false))
         let high = file(.jpeg, 64, 51)
         #expect(!thumbnail.passes(high, for: .cover(box, .fit), keepsFrames: false))
-        // A drawing is drawn as large as the box, and a shape of its own is made.
+        // A drawing would be rendered at the size of the box, and distorted if the mode changes its
+        // shape.
         #expect(!thumbnail.passes(file(.svg), for: .cover(box, .fit), keepsFrames: false))
         #expect(!thumbnail.passesDrawings(for: .cover(box, .fit)))
         #expect(!thumbnail.passes(file(.jpeg), for: .cover(box, .stretch), keepsFrames: false))
 
-        // More than one reduction, other steps, or an output: nothing passes.
+        // With more than one reduction, other steps, or an output, nothing passes through.
         let changes: [(inout ImageRequest) -> Void] = [
             { $0.steps = [.scaleDown(bytes: 400)] }, { $0.steps = [.grayscale] },
             { $0.output.format = .webp }, { $0.output.accepted = [.webp] },
@@ -79,7 +80,7 @@ import Testing
             }
             #expect(!made.passes(file(.heic), for: .full, keepsFrames: false))
         }
-        // What keeps all is upright, so that it is encoded.
+        // With all metadata kept, the result must be stored upright, so it is encoded.
         #expect(passing { $0.output.metadata = .all } == nil)
     }
 
@@ -113,7 +114,7 @@ import Testing
         let all = try #require(passing { $0.output.passed = [.heic] })
         #expect(all.metadata == .all && all.isUnchanged)
         #expect(all.passes(file(.heic), for: .full, keepsFrames: false))
-        // A frame that is named is no file.
+        // A selected frame can't be delivered as a file.
         #expect(passing { ($0.output.passed, $0.frame) = ([.gif], 2) } == nil)
     }
 
@@ -131,7 +132,7 @@ import Testing
         #expect(ResultKey(request) != ResultKey(other))
     }
 
-    /// Each result has a key by which it is known as one.
+    /// Each result's key identifies it as one.
     @Test func keysOfResultsHaveParentheses() throws {
         let url = try SourceURL("http://h/a.jpg")
         #expect(!CacheKey.mayBeDerived("http://h/a.jpg"))

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// A few that others write (pam(5)), and some that say no size.
+    /// Headers from other writers (pam(5)), and some without a size.
     @Test(
         arguments: [
             ("P7\nWIDTH 4\nHEIGHT 5\nDEPTH 1\nENDHDR\n", PixelSize(width: 4, height: 5)),

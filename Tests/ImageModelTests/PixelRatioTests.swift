@@ -55,7 +55,7 @@ import Testing
         request.steps = [rect]
         request.pixelRatio = 0.25
         request.applyPixelRatio()
-        // No side becomes nothing.
+        // No side becomes 0.
         #expect(request.thumbnail?.box == size(1, 1))
         #expect(request.steps == [.crop(PixelRect(x: 1, y: -1, size: size(1, 2)))])
     }
@@ -70,7 +70,7 @@ import Testing
         #expect(request.steps == [.resize(size(3, 3), .fit)])
     }
 
-    /// Beyond all limits, and no overflow.
+    /// Sizes beyond all limits don't overflow.
     @Test func hostileSizesStayHostile() {
         let huge = steps([.resize(size(.max, .min), .fit)], by: 10)
         #expect(huge == [.resize(size(Int(Int32.max), -Int(Int32.max)), .fit)])

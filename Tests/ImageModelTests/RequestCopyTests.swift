@@ -2,7 +2,7 @@ import Testing
 
 @testable import ImageModel
 
-/// A request shares what it says with its copies until one of them is changed.
+/// A request shares its storage with its copies until one of them is changed.
 @Suite struct RequestCopyTests {
     private static let changes: [@Sendable (inout ImageRequest) -> Void] = [
         { $0.url = "http://a/c" }, { $0.headers.append(HTTPHeader(name: "A", value: "b")) },
@@ -38,7 +38,7 @@ import Testing
         #expect(again == changed && again.hashValue == changed.hashValue)
     }
 
-    /// A digest that was made before a change says nothing of what came after.
+    /// A digest computed before a change isn't reused after it.
     @Test(arguments: changes.indices)
     func aDigestIsOfWhatTheRequestSaysNow(number: Int) {
         var request = ImageRequest(url: "http://a/b")
@@ -47,7 +47,7 @@ import Testing
         var fresh = ImageRequest(url: "http://a/b")
         Self.changes[number](&fresh)
         #expect(request.digest == fresh.digest && plain.1.digest == plain.0)
-        // Where nobody else has it, it is changed in its place.
+        // Storage that isn't shared is changed in place.
         let next = (number + 1) % Self.changes.count
         Self.changes[next](&request)
         var twice = ImageRequest(url: "http://a/b")
@@ -72,7 +72,7 @@ import Testing
         copy.timeoutMilliseconds = 5
         #expect(copy.shared !== plain.shared)
         let shared = ObjectIdentifier(copy.shared)
-        // One change at a time: memory that a first one freed would be that of a second one.
+        // One change at a time: memory freed by a first one could be reused by a second one.
         copy.headers.append(HTTPHeader(name: "A", value: "b"))
         #expect(ObjectIdentifier(copy.shared) == shared, "nobody else has it")
     }

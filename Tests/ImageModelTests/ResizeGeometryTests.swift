@@ -30,33 +30,33 @@ import Testing
         Row((300, 300), (200, 100), .letterbox, (100, 100), (200, 100)),
         Row((300, 300), (200, 100), .fill, (200, 200), (200, 100)),
         Row((300, 300), (200, 100), .stretch, (200, 100), (200, 100)),
-        // Never enlarged by `fit`, always exact by the others.
+        // `fit` never enlarges; the others always match the box.
         Row((100, 50), (512, 512), .fit, (100, 50), (100, 50)),
         Row((100, 50), (512, 512), .letterbox, (512, 256), (512, 512)),
         Row((100, 50), (512, 512), .fill, (1_024, 512), (512, 512)),
         Row((300, 300), (2_000, 1_000), .letterbox, (1_000, 1_000), (2_000, 1_000)),
-        // Never below a pixel.
+        // Never below one pixel.
         Row((10_000, 1), (100, 100), .fit, (100, 1), (100, 1)),
         Row((1, 10_000), (100, 100), .letterbox, (1, 100), (100, 100)),
         Row((1, 1), (1, 1), .fit, (1, 1), (1, 1)),
-        // Half a pixel is rounded up, whatever the ratio.
+        // Half a pixel is rounded up, regardless of the ratio.
         Row((200, 101), (100, 100), .fit, (100, 51), (100, 51)),
         Row((600, 303), (100, 100), .fit, (100, 51), (100, 51)),
         Row((1_400, 707), (100, 100), .fit, (100, 51), (100, 51)),
         Row((980, 245), (490, 490), .fit, (490, 123), (490, 123)),
         Row((32_767, 32_767), (1, 32_767), .fill, (32_767, 32_767), (1, 32_767)),
-        // Around the box, and nothing is cut off.
+        // Covers the box without cropping.
         Row((2_725, 2_225), (512, 512), .cover, (627, 512), (627, 512)),
         Row((100, 50), (512, 512), .cover, (1_024, 512), (1_024, 512)),
         Row((100, 50), (30, 0), .cover, (30, 15), (30, 15)),
-        // As image and box lie; a square lies across.
+        // By the orientations of image and box; a square counts as landscape.
         Row((400, 200), (100, 90), .auto, (180, 90), (180, 90)),
         Row((400, 200), (90, 100), .auto, (90, 45), (90, 45)),
         Row((200, 400), (90, 100), .auto, (90, 180), (90, 180)),
         Row((200, 400), (100, 100), .auto, (50, 100), (50, 100)),
         Row((400, 400), (100, 50), .auto, (100, 100), (100, 100)),
         Row((40, 20), (100, 90), .auto, (40, 20), (40, 20)),
-        // In the box or the turned one.
+        // Fits into the box or the rotated box.
         Row((400, 200), (50, 100), .fitTurned, (100, 50), (100, 50)),
         Row((400, 200), (100, 50), .fitTurned, (100, 50), (100, 50)),
         Row((200, 400), (100, 50), .fitTurned, (50, 100), (50, 100)),
@@ -64,7 +64,7 @@ import Testing
         Row((40, 20), (50, 100), .fitTurned, (40, 20), (40, 20)),
         Row((400, 300), (50, 100), .coverTurned, (100, 75), (100, 75)),
         Row((40, 30), (50, 100), .coverTurned, (100, 75), (100, 75)),
-        // The ratio of the box.
+        // The aspect ratio of the box.
         Row((400, 300), (100, 200), .reshape, (100, 200), (100, 200)),
         Row((100, 300), (200, 200), .reshape, (100, 100), (100, 100)),
         Row((400, 90), (100, 120), .reshape, (75, 90), (75, 90)),
@@ -79,7 +79,7 @@ import Testing
         #expect(geometry.output == PixelSize(width: row.output.0, height: row.output.1))
     }
 
-    /// Upstream's table of sizes; nothing is enlarged.
+    /// Upstream's table of sizes, without enlarging.
     @Test(arguments: [
         ((100, 200), (150, 150), (75, 150)), ((100, 200), (300, 300), (100, 200)),
         ((5_250, 3_450), (400, 300), (400, 263)), ((5_250, 3_450), (4_000, 4_000), (4_000, 2_629)),
@@ -113,7 +113,7 @@ import Testing
         PixelSize(width: sides.0, height: sides.1)
     }
 
-    /// `length × numerator / denominator`, rounded half up, in whole numbers.
+    /// `length × numerator / denominator`, rounded half up, in integer arithmetic.
     private func rounded(_ length: Int, _ numerator: Int, _ denominator: Int) -> Int {
         max(1, (2 * length * numerator + denominator) / (2 * denominator))
     }

@@ -2,13 +2,13 @@ import ImageModel
 import TestKit
 import Testing
 
-/// What profiles of others are taken for.
+/// How third-party profiles are classified.
 @Suite struct SampleProfileTests {
     private func read(_ bytes: [UInt8], _ space: ProfileSpace = .rgb) throws -> SampleProfile {
         try #require(bytes.withUnsafeBytes { SampleProfile($0, for: space) })
     }
 
-    /// Of Little CMS, which states the curve by a function.
+    /// A profile of Little CMS, which defines the curve by a function.
     private static func byLittleCMS() throws -> [UInt8] {
         try Tool.run([
             "python3", "-c",
@@ -20,7 +20,7 @@ import Testing
         ])
     }
 
-    /// That of libvips states the curve by a table.
+    /// The profile of libvips defines the curve by a table.
     @Test func sRGBIsKnownByItsTags() throws {
         #expect(try read(ExternalProfile.named("srgb")).isSRGB)
         #expect(try read(Self.byLittleCMS()).isSRGB)
@@ -28,7 +28,7 @@ import Testing
         #expect(try !read(ExternalProfile.named("cmyk"), .cmyk).isSRGB)
     }
 
-    /// The header still says sRGB, and one tag something else.
+    /// The header still says sRGB, but one tag differs.
     @Test(arguments: ["rXYZ", "gXYZ", "bXYZ", "rTRC", "gTRC", "bTRC"])
     func anyOtherTagIsAnotherSpace(tag: String) throws {
         var bytes = try Self.byLittleCMS()
@@ -39,7 +39,7 @@ import Testing
                 bytes[$0..<($0 + 4)].elementsEqual(tag.utf8)
             })
         let start = bytes[(entry + 4)..<(entry + 8)].reduce(0) { $0 << 8 | Int($1) }
-        // The first number of a color, and the exponent of a function.
+        // The first number of a color, or the exponent of a function.
         bytes[start + (tag.hasSuffix("XYZ") ? 8 : 12) + 2] ^= 0x60
         #expect(try !read(bytes).isSRGB)
     }

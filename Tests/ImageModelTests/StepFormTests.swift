@@ -4,7 +4,7 @@ import Testing
 @Suite struct StepFormTests {
     private static let box = PixelSize(width: 40, height: 30)
 
-    /// One of each.
+    /// One step of each kind.
     private static let steps: [TransformStep] = [
         .resize(box, .fit), .crop(PixelRect(x: 0, y: 0, size: box)),
         .rotate(Rotation(degreesClockwise: 90)), .flip(horizontal: true, vertical: false),
@@ -28,7 +28,7 @@ import Testing
 
     @Test func eachStepIsWrittenInOneWay() {
         let names = TransformStep.syntaxes.map(\.name)
-        // A mode stands beside a resize, and the name of a custom step in its value.
+        // A resize also has a mode, and a custom step has its name in its value.
         let written = Self.steps.map { $0.name == "acme.denoise" ? "custom" : $0.name }
         #expect(written == ["resize"] + names)
         for syntax in TransformStep.syntaxes {
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// On the wire, as people write it, and back.
+    /// Round trip of the wire form and of the text form.
     @Test func aStepWithoutAMessageIsReadFromItsParameters() {
         for step in Self.steps {
             guard let named = step.form as? any NamedStep else { continue }

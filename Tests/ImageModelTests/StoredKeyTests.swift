@@ -2,8 +2,8 @@ import Testing
 
 @testable import ImageModel
 
-/// Under which text an entry is kept: whatever clients write, nobody makes the text of somebody
-/// else's.
+/// The key under which an entry is stored: no client input can produce the stored key of another
+/// identity.
 @Suite struct StoredKeyTests {
     private func terms(
         _ base: KeyBase = .url, identity: String? = nil
@@ -30,7 +30,7 @@ import Testing
         #expect(try stored("https://h/", terms(.own("https://h/a-Auth(d1).png"))) != theirs)
         #expect(
             try stored("https://h/", terms(.own("https://h/a.png"), identity: "d1")) != theirs)
-        // Both of them put their suffix elsewhere, so that the keys are equal.
+        // The two suffixes are inserted at different positions, so that the keys are equal.
         let first = terms(identity: "E")
         let second = terms(identity: "D")
         let url = try SourceURL("https://h/x.-Auth(D)")

@@ -118,7 +118,7 @@ import Testing
         #expect(step.key == key)
     }
 
-    /// `CGBlendMode`, as upstream's keys have it.
+    /// `CGBlendMode` values, as in upstream's keys.
     @Test func modesHaveTheNumbersOfUpstream() {
         let numbers: [(String, UInt8)] = [
             ("normal", 0), ("overlay", 3), ("color-dodge", 6), ("soft-light", 8),
@@ -146,7 +146,7 @@ import Testing
         #expect(decimals(value) == text)
     }
 
-    /// Multiples of a hundredth of a degree, as people write angles.
+    /// Multiples of a hundredth of a degree, the usual precision of angles.
     @Test func anglesAreWrittenAsCWritesThem() {
         for hundredths in -72_000...72_000 {
             let radians = Double(hundredths) / 100 * .pi / 180

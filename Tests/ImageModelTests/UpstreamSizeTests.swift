@@ -2,13 +2,13 @@ import ImageModel
 import TestKit
 import Testing
 
-/// Random sizes against the formulas of upstream. Computed sides are rounded half up
-/// (SEMANTICS §11.6); upstream rounds up in one place, and leaves it to its platform in others. So
-/// a side is the whole number that is nearest to the formula, and at most a pixel from upstream's.
+/// Random sizes compared with upstream's formulas. Computed sides are rounded half up (SEMANTICS
+/// §11.6); upstream rounds up in one case and leaves rounding to its platform in others. So a side
+/// is the integer nearest to the formula, and differs from upstream's by at most one pixel.
 @Suite struct UpstreamSizeTests {
     private static let count = 5_000
 
-    /// Calls the body with an image and a box, now and then of the same ratio or a thin one.
+    /// Calls the body with an image and a box, sometimes of the same ratio or very thin.
     private func each(
         _ seed: UInt64, _ body: (PixelSize, PixelSize, inout SeededGenerator) -> Void
     ) {
@@ -28,8 +28,8 @@ import Testing
         }
     }
 
-    /// Whether a side is the whole number next to `part / of`, a half rounded up, at least 1 and at
-    /// most as large as the box where that binds it.
+    /// Whether a side is the integer nearest to `part / of`, rounded half up, at least 1 and at
+    /// most `most`.
     private func isNearest(_ side: Int, _ part: Int, over of: Int, most: Int = .max) -> Bool {
         if side == 1 && 2 * part < 3 * of { return true }
         if side == most { return 2 * part >= (2 * most - 1) * of }
@@ -72,8 +72,8 @@ import Testing
         }
     }
 
-    /// Upstream enlarges no side here; ours is the box (CASES, 86). Both are the same exactly where
-    /// the image has as many columns and rows as the box.
+    /// Upstream never enlarges a side here; ours is always the box (CASES, 86). Both agree exactly
+    /// if the image has at least as many columns and rows as the box.
     @Test func aThumbnailWithoutItsShapeIsAlwaysTheBox() {
         each(2) { image, box, _ in
             let size = thumbnail(image, box, preserves: false)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// Upstream's three: the result is the box, and the image lies in it by one scale.
+    /// Upstream's three modes: the result is the box, and the image is placed in it with one scale.
     @Test(arguments: [ResizeMode.stretch, .letterbox, .fill])
     func aResizeIsExactlyTheBox(mode: ResizeMode) {
         each(3 + UInt64(mode.rawValue)) { image, box, _ in
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// Ours: inside the box, and no larger than the image.
+    /// Our own mode: inside the box, and no larger than the image.
     @Test func aFitIsTheSmallerOfImageAndLetterbox() {
         each(7) { image, box, _ in
             let size = TransformStep.resize(box, .fit).form.size(after: image)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// Of an open side.
+    /// Resizes with one open side.
     @Test func anOpenSideFollowsTheRatio() {
         each(8) { image, box, _ in
             let wide = TransformStep.resize(PixelSize(width: box.width, height: 0), .stretch)
@@ -168,8 +168,8 @@ import Testing
         }
     }
 
-    /// P = bytes / 4; √(P / r) and that times r, both rounded down and at least 1; taken where that
-    /// is smaller than the image.
+    /// P = bytes / 4; √(P / r) and that times r, both rounded down and at least 1; used if smaller
+    /// than the image.
     @Test func aLimitOfBytesIsThatOfUpstream() {
         each(11) { image, _, random in
             let most = random.happens(30) ? 5_000 : 4 * image.width * image.height + 100
@@ -187,7 +187,7 @@ import Testing
                 size.width * size.height <= max(pixels, size.width, size.height)
                     && size.width <= image.width && size.height <= image.height,
                 "\(bytes) bytes of \(image): \(size)")
-            // In whole numbers: the next larger side has more pixels at the ratio of the image.
+            // In integers: the next larger side has more pixels at the ratio of the image.
             let ratio = Double(image.height) / Double(image.width)
             let columns = (Double(pixels) / ratio).squareRoot()
             let box = PixelSize(

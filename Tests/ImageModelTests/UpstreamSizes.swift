@@ -2,8 +2,8 @@ import Glibc
 import ImageModel
 
 /// Sizes as SDWebImage computes them, in its own arithmetic: `SDImageCoderHelper` and
-/// `SDGraphicsImageRenderer` of upstream, read from the description of its behavior and not from
-/// our code.
+/// `SDGraphicsImageRenderer` of upstream, written from the description of its behavior and
+/// independently of our code.
 enum UpstreamSizes {
     /// `scaledSizeWithImageSize:scaleSize:preserveAspectRatio:shouldScaleUp:`
     static func scaled(
@@ -25,8 +25,8 @@ enum UpstreamSizes {
             : PixelSize(width: Int(ceil(Double(box.height) * ratio)), height: box.height)
     }
 
-    /// Where the image lies for the modes that keep its ratio: by the smaller of two scales it is
-    /// inside the box, by the larger it covers it.
+    /// The placement of the image for modes that keep its ratio: with the smaller of two scales it
+    /// fits inside the box, with the larger it covers the box.
     static func placed(
         _ image: PixelSize, in box: PixelSize, covers: Bool
     ) -> (width: Double, height: Double) {
@@ -47,7 +47,7 @@ enum UpstreamSizes {
             size: PixelSize(width: columns.count, height: rows.count))
     }
 
-    /// `CGRectApplyAffineTransform`: what holds the four turned corners.
+    /// `CGRectApplyAffineTransform`: the bounding box of the four rotated corners.
     static func turned(
         _ image: PixelSize, _ radians: Double
     ) -> (width: Double, height: Double) {
