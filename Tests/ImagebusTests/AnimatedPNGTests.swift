@@ -4,11 +4,11 @@ import Testing
 
 @testable import Imagebus
 
-/// Animated PNGs of stills, as apngdis and Pillow read them.
+/// Animated PNGs assembled from stills, as read by apngdis and Pillow.
 @Suite struct AnimatedPNGTests {
     private let folder = TemporaryDirectory()
 
-    /// PNGs of 23 by 17 in these modes of Pillow, and what it says that their pixels are.
+    /// PNGs of 23 × 17 pixels in these modes of Pillow, and their pixels according to Pillow.
     private func stills(
         _ modes: [String], side: Int = 23
     ) throws -> (files: [[UInt8]], pixels: [[UInt8]]) {
@@ -52,7 +52,7 @@ import Testing
 
     @Test(arguments: [
         ["L", "L", "L"], ["LA", "LA"], ["RGB", "RGB", "RGB"], ["RGBA", "RGBA"],
-        // Others than the first one have.
+        // Stills with other modes than the first one.
         ["RGB", "RGB", "RGBA", "RGB"], ["L", "RGB", "L"], ["RGBA", "L", "LA", "RGB"],
         ["LA", "LA", "RGB"],
     ])

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Imagebus
 
-/// When a client repeats an answer, by a file of vouchers and a clock.
+/// When a client repeats an answer, tested with a voucher file and a clock.
 @Suite struct AnswerVoucherTests {
     private let request = ImageRequest(url: "http://example.org/a.jpg")
 
@@ -30,7 +30,8 @@ import Testing
         #expect(answers.uses.take() == nil)
     }
 
-    /// In another time namespace moments say nothing; what does not expire may be repeated.
+    /// Timestamps from another time namespace are meaningless; only answers that don't expire may
+    /// be repeated.
     @Test func byAnotherClockNothingThatExpiresIsRepeated() throws {
         let now = Instant.now()
         let late = now.adding(milliseconds: 3_600_000)
@@ -68,7 +69,7 @@ import Testing
         #expect(late == nil, "there is no session")
     }
 
-    /// Digests that are the same say nothing: what is left out of them is compared.
+    /// Equal digests aren't sufficient: the parts left out of them are compared.
     @Test func requestsThatDifferInAnythingHaveAnswersOfTheirOwn() throws {
         let session = try VoucherSession(words: 64)
         let answers = session.answers
@@ -99,7 +100,7 @@ import Testing
         #expect(!answers.hasAnswers)
     }
 
-    /// As many as a server may have in use: none drives another one out.
+    /// As many as a server may use concurrently: none evicts another.
     @Test func tenThousandAnswersAreAtHand() throws {
         let session = try VoucherSession()
         let answers = session.answers
@@ -111,7 +112,7 @@ import Testing
         #expect(requests.count { answers.response(to: $0) != nil } == requests.count)
     }
 
-    /// Digests of which each says the same list.
+    /// Requests with equal digests share one list.
     @Test func aListHasALimit() throws {
         let session = try VoucherSession()
         let answers = session.answers
@@ -142,8 +143,8 @@ import Testing
         #expect(voucher == nil && answers.response(to: request) == nil)
     }
 
-    /// A slot ends another load, and bytes that come along or in pieces are not
-    /// where a voucher says: that is so whatever a coordinator grants.
+    /// A slot replaces another load, and uploaded or chunked bytes aren't at the voucher's
+    /// location, regardless of what a coordinator grants.
     @Test func whatIsMoreThanItsAnswerIsNotRepeated() {
         let plain = LoadRequest(token: Token(Identifier128(high: 1, low: 2)), image: request)
         #expect(PendingLoad(plain).mayBeRepeated)
@@ -153,7 +154,7 @@ import Testing
             return PendingLoad(load).mayBeRepeated
         }
         #expect(!mayBeRepeated { $0.slot = "a" })
-        // Logs name the load that was answered; its answer is that of any other one.
+        // The log context identifies the request but doesn't affect the answer.
         let id = Identifier128(high: 1, low: 1)
         #expect(
             mayBeRepeated { $0.logContext.trace = TraceContext(trace: id, parent: 1, flags: 1) })
@@ -185,7 +186,7 @@ import Testing
         init(_ count: Int) { self.count = Atomic(count) }
     }
 
-    /// However many there are, and whenever they are told: each load once, until the end.
+    /// With many threads and reports at any time, each load is counted exactly once, up to the end.
     @Test func loadsOfManyThreadsAreCountedOnceEach() throws {
         let uses = VoucherUses(try CommandQueue(ordersMax: 100_000))
         let (threads, loads) = (4, 20_000)
@@ -212,8 +213,8 @@ import Testing
         #expect(uses.take() == nil, "after the end nothing is counted")
     }
 
-    /// A number whose load was told before it came is told with the next loads, and those tell the
-    /// line that they are there.
+    /// A number whose load was already reported is sent with the next loads, and a command is
+    /// queued for those.
     @Test func aNumberThatComesLateIsTold() throws {
         let commands = try CommandQueue(ordersMax: 10)
         let uses = VoucherUses(commands)
@@ -236,7 +237,7 @@ import Testing
         #expect(uses.take() == UsedVouchers(loads: 1, numbers: [5, 6]))
     }
 
-    /// The next session gives the numbers to other vouchers.
+    /// The next session assigns the numbers to other vouchers.
     @Test func usesOfASessionEndWithIt() throws {
         let uses = VoucherUses(try CommandQueue(ordersMax: 10))
         let mark = VoucherUses.Mark(0)
@@ -247,7 +248,7 @@ import Testing
         #expect(uses.take() == UsedVouchers(loads: 1, numbers: [5]))
     }
 
-    /// A voucher whose mark is of an earlier round is told again.
+    /// A voucher whose mark is from an earlier round is reported again.
     @Test func inEachRoundAVoucherIsToldOnce() throws {
         let uses = VoucherUses(try CommandQueue(ordersMax: 10))
         let mark = VoucherUses.Mark(0)

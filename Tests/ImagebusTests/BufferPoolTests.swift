@@ -44,13 +44,13 @@ import Testing
         #expect(last == 7)
     }
 
-    /// What another thread gave back is in the caches of another processor.
+    /// A buffer returned by another thread is in another processor's cache.
     @Test func aThreadGetsWhatItGaveBackItselfBeforeWhatOthersDid() throws {
         let pool = BufferPool()
         let (own, other) = try (Handed(pool), Handed(pool))
         own.giveBack()
         let shard = BufferPool.shard
-        // Tests that run beside this one start threads, too.
+        // Other tests start threads at the same time.
         var isBack = false
         for _ in 0..<100 where !isBack {
             isBack = try onAnotherThread {
@@ -79,7 +79,7 @@ import Testing
     }
 }
 
-/// A copy that is given back at a moment of its own.
+/// A buffer that is returned at a controlled time.
 private final class Handed: Sendable {
     static let count = 40_000
     private let bytes: Mutex<ImageBytes?>

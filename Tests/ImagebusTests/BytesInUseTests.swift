@@ -3,7 +3,7 @@ import Testing
 
 @testable import Imagebus
 
-/// Readers of the same result have the same bytes, as long as one of them reads.
+/// Readers of the same result share its bytes as long as one of them holds them.
 @Suite struct BytesInUseTests {
     private static let count = Int(BytesInUse.bytesMin)
 

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// Whatever a caller wants to be called with, and wherever.
+    /// Every combination of requested callbacks on every kind of executor.
     @Test(.timeLimit(.minutes(1)), arguments: 0..<3, [[], ["progress"], ["partial"], ["cached"]])
     func eachWishIsFulfilledWhereverItRuns(place: Int, wishes: [String]) async throws {
         let executors: [CallbackExecutor] = [.inline, .dispatch(), .safe(globalConcurrentExecutor)]

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// The catalogue of documentation names what there is.
+/// The documentation catalog mentions only existing symbols.
 @Suite struct CatalogTests {
     private static let folder = "Sources/Client/Imagebus/Imagebus.docc"
 
@@ -9,7 +9,7 @@ import Testing
         FileBytes.text(RepositoryRoot.file("\(Self.folder)/\(name)")) ?? ""
     }
 
-    /// What stands between two backticks each.
+    /// The symbols between double backticks.
     private func symbols(_ text: String) -> [String] {
         text.matches(of: /``([A-Za-z\/]+)``/).map { String($0.output.1) }
     }
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// `ImagebusClient` and what its calls return.
+    /// `ImagebusClient` and the types that its calls return.
     @Test func theTypesThatAProgramBeginsWithAreInTheCatalog() {
         let symbols = Set(symbols(text("Imagebus.md")))
         let wanted: Set = [

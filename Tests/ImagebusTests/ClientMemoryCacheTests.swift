@@ -8,7 +8,7 @@ import Testing
 
 @testable import Imagebus
 
-/// What a client keeps in its process, by a file of vouchers and a clock.
+/// Images that a client caches in its process, tested with a voucher file and a clock.
 @Suite struct ClientMemoryCacheTests {
     private let request = ImageRequest(url: "http://example.org/a.jpg")
 
@@ -120,7 +120,7 @@ import Testing
         #expect(none.statistics.entries == 0)
     }
 
-    /// Whoever sends long ones pays for them.
+    /// The length of texts counts toward the cost.
     @Test func longTextsCount() {
         let cache = cache(1 << 20, stale: 3_600_000)
         for number in 0..<200 {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Imagebus
 
-/// What makes room when a cost or a count is over.
+/// Which entries are evicted when the cost or the count exceeds its limit.
 @Suite struct CostedEntriesTests {
     @Test func theOneUsedLongestAgoMakesRoom() {
         var entries = CostedEntries<String, Int>(costMax: 10, countMax: 9)
@@ -35,7 +35,7 @@ import Testing
         #expect(entries.put(2, under: 1, cost: -1) == nil)
     }
 
-    /// Against a list that is searched from its end.
+    /// Compared with a list that is searched from its end.
     @Test(arguments: UInt64(1)...20)
     func aWalkIsTheSameAsAList(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

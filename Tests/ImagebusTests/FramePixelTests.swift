@@ -6,9 +6,9 @@ import Testing
 
 @testable import Imagebus
 
-/// Pixels of frames, beside those of libvips, and the bytes that frames may take.
+/// Pixels of frames compared with libvips, and the limit on the bytes of frames.
 @Suite struct FramePixelTests {
-    /// A PNG of 61 × 47 with rows of every filter, by Pillow.
+    /// A PNG by Pillow of 61 × 47 pixels, with rows of every filter.
     private func file(_ mode: String, _ options: String = "") throws -> [UInt8] {
         let folder = TestKit.TemporaryDirectory()
         let script = """
@@ -68,7 +68,7 @@ import Testing
         #expect { try pixels(huge) } throws: { ($0 as? ImageError)?.code == .limitExceeded }
     }
 
-    /// Indexes of a palette with and without transparent colors.
+    /// Palette indices with and without transparent colors.
     @Test(arguments: [false, true]) func indexesAreThoseOfAnotherReader(isClear: Bool) throws {
         let folder = TestKit.TemporaryDirectory()
         let script = """

@@ -13,7 +13,7 @@ private func chunk(_ offset: Int, _ bytes: [UInt8], of total: Int, token number:
     Chunk(token: token(number), offset: UInt64(offset), total: UInt64(total), bytes: bytes)
 }
 
-/// What taking a piece ends with; nil where it is taken.
+/// The error when handling a chunk; nil if it is accepted.
 private func failure(_ chunks: inout IncomingChunks, _ chunk: Chunk) -> ErrorCode? {
     do throws(ImageError) {
         try chunks.take(chunk, isWanted: true)
@@ -78,7 +78,7 @@ private func begun(bytesMax: Int = 1 << 20, window: Int = 4 << 20) -> IncomingCh
         #expect(throws: ImageError.self) { try nothing.finish(token(1), count: 1) }
     }
 
-    /// A coordinator that announces much and sends little takes no memory.
+    /// Announcing much and sending little allocates no memory.
     @Test func memoryGrowsByWhatArrives() throws {
         var assembly = ChunkAssembly()
         let part = [UInt8](repeating: 7, count: 1_000)
@@ -123,8 +123,8 @@ private func begun(bytesMax: Int = 1 << 20, window: Int = 4 << 20) -> IncomingCh
         #expect(chunks.acknowledgement() == 2)
     }
 
-    /// A sender that keeps to the window never waits for ever, whatever the window is, and every
-    /// image arrives, whatever begins anew or is dropped between.
+    /// A sender that respects the window never blocks forever, whatever the window size, and every
+    /// image arrives, whatever is restarted or dropped in between.
     @Test(arguments: 0..<40 as Range<UInt64>)
     func everyImageArrivesWithinAnyWindow(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

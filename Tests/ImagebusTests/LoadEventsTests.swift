@@ -4,7 +4,7 @@ import Testing
 
 @testable import Imagebus
 
-/// What a load tells to those who listen, early or late.
+/// The events that a load reports to subscribers, early or late.
 @Suite struct LoadEventsTests {
     private let token = Token(Identifier128(high: 0, low: 1))
     private let task: LoadTask

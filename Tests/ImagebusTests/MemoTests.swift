@@ -10,7 +10,7 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
 @Suite struct LoadMemoTests {
     private let load = LoadRequest(token: token(1), image: ImageRequest(url: "http://a/b"))
 
-    /// How often the encoder is asked, is seen by what it holds afterwards.
+    /// Whether the encoder was used is visible from its content afterwards.
     private struct Encoder: ~Copyable {
         var memo = LoadMemo()
         var encoder = MessageEncoder()
@@ -74,7 +74,7 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
         #expect(try encoder.rest(of: load).rest == encoded(load))
     }
 
-    /// What is left of its time is what it says.
+    /// The encoded timeout is the time that is left.
     @Test func aLoadThatWaitedIsEncodedWithTheTimeThatIsLeft() throws {
         var encoder = MessageEncoder()
         var memo = LoadMemo()
@@ -105,8 +105,8 @@ private func token(_ number: UInt64) -> Token { Token(Identifier128(high: 1, low
         return encoder.packed()
     }
 
-    /// What a memo that has seen the first makes of the second, for a load that is remembered or
-    /// not, and that had such an answer before or not.
+    /// The memo's answer to the second reply after it has seen the first, for a load that is
+    /// remembered or not, and with or without an earlier reply of that kind.
     private func known(
         _ first: Reply, _ second: [UInt8], isRemembered: Bool = true, again: Bool = false
     ) throws -> DeliveredAnswer? {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Imagebus
 
-/// How long an answer is waited for.
+/// How long an answer is awaited.
 @Suite struct OpenInquiriesTests {
     private static let start = Instant(nanoseconds: 1_000_000_000)
 
@@ -16,7 +16,8 @@ import Testing
         .cache(CacheCommand(number: 1, action: action, key: "", tiers: .all))
     }
 
-    /// What becomes of a question that nobody answers; it is said at once where there is a session.
+    /// The error of an inquiry that is never answered; it is sent immediately if there is a
+    /// session.
     private func end(
         of message: ClientMessage, isSaid: Bool, _ look: (inout OpenInquiries) -> Void
     ) async -> ImageError? {

@@ -5,7 +5,7 @@ import Testing
 @testable import Imagebus
 
 @Suite struct PendingLoadTests {
-    /// Each property is another one than that of a plain load, so that none is left out.
+    /// Each property differs from the default, so that none is missed.
     @Test func aLoadIsSentAsItWasAskedFor() {
         let number = Identifier128(high: 1, low: 2)
         let plain = LoadRequest(

@@ -4,7 +4,7 @@ import Messages
 @testable import Imagebus
 
 extension PendingLoad {
-    /// A load that nobody awaits.
+    /// A load without a caller.
     convenience init(_ request: LoadRequest) {
         guard let commands = try? CommandQueue(ordersMax: 1) else {
             preconditionFailure("there are descriptors")
@@ -12,7 +12,7 @@ extension PendingLoad {
         self.init(request, commands)
     }
 
-    /// The same of thousands, which share a queue and its descriptor.
+    /// The same for thousands of loads, which share a queue and its descriptor.
     convenience init(_ request: LoadRequest, _ commands: CommandQueue) {
         self.init(
             request.image, LoadTask(token: request.token, commands: commands),
@@ -20,7 +20,7 @@ extension PendingLoad {
             wantsInfo: request.wantsInfo, detach: request.detach,
             uploadBytes: Int(request.uploadBytes), slot: request.slot,
             logContext: request.logContext, httpClient: request.httpClient)
-        // What is said only when it is sent again.
+        // Set only when the load is resent.
         (loadOptions.staleRetries, loadOptions.wantsChunks) = (
             request.staleRetries, request.wantsChunks
         )
@@ -28,14 +28,14 @@ extension PendingLoad {
 }
 
 extension PendingRequests {
-    /// Of a load that nobody awaits.
+    /// Submits a load without a caller.
     mutating func submitted(_ request: LoadRequest, at now: Instant) -> PendingRequests.Actions {
         submitted(PendingLoad(request), at: now)
     }
 }
 
 extension ImageResponse {
-    /// An image; `key` tells it apart.
+    /// An image, identified by `key`.
     static func image(
         _ key: String, _ tier: CacheTypes = .none, _ bytes: ImageBytes? = nil,
         voucher: AnswerVoucher? = nil

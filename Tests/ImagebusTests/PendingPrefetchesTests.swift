@@ -27,7 +27,7 @@ private func report(_ finished: UInt64, skipped: UInt64 = 0, isFinal: Bool = fal
         batch: batch, total: finished, finished: finished, skipped: skipped, isFinal: isFinal)
 }
 
-/// Sends all that may go.
+/// Sends everything that may be sent.
 private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
     var parts: [PrefetchRequest] = []
     while let part = pending.next {

@@ -45,7 +45,7 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         #expect(sent(pending.delivered(request(1).token, at: at(2))) == [3])
     }
 
-    /// Else what waits for the window waits for ever.
+    /// Otherwise queued loads would wait forever.
     @Test func aFailureMakesRoomInTheWindowAsADeliveryDoes() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         for number in 1...3 { _ = pending.submitted(request(UInt64(number)), at: at(0)) }
@@ -84,7 +84,7 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         #expect(sent(pending.welcomed(welcome, at: at(20))).sorted() == [2, 3])
     }
 
-    /// Else the next coordinator gets more than its window, and refuses some as busy.
+    /// Otherwise the next coordinator gets more loads than its window, and rejects some as busy.
     @Test func whatWasCancelledWhenTheSessionEndedWidensNoWindow() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         _ = pending.welcomed(welcome, at: at(0))
@@ -168,7 +168,7 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         #expect(sent(pending.submitted(request(3), at: at(5))) == [3], "two places are free again")
     }
 
-    /// Where bytes are reused faster than they can be read, the coordinator reads them.
+    /// If bytes are reused faster than they can be read, the coordinator sends copies.
     @Test func whatIsStaleForTheFourthTimeIsAskedForInPieces() {
         var knowing = welcome
         knowing.chunkWindow = 4 << 20
@@ -216,7 +216,7 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         #expect(actions.filter { $0 == .send(.cancelGroup(group)) }.count == 1)
     }
 
-    /// 40,000 loads of which two are sent: each end visits a few places of the queue, and not all.
+    /// 40,000 loads of which two are sent: each completion visits only a few queue entries.
     @Test(arguments: ["cancelled one by one", "cancelled as a group", "expired", "delivered"])
     func thousandsOfLoadsEndInFewSteps(_ end: String) throws {
         let count = 40_000
@@ -245,7 +245,7 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         #expect(pending.visitCount <= 40 * count, "\(pending.visitCount)")
     }
 
-    /// Each look at all of them takes time.
+    /// Each pass over all of them takes time.
     @Test func loadsOfManyDeadlinesAreLookedAtAHundredTimesASecond() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 60_000)
         for number in 0..<1_000 {

@@ -98,7 +98,7 @@ private func told(_ actions: PendingRequests.Actions) -> [String] {
             return
         }
         #expect(again.message.slot == nil)
-        // The newer one is still the one that the slot has.
+        // The slot still holds the newer load.
         #expect(told(pending.submitted(request(3, slot: "s"), at: at(2))) == ["cancel 2"])
     }
 

@@ -60,7 +60,7 @@ import Testing
         #expect(task.cachedResponse != nil)
     }
 
-    /// The next coordinator has the cached image, too, or what replaced it before it could be told.
+    /// The next coordinator has the cached image too, or its replacement.
     @Test func theCachedImageOfANextCoordinatorIsNotToldTwice() async throws {
         let task = try task()
         task.offer(response(1))

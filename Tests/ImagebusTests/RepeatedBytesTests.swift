@@ -7,13 +7,14 @@ import Testing
 
 @testable import Imagebus
 
-/// Whether a repeated answer has the bytes that its voucher was given for, and how it is counted.
+/// Whether a repeated answer has the bytes for which its voucher was granted, and how it is
+/// counted.
 @Suite struct RepeatedBytesTests {
     private static let count = 37_000
     private let incarnation = Incarnation(Identifier128(high: 1, low: 2))
     private let request = ImageRequest(url: "http://example.org/a.jpg")
 
-    /// A client that knows an answer with a voucher, whose bytes are all 7.
+    /// A client with a vouched answer whose bytes are all 7.
     private struct Bench: ~Copyable {
         let session: VoucherSession
         let arena: Arena
@@ -52,7 +53,7 @@ import Testing
         #expect(answers.uses.take() == UsedVouchers(loads: 3, numbers: [1]))
     }
 
-    /// The voucher stands, but its block holds another image by now.
+    /// The voucher is still valid, but its block now holds another image.
     @Test func whoseBlockIsUsedAgainIsNotGivenNotCountedAndForgotten() throws {
         let bench = try bench()
         let answers = bench.session.answers
@@ -65,7 +66,7 @@ import Testing
         #expect(answers.uses.take() == nil)
     }
 
-    /// What fell is not looked at: the bytes are still those of the answer.
+    /// The bytes are still intact, but the voucher was revoked.
     @Test func whoseVoucherFellIsNotCounted() throws {
         let bench = try bench()
         let answers = bench.session.answers
@@ -74,7 +75,7 @@ import Testing
         #expect(answers.uses.take() == nil)
     }
 
-    /// A load that began before the end of the client, and is counted after it.
+    /// A load that started before the client closed and is counted afterwards.
     @Test func afterTheEndOfTheCountNothingIsGiven() throws {
         let bench = try bench()
         let answers = bench.session.answers
@@ -84,7 +85,7 @@ import Testing
         #expect(answers.uses.take() == UsedVouchers(loads: 1, numbers: [1]))
     }
 
-    /// Memory for it would be 1 PiB.
+    /// The copy would need 1 PiB of memory.
     @Test func forAReferenceThatLeavesItsSegmentNoMemoryIsTaken() throws {
         let bench = try bench()
         var reference = bench.reference

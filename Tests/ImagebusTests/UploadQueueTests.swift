@@ -16,13 +16,13 @@ private func load(_ number: UInt64, _ count: Int, group: GroupID? = nil) -> Load
 }
 
 extension UploadQueue {
-    /// Adds and starts an upload; its bytes are its number.
+    /// Adds and starts an upload whose bytes all equal its number.
     fileprivate mutating func begin(_ number: UInt64, _ count: Int, group: GroupID? = nil) {
         add(token(number), [UInt8](repeating: UInt8(number), count: count))
         #expect(start(load(number, count, group: group)) == true)
     }
 
-    /// Sends what may be sent; loads and pieces by the number of their token.
+    /// Sends everything that may be sent; returns loads and chunks by the number of their token.
     fileprivate mutating func sendAll() -> [String] {
         var sent: [String] = []
         while let step = next, let message = message(step) {
@@ -54,7 +54,7 @@ extension UploadQueue {
         #expect(uploads.inFlight == 0)
     }
 
-    /// Each stop visits a few places of the queue, and not all.
+    /// Each removal visits only a few queue entries.
     @Test(arguments: [true, false]) func thousandsThatWaitEndInFewSteps(asAGroup: Bool) {
         let count: UInt64 = 20_000
         var uploads = begun()
@@ -118,7 +118,7 @@ extension UploadQueue {
         #expect(uploads.sendAll() == ["2@\(chunkBytes)+\(chunkBytes)"])
     }
 
-    /// The coordinator keeps room for what is announced: the rest waits here.
+    /// The coordinator reserves space for announced uploads, so the rest waits here.
     @Test func fewUploadsAreUnderWayAtOnceAndTheOthersFollow() {
         var uploads = begun(window: 1)
         for number in 1...40 as ClosedRange<UInt64> { uploads.begin(number, 2, group: group) }
@@ -154,8 +154,8 @@ extension UploadQueue {
         #expect(uploads.sendAll().count == 1)
     }
 
-    /// Uploads begin, are cancelled, end, and lose their session; what was neither cancelled nor
-    /// has ended arrives whole, in order, and within the window.
+    /// Uploads start, are cancelled, end, and lose their session; each one that neither was
+    /// cancelled nor ended arrives complete, in order, and within the window.
     @Test(arguments: 0..<60 as Range<UInt64>)
     func aWalkNeverLosesAByteNorTheWindow(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -165,7 +165,7 @@ extension UploadQueue {
     }
 }
 
-/// The queue and a coordinator that believes nothing.
+/// The queue and a coordinator that validates everything.
 private struct UploadWalk {
     var uploads = UploadQueue()
     let window: Int
@@ -219,7 +219,7 @@ private struct UploadWalk {
         untold = 0
     }
 
-    /// Whether something could be sent.
+    /// Whether something was sent.
     @discardableResult
     mutating func send() throws -> Bool {
         guard let step = uploads.next else { return false }

@@ -6,13 +6,14 @@ import TestKit
 
 @testable import Imagebus
 
-/// What a client remembers in a session, beside the file in which its coordinator grants vouchers.
+/// A client's remembered answers in a session, with the file in which its coordinator grants
+/// vouchers.
 struct VoucherSession: ~Copyable {
     let folder: TestKit.TemporaryDirectory
     let file: VoucherFile
     let answers: RepeatedAnswers
 
-    /// With so many words in the file, and a coordinator whose clock says `clock`.
+    /// Creates a file with that many words, and a coordinator with the given clock.
     init(words: Int = 16, clock: Instant = .now()) throws {
         let epoch = Epoch(Identifier128(high: 3, low: 4))
         let folder = TestKit.TemporaryDirectory()

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Imagebus
 
-/// Bugs that other libraries of this kind had to mend, by the numbers of `PEERS.md`: those that can
-/// be had without a stack.
+/// Regression tests for bugs of comparable libraries, numbered as in `PEERS.md`: those that can be
+/// reproduced without a stack.
 @Suite struct PeerBugTests {
     private let token = Token(Identifier128(high: 0, low: 1))
     private let commands: CommandQueue
@@ -25,7 +25,7 @@ import Testing
             image: ImageRequest(url: "http://a.test/\(number)"))
     }
 
-    /// Whoever comes after the end hears it from every side of a task.
+    /// Late subscribers get the result through every interface of a task.
     @Test(.timeLimit(.minutes(1)))
     func bug01_whoListensAfterTheEndHearsIt() async throws {
         let task = LoadTask(token: token, commands: commands)
@@ -43,8 +43,8 @@ import Testing
         #expect(keys == ["A"])
     }
 
-    /// Changes of the class go out in their order; one that comes before the load was sent, or
-    /// between two sessions, is in the load that is sent.
+    /// Priority changes are sent in order; one that comes before the load was sent, or between two
+    /// sessions, is part of the sent load.
     @Test func bug02_changesOfPriorityKeepTheirOrder() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         let now = Instant(nanoseconds: 1)
@@ -69,7 +69,7 @@ import Testing
         #expect(sent(pending.welcomed(welcome, at: now)) == [.normal])
     }
 
-    /// A partial image that comes behind the end is told to nobody.
+    /// A partial image that arrives after the end is dropped.
     @Test func bug03_noPreviewComesBehindTheImage() {
         let log = Mutex<[String]>([])
         let callbacks = LoadCallbacks(
@@ -88,7 +88,7 @@ import Testing
         #expect(task.cachedResponse == nil)
     }
 
-    /// However many ends there are, from however many threads, one is told, and stays.
+    /// However many completions arrive from however many threads, exactly one is reported and kept.
     @Test func bug04_aCompletionIsCalledOnce() async {
         for _ in 0..<200 {
             let told = Recorder<String>()
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// A cancel that was said before there was anything to cancel holds.
+    /// A cancel before the load was sent takes effect.
     @Test func bug06_aCancelBeforeTheSendEndsTheLoadAndNothingIsSent() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         let now = Instant(nanoseconds: 1)
@@ -127,8 +127,8 @@ import Testing
         #expect(pending.welcomed(welcome, at: now) == [])
     }
 
-    /// What ends as it begins is in no table afterwards: of a client that is closed, without a URL,
-    /// and under a key too many.
+    /// Loads that fail immediately leave nothing in any table: with a closed client, without a URL,
+    /// and with too many keys.
     @Test func bug07_whatEndsAtOnceLeavesNothingBehind() async throws {
         let client = try ImagebusClient(
             ClientConfiguration(endpoint: "/nowhere/front.sock", resultsDirectory: "/nowhere"))
@@ -159,8 +159,8 @@ import Testing
         #expect(pending.isEmpty)
     }
 
-    /// Steps that differ have keys that differ, also where a text in one looks like the key of
-    /// another, and where numbers differ by the last digit that counts.
+    /// Different steps have different keys, even if a text in one looks like the key of another, or
+    /// numbers differ only in the last significant digit.
     @Test func bug09_differentSettingsHaveDifferentKeys() {
         let colors = [Color(argb: 0xFF00_0000), Color(argb: 0x0000_0000)]
         let steps: [TransformStep] =
@@ -205,7 +205,7 @@ import Testing
                 #expect(pairs.updateValue(list, forKey: key) == nil, "\(key)")
             }
         }
-        // Between which two the first separator stands cannot be mistaken.
+        // The position of the first separator is unambiguous.
         #expect(steps.allSatisfy { !$0.key.contains(")-") && $0.key.hasSuffix(")") })
     }
 }

@@ -12,7 +12,7 @@ private func at(_ milliseconds: Int) -> Instant {
     Instant(nanoseconds: 1).adding(milliseconds: milliseconds)
 }
 
-/// Loads of one URL.
+/// A load of one URL.
 private func load(_ number: UInt64, _ priority: Priority = .normal) -> LoadRequest {
     var image = ImageRequest(url: "http://a.test/same.jpg")
     image.priority = priority
@@ -31,9 +31,9 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
     return failures
 }
 
-/// Which loads are one message, and how each of them ends.
+/// Which loads are coalesced into one message, and how each of them ends.
 @Suite struct SharedRequestTests {
-    /// With so many loads of one URL, submitted in one turn.
+    /// A table with these loads of one URL, submitted in one turn.
     private func pending(
         _ loads: [LoadRequest], isWelcome: Bool = true
     ) -> (PendingRequests, PendingRequests.Actions) {
@@ -53,7 +53,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         #expect(pending.isEmpty && pending.members(of: token(1)) == nil)
     }
 
-    /// The answer may be on its way already, and what it says may have been removed since.
+    /// The answer may already be on its way, and may since have become outdated.
     @Test func whatWasSentIsNotJoined() {
         var (pending, _) = pending([load(1)])
         pending.flushed()
@@ -124,7 +124,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         #expect(sent(actions).count == 1)
     }
 
-    /// In both directions, and whether the class differs as well or not.
+    /// In both orders, and with equal or different priorities.
     @Test func loadsOfOneHashThatDifferInMoreThanTheirClassAreTwoMessages() {
         for priority in [Priority.normal, .high] {
             var other = load(2, priority)
@@ -162,7 +162,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         #expect(sent(pending.submitted(load(3), at: at(3))).count == 1)
     }
 
-    /// Nobody joins what is about to be cancelled.
+    /// A request that is being cancelled isn't joined.
     @Test func whatIsBeingCancelledIsNotJoined() {
         var (pending, _) = pending([load(1)])
         #expect(pending.cancelled(token(1)) == [.send(.cancel(token(1)))])
@@ -203,7 +203,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         #expect(pending.reprioritized(token(2), .low) == [.send(.reprioritize(token(1), .low))])
     }
 
-    /// What is sent has the time of the last one; each has its own.
+    /// The sent message has the latest deadline; each load keeps its own.
     @Test func eachHasItsOwnDeadline() {
         var (pending, _) = pending([load(1)], isWelcome: false)
         _ = pending.submitted(load(2), at: at(4_001))
@@ -222,7 +222,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         #expect(pending.isEmpty && pending.nextDeadline == nil)
     }
 
-    /// The time without a coordinator is each one's own as well.
+    /// Each load has its own limit for the time without a coordinator.
     @Test func eachWaitsForACoordinatorAsLongAsItMay() {
         var (pending, _) = pending([load(1)], isWelcome: false)
         _ = pending.submitted(load(2), at: at(4_000))
@@ -252,7 +252,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 2)), window: 4)
         #expect(sent(pending.welcomed(welcome, at: at(20))).map(\.token) == [token(1)])
         #expect(pending.members(of: token(1)) == [token(2), token(3)])
-        // What was cancelled by all meanwhile is not sent by the next one.
+        // A request cancelled by all members in the meantime isn't resent.
         #expect(failed(pending.cancelled(token(2))) == [2: .cancelled])
         #expect(pending.cancelled(token(3)) == [.send(.cancel(token(1)))])
         #expect(failed(pending.sessionEnded(at: at(30))) == [3: .cancelled])

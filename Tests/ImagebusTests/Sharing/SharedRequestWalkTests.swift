@@ -5,7 +5,7 @@ import Testing
 
 @testable import Imagebus
 
-/// Random orders of everything that may happen to loads that share messages.
+/// Random sequences of all events of loads that share messages.
 @Suite struct SharedRequestWalkTests {
     @Test(arguments: 0..<40) func eachEndsOnceAndIsAnsweredByWhatWasSentAfterIt(seed: Int) {
         var walk = Walk(seed: UInt64(seed))
@@ -17,7 +17,7 @@ import Testing
     }
 }
 
-/// A client and a coordinator, as far as tokens tell.
+/// Models a client and a coordinator by tokens.
 private struct Walk {
     private struct Task {
         let url: Int
@@ -28,7 +28,7 @@ private struct Walk {
 
     private struct Wire {
         let url: Int
-        /// When it was given to the socket.
+        /// When it was written to the socket.
         var sentAt: Int?
         var priority: Priority
         var isCancelled = false
@@ -37,7 +37,7 @@ private struct Walk {
     private var random: SeededGenerator
     private var pending = PendingRequests(connectTimeoutMilliseconds: 50_000)
     private var tasks: [Token: Task] = [:]
-    /// What the coordinator has and has not answered.
+    /// Messages that the coordinator has and has not answered.
     private var wires: [Token: Wire] = [:]
     private var isWelcome = false
     private var milliseconds = 1
@@ -85,7 +85,7 @@ private struct Walk {
         image.priority = Priority.allCases.randomElement(using: &random) ?? .normal
         image.timeoutMilliseconds = 9_000
         let token = Token(Identifier128(high: 0, low: UInt64(submitted)))
-        // One in two of a URL has a group, always the same.
+        // Loads of some URLs belong to a group, always the same.
         let group = url < 2 ? Self.groups[url] : nil
         tasks[token] = Task(url: url, submittedAt: moment, priority: image.priority)
         let load = LoadRequest(token: token, group: group, image: image)
@@ -99,7 +99,7 @@ private struct Walk {
         perform(pending.reprioritized(token, priority))
     }
 
-    /// The turn ends: what was said is the coordinator's.
+    /// Ends the turn: the coordinator now has all messages.
     private mutating func flush() {
         pending.flushed()
         for (token, wire) in wires where wire.sentAt == nil { wires[token]?.sentAt = moment }
@@ -134,7 +134,7 @@ private struct Walk {
         perform(pending.replied(reply, at: now))
     }
 
-    /// A session begins or ends.
+    /// Begins or ends a session.
     private mutating func change() {
         isWelcome.toggle()
         guard isWelcome else {
@@ -145,7 +145,7 @@ private struct Walk {
         perform(pending.welcomed(ClientWelcome(epoch: epoch, window: UInt32(Self.window)), at: now))
     }
 
-    /// All is answered.
+    /// Answers everything.
     mutating func end() {
         if !isWelcome { change() }
         while let token = wires.keys.first {
@@ -155,7 +155,7 @@ private struct Walk {
                 fail(token, .badImageData)
             }
         }
-        // What was told to wait for the next coordinator.
+        // Ends those that were told to wait for the next coordinator.
         change()
         change()
         while let token = wires.keys.first { fail(token, .badImageData) }
@@ -175,7 +175,7 @@ private struct Walk {
                 wires[load.token] = Wire(
                     url: tasks[load.token]?.url ?? -1, priority: load.message.image.priority)
             case .send(.cancel(let token)):
-                // One that was answered meanwhile is not cancelled.
+                // If it was answered in the meantime, there is nothing to cancel.
                 wires[token]?.isCancelled = true
                 if let members = pending.members(of: token), members.count > 1 {
                     faults.append("\(members.count) still wait for \(token), which is cancelled")

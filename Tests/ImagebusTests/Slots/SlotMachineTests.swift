@@ -4,7 +4,7 @@ import Testing
 
 @testable import Imagebus
 
-/// What a slot shows and tells, and when.
+/// What a slot shows and reports, and when.
 @Suite struct SlotMachineTests {
     private typealias Script = SlotScript
     private var slot = SlotScript()

@@ -3,7 +3,7 @@ import Messages
 
 @testable import Imagebus
 
-/// A slot without a bus: what its machine has its surroundings do, as words.
+/// A slot without a bus: records the actions of its state machine as words.
 struct SlotScript {
     private var machine = SlotMachine<String>()
     private(set) var log: [String] = []
@@ -59,7 +59,7 @@ struct SlotScript {
     mutating func transitionEnded(_ key: String = "k") { note(machine.transitionEnded(key)) }
     func state(of key: String = "k") -> SlotState? { machine.state(of: key) }
 
-    /// What happened since it was taken last.
+    /// Events since the last call.
     mutating func take() -> [String] {
         defer { log = [] }
         return log
