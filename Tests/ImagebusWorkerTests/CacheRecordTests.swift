@@ -5,7 +5,7 @@ import Testing
 @testable import ImagebusWorker
 
 @Suite struct CacheRecordTests {
-    /// What `pack` of `Examples/Python/imagebus_worker/records.py` makes of the same.
+    /// The same record produced by `pack` in `Examples/Python/imagebus_worker/records.py`.
     private let known = Array<UInt8>(
         hex: """
             494243313b0000007b68e5cf8b010000e0b0a303268c8e4ee37f217c2bc4b3750a0808011003
@@ -21,7 +21,7 @@ import Testing
                 ResponseAge(bornMilliseconds: 1_000, expiresInSeconds: 5),
                 variesOnEverything: true))
         metadata.tags = ["red", "b:1"]
-        // Whatever the revision of this version is.
+        // Independent of the current revision.
         metadata.revision = 1
         return metadata
     }
@@ -41,7 +41,7 @@ import Testing
         #expect(try CacheRecord([]) == nil)
         #expect(try CacheRecord([UInt8](repeating: 0xFF, count: 99)) == nil)
         for end in known.indices { #expect(try CacheRecord(Array(known[..<end])) == nil) }
-        // When it was stored is the only thing that the digest does not tell.
+        // The digest covers everything but the time of the store.
         for index in known.indices where !(8..<16).contains(index) {
             var torn = known
             torn[index] ^= 1

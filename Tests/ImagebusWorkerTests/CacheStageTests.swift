@@ -30,7 +30,7 @@ import Testing
         func keys() throws -> [String]? { saysKeys ? entries.withLock { $0.keys.sorted() } : nil }
     }
 
-    /// Lists ten keys a call.
+    /// Lists ten keys per call.
     private final class Stepwise: Cache {
         let kept = Kept()
         let pause: Int
@@ -122,7 +122,7 @@ import Testing
         #expect(try perform(query("a"), stage) == .miss)
     }
 
-    /// Whether the digest is that of other bytes, or the length goes beyond the end.
+    /// Records with a digest of other bytes or with a length past the end.
     @Test func aRecordThatLiesIsAMiss() throws {
         let cache = Kept()
         let stage = stage(cache)
@@ -140,7 +140,7 @@ import Testing
         for (number, lie) in lies.enumerated() {
             #expect(try answer(lie) == .miss, "\(number)")
         }
-        // No bytes at all are no image, whatever the digest says.
+        // Empty bytes aren't an image, whatever the digest is.
         let empty = try CacheRecord.packed(
             StoredMetadata(info: ImageInfo(format: .png, size: PixelSize(width: 3, height: 2))),
             stored: 1, bodyByteCount: 0
@@ -200,7 +200,7 @@ import Testing
         #expect(pages.map(\.examined) == [10, 10, 5] && pages.map(\.total) == [20, 15, 12])
         #expect(pages.map(\.disk.entries) == [5, 5, 3])
         #expect(try cache.kept.keys()?.count == 12)
-        // A coordinator that asks for no steps is given none.
+        // A coordinator that doesn't request steps gets the result in one.
         let rest = try perform(remove(EntrySelection(prefix: "")), stage)
         guard case .entries(let page) = rest else {
             Issue.record("\(rest)")
@@ -255,7 +255,7 @@ import Testing
         func add(_ number: Int) { numbers.withLock { $0.append(number) } }
     }
 
-    /// A job that nobody wants any more gives up its place, and those behind it go on without it.
+    /// A cancelled job gives up its turn, and later ones don't wait for it.
     @Test func whoIsNotWantedWaitsForNobody() throws {
         let turns = CacheTurns()
         let first = turns.take("a")
@@ -269,7 +269,7 @@ import Testing
         try third.wait { throw ImageError(.internalError, "it is the first") }
     }
 
-    /// A removal waits for the store that came before it, whichever thread is the first.
+    /// A removal waits for the store before it, regardless of which thread runs first.
     @Test func jobsOfAKeyTakeTheirTurns() throws {
         let turns = CacheTurns()
         let (first, other, second, all) = (
@@ -289,7 +289,7 @@ import Testing
                 gate.open()
             }
             try first.wait()
-            // The second one waits, or goes on although it is not its turn.
+            // The second job waits, or wrongly runs before its turn.
             let deadline = ContinuousClock.now.advanced(by: .seconds(60))
             var pause = PollingPause()
             while turns.waitingCount == 0, seen.all.isEmpty, ContinuousClock.now < deadline {

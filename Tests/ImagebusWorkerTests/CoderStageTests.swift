@@ -12,7 +12,7 @@ import Testing
 
     init() throws { bench = try StageBench() }
 
-    /// What a coder of a test does.
+    /// A coder whose behavior is set by the test.
     private struct Scripted: Coder {
         let format = ImageFormat.qoi
         var form = PixelForm(width: 4, height: 2, bands: .rgba)
@@ -46,7 +46,7 @@ import Testing
             properties
         }
 
-        /// Each sample is the number of its frame and of its band.
+        /// Each sample encodes its frame number and its band.
         func frame(
             _ number: Int, of data: Span<UInt8>, _ header: PixelForm,
             into pixels: inout MutableSpan<UInt8>, _ cancellation: Cancellation
@@ -121,7 +121,7 @@ import Testing
         #expect(error?.code == .limitExceeded && error?.details["limit"] == "bytes")
     }
 
-    /// What an author throws, by whichever function, and what the caller gets.
+    /// Errors thrown by a plug-in from each function, and the error that the caller gets.
     @Test(arguments: [
         (
             InvalidInput("it ends early") as any Error & Sendable, ErrorCode.badImageData,
@@ -188,7 +188,7 @@ import Testing
         #expect(try perform(coder, work(need: .header)).info.pages == 3)
     }
 
-    /// With four bands, whatever bands its coder makes.
+    /// Always with four bands, regardless of the coder's bands.
     @Test(arguments: PixelForm.Bands.allCases)
     func allFramesLieOneBehindTheOther(bands: PixelForm.Bands) throws {
         var coder = Scripted(form: PixelForm(width: 4, height: 2, bands: bands), frames: 3)

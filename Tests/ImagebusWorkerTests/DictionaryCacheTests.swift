@@ -3,7 +3,7 @@ import Testing
 
 @testable import dictionary_cache
 
-/// What the example has, and what leaves it.
+/// The content of the example cache, and its evictions.
 @Suite struct DictionaryCacheTests {
     private let cache = DictionaryCache(bytesMax: 10)
 
@@ -18,7 +18,7 @@ import Testing
     @Test func whatWasUsedLongestAgoLeavesAtTheLimit() {
         #expect(put("a", bytes(4)) && put("b", bytes(4)))
         #expect(cache.get("a") == bytes(4))
-        // Whether it is there is no use of it.
+        // `contains` doesn't count as a use.
         #expect(cache.contains("b"))
         #expect(put("c", bytes(2)))
         #expect(keys == ["a", "b", "c"])
@@ -26,7 +26,7 @@ import Testing
         #expect(keys == ["a", "c", "d"] && cache.get("b") == nil)
     }
 
-    /// Nor what was there before, which would be older than what its origin has.
+    /// The previous value is removed as well, as it would be outdated.
     @Test func whatIsBeyondTheLimitIsNotKept() {
         #expect(put("a", bytes(3)) && put("b", bytes(3)))
         #expect(!put("a", bytes(11)))
@@ -45,7 +45,7 @@ import Testing
         #expect(put("c", [3, 4]) && keys == ["b", "c"])
     }
 
-    /// As a plain list has it, whose first one leaves.
+    /// Compared with a plain list that drops its first element.
     @Test func anyOrderOfUsesEndsAsAListHasIt() throws {
         var random = SeededGenerator(seed: 5)
         var list: [(key: String, count: Int)] = []

@@ -12,7 +12,7 @@ import Testing
 
     init() throws { bench = try StageBench() }
 
-    /// Its quality and its samples are the file, unless it is told to fail.
+    /// Writes its quality and its samples as the file, unless it is set to fail.
     private struct Scripted: Encoder {
         let format = ImageFormat.qoi
         var thrown: (any Error & Sendable)?
@@ -88,7 +88,7 @@ import Testing
         let others = [
             work(OutputOptions(format: .png)), work(OutputOptions()),
             work(steps: [.custom(CustomStep("test.step"))]),
-            // More than there is.
+            // More than the block contains.
             work(layout: PixelForm(width: 2, height: 1, bands: .rgba).layout(at: 4)),
         ]
         for work in others { #expect(code { try perform(Scripted(), work) } == .invalidRequest) }

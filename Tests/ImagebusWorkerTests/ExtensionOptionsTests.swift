@@ -24,7 +24,7 @@ import Testing
         #expect(arguments.value("log-level") == "debug")
     }
 
-    /// What a supervisor of ours says to programs of ours is nobody's to say here.
+    /// Options that the supervisor passes to built-in programs aren't available here.
     @Test(arguments: [["--restarts", "1"], ["--secret-fd", "4"], ["file"], ["--pool"], ["-v"]])
     func whatIsNoArgumentIsRefused(_ words: [String]) {
         #expect(throws: ProgramArgumentsError.self) {

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Each limit by itself, and the first number beyond it.
+    /// Each limit separately, with the first number beyond it.
     @Test func whatIsBeyondALimitIsRefused() {
         for (limit, plan) in [
             ("side", plan(101, 1, .gray)), ("side", plan(1, 101, .gray)),
@@ -48,7 +48,7 @@ import Testing
             let error = error(plan(1, 1, .rgba, frames: frames, wantsAll: true), many)
             #expect(error?.details["limit"] == limit)
         }
-        // No number is so large that it is none.
+        // Even the largest numbers don't overflow.
         let huge = plan(.max / 8, 1, .gray, frames: 9, wantsAll: true)
         let none = ImageLimits(sideMax: .max, pixelsMax: .max - 1, pixelBytesMax: .max - 1)
         #expect(error(huge, none)?.details["limit"] == "bytes")
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// One frame is no animation, whatever its coder calls it.
+    /// A single frame isn't an animation, whatever its coder reports.
     @Test func framesAreNamedByTheirNumbers() throws {
         #expect(try plan(1, 1, .rgb, frames: 4).numbers(from: 3) == 3..<4)
         #expect(try plan(1, 1, .rgb, frames: 4, wantsAll: true).numbers(from: 0) == 0..<4)

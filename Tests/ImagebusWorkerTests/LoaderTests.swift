@@ -147,7 +147,8 @@ import Testing
         reporter = try WorkerReporter()
     }
 
-    /// Each function waits at a gate of its own, and then has three bytes, whoever waits.
+    /// An executor whose jobs each wait at their own gate and then return three bytes, even if
+    /// cancelled.
     private func executor(_ gates: [JobID: Gate]) -> ThreadedExecutor {
         let arena = bench.arena
         return ThreadedExecutor(
@@ -168,7 +169,7 @@ import Testing
             millisecondsLeft: milliseconds, priority: .normal)
     }
 
-    /// What comes until there are so many outcomes; functions that end are looked after.
+    /// Collects that many outcomes; runs the executor's follow-up when functions return.
     private func outcomes(_ count: Int, of executor: ThreadedExecutor) throws -> [JobOutcome] {
         var found: [JobOutcome] = []
         while found.count < count {
@@ -198,7 +199,7 @@ import Testing
         #expect(bench.arena.usage.blocks == 2)
     }
 
-    /// The outcome comes at once; what its function makes later is nobody's.
+    /// The outcome is reported at once; a result produced later is discarded.
     @Test func aJobThatNobodyWantsIsOverAtOnce() throws {
         let gates = [JobID(1): Gate(), JobID(2): Gate()]
         let executor = executor(gates)

@@ -7,7 +7,7 @@ import TestKit
 
 @testable import WorkerRuntime
 
-/// An executor that does nothing but what a test says, and notes what it is told.
+/// An executor that only does what a test specifies, and records its calls.
 final class NotingExecutor: JobExecutor {
     enum Call: Equatable {
         case start(JobID)
@@ -25,7 +25,7 @@ final class NotingExecutor: JobExecutor {
     var hasTooManyAbandonedJobs = false
     let reporter: WorkerReporter
     private(set) var calls: [Call] = []
-    /// What it reports at once where it is told that.
+    /// Whether it immediately reports an outcome when a job starts or is cancelled.
     var answersStart = false
     var answersCancel = false
 
@@ -34,7 +34,7 @@ final class NotingExecutor: JobExecutor {
         reporter = try WorkerReporter()
     }
 
-    /// How often it was told that.
+    /// The number of recorded calls equal to this one.
     func count(_ call: Call) -> Int { calls.count { $0 == call } }
 
     func start(_ job: Job) {
@@ -67,8 +67,8 @@ final class NotingExecutor: JobExecutor {
     }
 }
 
-/// The loop of a worker without a coordinator: a test says what that would say, and when it is.
-/// What is due at a moment that the test names is fired as if it had come.
+/// A worker's loop without a coordinator: a test supplies the coordinator's messages and the time.
+/// Timers due at that time fire as if it had come.
 final class LoopBench {
     var loop: WorkerLoop
     let executor: NotingExecutor
@@ -100,28 +100,28 @@ final class LoopBench {
     var exitStatus: Int32? { loop.exitStatus }
     var outbox: [WorkerMessage] { loop.outbox }
 
-    /// The last word to the coordinator.
+    /// The last message to the coordinator, if it is a goodbye.
     var goodbye: GoodbyeReason? {
         if case .goodbye(let reason)? = loop.outbox.last { reason } else { nil }
     }
 
-    /// Something happens to the session, and the loop does what follows.
+    /// Delivers an event to the session and performs its actions.
     func happen(_ event: (inout WorkerSession) -> [WorkerSession.Action]) throws {
         let actions = event(&loop.session)
         try loop.perform(actions)
     }
 
-    /// The coordinator says something.
+    /// Delivers a command of the coordinator.
     func hear(_ command: WorkerCommand) throws { try happen { $0.received(command) } }
 
-    /// The connection is there, and the coordinator welcomes the worker.
+    /// Connects, and lets the coordinator welcome the worker.
     func join() throws {
         try happen { $0.linkUp() }
         let epoch = Epoch(Identifier128(high: 1, low: 1))
         try hear(.welcome(WorkerWelcome(epoch: epoch)))
     }
 
-    /// The coordinator gives it a job.
+    /// Assigns a job.
     func give(_ job: UInt64, milliseconds: UInt32) throws {
         let work = JobWork.fetch(FetchWork(url: "http://h/a", headers: [], bodyBytesMax: 1))
         try hear(
@@ -131,7 +131,7 @@ final class LoopBench {
                     priority: .normal)))
     }
 
-    /// The coordinator says how long a job may take from now on.
+    /// Adjusts the deadline of a job.
     func adjust(_ job: UInt64, milliseconds: UInt32) throws {
         try hear(
             .adjust(
@@ -139,7 +139,7 @@ final class LoopBench {
                     id: JobID(job), millisecondsLeft: milliseconds, priority: .normal)))
     }
 
-    /// Fires all that is due at that moment.
+    /// Fires all timers due at that time.
     func pass(to now: Instant) throws {
         while let timer = loop.timers.takeDue(at: now) { try loop.fire(timer, at: now) }
     }

@@ -20,7 +20,7 @@ import Testing
         return (header, samples)
     }
 
-    /// Files of the reference's encoder, with all that the format has.
+    /// Files from the reference encoder that use every feature of the format.
     @Test(arguments: [false, true])
     func pixelsAreThoseOfTheReference(hasAlpha: Bool) throws {
         let (header, samples) = try decode(QOIFile.bytes(hasAlpha: hasAlpha))
@@ -30,7 +30,7 @@ import Testing
         #expect(samples == expected)
     }
 
-    /// However much of it there is, and whatever byte is another one: it is decoded, or refused.
+    /// Truncated at every position and with every byte changed, a file is decoded or refused.
     @Test(arguments: [false, true])
     func noFileIsReadBeyondItsEnd(hasAlpha: Bool) throws {
         let file = try QOIFile.bytes(hasAlpha: hasAlpha)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// A run that is longer than what is left, and sides that nothing could fill.
+    /// A run longer than the remaining pixels, and dimensions that no data could fill.
     @Test func aFileThatLiesAboutItsSizeIsRefused() throws {
         func file(_ width: [UInt8], _ height: [UInt8], _ body: [UInt8]) -> [UInt8] {
             Array("qoif".utf8) + width + height + [3, 0] + body + [0, 0, 0, 0, 0, 0, 0, 1]

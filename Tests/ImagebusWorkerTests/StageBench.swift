@@ -6,7 +6,7 @@ import SharedArena
 import StageContract
 import TestKit
 
-/// An arena in a folder of its own, and where a log goes that nobody reads.
+/// A temporary arena and a log that is never read.
 struct StageBench {
     let arena: Arena
     let log = Log(program: "test", descriptor: -1)
@@ -18,14 +18,14 @@ struct StageBench {
             incarnation: Incarnation(Identifier128(high: 1, low: 2)), totalBytesMax: 64 << 20)
     }
 
-    /// What a block holds that was handed out.
+    /// The bytes of a block that was handed over.
     func bytes(_ reference: BlockReference) throws -> [UInt8] {
         let name = "\(Identifier128(high: 1, low: 2).hex).\(reference.segment)"
         let all = FileBytes.read(folder.file(name)) ?? []
         return Array(all.dropFirst(Int(reference.offset)).prefix(Int(reference.length)))
     }
 
-    /// Leaves bytes of another image in memory that is used next.
+    /// Leaves bytes of another image in memory that is reused next.
     func soil(_ count: Int) throws {
         let block = try arena.reserve(count)
         for index in 0..<count { block.bytes[index] = 0xEE }

@@ -12,7 +12,7 @@ import Testing
 
     init() throws { bench = try StageBench() }
 
-    /// Takes each sample from 255, or keeps the first one of each pixel.
+    /// Inverts each sample, or keeps only the first one of each pixel.
     private struct Scripted: Transformer {
         let steps = ["test.invert", "test.first"]
 
@@ -57,7 +57,7 @@ import Testing
         .custom(CustomStep(name, parameters: parameters))
     }
 
-    /// The words of pam(5).
+    /// The header format of pam(5).
     @Test func pixelsFollowAHeaderOf128Bytes() throws {
         try bench.soil(200)
         let image = try perform(work([step("test.invert")]))
@@ -91,7 +91,8 @@ import Testing
         #expect(bench.arena.usage.blocks == 0)
     }
 
-    /// Longer than the block, with gaps, turned, in three planes, and of 16 bits.
+    /// Layouts that exceed the block, have gaps, are rotated, have three planes, or have 16-bit
+    /// samples.
     @Test func onlyPixelsAsTheyAreShownAreTaken() throws {
         let size = PixelSize(width: 2, height: 2)
         var turned = PixelForm(width: 2, height: 2, bands: .rgb).layout()

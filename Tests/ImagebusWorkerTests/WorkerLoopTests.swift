@@ -6,14 +6,15 @@ import Testing
 
 @testable import WorkerRuntime
 
-/// What a worker does when time passes: a job ends with its deadline, which an adjustment moves; a
-/// process whose work does not heed that ends after a grace; a worker that leaves waits a while for
-/// readers of what it made, and ends in any case.
+/// A worker's reactions to time: a job ends at its deadline, which an adjustment moves; a process
+/// whose work ignores that exits after a grace period; a worker that leaves waits for readers of
+/// its results for a limited time, and then exits in any case.
 ///
-/// A deadline counts from the moment at which the job came, which lies between two readings of the
-/// clock: nothing is due a millisecond before the first one says, all is due when the second does.
+/// A deadline counts from the arrival of the job, which lies between two readings of the clock:
+/// nothing is due a millisecond before the deadline by the first reading, and everything is due at
+/// the deadline by the second.
 @Suite struct WorkerLoopTests {
-    /// The name of a worker's first job, which the coordinator calls 40.
+    /// The worker's ID of its first job, which the coordinator calls 40.
     private static let own = JobID(1)
 
     /// A worker that was welcomed.
@@ -37,7 +38,7 @@ import Testing
         let due = Instant.now().adding(milliseconds: 10_000)
         try bench.pass(to: due)
         #expect(bench.executor.calls == [.start(Self.own), .cancel(Self.own)])
-        // Without native code there is nothing that ends the process.
+        // Without native code, no timeout ends the process.
         try bench.pass(to: due.adding(milliseconds: 3_600_000))
         #expect(bench.exitStatus == nil && bench.executor.count(.cancel(Self.own)) == 1)
     }
@@ -76,7 +77,7 @@ import Testing
 
     // MARK: - The grace
 
-    /// `cancelGraceMilliseconds` after it was told to stop, to the millisecond.
+    /// `cancelGraceMilliseconds` after it was cancelled, to the millisecond.
     @Test func aJobThatHeedsNoCancelEndsTheProcessAfterTheGrace() throws {
         let bench = try bench()
         try bench.give(40, milliseconds: 1_000)
@@ -101,7 +102,7 @@ import Testing
         #expect(bench.exitStatus == ProgramExit.startAgain && bench.goodbye == .cancelledHard)
     }
 
-    /// Neither another cancel nor the deadline gives it more time.
+    /// Neither another cancel nor the deadline extends the grace period.
     @Test func theGraceBeginsWithTheFirstCancel() throws {
         let bench = try bench()
         try bench.give(40, milliseconds: 300)
@@ -114,7 +115,7 @@ import Testing
         #expect(bench.exitStatus == ProgramExit.startAgain)
     }
 
-    /// Whom the coordinator told to stop stops, whatever it says of the time afterwards.
+    /// A cancelled job stays cancelled, even if its deadline is adjusted afterwards.
     @Test func aJobThatWasCancelledIsNotAdjusted() throws {
         let bench = try bench()
         try bench.give(40, milliseconds: 60_000)
@@ -135,8 +136,8 @@ import Testing
         #expect(bench.exitStatus == ProgramExit.startAgain && bench.goodbye == .cancelledHard)
     }
 
-    /// Where the policy says so, a job that used more of the processors than any image takes has no
-    /// more than the grace, whatever its deadline is.
+    /// If the policy says so, a job that used more CPU time than any image takes gets only the
+    /// grace period, regardless of its deadline.
     @Test(arguments: [(0, true, true), (0, false, false), (1_000_000, true, false)])
     func workThatHangsIsStopped(seconds: Int, stopsHangs: Bool, isStopped: Bool) throws {
         let bench = try bench {
@@ -146,7 +147,7 @@ import Testing
         let now = Instant.now()
         try bench.loop.fire(.tick, at: now)
         #expect(bench.exitStatus == nil)
-        // The next ticks do not make it longer.
+        // Later ticks don't extend it.
         try bench.loop.fire(.tick, at: now.adding(milliseconds: 400))
         try bench.pass(to: now.adding(milliseconds: 500))
         #expect(bench.exitStatus == (isStopped ? ProgramExit.startAgain : nil))
@@ -154,7 +155,8 @@ import Testing
 
     // MARK: - Ends of jobs and sessions
 
-    /// Nothing of a job is due after its outcome; enough jobs are enough.
+    /// No timer of a job fires after its outcome; the process is recycled after its maximum number
+    /// of jobs.
     @Test func anOutcomeEndsTheTimersOfItsJobAndRecyclesTheProcess() throws {
         let bench = try bench { $0.jobsMax = 1 }
         bench.executor.answersStart = true
@@ -172,7 +174,7 @@ import Testing
         }
     }
 
-    /// By the clock: the deadline passes while the loop waits.
+    /// In real time: the deadline passes while the loop waits.
     @Test func aJobThatStopsAtItsDeadlineDoesNotEndTheProcessBeforeItsTime() throws {
         let bench = try bench { $0.jobsMax = 1 }
         bench.executor.answersCancel = true
@@ -197,7 +199,7 @@ import Testing
             id: JobID(job), attempt: 1, result: result ?? .miss, workMicroseconds: 1)
     }
 
-    /// The next coordinator gives jobs the same numbers; nothing of the last one's counts for them.
+    /// The next coordinator reuses job numbers; no state of the previous session applies to them.
     @Test func theEndOfASessionForgetsAllThatWasDueAndSaid() throws {
         let bench = try bench()
         try bench.give(40, milliseconds: 1_000)
@@ -230,7 +232,7 @@ import Testing
 
     // MARK: - Farewell
 
-    /// A worker that has handed block 7 over and leaves.
+    /// A worker that has handed over block 7 and leaves.
     private func leaving(_ leave: (LoopBench) throws -> Void) throws -> LoopBench {
         let bench = try bench()
         try bench.give(40, milliseconds: 60_000)
@@ -272,7 +274,7 @@ import Testing
 
     // MARK: - Departure
 
-    /// Who is told to leave has seven and a half seconds, with whatever it holds.
+    /// A dismissed worker has seven and a half seconds, whatever it holds.
     @Test(arguments: [GoodbyeReason.drained, .terminated])
     func whoIsToldToLeaveEndsInTime(reason: GoodbyeReason) throws {
         let bench = try bench()
@@ -290,7 +292,7 @@ import Testing
         #expect(bench.exitStatus == ProgramExit.success)
     }
 
-    /// A process that takes its leave by itself may do what it holds to its end.
+    /// A process that leaves on its own initiative may finish its jobs.
     @Test func whoLeavesByItselfHasTheTimeItNeeds() throws {
         let bench = try bench(needsHardCancel: false)
         try bench.give(40, milliseconds: 3_600_000)
@@ -310,8 +312,8 @@ import Testing
         (.recycled, .external, true, ProgramExit.startAgain),
     ]
 
-    /// A supervisor reads in the status whether to start the next one. Who wrote an external worker
-    /// that was expelled is told that something is wrong with it.
+    /// The exit status tells the supervisor whether to start a replacement. The status of an
+    /// expelled external worker tells its author that something is wrong with it.
     @Test(arguments: ends.indices) func theStatusSaysHowItEnded(index: Int) throws {
         let (reason, standing, isExpelled, status) = Self.ends[index]
         let bench = try LoopBench(try NotingExecutor(), standing: standing)
