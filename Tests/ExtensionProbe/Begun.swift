@@ -1,17 +1,17 @@
 import Linux
 
-/// A file by which a test knows that a function has begun, and the function that it began before.
+/// A marker file that signals to a test that a function has started, even in an earlier process.
 struct Begun {
     let path: String
 
-    /// Makes it; whether it was there.
+    /// Creates the file. Returns whether it already existed.
     func mark() -> Bool {
         (try? FileDescriptor.open(path, [.writeOnly, .create, .exclusive])) == nil
     }
 
-    /// Goes on for good, or until `isOver`.
+    /// Blocks forever, or until `isOver`.
     static func wait(until isOver: () -> Bool = { false }) {
-        // A loop that does nothing would be left out.
+        // The compiler would remove an empty loop.
         while !isOver() { _ = MonotonicClock.now() }
     }
 }

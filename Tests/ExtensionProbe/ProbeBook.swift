@@ -1,7 +1,7 @@
 import ImagebusWorker
 
-/// A flip book, of which Imagebus has never heard: `BOOK`, columns, rows and frames as a byte each,
-/// the samples of a pixel as another one, and the samples of each frame.
+/// A flip book, a format unknown to Imagebus: `BOOK`; columns, rows and frames as a byte each; the
+/// samples per pixel as another one; and the samples of each frame.
 struct ProbeBook: Coder {
     let format = ImageFormat.undefined
     private static let headByteCount = 8

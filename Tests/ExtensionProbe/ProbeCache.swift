@@ -1,8 +1,8 @@
 import ImagebusWorker
 import Linux
 
-/// A cache that has each value in a file of a folder, named by its key in hexadecimal digits, so
-/// that a test can read and change what is kept. Of a key that has the word it does not read
+/// A cache that keeps each value in a file named by its key in hexadecimal digits, so that a test
+/// can read and change the stored bytes. For a key that contains the word, it fails to read
 /// (`unread`), write (`unwritten`) or remove (`unmoved`).
 struct ProbeCache: Cache {
     let folder: String

@@ -1,8 +1,8 @@
 import ImagebusWorker
 import Linux
 
-/// A coder of QOI that does what the number of columns says, the first time that it is asked; else
-/// each sample is the number of columns.
+/// A QOI coder whose first call behaves as the number of columns selects; otherwise each sample
+/// equals the number of columns.
 struct ProbeCoder: Coder {
     let format = ImageFormat.qoi
     let begun: String
@@ -26,7 +26,7 @@ struct ProbeCoder: Coder {
             try cancellation.check()
         case 3: throw Errno.noDevice
         case 4: CurrentProcess.endAtOnce(1)
-        // Nothing is written.
+        // Leaves the pixels unwritten.
         case 5: return
         default: break
         }

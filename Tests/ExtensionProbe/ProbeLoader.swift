@@ -1,7 +1,7 @@
 import ImagebusWorker
 import Linux
 
-/// Loads `probe://WORD/…`: an image, or what the word says.
+/// Loads `probe://WORD/…`: an image, or the behavior selected by the word.
 struct ProbeLoader: Loader {
     let schemes = ["probe"]
     let credit = 4
@@ -23,7 +23,7 @@ struct ProbeLoader: Loader {
             Begun.wait { report.isCancelled }
             try report.check()
         case "deaf":
-            // Without a processor, as one that waits for a server which does not answer.
+            // Waits without using the CPU, like a loader whose server doesn't respond.
             _ = Begun(path: begun).mark()
             let pipe = try FileDescriptor.pipe()
             _ = try pipe.readEnd.wait(for: .readable, milliseconds: nil)

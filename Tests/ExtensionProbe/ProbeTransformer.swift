@@ -1,7 +1,7 @@
 import ImagebusWorker
 
-/// Steps: `probe.invert` takes each sample from 255, or from `by`; `probe.green` has that sample
-/// alone.
+/// Steps: `probe.invert` subtracts each sample from 255, or from `by`; `probe.green` keeps only the
+/// green sample.
 struct ProbeTransformer: Transformer {
     let steps = ["probe.invert", "probe.green"]
 

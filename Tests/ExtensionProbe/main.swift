@@ -1,8 +1,8 @@
 import ImagebusWorker
 import Linux
 
-// extension-probe coder BEGUN|book|transformer|loader BEGUN IMAGE|cache FOLDER …: what else is said
-// is the kit's.
+// extension-probe coder BEGUN|book|transformer|loader BEGUN IMAGE|cache FOLDER …: all other
+// arguments are passed to the SDK.
 let words = Array(CommandLine.arguments.dropFirst())
 
 func word(_ index: Int) -> String { index < words.count ? words[index] : "" }

@@ -5,7 +5,7 @@ import Messages
 import Testing
 
 @Suite struct DateTests {
-    /// The moment of RFC 9110 §5.6.7, in seconds as GNU date counts them.
+    /// The example date of RFC 9110 §5.6.7, in seconds according to GNU date.
     private static let moment = 784_111_777.0
 
     @Test func expiryIsInDates() {

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 @Suite struct RequestTests {
-    /// `urllib` of Python joins a URL and its base as RFC 3986 says.
+    /// Python's `urllib` resolves a URL against its base according to RFC 3986.
     @Test(arguments: [
         ("https://example.org/a/b.png?x=1#y", ""), ("../c.png", "https://example.org/a/b/d"),
         ("//other.example/e", "http://example.org/a"), ("?q", "http://example.org/a/b"),

@@ -2,13 +2,13 @@ import ImagebusTransforms
 import TestKit
 import Testing
 
-/// Pixels in and out of this process, held against Pillow.
+/// In-process transforms compared with Pillow.
 @Suite struct ImageTransformsTests {
     private let transforms: ImageTransforms
 
     init() throws { transforms = try ImageTransforms() }
 
-    /// Red grows to the right, green downwards.
+    /// A gradient: red increases to the right, green downwards.
     private func slope(_ width: Int, _ height: Int) throws -> PixelImage {
         let samples = (0..<height).flatMap { y in
             (0..<width).flatMap { x in [UInt8(x * 7), UInt8(y * 11), 40, 200] as [UInt8] }
@@ -17,7 +17,7 @@ import Testing
             size: PixelSize(width: width, height: height), bands: 4, samples: samples)
     }
 
-    /// What Pillow makes of a file: width, height, and RGBA.
+    /// A file decoded by Pillow: width, height, and RGBA.
     private func pillow(_ file: [UInt8], _ more: String = "") throws -> [UInt8] {
         let script = """
             import io, struct, sys
@@ -48,7 +48,7 @@ import Testing
         #expect(try pillow(transforms.encode(image, lossless)) == expected(image))
     }
 
-    /// Pillow turns the file, and the decoder has done so.
+    /// The reference is rotated by Pillow, ours by the decoder.
     @Test(arguments: 1...8)
     func anImageIsUpright(orientation: Int) throws {
         let jpeg = try Tool.run(

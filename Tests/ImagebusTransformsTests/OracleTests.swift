@@ -3,7 +3,8 @@ import ImagebusTransforms
 import TestKit
 import Testing
 
-/// SDWebImage's own oracles on its test image (SDImageTransformerTests, SDGraphicsImageTests).
+/// SDWebImage's own expected values for its test image (SDImageTransformerTests,
+/// SDGraphicsImageTests).
 @Suite(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES")) struct OracleTests {
     private let transforms: ImageTransforms
     private let image: PixelImage
@@ -14,7 +15,7 @@ import Testing
         image = try transforms.image(of: Self.withoutGamma(file))
     }
 
-    /// SDWebImage's values are samples as the file has them, not in sRGB.
+    /// SDWebImage's values are the file's raw samples, not converted to sRGB.
     private static func withoutGamma(_ png: [UInt8]) -> [UInt8] {
         var (file, place) = (Array(png.prefix(8)), 8)
         while place + 12 <= png.count {

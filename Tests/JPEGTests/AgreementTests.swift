@@ -3,7 +3,7 @@ import TestKit
 import Testing
 import Vips
 
-/// Two ways lead from a JPEG to pixels; no file may be good on one of them and bad on the other.
+/// A JPEG is decoded by one of two paths; no file may be valid for one and invalid for the other.
 @Suite struct AgreementTests {
     static let sources = [
         "images/MonochromeTestImage.jpg", "images/TestHDR.jpeg", "images/TestICCProfile.jpg",
@@ -79,8 +79,8 @@ import Vips
     private func compare(
         _ bytes: [UInt8], _ name: String, pixelsMax: Int = 1 << 23
     ) throws -> String {
-        // What planes are not made of goes another way from the start, and damage may make a
-        // header that claims a huge image.
+        // Images that don't decode to planes take the other path from the start, and damage may
+        // turn the header into that of a huge image.
         if let header = try? header(bytes) {
             guard header.color != .other, header.width * header.height < pixelsMax else {
                 return "not compared"

@@ -104,7 +104,7 @@ import Testing
 
     @Test func colorsWithoutPlanesAreUnsupported() throws {
         var bytes = try Image(16, 16, .yuv444).encoded()
-        // An Adobe marker with transform 0 says that the components are R, G and B.
+        // An Adobe marker with transform 0 means that the components are R, G and B.
         let adobe: [UInt8] =
             [0xFF, 0xEE, 0, 14] + Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 0]
         bytes.replaceSubrange(2..<20, with: adobe)

@@ -1,6 +1,6 @@
 import JPEG
 
-/// A smooth image in planes, and the way to and from JPEG.
+/// A smooth planar image that can be encoded to and decoded from JPEG.
 struct Image {
     let encoding: JPEGEncoding
     let planes: [TestPlane]
@@ -26,7 +26,7 @@ struct Image {
         }
     }
 
-    /// Encoded into pieces of memory of `piece` bytes.
+    /// Encodes into chunks of memory of `piece` bytes.
     func encoded(
         piece: Int = 1 << 16, isCancelled: () -> Bool = { false }
     ) throws(JPEGError) -> [UInt8] {
@@ -42,12 +42,12 @@ struct Image {
     }
 }
 
-/// Decodes all planes of `bytes` into memory with guards around it.
+/// Decodes all planes of `bytes` into memory surrounded by guard bytes.
 func decode(
     _ bytes: [UInt8], reduction: Int = 1, spare: Int = 0, limits: JPEGLimits = .standard,
     isCancelled: () -> Bool = { false }
 ) throws(JPEGError) -> [TestPlane] {
-    // A copy of exactly that many bytes, so that the address sanitizer sees a read behind them.
+    // A copy of exactly that many bytes, so that the address sanitizer detects reads past the end.
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
     defer { copy.deallocate() }
     copy.copyBytes(from: bytes)

@@ -117,7 +117,7 @@ import Testing
 
     @Test(arguments: [JPEGEncoding.Subsampling.yuv422, .yuv440])
     func nothingOfWhatWasInAPlaneBeforeIsLeft(subsampling: JPEGEncoding.Subsampling) throws {
-        // 3 blocks of one sample: chroma's second sample would have one of luma only.
+        // 3 blocks of one sample: the second chroma sample would cover only one luma sample.
         let bytes = try Image(24, 24, subsampling).encoded()
         let planes = try layout(bytes, reduction: 8)
         let isWide = subsampling == .yuv422

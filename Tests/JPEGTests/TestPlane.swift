@@ -1,6 +1,6 @@
 import JPEG
 
-/// Planes in memory with a strip of guard bytes on every side of what may be written.
+/// Planes in memory with guard bytes around the writable area.
 final class TestPlane {
     static let guardByte: UInt8 = 0xA5
     static let guardRows = 2
@@ -9,7 +9,7 @@ final class TestPlane {
     let stride: Int
     private let block: UnsafeMutableRawBufferPointer
 
-    /// `width` × `height` bytes, rows `spare` bytes further apart than needed.
+    /// `width` × `height` bytes, with `spare` bytes of padding per row.
     init(width: Int, height: Int, spare: Int = 0) {
         (self.width, self.height, stride) = (width, height, width + spare)
         block = .allocate(byteCount: stride * (height + 2 * Self.guardRows), alignment: 64)
@@ -36,7 +36,7 @@ final class TestPlane {
         set { memory[y * stride + x] = UInt8(clamping: newValue) }
     }
 
-    /// Whether nothing was written beside the rows, nor behind their width.
+    /// Whether nothing was written outside of the rows.
     var isUntouchedAround: Bool {
         block.indices.allSatisfy { index in
             let y = index / stride - Self.guardRows
@@ -45,7 +45,7 @@ final class TestPlane {
         }
     }
 
-    /// How far two images are from one another, at most and on the average.
+    /// The maximum and mean difference of two images.
     func difference(
         from other: TestPlane, width: Int, height: Int
     ) -> (largest: Int, mean: Double) {

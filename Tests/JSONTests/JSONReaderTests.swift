@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// The real jansson, on objects of texts and on what is none.
+/// Parses objects of texts, and invalid input, with the real jansson.
 @Suite struct JSONReaderTests {
     private func read(_ text: String) throws(JSONError) -> [String: String] {
         try JSONReader.texts(Array(text.utf8))

@@ -1,8 +1,8 @@
 import JSON
 import Testing
 
-/// The real jansson. What is printed of values of all kinds stands in ReportingTests, as another
-/// writer wrote it.
+/// Tests the real jansson. ReportingTests compares the output for values of all kinds with that of
+/// another writer.
 @Suite struct JSONWriterTests {
     private func error(_ value: some Encodable) -> String? {
         do throws(JSONError) {

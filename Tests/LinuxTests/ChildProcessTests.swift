@@ -3,7 +3,7 @@ import Linux
 import Testing
 
 @Suite struct ChildProcessTests {
-    /// What a shell prints, and how it ends.
+    /// The output of a shell and how it ended.
     private func shell(
         _ script: String, _ change: (inout ChildCommand) -> Void = { _ in }
     ) throws -> (output: String, status: ChildStatus) {

@@ -22,7 +22,7 @@ import Testing
         #expect(try client.read(into: buffer) == 0)
     }
 
-    /// The owner closed it, and its number stands for another socket by now.
+    /// The owner closed it, and its descriptor number now refers to another socket.
     @Test func whatHasTheNumberLaterIsLeftAlone() throws {
         let listener = try UnixListener(path: path, mode: 0o600)
         let first = try FileDescriptor.connect(toSocket: path)

@@ -2,7 +2,7 @@ import Linux
 import TestKit
 import Testing
 
-/// What the kernel says of memory, read from files as it writes them.
+/// The kernel's memory statistics, read from files in the kernel's format.
 @Suite struct MemorySupplyTests {
     private let place = TestKit.TemporaryDirectory()
 
@@ -38,7 +38,7 @@ import Testing
         #expect(supply.totalBytes == 16_000 << 10 && supply.availableBytes == 8_000 << 10)
     }
 
-    /// In a container the group is the root of what is mounted.
+    /// In a container, the group is the root of the mount.
     @Test func theRootIsAGroup() throws {
         try write("proc/self/cgroup", "0::/\n")
         try write("groups/memory.max", "536870912\n")

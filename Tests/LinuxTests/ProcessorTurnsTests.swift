@@ -39,7 +39,8 @@ import Testing
         #expect(waited(.init(ran: 0, waited: 0, wantsToRun: false)) == 0, "counters went back")
     }
 
-    /// One after the other they may keep an answer for longer than each of them waits.
+    /// Threads that wait one after the other may delay an answer for longer than each of them
+    /// waits.
     @Test func waitsOfThreadsAddUpToTheTimeThatPassed() {
         let before = turns(10, [:])
         let half = ProcessorTurns.OfThread(ran: 0, waited: 400_000_000, wantsToRun: false)
@@ -59,11 +60,11 @@ import Testing
 
     // MARK: - Real processes
 
-    /// Ends with the test.
+    /// Terminated when the test ends.
     private struct Shell: ~Copyable {
         let child: ChildProcess
 
-        /// A shell that loops, on the first processor that this process may use.
+        /// A shell that loops, on the first processor available to this process.
         init(nice: Int) throws {
             let processors = FileBytes.text("/proc/self/status")?.split(separator: "\n")
                 .first { $0.hasPrefix("Cpus_allowed_list:") }
@@ -77,7 +78,7 @@ import Testing
             _ = try? child.wait()
         }
 
-        /// It has begun to loop.
+        /// Waits until it loops.
         func awaitLoop() throws {
             while Self.ran(try turns()) < 30_000_000 { try pass(milliseconds: 10) }
         }
@@ -88,11 +89,11 @@ import Testing
             turns.threads.values.reduce(0) { $0 + $1.ran }
         }
 
-        /// What it did in half a second.
+        /// Its waiting and running time during half a second.
         func metrics() throws -> (waited: UInt64, ran: UInt64, passed: UInt64) {
             let before = try turns()
             try pass(milliseconds: 500)
-            // Both figures are of one reading: a test may lose its processor between two.
+            // Both metrics come from one reading, as the test may be preempted between two.
             let after = try turns()
             return (
                 after.waited(since: before), Self.ran(after) - Self.ran(before),
@@ -116,7 +117,7 @@ import Testing
         #expect(metrics.waited == 0 && metrics.ran == 0)
     }
 
-    /// Whatever else the machine does: it runs or it waits.
+    /// Regardless of the machine's load, a looping process either runs or waits.
     @Test func whoLoopsWaitsOnlyWhileItDoesNotRun() throws {
         let looping = try Shell(nice: 0)
         try looping.awaitLoop()
@@ -126,7 +127,7 @@ import Testing
         #expect(metrics.waited + metrics.ran >= metrics.passed - 40 * Self.millisecond)
     }
 
-    /// Of two that loop on one processor, the one that stands back gets a seventieth.
+    /// Of two processes that loop on one processor, the niced one gets a seventieth.
     @Test func whoIsStarvedWaits() throws {
         let starved = try Shell(nice: 19)
         try starved.awaitLoop()

@@ -2,7 +2,7 @@ import Glibc
 import Linux
 import Testing
 
-/// Memory that others are given to read.
+/// Memory that is shared with other processes for reading.
 @Suite struct SealedFileTests {
     private let bytes = Array("the bytes of it".utf8)
 
@@ -19,7 +19,7 @@ import Testing
         for size in [0, 100] {
             #expect(ftruncate(file.number, size) == -1 && errno == EPERM, "\(size)")
         }
-        // Neither through the name that it has in /proc.
+        // Not even through its name in /proc.
         let again = try FileDescriptor.open("/proc/self/fd/\(file.number)", [.readWrite])
         #expect(throws: Errno.notPermitted) { try again.writeAll([0].span.bytes, at: 0) }
         #expect(try file.sealedBytes(bytesMax: bytes.count) == bytes)

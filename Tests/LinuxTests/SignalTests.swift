@@ -2,7 +2,7 @@ import Glibc
 import Linux
 import Testing
 
-/// Each in a process of its own: masks and dispositions belong to the process.
+/// Each test runs in its own process, as masks and dispositions belong to the process.
 @Suite struct SignalTests {
     @Test func aBlockedSignalIsReadInsteadOfEndingTheProcess() async {
         await #expect(processExitsWith: .success) {

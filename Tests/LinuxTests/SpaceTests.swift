@@ -27,7 +27,7 @@ import Testing
         #expect(try !directory.fileSystemStatus().isTemporary)
     }
 
-    /// In a process of its own: the limit would hold for every other test.
+    /// In a separate process, as the limit would apply to every other test.
     @Test func aFileBeyondTheLimitIsATypedError() async {
         await #expect(processExitsWith: .success) {
             try Signal(rawValue: SIGXFSZ).ignore()

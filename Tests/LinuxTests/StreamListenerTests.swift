@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// Whatever the umask is.
+    /// Independently of the umask.
     @Test func aSocketFileHasItsMode() throws {
         let listener = try StreamListener(socketPath: path, mode: 0o660)
         let status = try FileDescriptor.status(path: path)

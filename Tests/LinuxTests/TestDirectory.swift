@@ -1,6 +1,6 @@
 import Linux
 
-/// A directory of one test, removed with the test's suite value.
+/// A temporary directory, removed with the test's suite value.
 final class TestDirectory {
     let directory: FileDescriptor
     let path: String

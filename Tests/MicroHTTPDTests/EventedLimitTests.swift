@@ -5,7 +5,7 @@ import Testing
 
 @testable import MicroHTTPD
 
-/// What an evented server takes of strangers at most, with real sockets.
+/// Limits of an evented server for untrusted clients, tested with real sockets.
 @Suite struct EventedLimitTests {
     private final class Answering: EventedHandler {
         var count = 0
@@ -41,7 +41,7 @@ import Testing
         try server.run { server.connectionCount == 3 }
         var lines = 0
         try server.run {
-            // Each byte is traffic, so no idle time ends it.
+            // Each byte is traffic, so no idle timeout applies.
             if lines < 10_000 { slow.send("X: 1\r\n") }
             lines += 1
             return server.connectionCount == 0
@@ -57,7 +57,7 @@ import Testing
         let client = try RawClient(port: server.port)
         client.get("/")
         try server.run { handler.count == 1 }
-        // Others are let go of meanwhile, more than once.
+        // Other connections are closed in the meantime, more than once.
         for _ in 0..<2 {
             let silent = try RawClient(port: server.port)
             try server.run { server.connectionCount == 2 }
@@ -87,7 +87,7 @@ import Testing
         withExtendedLifetime(second) {}
     }
 
-    /// Those that ended do not count, and each address counts by itself.
+    /// Closed connections do not count, and each address is counted separately.
     @Test func aConnectionThatEndedMakesRoomForAnotherOne() throws {
         let handler = Answering()
         let server = try EventedHTTPServer(
@@ -145,14 +145,14 @@ import Testing
             try server.run { handler.count == 1 }
             server.stopListening()
         }
-        // Whoever holds the socket goes on with it: connections are made again.
+        // The owner of the socket continues with it: connections are accepted again.
         let later = try RawClient(port: port)
         let next = try EventedHTTPServer(listener: listener.relinquish(), handler: handler)
         later.get("/")
         try next.run { handler.count == 2 }
     }
 
-    // Unchecked: made here, and used by its one thread alone.
+    // Unchecked: created here, and used only by its own thread.
     private final class Reader: @unchecked Sendable {
         private let client: RawClient
         init(_ client: consuming RawClient) { self.client = client }

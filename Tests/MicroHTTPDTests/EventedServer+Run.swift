@@ -5,7 +5,7 @@ import Testing
 
 @testable import MicroHTTPD
 
-/// A handler that does what its test says, and keeps what it was told.
+/// A handler whose replies are set by the test, and which records its calls.
 final class TestHandler: EventedHandler {
     var seen: [EventedExchange] = []
     var ends: [HTTPEnd] = []
@@ -26,7 +26,7 @@ final class TestHandler: EventedHandler {
     func ended(_ exchange: EventedExchange, _ end: HTTPEnd) { ends.append(end) }
 }
 
-/// Owner of nothing but a mark that it is gone.
+/// An owner that only records its release.
 final class MarkedOwner {
     let bytes: UnsafeMutableRawBufferPointer
     let gone: Recorder<Bool>
@@ -51,7 +51,7 @@ final class MarkedOwner {
 }
 
 extension EventedHTTPServer {
-    /// At a socket of its own.
+    /// A server on a socket of its own.
     init(
         address: String = "127.0.0.1", port: UInt16 = 0, limits: HTTPLimits = HTTPLimits(),
         handler: any EventedHandler
@@ -65,7 +65,7 @@ extension EventedHTTPServer {
         try self.init(listener: socket, limits: limits, handler: handler)
     }
 
-    /// Runs it on this thread until that is so.
+    /// Runs the server on this thread until `isDone`.
     borrowing func run(until isDone: () -> Bool) throws {
         let deadline = ContinuousClock.now.advanced(by: .seconds(90))
         while !isDone() {

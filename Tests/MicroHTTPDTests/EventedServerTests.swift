@@ -5,7 +5,7 @@ import Testing
 @testable import MicroHTTPD
 
 @Suite struct EventedServerTests {
-    /// What a client reads on a thread of its own while the server runs on this one.
+    /// The responses that a client reads on its own thread while the server runs on this one.
     private func responses(
         _ server: borrowing EventedHTTPServer, to text: String, bodyBytes count: Int = .max
     ) throws -> RawClient.Response {
@@ -26,7 +26,7 @@ import Testing
         return done.values[0]
     }
 
-    // Unchecked: made here, and used by its one thread alone.
+    // Unchecked: created here, and used only by its own thread.
     private final class Reader: @unchecked Sendable {
         private let client: RawClient
         init(_ client: consuming RawClient) { self.client = client }
@@ -65,7 +65,7 @@ import Testing
         #expect(handler.seen[0].header("accept") == nil || handler.ends.isEmpty)
     }
 
-    /// RFC 9110 §5.3: in their order, whatever the case of their names and what is between them.
+    /// RFC 9110 §5.3: in order, regardless of the case of their names and of fields in between.
     @Test func linesOfOneFieldAreOneValue() throws {
         var found: [String?] = []
         let handler = TestHandler { exchange in
@@ -78,7 +78,7 @@ import Testing
         #expect(found == ["a/b;q=0.5, c/d, e/f", ", 1", nil, "r"])
     }
 
-    /// Whoever asked is told that something is wrong, and not left without a word.
+    /// The client gets an error instead of no response.
     @Test(arguments: ["", "a\nb", "a\rb"])
     func aHeaderThatCannotBeOneIsAFault(value: String) throws {
         let handler = TestHandler { _ in
@@ -174,7 +174,7 @@ import Testing
         #expect(handler.seen.count == (status == 200 ? 1 : 0))
     }
 
-    /// Nobody waits for bytes that are not wanted: the answer comes before them.
+    /// A client doesn't have to send a rejected body: the response comes first.
     @Test(arguments: ["Content-Length: 99999999\r\n", "Transfer-Encoding: chunked\r\n"])
     func aBodyThatIsNotAdmittedIsNotRead(length: String) throws {
         var limits = HTTPLimits()
@@ -188,7 +188,7 @@ import Testing
         #expect(handler.seen.isEmpty && handler.ends.isEmpty)
     }
 
-    /// Those that are on their way count until their requests are over, however they end.
+    /// Bodies in flight count until their requests are done, however they end.
     @Test func onlySoManyBodiesAreKeptAtATime() throws {
         var limits = HTTPLimits()
         (limits.bodyBytes, limits.bodies) = (8, 1)

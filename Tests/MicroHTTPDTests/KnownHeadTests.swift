@@ -3,9 +3,9 @@ import Testing
 
 @testable import MicroHTTPD
 
-/// Heads that were answered before are known again, and no others.
+/// Request heads that were answered before are recognized again, and no others.
 @Suite struct KnownHeadTests {
-    /// Keeps the head of its first request, and says of later ones whether it is the same.
+    /// Keeps the head of its first request, and reports whether later ones are the same.
     private final class Keeper: EventedHandler {
         var known: HeadCopy?
         var hasNoCopy = false
@@ -29,7 +29,7 @@ import Testing
         func ended(_ exchange: EventedExchange, _ end: HTTPEnd) { ends += 1 }
     }
 
-    // Unchecked: made here, and used by its one thread alone.
+    // Unchecked: created here, and used only by its own thread.
     private final class Peer: @unchecked Sendable {
         let client: RawClient
         init(_ client: consuming RawClient) { self.client = client }
@@ -44,7 +44,7 @@ import Testing
 
     private static let first = "GET /a%62?c=d&e HTTP/1.1\r\nHost: a\r\nAccept: b\r\n\r\n"
 
-    /// The answers to requests, each on a connection of its own after the first one.
+    /// The responses to requests, each on its own connection after the first one.
     private func answers(
         _ texts: [String], _ keeper: Keeper, _ limits: HTTPLimits = limits()
     ) throws -> [RawClient.Response] {
@@ -79,12 +79,12 @@ import Testing
     }
 
     @Test(arguments: [
-        // The method, the target, the coding of the target, the version.
+        // Changes the method, the target, the encoding of the target, the version.
         first.replacing("GET", with: "PUT"), first.replacing("/a", with: "/b"),
         first.replacing("%62", with: "b"), first.replacing("%62", with: "%63"),
         first.replacing("c=d", with: "c&d"), first.replacing("&e", with: "=e"),
         first.replacing("?", with: "&"), first.replacing("1.1", with: "1.0"),
-        // Values, names, order, another field, none.
+        // Changes values, names or the order, and adds or removes a field.
         first.replacing("Accept: b", with: "Accept: c"),
         first.replacing("Accept", with: "accept"), first.replacing("Accept", with: "Range_"),
         first.replacing("Host: a\r\nAccept: b", with: "Accept: b\r\nHost: a"),
@@ -99,7 +99,8 @@ import Testing
         #expect(keeper.told == 2)
     }
 
-    /// What the library would take for the same fields, since it ends lines and values at zeros.
+    /// Heads that the library would parse to the same fields, since it terminates lines and values
+    /// with NUL bytes.
     @Test(arguments: [
         first.replacing("Accept: b\r\n", with: "Accept: b\n"),
         first.replacing("Accept: b\r\n", with: "Accept: b\r"),
@@ -119,7 +120,7 @@ import Testing
         #expect(keeper.told == 1)
     }
 
-    /// The library's zeros make the same bytes of them, with as many fields.
+    /// The library's NUL bytes make both heads the same bytes, with the same number of fields.
     @Test(arguments: [
         ("Host: x\r\n5: Content-Length\r\n", "Host: x\n:5\n Content-Length\r\n"),
         ("Host: x\r\n5: Transfer-Encoding\r\n", "Host: x\n:5\n Transfer-Encoding\r\n"),

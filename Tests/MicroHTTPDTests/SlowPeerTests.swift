@@ -3,10 +3,10 @@ import Testing
 
 @testable import MicroHTTPD
 
-/// Peers that say or take a little now and then, so that they are never idle: their time ends all
-/// the same. The library's own limit is far away.
+/// Peers that send or read a little now and then, so that they are never idle: they are
+/// disconnected all the same. The library's own limit is far away.
 @Suite struct SlowPeerTests {
-    // Unchecked: made here, and used by its one thread alone.
+    // Unchecked: created here, and used only by its own thread.
     private final class Peer: @unchecked Sendable {
         let client: RawClient
         init(_ client: consuming RawClient) { self.client = client }
@@ -71,14 +71,14 @@ import Testing
         let peer = Peer(try RawClient(port: server.port))
         peer.client.get("/")
         let taken = Recorder<Int>()
-        // Far more than a byte a second, and far less than all of it within the time of a test.
+        // Far more than a byte per second, but too slow for the whole response within the test.
         let thread = BackgroundThread { taken.append(peer.client.sip(atOnce: 1 << 16)) }
         try server.run { handler.ends == [.peerLeft] && !gone.values.isEmpty }
         try server.run { !taken.values.isEmpty }
         #expect(thread.join() && taken.values[0] < count)
     }
 
-    /// The time for an answer begins once more as long as its peer takes enough of it.
+    /// The response timeout restarts as long as the peer reads fast enough.
     @Test func whoReadsFastEnoughHasAsLongAsItTakes() throws {
         var limits = HTTPLimits()
         (limits.idleSeconds, limits.leastBytesPerSecond) = (1, 1 << 10)
@@ -93,14 +93,14 @@ import Testing
         peer.client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         let taken = Recorder<Int>()
         let begun = ContinuousClock.now
-        // 5 MB a second at most: more than three of the times that there is for a part.
+        // 5 MB/s at most: longer than three of the timeouts per part.
         let thread = BackgroundThread { taken.append(peer.client.sip(atOnce: 100_000)) }
         try server.run { !taken.values.isEmpty }
         #expect(thread.join() && taken.values[0] > count && handler.ends == [.complete])
         #expect(ContinuousClock.now - begun > .seconds(2))
     }
 
-    /// Of an answer that nobody reads the system keeps a part, and the rest waits here.
+    /// The kernel buffers only a part of an unread response; the rest stays in the server.
     @Test func theSystemKeepsLittleOfWhatNobodyReads() throws {
         var limits = HTTPLimits()
         limits.idleSeconds = 1
@@ -116,7 +116,7 @@ import Testing
         try server.run { handler.ends == [.peerLeft] && server.connectionCount == 0 }
     }
 
-    /// A request that is cut off in the packet that ends the connection.
+    /// A truncated request in the packet that closes the connection.
     @Test func aPartOfARequestThatIsTheLastWordIsLetGoOf() throws {
         let handler = TestHandler { _ in HTTPReply() }
         let server = try EventedHTTPServer(handler: handler)
@@ -130,8 +130,8 @@ import Testing
         #expect(server.connectionCount == 0 && handler.seen.isEmpty)
     }
 
-    /// Who closes its side behind a request reads to the end of what it is answered, and there is
-    /// one, however long a connection may be idle.
+    /// A client that closes its sending side after a request still reads the complete response, and
+    /// always gets one, regardless of the idle timeout.
     @Test(arguments: [("/", "HTTP/1.1 200"), ("/wait", "HTTP/1.1 499")])
     func whoHasSaidAllIsLetGoOf(target: String, status: String) throws {
         var limits = HTTPLimits()

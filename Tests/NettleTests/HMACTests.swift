@@ -1,7 +1,7 @@
 import Nettle
 import Testing
 
-/// Codes that the authors of RFC 2202 and RFC 4231 publish.
+/// Test vectors of RFC 2202 and RFC 4231.
 @Suite struct HMACTests {
     private func hex(_ bytes: [UInt8]) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
@@ -28,7 +28,7 @@ import Testing
         #expect(hex(long) == "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
     }
 
-    /// The key and the message of nothing as well.
+    /// Including an empty key and an empty message.
     @Test(arguments: [HMAC.sha1, .sha256])
     func partsAreOneMessage(of algorithm: HMAC) {
         let whole = algorithm.code(of: [bytes("hello/path")], key: bytes("secret"))

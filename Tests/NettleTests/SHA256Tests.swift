@@ -1,7 +1,7 @@
 import Nettle
 import Testing
 
-/// Digests that FIPS 180-4's authors publish (NIST, SHA examples), and one of a long message.
+/// Digests published by the authors of FIPS 180-4 (NIST, SHA examples), and that of a long message.
 @Suite struct SHA256Tests {
     private func hex(_ bytes: [UInt8]) -> String {
         SHA256.digest(bytes.span.bytes).map { byte in

@@ -1,10 +1,11 @@
 import Nettle
 import Testing
 
-/// A comparison says nothing of a secret by the time that it takes.
+/// The duration of a comparison reveals nothing about a secret.
 @Suite struct SecretBytesTests {
-    /// Of a megabyte, so that one that ends at the first byte that differs would take no time at
-    /// all there: its least times differ a thousandfold, and those of this one not even threefold.
+    /// With a megabyte, a comparison that stops at the first different byte would return
+    /// immediately in some cases: its minimum durations would differ a thousandfold, and those of
+    /// this one not even threefold.
     @Test func whereTheyDifferDoesNotShowInTheTime() {
         let secret = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let others = [0, secret.count / 2, secret.count - 1].map { place in

@@ -3,7 +3,7 @@ import Observability
 import Testing
 
 @Suite struct LogTests {
-    /// What a log writes, and in how many reads of a pipe that keeps writes apart in time.
+    /// The output of a log, and the number of reads, from a pipe that preserves write boundaries.
     private func written(
         _ level: LogLevel = .info, _ format: LogFormat = .text, _ use: (Log) -> Void
     ) throws -> String {
@@ -79,7 +79,7 @@ import Testing
         let writing = pipe.writeEnd
         let log = Log(program: "test", descriptor: writing.number)
         let text = String(repeating: "x", count: 100)
-        // 4 × 60 lines of under 200 bytes fit into the pipe: what does not is left out.
+        // 4 × 60 lines of under 200 bytes fit into the pipe; lines that don't fit are dropped.
         for thread in 0..<4 {
             _ = try Thread(name: "logger") {
                 for _ in 0..<60 { log.info(text, ["thread": LogValue(thread)]) }
@@ -104,7 +104,7 @@ import Testing
         let writing = pipe.writeEnd
         let log = Log(program: "test", descriptor: writing.number)
         let text = String(repeating: "x", count: 1_000)
-        // More than any pipe takes that nobody made larger.
+        // More than the default capacity of a pipe.
         for _ in 0..<1_000 { log.info(text) }
         let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
         defer { chunk.deallocate() }

@@ -1,7 +1,7 @@
 import Observability
 import Testing
 
-/// Texts of others, as they are shown.
+/// External text as it is displayed.
 @Suite struct PlainTextTests {
     @Test(arguments: [
         ("\u{1B}[2J", "\\u001b[2J"), ("a\rb", "a\\u000db"), ("\u{9B}31m", "\\u009b31m"),

@@ -20,7 +20,7 @@ import Testing
         #expect(bytes[7] == 2 || bytes[7] == 4)
     }
 
-    /// What a decoder does with the filters, PNG 1.2, 6, gives the rows back.
+    /// Applies a decoder's inverse filters (PNG 1.2, 6) and expects the original rows.
     @Test(arguments: [1, 2, 3, 4], [1, 2, 5, 33, 64])
     func filtersCanBeTakenBack(step: Int, pixels: Int) throws {
         var state: UInt32 = 1
