@@ -1,8 +1,8 @@
 import Glibc
 import ImageModel
 
-/// Blending of straight pixels of 0 to 255, sample by sample, as W3C's Compositing and Blending
-/// writes it; in the order source, backdrop.
+/// Blending of straight-alpha pixels from 0 to 255, sample by sample, as defined by W3C's
+/// Compositing and Blending; arguments in the order source, backdrop.
 enum Blending {
     static func result(
         _ mode: BlendMode, _ source: [Double], over backdrop: [Double]
@@ -23,7 +23,7 @@ enum Blending {
         }
         if mode == .plusDarker {
             alpha = min(1, alphaS + alphaB)
-            // What is missing to white in both is missing to white in the sum.
+            // The distances to white of both are added.
             seen = (0..<3).map {
                 max(0, alpha - alphaS * (1 - cs[$0]) - alphaB * (1 - cb[$0]))
             }
@@ -32,7 +32,7 @@ enum Blending {
         return seen.map { alpha > 0 ? min(1, $0) / alpha * 255 : 0 } + [alpha * 255]
     }
 
-    /// Porter and Duff's parts of source and backdrop; `nil` for what is laid over.
+    /// Porter and Duff's factors of source and backdrop; `nil` for blend modes.
     private static func parts(
         _ mode: BlendMode, _ source: Double, _ backdrop: Double
     ) -> (Double, Double)? {
@@ -103,7 +103,7 @@ enum Blending {
         return clipped
     }
 
-    /// By the order of the three, as the definition has it.
+    /// In the order of the three values, as in the definition.
     private static func setSat(_ color: [Double], _ saturation: Double) -> [Double] {
         let order = [0, 1, 2].sorted { color[$0] < color[$1] }
         var result = [0.0, 0, 0]

@@ -4,7 +4,7 @@ import Messages
 import Testing
 import Vips
 
-/// Steps that cut, trim, turn and add canvas.
+/// Steps that crop, trim, rotate and extend the canvas.
 @Suite struct CanvasStepTests {
     private let base = Source(9, 8) { x, y, band in 10 * x + y + 60 * band }
 
@@ -43,7 +43,7 @@ import Vips
         #expect(result.pixel(0, 2) == base.pixel(0, 0))
     }
 
-    /// Where a pixel of the canvas is seen in the image, by the words for it.
+    /// The image column or row shown at a position of the canvas, by the definition of the fill.
     private func place(_ position: Int, _ side: Int, _ fill: MarginFill) -> Int? {
         if (0..<side).contains(position) { return position }
         let inTile = ((position % side) + side) % side
@@ -57,7 +57,7 @@ import Vips
         }
     }
 
-    /// Margins that are wider than the image, too.
+    /// Including margins wider than the image.
     @Test(arguments: PixelPlane.Bands.allCases)
     func marginsShowTheirColorOrTheImageAgain(bands: PixelPlane.Bands) throws {
         let source = Source.noise(9, 8, bands)
@@ -93,7 +93,7 @@ import Vips
         #expect(some.size == PixelSize(width: 10, height: 8))
     }
 
-    /// Only where a canvas adds something do planes leave their lane.
+    /// Planes leave their lane only if a canvas adds something.
     @Test(arguments: [
         ("northwest", 0, 0), ("center", 2, 2), ("east", 5, 2), ("southeast", 5, 5),
         ("fp:0.9:0.1", 5, 0), ("fp:0.4:0.6", 1, 3),
@@ -119,7 +119,7 @@ import Vips
         #expect(large.pixel(0, 0) == base.pixel(0, 3))
     }
 
-    /// A patch of color and detail on gray is what both look for.
+    /// Both find a patch of color and detail on gray.
     @Test(arguments: [Gravity.attention, .entropy], PixelPlane.Bands.allCases)
     func whatIsStrikingIsKept(gravity: Gravity, bands: PixelPlane.Bands) throws {
         let isGray = bands.rawValue < 3
@@ -153,11 +153,11 @@ import Vips
         #expect(try transform(framed(bands, wobble: 5), [.trim(tolerance: 5)]).size == trimmed)
         let whole = PixelSize(width: 30, height: 20)
         #expect(try transform(framed(bands, wobble: 5), [.trim(tolerance: 4)]).size == whole)
-        // All is within it: nothing would be left.
+        // Everything is within the tolerance: nothing would be left.
         #expect(try transform(framed(bands, wobble: 5), [.trim(tolerance: 200)]).size == whole)
     }
 
-    /// The corner has another color than the rows below it and the right column.
+    /// The corner differs in color from the rows below it and from the right column.
     @Test(arguments: PixelPlane.Bands.allCases)
     func edgesOfAGivenColorAreTrimmed(bands: PixelPlane.Bands) throws {
         let count = Int(bands.rawValue)
@@ -173,11 +173,11 @@ import Vips
         let whole = PixelSize(width: 30, height: 20)
         #expect(try transform(source, [.trim(tolerance: 4, near)]).size == whole)
         #expect(try transform(source, [.trim(tolerance: 5, near)]).size == trimmed.size)
-        // What is opaque is not like what is transparent.
+        // Opaque pixels don't match a transparent color.
         #expect(try transform(source, [.trim(tolerance: 100, .clear)]).size == whole)
     }
 
-    /// Colors that alpha hides are none.
+    /// Colors of transparent pixels are ignored.
     @Test func transparentEdgesAreTrimmedWhateverTheirColor() throws {
         let source = Source(30, 20, .rgba) { x, y, band in
             let isInside = (7..<25).contains(x) && (3..<15).contains(y)
@@ -195,8 +195,8 @@ import Vips
         #expect(result.size == PixelSize(width: 9, height: 6))
     }
 
-    /// A plane of brightness stays one however it is turned, so that each pixel is known; edges
-    /// fade within two of them.
+    /// A linear ramp stays one under any rotation, so that each pixel is known; edges fade within
+    /// two of them.
     @Test(arguments: [(30.0, true), (-100.0, true), (17.0, false)], PixelPlane.Bands.allCases)
     func anImageIsTurnedByAnyAngle(
         turn: (degrees: Double, fitsSize: Bool), bands: PixelPlane.Bands
@@ -215,7 +215,7 @@ import Vips
             for x in 0..<image.width {
                 let across = Double(x) + 0.5 - Double(image.width) / 2
                 let down = Double(y) + 0.5 - Double(image.height) / 2
-                // Counter-clockwise is how it was turned, so clockwise is back.
+                // The image was rotated counterclockwise, so the inverse is clockwise.
                 let left = cos(angle) * across - sin(angle) * down + 30
                 let top = sin(angle) * across + cos(angle) * down + 20
                 let depth = min(left, 60 - left, top, 40 - top)

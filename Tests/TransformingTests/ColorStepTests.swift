@@ -4,9 +4,9 @@ import Messages
 import Testing
 import Vips
 
-/// Steps that change what pixels show, each against plain arithmetic.
+/// Steps that change colors, each compared with plain arithmetic.
 @Suite struct ColorStepTests {
-    /// What one pixel becomes; alpha is not among its numbers.
+    /// The expected result for one pixel's color, without alpha.
     private static let tones: [(TransformStep, @Sendable ([Double]) -> [Double])] = [
         (.invert, { $0.map { inverted($0 / 255) * 255 } }),
         (.brightness(20), { $0.map { $0 + 51 } }), (.brightness(-40), { $0.map { $0 - 102 } }),
@@ -28,7 +28,7 @@ import Vips
         ),
     ]
 
-    /// In light (IEC 61966-2-1).
+    /// Inverted in linear light (IEC 61966-2-1).
     private static func inverted(_ sample: Double) -> Double {
         let light = 1 - (sample <= 0.04045 ? sample / 12.92 : pow((sample + 0.055) / 1.055, 2.4))
         return light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
@@ -38,7 +38,7 @@ import Vips
         0.299 * color[0] + 0.587 * color[1] + 0.114 * color[2]
     }
 
-    /// Rounding alone is left: half a sample, or one where a half goes the other way.
+    /// Only rounding differs: half a sample, or one if a half is rounded the other way.
     @Test(arguments: PixelPlane.Bands.allCases)
     func tonesAreThoseOfTheFormula(bands: PixelPlane.Bands) throws {
         let source = Source.noise(23, 17, bands)
@@ -50,7 +50,7 @@ import Vips
         }
     }
 
-    /// A Gaussian of premultiplied pixels, its tails as long as they say anything.
+    /// A Gaussian of premultiplied pixels, with tails as far as they contribute.
     private func blurred(_ source: Source, sigma: Double) -> ScalarImage {
         let reach = Int(4 * sigma)
         let line = (-reach...reach).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
@@ -60,7 +60,7 @@ import Vips
         return ScalarImage(source).premultiplied.sum(across).sum(down).straight
     }
 
-    /// The tails that libvips leaves out are below a hundredth of the peak: 1 of 255.
+    /// The tails that libvips drops are below a hundredth of the peak: 1 of 255.
     @Test(arguments: PixelPlane.Bands.allCases)
     func aBlurIsAGaussianOfWhatIsSeen(bands: PixelPlane.Bands) throws {
         let source = Source.noise(40, 30, bands)
@@ -84,7 +84,7 @@ import Vips
         #expect(result.difference(from: wanted) <= 2)
     }
 
-    /// Of squares that reach beyond the edge, the edge is repeated.
+    /// In squares that extend beyond the edge, the edge is repeated.
     @Test(arguments: PixelPlane.Bands.allCases)
     func pixelsAreTheMeansOfTheirSquares(bands: PixelPlane.Bands) throws {
         let source = Source.noise(23, 17, bands)
@@ -128,7 +128,7 @@ import Vips
         #expect(!result.header.hasAlpha)
     }
 
-    /// The first plane is brightness: nothing else is looked at, and a JPEG has one plane.
+    /// The first plane is luma: no other plane is used, and a JPEG gets one plane.
     @Test func planesLoseTheirColorsInTheirLane() throws {
         let planar = Source.planar(40, 24, blue: 90, red: 170) { x, y in 60 + 3 * x + 2 * y }
         let result = try transform(planar, [.grayscale], output: OutputOptions(format: .png))

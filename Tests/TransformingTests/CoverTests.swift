@@ -3,9 +3,9 @@ import ImageModel
 import TestKit
 import Testing
 
-/// `cover` with a cut behind it, beside ImageMagick: sizes and pixels.
+/// `cover` followed by a crop, compared with ImageMagick: sizes and pixels.
 @Suite struct CoverTests {
-    /// Soft waves, so that filters of another kind agree.
+    /// Smooth waves, for which different filters agree.
     private static func waves(_ width: Int, _ height: Int) -> Source {
         Source(width, height) { x, y, band in
             let wave = sin(Double(x) / 9 + Double(band)) + cos(Double(y) / 7 - Double(band))
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    /// Raw pixels of what ImageMagick makes.
+    /// Raw pixels produced by ImageMagick.
     private func magick(_ source: Source, _ words: [String]) throws -> [UInt8] {
         let size = source.info.size
         return try Tool.run(
@@ -29,7 +29,7 @@ import Testing
         return sum == 0 ? .infinity : 10 * log10(255 * 255 * Double(left.count) / sum)
     }
 
-    /// Of ours and of ImageMagick's.
+    /// Our names and ImageMagick's.
     private static let places = [
         ("center", "center"), ("north", "north"), ("east", "east"), ("southwest", "southwest"),
         ("northeast:3:5", "northeast"),
@@ -58,8 +58,8 @@ import Testing
         #expect(psnr(cut.samples, wanted) >= 36, "\(source.info.size) into \(box), \(place)")
     }
 
-    /// ImageMagick's words for the part. Of an odd rest it has the greater half at the left and the
-    /// top.
+    /// ImageMagick's arguments for the crop. For an odd remainder it leaves the larger half at the
+    /// left and the top.
     private static func extent(
         of box: PixelSize, in image: PixelSize, _ place: String, _ word: String
     ) -> [String] {
@@ -75,7 +75,7 @@ import Testing
         return ["-gravity", word, "-extent", "\(box)+\(x)+\(y)"]
     }
 
-    /// By a focus in pixels of the image before it is scaled, and by what lies there.
+    /// With a focus in pixels of the unscaled image, and by content.
     @Test func aFillKeepsWhatIsAtAPixel() throws {
         let source = Source(200, 100) { x, _, _ in x }
         let box = RelativeSize(width: .pixels(50), height: .pixels(50))

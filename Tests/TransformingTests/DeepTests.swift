@@ -5,11 +5,12 @@ import TestKit
 import Testing
 import Vips
 
-/// Results of more than 8 bits a sample, read by ImageMagick, libavif's and libjxl's programs.
+/// Results of more than 8 bits per sample, read by ImageMagick and by libavif's and libjxl's
+/// programs.
 @Suite struct DeepTests {
     private let folder = TestKit.TemporaryDirectory()
 
-    /// Pixels of 16 bits as a decoder hands them over.
+    /// 16-bit pixels as a decoder produces them.
     private func source(
         _ width: Int, _ height: Int, _ bands: PixelPlane.Bands = .rgb,
         samples form: SampleForm = SampleForm(bits: 16),
@@ -40,7 +41,7 @@ import Vips
         return output
     }
 
-    /// Samples of 16 bits as ImageMagick reads a file of its format.
+    /// 16-bit samples of a file as read by ImageMagick.
     private func read(_ bytes: [UInt8], _ format: String, _ map: String = "rgb") throws -> [Int] {
         let raw = try Tool.run(
             [
@@ -71,7 +72,7 @@ import Vips
         #expect(try read(made.bytes, "png", map) == wanted)
     }
 
-    /// libvips writes these: interlaced, and a file larger than is compressed at once.
+    /// These are written by libvips: interlaced, and a file larger than is compressed at once.
     @Test func otherWaysToAPNGKeepThemToo() throws {
         let small = source(23, 17, .rgb, tone)
         let wanted = (0..<17).flatMap { y in
@@ -98,7 +99,7 @@ import Vips
         #expect(try read(#require(FileBytes.read(output)), "png") == read(png.bytes, "png"))
     }
 
-    /// Each step that keeps the bits puts every pixel where it belongs.
+    /// Each step that keeps the depth moves every pixel correctly.
     @Test(arguments: [
         (TransformStep.flip(horizontal: true, vertical: false), 22, 0),
         (.flip(horizontal: false, vertical: true), 0, 16),
@@ -118,7 +119,7 @@ import Vips
         #expect(Array(first) == (0..<4).map { tone(x, y, $0) })
     }
 
-    /// A ramp stays one between the steps of 8 bits, and white stays white.
+    /// A ramp stays smooth between 8-bit steps, and white stays white.
     @Test(arguments: [PixelPlane.Bands.rgb, .rgba])
     func aResizeKeepsThem(bands: PixelPlane.Bands) throws {
         let ramp = source(100, 100, bands) { x, _, band in band == 3 ? 50_000 : 20_000 + 50 * x }
@@ -156,7 +157,7 @@ import Vips
         #expect(middle == [40_000, 40_000, 40_000, 65_535])
     }
 
-    /// Without the setting, or in a format without, there are 8 bits, rounded.
+    /// Without the setting, or in a format without support, samples are rounded to 8 bits.
     @Test(arguments: [ImageFormat.png, .tiff, .webp, .jxl])
     func otherResultsHaveEight(format: ImageFormat) throws {
         let source = source(16, 16) { _, _, band in [257 * 100 + 100, 257 * 50 - 100, 0][band] }
@@ -194,7 +195,7 @@ import Vips
         }
     }
 
-    /// By Python's zlib.
+    /// Computed by Python's zlib.
     private static func crc(_ bytes: [UInt8]) -> [UInt8] {
         let script =
             "import sys, zlib; d = sys.stdin.buffer.read(); "
@@ -202,7 +203,7 @@ import Vips
         return (try? Tool.run(["python3", "-c", script], input: bytes)) ?? []
     }
 
-    /// As many bits as the source had, or as are asked for; libavif's program says which.
+    /// The bit depth of the source or the requested one, as reported by libavif's program.
     @Test(arguments: [(10, nil, 10), (12, nil, 12), (16, nil, 12), (10, 12, 12), (16, 10, 10)])
     func anAVIFHasBitsAndNumbers(bits: Int, asked: Int?, depth: Int) throws {
         let color = [50_000, 30_000, 20_000]
@@ -242,7 +243,7 @@ import Vips
         }
     }
 
-    /// Who decoded was told what the result takes.
+    /// The decoder was told which depth the result supports.
     @Test func whatFitsNoStepOrFormatIsRefused() {
         let high = source(16, 16, .rgb, samples: pq(10), tone)
         #expect(failure(high, [], output: options(.jpeg))?.code == .internalError)
@@ -252,7 +253,7 @@ import Vips
         #expect(blurred?.code == .internalError)
     }
 
-    /// Two bytes a sample count.
+    /// Each sample counts as two bytes.
     @Test func limitsCountBoth() {
         let pixels = source(16, 16, .rgb, tone)
         var limits = ImageLimits()

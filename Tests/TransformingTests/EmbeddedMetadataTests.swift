@@ -6,15 +6,15 @@ import Testing
 import Transforming
 import Vips
 
-/// Profiles and metadata in results, read by Pillow, libavif's and libvips' programs.
+/// Profiles and metadata in results, read by Pillow and by libavif's and libvips' programs.
 @Suite struct EmbeddedMetadataTests {
-    /// What a decoder hands over beside pixels.
+    /// Metadata as passed on by a decoder.
     private static let exif: [UInt8] =
         [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x98, 0x82, 2, 0, 8, 0, 0, 0, 26, 0, 0, 0]
         + [0, 0, 0, 0] + Array("(c) Ada\0".utf8)
     private static let xmp = Array("<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"/>".utf8)
     private static let iptc: [UInt8] = [0x1C, 2, 116, 0, 7] + Array("(c) Ada".utf8)
-    /// More than a segment of a JPEG holds; nobody reads what is behind the tags.
+    /// More than a segment of a JPEG holds; bytes after the tags are ignored.
     private static let large: [UInt8] =
         [0, 2] + Array((TestProfile.rotatedRGB + noise(150_000)).dropFirst(2))
     private static func noise(_ count: Int) -> [UInt8] {
@@ -45,7 +45,7 @@ import Vips
         return String(decoding: said, as: UTF8.self)
     }
 
-    /// A part as Pillow reads it, or nothing.
+    /// A metadata block as read by Pillow, or nothing.
     private func pillow(_ kind: EmbeddedMetadata.Kind, _ made: Transformed) throws -> [UInt8] {
         let folder = TestKit.TemporaryDirectory()
         let script =
@@ -93,7 +93,7 @@ import Vips
         #expect(try pillow(.xmp, made) == Self.xmp)
         #expect(try pillow(.exif, made) == (format == .tiff ? [] : Self.exif))
         #expect(try pillow(.iptc, made) == (format == .jpeg ? Array("(c) Ada".utf8) : []))
-        // Pixels are what they are without.
+        // The pixels are the same as without metadata.
         let plain = try transform(Self.source(bands, []), [], output: output(format))
         #expect(made.samples == plain.samples)
         for kind in EmbeddedMetadata.Kind.allCases { #expect(try pillow(kind, plain).isEmpty) }
@@ -118,7 +118,7 @@ import Vips
         }
     }
 
-    /// Ways through the encoders, each with a profile of several segments.
+    /// Each encoding path, with a profile of several segments.
     @Test(arguments: [
         (ImageFormat.jpeg, "progressive", 1), (.png, "progressive", 1), (.png, "colours", 16),
         (.webp, "near-lossless", 50), (.webp, "sharp-yuv", 1),
@@ -133,7 +133,7 @@ import Vips
         #expect(try pillow(.profile, made) == Self.large)
     }
 
-    /// Planes that are never joined.
+    /// Planes that are never merged.
     @Test(arguments: [ImageFormat.jpeg, .webp, .avif])
     func planesHoldThem(format: ImageFormat) throws {
         let plain = Source.planar(64, 48, blue: 100, red: 170) { x, y in x * 2 + y }
@@ -150,7 +150,7 @@ import Vips
         }
     }
 
-    /// A profile of colors goes with colors, one of grays with grays.
+    /// An RGB profile is kept with RGB pixels, a gray one with gray pixels.
     @Test func aProfileExplainsThePixelsThatItIsWith() throws {
         for source in [
             Self.source([(.profile, TestProfile.rotatedRGB)]),
@@ -173,7 +173,7 @@ import Vips
         #expect(try pillow(.profile, webP).isEmpty)
     }
 
-    /// What is beside the pixels counts.
+    /// Metadata counts toward the limit.
     @Test func aLimitOfBytesIsOneOfTheFile() throws {
         let source = Self.source([(.profile, TestProfile.rotatedRGB), (.xmp, Self.xmp)])
         let free = try transform(source, [], output: output(.jpeg)).bytes.count
@@ -183,7 +183,7 @@ import Vips
         #expect(try pillow(.profile, made) == TestProfile.rotatedRGB)
     }
 
-    /// Decoders are not believed.
+    /// Decoders are not trusted.
     @Test func whatIsNotWhatItIsSaidToBeIsRefused() {
         let fine = Self.source(Self.all)
         func refused(_ change: (inout Source) -> Void) -> ErrorCode? {
@@ -204,7 +204,7 @@ import Vips
             refused { $0.samples.removeLast(Self.iptc.count) } == .internalError, "cut off")
     }
 
-    /// A GIF holds none.
+    /// GIF supports none.
     @Test func aFormatWithoutAPlaceLeavesThemOut() throws {
         let made = try transform(Self.source(Self.all), [], output: output(.gif))
         let plain = try transform(Self.source([]), [], output: output(.gif))
@@ -213,7 +213,7 @@ import Vips
 }
 
 extension Source {
-    /// The same with those bytes behind its pixels.
+    /// The same with those bytes after its pixels.
     func with(_ parts: [(EmbeddedMetadata.Kind, [UInt8])]) -> Source {
         var source = self
         for (kind, bytes) in parts {

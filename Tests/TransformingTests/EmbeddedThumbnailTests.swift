@@ -7,9 +7,9 @@ import Vips
 
 @testable import Transforming
 
-/// A small JPEG in the EXIF of a JPEG, as ExifTool reads it.
+/// A small JPEG in the EXIF of a JPEG, as read by ExifTool.
 @Suite struct EmbeddedThumbnailTests {
-    /// One entry: copyright, in either order of bytes, behind which a directory was.
+    /// One entry, the copyright, in either byte order, followed by what used to be a directory.
     private static let kept: [[UInt8]] = [
         [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x98, 0x82, 2, 0, 7, 0, 0, 0, 26, 0, 0, 0]
             + [0, 0, 0, 0] + Array("(c) Ad\0".utf8),
@@ -40,7 +40,7 @@ import Vips
         try Tool.run(["exiftool"] + words + ["-"], input: bytes)
     }
 
-    /// All that there are, one after the other.
+    /// All embedded thumbnails, one after the other.
     private func thumbnails(_ bytes: [UInt8]) throws -> [UInt8] {
         try exiftool(["-a", "-b", "-ThumbnailImage"], bytes)
     }
@@ -63,7 +63,7 @@ import Vips
         ] {
             let made = try jpeg(source)
             let small = try thumbnails(made.bytes)
-            // Baseline, nothing between its beginning and its tables.
+            // Baseline, with nothing between the start marker and its tables.
             #expect(small.starts(with: [0xFF, 0xD8, 0xFF, 0xDB]))
             #expect(try properties(small, "-s3", "-ImageSize") == size)
             let process = try properties(small, "-s3", "-EncodingProcess")
@@ -79,7 +79,7 @@ import Vips
                 ])
             let mean = try #require(Double(String(decoding: difference, as: UTF8.self)))
             #expect(mean < 0.02, "\(size): \(mean)")
-            // The picture itself is what it is without.
+            // The main image is the same as without.
             let plain = try transform(source, [], output: output(.jpeg))
             #expect(made.samples == plain.samples)
             #expect(try thumbnails(plain.bytes).isEmpty)
@@ -114,7 +114,7 @@ import Vips
         #expect(error?.message.contains("leave out embed-thumbnail") == true)
     }
 
-    /// Where nobody names a format, one without a place for it has none.
+    /// Without a named format, a result whose format has no place for a thumbnail has none.
     @Test(arguments: [ImageFormat.png, .webp, .avif])
     func otherFormatsHaveNone(format: ImageFormat) throws {
         let made = try transform(

@@ -2,13 +2,13 @@ import ImageModel
 import Messages
 import Testing
 
-/// Animations of which nothing moves, in the source or after the steps: encoders join such frames,
-/// and may encode what is left once more when the file ends.
+/// Animations in which nothing moves, in the source or after the steps: encoders merge such frames,
+/// and may encode the last one again when the file ends.
 @Suite struct EqualFramesTests {
     private static let side = 32
 
-    /// RGBA frames below each other, of 40 ms each. Only the upper left quarter of them is opaque:
-    /// what does not fill the canvas is encoded once more.
+    /// RGBA frames, one below the other, of 40 ms each. Only the upper left quarter is opaque,
+    /// since a frame that doesn't fill the canvas is encoded again.
     private static func animation(
         of count: Int, _ sample: (_ frame: Int, _ x: Int, _ y: Int) -> Int
     ) -> Source {
@@ -26,7 +26,7 @@ import Testing
         return source
     }
 
-    /// Fields of a chessboard of one pixel, of which the next frame has the other ones.
+    /// A checkerboard of single pixels, inverted in the next frame.
     private static func chess(_ frame: Int, _ x: Int, _ y: Int) -> Int {
         (x + y + frame) % 2 == 0 ? 255 : 0
     }

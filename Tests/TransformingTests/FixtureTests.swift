@@ -6,7 +6,8 @@ import Vips
 
 @testable import Transforming
 
-/// Images of other people, named by the environment; facts are those of SDWebImage's tests.
+/// Third-party images from the folder named by the environment; the expected values are those of
+/// SDWebImage's tests.
 @Suite(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
 struct FixtureTests {
     @Test func thePhotographFitsExactly() throws {
@@ -18,7 +19,7 @@ struct FixtureTests {
         #expect((25_000..<60_000).contains(result.bytes.count))
     }
 
-    /// Decoding at a quarter and resizing gives nearly what resizing all pixels gives; without the
+    /// Decoding at a quarter and resizing gives nearly the same as resizing all pixels; without the
     /// active region it would be 4 dB less.
     @Test func theReducedPhotographIsLikeTheWholeOne() throws {
         let steps = [TransformStep.resize(PixelSize(width: 512, height: 512), .fit)]
@@ -108,7 +109,7 @@ struct FixtureTests {
         }
     }
 
-    /// What a decoder hands over: whole columns and the one that is a part.
+    /// The output of a decoder: whole columns and a partial one.
     private func source(
         _ bytes: [UInt8], _ format: ImageFormat, size: PixelSize, shrink: Int,
         _ load: (UnsafeRawBufferPointer) throws -> VipsImage

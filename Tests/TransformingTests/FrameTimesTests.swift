@@ -3,7 +3,7 @@ import Testing
 
 @testable import Transforming
 
-/// Durations in the units of formats.
+/// Durations in the units of each format.
 struct FrameTimesTests {
     private func times(_ durations: [UInt32], loops: Int = 0) -> FrameTimes {
         FrameTimes(AnimationProperties(durations: durations, loops: loops))

@@ -2,9 +2,9 @@ import ImageModel
 import Messages
 import Testing
 
-/// Results of at most so many bytes.
+/// Results limited to a number of bytes.
 @Suite struct MaxBytesTests {
-    /// By planes, by pixels, and by pixels with alpha.
+    /// From planes, from pixels, and from pixels with alpha.
     private static let ways: [Source] = [
         .planar(120, 90, blue: 100, red: 170) { x, y in
             (x * x / 50 + y * 2 + (x * 7_919 + y * 104_729) % 5) % 256
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// What fits is the file without a limit.
+    /// If the file fits, it is the same as without a limit.
     @Test(arguments: formats)
     func whatFitsIsEncodedAsItIsAsked(format: ImageFormat) throws {
         for source in Self.ways {
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// The file is the one of the best quality, every second of which is looked at.
+    /// The file has the best quality that fits, among every second one.
     @Test func theBestQualityThatFitsIsTaken() throws {
         for source in Self.ways {
             let files = try stride(from: 0, to: 80, by: 2).map {

@@ -3,18 +3,18 @@ import Messages
 import Testing
 import Vips
 
-/// Where not every pixel is opaque, colors are multiplied by alpha before pixels are mixed: the
-/// color of a pixel that is not seen, such as one of a clear canvas, darkens none beside it.
+/// If not every pixel is opaque, colors are premultiplied by alpha before pixels are mixed: the
+/// color of an invisible pixel, such as one of a transparent canvas, doesn't darken its neighbors.
 @Suite struct OpacityTests {
-    /// The only color of all images; it is what every pixel shows that is seen at all.
+    /// The only color of all images, shown by every pixel that isn't fully transparent.
     private static let shown = 200
 
     private static func isAlpha(_ band: Int, _ bands: PixelPlane.Bands) -> Bool {
         bands.rawValue % 2 == 0 && band == Int(bands.rawValue) - 1
     }
 
-    /// Pixels that are seen have that color, and some of them are seen in part. Alpha that would
-    /// be above 255 is cut, its color is not: a brighter pixel is no fault.
+    /// Expects that color in every visible pixel, and some translucent ones. Alpha above 255 is
+    /// clipped, the color is not: a brighter pixel is permitted.
     private func expectOneColor(_ pixels: [[Double]], _ comment: Comment) {
         let seen = pixels.filter { $0[3] >= 64 }
         #expect(seen.allSatisfy { $0.prefix(3).allSatisfy { $0 >= 197 } }, comment)
@@ -28,7 +28,7 @@ import Vips
         .round(radius: 12),
     ]
 
-    /// An opaque image that a step makes transparent in part, and that is made smaller then.
+    /// An opaque image that a step makes partly transparent before it is reduced.
     @Test(arguments: PixelPlane.Bands.allCases)
     func aClearCanvasDarkensNoEdge(bands: PixelPlane.Bands) throws {
         let source = Source(24, 24, bands) { _, _, band in
@@ -47,7 +47,7 @@ import Vips
         .extend(Margins(left: 20, top: 20, right: 20, bottom: 20), .color(.white)),
     ]
 
-    /// A canvas of an opaque color makes no image opaque that is transparent in part.
+    /// An opaque canvas doesn't make a translucent image opaque.
     @Test(arguments: [PixelPlane.Bands.grayAlpha, .rgba])
     func anOpaqueCanvasHidesNoTransparency(bands: PixelPlane.Bands) throws {
         let source = Source(80, 80, bands) { x, _, band in
@@ -56,7 +56,7 @@ import Vips
         for step in Self.opaqueCanvases {
             let smaller = TransformStep.resize(PixelSize(width: 60, height: 60), .stretch)
             let image = ScalarImage(try transform(source, [step, smaller]))
-            // What is transparent begins in column 30 of the result, the canvas in column 50.
+            // Transparency begins in column 30 of the result, the canvas in column 50.
             let pixels = (20..<40).flatMap { y in (22..<40).map { x in image.at(x, y) } }
             expectOneColor(pixels, "\(step)")
         }

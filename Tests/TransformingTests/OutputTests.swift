@@ -17,7 +17,7 @@ import Vips
         #expect(try transform(pixels, []).image.info.format == result)
     }
 
-    /// The best that has room: a side of a WebP has at most 16,383 pixels.
+    /// The preferred format that supports the size: WebP is limited to 16,383 pixels per side.
     @Test(
         arguments: [
             ([.webp, .avif], 64, .avif), ([.webp], 64, .webp), ([.jxl], 64, .jxl),
@@ -48,7 +48,7 @@ import Vips
         #expect(result.pixel(28, 16).allSatisfy { $0 < 5 })
     }
 
-    /// Half of the background and half of the pixel, where that is half transparent.
+    /// Half of the background and half of the pixel, if that is half transparent.
     @Test(arguments: [PixelPlane.Bands.rgba, .grayAlpha])
     func aColorOfTheRequestIsBehindAJPEG(bands: PixelPlane.Bands) throws {
         let alpha = [0, 128, 255]

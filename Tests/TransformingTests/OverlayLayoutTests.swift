@@ -3,7 +3,7 @@ import Messages
 import Testing
 import Vips
 
-/// Overlays and what they are laid over, in every layout in which a decoder leaves pixels.
+/// Overlays and base images in every pixel layout that a decoder produces.
 @Suite struct OverlayLayoutTests {
     private static let place = PixelRect(x: 3, y: 4, size: PixelSize(width: 10, height: 6))
     private let base = Source(40, 20) { x, y, band in 6 * x + y + 40 * band }
@@ -16,7 +16,7 @@ import Vips
         return try transform(base, [.overlay(overlay)], output: output, overlays: [over])
     }
 
-    /// The pixels beside a rectangle that are not as they should be; at most a few are named.
+    /// The pixels outside of a rectangle that differ from `wanted`; lists at most a few.
     private func wrong(
         _ result: Transformed, beside rect: PixelRect = Self.place, _ wanted: (Int, Int) -> [Int]
     ) -> [String] {
@@ -44,7 +44,7 @@ import Vips
 
     // MARK: - Overlays
 
-    /// Of odd sides, so that the last colors stand for less than the others.
+    /// With odd sides, so that the last chroma samples cover fewer pixels.
     @Test(arguments: [1, 6])
     func aPlanarOverlayIsSeenAsItIsDisplayed(exif: Int) throws {
         let (blue, red) = (100, 170)
@@ -62,7 +62,7 @@ import Vips
         #expect(colors.isEmpty)
     }
 
-    /// By itself it is the same image.
+    /// It has the same colors when encoded alone.
     @Test func aPlanarOverlayHasTheColorsThatItHasAlone() throws {
         let over = Source.planar(10, 6, blue: 90, red: 150) { x, y in (x * 31 + y * 57) % 200 }
         let alone = try transform(over, [], output: .png)
@@ -111,7 +111,7 @@ import Vips
         #expect(result.pixel(12, 9) == [255, 0, 0])
     }
 
-    /// Steps before it are one sampling of planes, steps after it are done with pixels.
+    /// Steps before it are one resampling of planes, steps after it operate on pixels.
     @Test func aPlanarImageHasItsStepsBeforeTheOverlayAndAfterIt() throws {
         let planar = Source.planar(80, 40, blue: 100, red: 170) { x, y in 60 + x + 2 * y }.turned
         let size = PixelSize(width: 20, height: 40)
@@ -128,7 +128,7 @@ import Vips
         #expect(result.pixel(16, 9) == [255, 0, 0])
     }
 
-    /// The encoder takes planes, which have no overlay.
+    /// The encoder takes planes, which can't hold an overlay.
     @Test(arguments: [ImageFormat.jpeg, .webp])
     func aPlanarImageIsEncodedWithItsOverlay(format: ImageFormat) throws {
         let planar = Source.planar(64, 64) { _, _ in 100 }
@@ -139,7 +139,7 @@ import Vips
         #expect(isClose(result.pixel(58, 58), [100, 100, 100], by: 4))
     }
 
-    /// Every value of every layout, beside an overlay and below what is transparent of it.
+    /// Every value of every layout, outside of the overlay and below its transparent parts.
     @Test(arguments: PixelPlane.Bands.allCases, [1, 0.3])
     func whereNothingLiesOverAnOpaqueImageItStaysAsItIs(
         bands: PixelPlane.Bands, opacity: Double
@@ -174,12 +174,12 @@ import Vips
         #expect(whole.pixel(30, 15) == [100, 100, 100, 255])
         let veil = try lay(red, on: base, opacity: 0.5)
         #expect(isClose(veil.pixel(4, 5), [255, 0, 0, 128], by: 1))
-        // Of what is seen, two thirds are the overlay's and one third is the image's.
+        // Two thirds of the visible color come from the overlay and one third from the image.
         #expect(isClose(veil.pixel(12, 9), [203, 33, 33, 191], by: 1))
     }
 }
 
 extension OutputOptions {
-    /// Every pixel as it is.
+    /// Lossless output.
     fileprivate static let png = OutputOptions(format: .png)
 }

@@ -3,7 +3,7 @@ import Messages
 import Testing
 import Vips
 
-/// Where and how an overlay is laid: place, size, tiles and modes.
+/// Placement of an overlay: position, size, tiling and blend modes.
 @Suite struct OverlayMannerTests {
     private let base = Source(40, 20) { _, _, _ in 100 }
     private let red = Source(10, 6) { _, _, band in band == 0 ? 255 : 0 }
@@ -20,13 +20,13 @@ import Vips
         return right < 0 ? [] : [left, top, right - left + 1, bottom - top + 1]
     }
 
-    /// Left and top of 10 by 6 pixels on 40 by 20, by hand.
+    /// Left and top of 10 × 6 pixels on 40 × 20, computed by hand.
     @Test(arguments: [
         ("center", 0, 0, 15, 7), ("north", 0, 0, 15, 0), ("northeast", 0, 0, 30, 0),
         ("east", 0, 0, 30, 7), ("southeast", 0, 0, 30, 14), ("south", 0, 0, 15, 14),
         ("southwest", 0, 0, 0, 14), ("west", 0, 0, 0, 7), ("northwest", 0, 0, 0, 0),
         ("fp:0.5:1", 0, 0, 15, 14), ("fp:0.1:0.5", 0, 0, 3, 7),
-        // Inwards, from the middle to the right and down.
+        // Inwards, from the center to the right and down.
         ("southeast", 3, 2, 27, 12), ("northwest", 3, 2, 3, 2), ("northeast", 3, 2, 27, 2),
         ("southwest", 3, 2, 3, 12), ("center", 3, 2, 18, 9), ("south", -5, 1, 10, 13),
     ])
@@ -48,7 +48,7 @@ import Vips
         }
     }
 
-    /// 10 by 6 in a box of the image's 40 by 20, as large as its ratio permits.
+    /// 10 × 6 in a box of the image's 40 × 20, as large as its ratio permits.
     @Test(arguments: [
         ("50%x100%", 20, 12), ("100%x100%", 33, 20), ("100%x30%", 10, 6), ("25%x10%", 3, 2),
         ("5x5", 5, 3), ("32767x12", 20, 12),
@@ -59,7 +59,7 @@ import Vips
         #expect(covered(image) == [40 - width, 20 - height, width, height])
     }
 
-    /// Each pixel is that of the tile that lies there, counted from where one of them is.
+    /// Each pixel is that of the tile at its position, counted from the origin of one tile.
     @Test(arguments: [
         (Gravity?.none, 0, 0, 0, 0), (.none, -1, -1, 32, 15), (Gravity("center"), 0, 0, 16, 8),
         (Gravity("southeast"), 2, 1, 31, 15), (.none, 100, 100, 100, 100),
@@ -100,7 +100,7 @@ import Vips
         }
     }
 
-    /// A mode changes what the overlay covers, and nothing beside it.
+    /// A mode affects only pixels that the overlay covers.
     @Test func aModeEndsWhereTheOverlayEnds() throws {
         for mode in BlendMode.allCases {
             let overlay = Overlay(url: "", x: 5, y: 5, mode: mode)

@@ -7,7 +7,7 @@ import Vips
 @testable import Transforming
 
 @Suite struct PNGTests {
-    /// Nothing is lost, whatever the filter, the level and the way.
+    /// Lossless for every filter, level and encoding path.
     @Test(arguments: PixelPlane.Bands.allCases, [1, 6, 12, nil])
     func pixelsComeBack(bands: PixelPlane.Bands, compression: Int?) throws {
         for format in [ImageFormat.png, .jpeg] {

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 import Vips
 
-/// What a GIF, a TIFF and a JPEG XL have, by the numbers in the files and by tools of others.
+/// Features of GIF, TIFF and JPEG XL results, read from the files and by independent tools.
 @Suite struct PaletteAndPageTests {
     private let waves = Source(120, 90, format: .jpeg) { x, y, band in
         (x * x / 50 + y * (band + 1) + (x * 7_919 + y * 104_729) % 5) % 256
@@ -44,7 +44,7 @@ import Vips
         #expect(colors(try made(waves, .gif)) > 128)
     }
 
-    /// The flags of the image descriptor (GIF89a, 20), which follows a comment-free head.
+    /// The flags of the image descriptor (GIF89a, 20), after a header without comments.
     @Test func aProgressiveGIFIsInterlaced() throws {
         for isProgressive in [false, true] {
             let bytes = try made(waves, .gif) { $0.isProgressive = isProgressive }.bytes
@@ -61,8 +61,7 @@ import Vips
         for step in 0..<8 {
             #expect(image.pixel(step * 8 + 4, 16)[3] == (step * 36 >= 128 ? 255 : 0), "\(step)")
         }
-        // Of many colors: where the palette has room, libvips makes a color transparent that no
-        // pixel has.
+        // With many colors: if the palette has room, libvips declares an unused color transparent.
         let opaque = Source(64, 64, .rgba) { x, y, band in
             band == 3 ? 255 : (x * (band + 2) * 4 + y * (3 - band) * 4) % 256
         }
@@ -105,7 +104,7 @@ import Vips
 
     // MARK: - JPEG XL
 
-    /// Of all forms that the size has in the header: by eights, by a ratio, of few bits or many.
+    /// Every form of the size in the header: in eighths, by a ratio, with few bits or many.
     @Test(arguments: [
         (1, 1), (8, 8), (256, 256), (40, 32), (48, 40), (40, 30), (160, 90), (300, 200), (513, 7),
         (2_000, 3), (257, 255), (64, 32), (3, 9_000),
@@ -124,7 +123,7 @@ import Vips
         }
     }
 
-    /// Also the lowest ones, which libjxl has no distance for.
+    /// Also the lowest qualities, for which libjxl defines no distance.
     @Test func moreQualityIsALargerJPEGXL() throws {
         let counts = try [0, 30, 60, 90, 100].map {
             try made(waves, .jxl, quality: $0).bytes.count

@@ -7,9 +7,9 @@ import Zimg
 @testable import Transforming
 
 @Suite struct PlaneSamplerTests {
-    /// Samples that say their row or column come from the place that is asked for. zimg 3.0.4 by
-    /// itself is 8 rows off where few of many rows are looked at, and leaves samples out where few
-    /// columns become more and rows fewer.
+    /// Samples that encode their row or column come from the requested position. zimg 3.0.4 alone
+    /// is off by 8 rows if few of many rows are sampled, and skips samples if columns are enlarged
+    /// while rows are reduced.
     @Test(arguments: [false, true])
     func samplesAreThoseOfTheirPlace(byColumn: Bool) throws {
         let sampler = PlaneSampler(graphs: ZimgGraphCache(), cancellation: CancellationFlag())
@@ -33,7 +33,7 @@ import Zimg
                 let step = part.extent / Double(made)
                 let wanted = part.start + (Double(index) + 0.5) * step - 0.5
                 let reach = 3 * max(1, step) + 1
-                // Near an edge the filter looks beyond it.
+                // Near an edge the filter extends beyond it.
                 let isInside = wanted > reach && wanted < Double(count) - 1 - reach
                 let error = abs(Double(sampled.bytes[place]) - wanted)
                 #expect(error < (isInside ? 2 : reach + 3), "\(region) of \(plane.size) to \(size)")
@@ -65,8 +65,8 @@ import Zimg
         return (Double.random(in: 0...(Double(side) - extent), using: &random), extent)
     }
 
-    /// The part begins where vectors want it, in a plane that does not; its last row ends before
-    /// the last vector does.
+    /// The part begins at a vector-aligned address in a plane that doesn't; its last row ends
+    /// before the last vector does.
     @Test func aPartThatIsAlignedByChanceIsReadToItsEndOnly() throws {
         let sampler = PlaneSampler(graphs: ZimgGraphCache(), cancellation: CancellationFlag())
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 28 + 4 * 128, alignment: 64)

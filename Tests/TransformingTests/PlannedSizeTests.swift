@@ -4,7 +4,7 @@ import StageKit
 import TestKit
 import Testing
 
-/// What is planned of a job is what the stage makes: random sizes through all of it.
+/// The planned size of a job equals the actual result: random sizes and steps.
 @Suite struct PlannedSizeTests {
     @Test(arguments: 0..<200)
     func aResultIsAsLargeAsPlanned(number: Int) throws {

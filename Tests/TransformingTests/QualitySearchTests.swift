@@ -3,7 +3,7 @@ import Testing
 @testable import Transforming
 
 @Suite struct QualitySearchTests {
-    /// Whatever is asked for, and whichever qualities fit.
+    /// For every requested quality and every set of qualities that fit.
     @Test func theBestOfEverySecondQualityIsFoundInSixAttempts() {
         for asked in 0...100 {
             for fitting in -1..<max(0, asked) {
@@ -15,7 +15,7 @@ import Testing
                 }
                 #expect(attempts.count <= 6 && attempts.allSatisfy { $0 < asked })
                 #expect(best == (fitting < 0 || asked == 0 ? nil : fitting / 2 * 2))
-                // Nothing fits: that is known of the lowest one.
+                // If nothing fits, the lowest quality was tried.
                 if best == nil, asked > 0 { #expect(attempts.last == 0) }
             }
         }

@@ -43,7 +43,7 @@ import Zimg
         #expect(error?.details == ["step": "acme.denoise"])
     }
 
-    /// Overlays come with pixels of their own.
+    /// An overlay needs pixels of its own.
     @Test func eachStepOfOursHasPixels() {
         let box = PixelSize(width: 4, height: 4)
         let steps: [TransformStep] = [
@@ -70,9 +70,9 @@ import Zimg
         #expect(error?.code == .cancelled)
     }
 
-    /// Space is asked for right before pixels are computed. libvips asks whether to stop on a
-    /// thread beside those that compute: on a busy machine all may be computed before that thread
-    /// is scheduled. So the job is done, and cancelled, a hundred times at most.
+    /// Space is reserved right before pixels are computed. libvips polls for cancellation on a
+    /// separate thread: on a busy machine everything may be computed before that thread is
+    /// scheduled. So the job is run and cancelled up to a hundred times.
     @Test(arguments: [ImageFormat.jpeg, .png, .webp])
     func aBigJobStopsWhenItIsCancelledMidway(format: ImageFormat) throws {
         var error: ImageError?
@@ -92,7 +92,7 @@ import Zimg
         #expect(error?.code == .cancelled)
     }
 
-    /// The same of a step alone.
+    /// The same for a single step.
     @Test func whatAStepHasComputedStopsToo() throws {
         try VipsLibrary().exclusively {
             let cancellation = CancellationFlag()

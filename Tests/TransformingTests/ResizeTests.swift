@@ -38,7 +38,7 @@ import Vips
     }
 
     @Test func fillCutsTheMiddleOut() throws {
-        // Columns 0 to 199 have their number as value; the middle 100 are wanted, halved.
+        // Columns 0 to 199 have their number as value; the middle 100 are selected and halved.
         let ramp = Source(200, 100) { x, _, _ in x }
         let result = try transform(ramp, [.resize(box(50, 50), .fill)])
         #expect(result.size == box(50, 50))
@@ -53,8 +53,8 @@ import Vips
         #expect(result.quarters == [0, 1, 2, 3])
     }
 
-    /// Ramps are what a resize must not move: each result has the value of its center, where the
-    /// filter's three lobes do not reach beyond the edges.
+    /// A resize must not shift ramps: each result has the value of its center, as long as the
+    /// filter's three lobes do not extend beyond the edges.
     @Test(arguments: [
         (250, 100), (250, 99), (250, 249), (250, 33), (250, 7), (100, 250), (99, 100),
     ])
@@ -72,7 +72,8 @@ import Vips
         }
     }
 
-    /// The decoder made 2725 columns 681.25, in 682; the ramp is in columns of the source.
+    /// The decoder reduced 2725 columns to 681.25, stored in 682; the ramp is in columns of the
+    /// source.
     @Test func aReducedSourceCountsAsItsFullSizeAndNothingMoves() throws {
         var source = Source(682, 557) { x, _, _ in (x * 255 + 340) / 681 }
         source.info.size = box(2725, 2225)
@@ -122,7 +123,8 @@ import Vips
         #expect(empty?.code == .stepFailed)
     }
 
-    /// A strip becomes far larger than its box before it is cut: only what is kept counts.
+    /// A narrow strip becomes far larger than its box before it is cropped: only the kept part
+    /// counts.
     @Test(arguments: [
         TransformStep.resize(PixelSize(width: 100, height: 100), .fill),
         .resizeTo(

@@ -4,9 +4,9 @@ import Messages
 import Testing
 import Vips
 
-/// Round corners and borders, each pixel against a count of points in it.
+/// Rounded corners and borders, each pixel compared with a count of sample points inside the shape.
 @Suite struct RoundStepTests {
-    /// A rectangle with round corners as a question: is a point in it?
+    /// A rounded rectangle as a point-in-shape test.
     private struct Shape {
         let size: PixelSize
         let inset: Double
@@ -42,7 +42,7 @@ import Vips
         return Double(count) / Double(Self.side * Self.side)
     }
 
-    /// Colors of what is hardly seen are lost in its alpha: what is compared is what is seen.
+    /// Colors of almost transparent pixels are imprecise, so premultiplied values are compared.
     private func difference(_ result: Transformed, _ wanted: ScalarImage) -> Double {
         ScalarImage(result).premultiplied.difference(from: wanted)
     }
@@ -67,7 +67,8 @@ import Vips
         #expect(result.header.hasAlpha)
     }
 
-    /// The border is between two such rectangles, half its width on either side of its middle.
+    /// The border lies between two such rectangles, half its width on either side of its center
+    /// line.
     @Test(
         arguments: [
             (8.0, 1.0, .all, 0xFFFF_0000), (9, 3, .all, 0xFF00_0000), (10, 2.5, .all, 0x8020_40F0),
@@ -117,7 +118,7 @@ import Vips
         #expect(TransformStep.round(radius: 1, border: 8.5).size(after: source.info.size) == nil)
     }
 
-    /// A large radius is no less exact, and rows without a corner are not looked at.
+    /// A large radius is equally exact, and rows without a corner are skipped.
     @Test func aLargeCircleIsRound() throws {
         let source = Source(1_000, 1_000, .gray) { _, _, _ in 255 }
         let image = ScalarImage(try transform(source, [.round(radius: 500)]))

@@ -2,8 +2,8 @@ import ImageModel
 import Messages
 import TestKit
 
-/// Pixels in plain numbers: red, green, blue and alpha of 0 to 255. What a test holds a step
-/// against is reckoned with them, sample by sample.
+/// Pixels as floating-point numbers: red, green, blue and alpha from 0 to 255. Tests compute the
+/// expected result of a step with them, sample by sample.
 struct ScalarImage {
     let width: Int
     let height: Int
@@ -30,7 +30,7 @@ struct ScalarImage {
         }
     }
 
-    /// A pixel; beyond the edges that of the edge.
+    /// A pixel; beyond the edges, the edge is repeated.
     func at(_ x: Int, _ y: Int) -> [Double] {
         pixels[min(max(0, y), height - 1) * width + min(max(0, x), width - 1)]
     }
@@ -49,7 +49,7 @@ struct ScalarImage {
         }
     }
 
-    /// Sums of pixels around each, by weights of offsets.
+    /// Weighted sums of the pixels around each, with weights by offset.
     func sum(_ weights: [(x: Int, y: Int, weight: Double)]) -> ScalarImage {
         ScalarImage(width, height) { x, y in
             var sum = [0.0, 0, 0, 0]
@@ -61,8 +61,7 @@ struct ScalarImage {
         }
     }
 
-    /// The largest difference of samples, which are cut to 0 to 255 first; infinite for another
-    /// size.
+    /// The largest difference of samples, clipped to 0 to 255; infinite if the sizes differ.
     func difference(from other: ScalarImage) -> Double {
         guard (width, height) == (other.width, other.height) else { return .infinity }
         return zip(pixels, other.pixels).reduce(0) { worst, pair in
@@ -75,7 +74,7 @@ struct ScalarImage {
 }
 
 extension Source {
-    /// Any colors, and alpha that is never so little that colors are lost in it.
+    /// Random colors, with alpha that is never too low for accurate colors.
     static func noise(_ width: Int, _ height: Int, _ bands: PixelPlane.Bands) -> Source {
         var random = SeededGenerator(seed: 5)
         let count = Int(bands.rawValue)

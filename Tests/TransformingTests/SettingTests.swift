@@ -3,7 +3,7 @@ import Messages
 import Testing
 import Vips
 
-/// What settings of encoders make, by the numbers that the files themselves have.
+/// The effects of encoder settings, read from the files themselves.
 @Suite struct SettingTests {
     private let waves = Source(120, 90, format: .jpeg) { x, y, band in
         (x * x / 50 + y * (band + 1) + (x * 7919 + y * 104_729) % 5) % 256
@@ -13,7 +13,7 @@ import Vips
         band == 3 ? (x < 32 ? 0 : 255) : (x * 4 + y * band) % 256
     }
 
-    /// What no encoder foresees, from 0 to 255.
+    /// Incompressible noise from 0 to 255.
     private static func noise(_ x: Int, _ y: Int, _ band: Int) -> Int {
         var state = UInt64(x * 4_096 + y * 8 + band + 1) &* 0x9E37_79B9_7F4A_7C15
         state ^= state >> 29
@@ -59,7 +59,7 @@ import Vips
         segments(bytes).filter { $0.marker == 0xC4 }.reduce(0) { $0 + $1.data.count }
     }
 
-    /// By planes, and by pixels.
+    /// From planes, and from pixels.
     private var ways: [Source] {
         let planar = Source.planar(120, 90, blue: 100, red: 170) { x, y in
             (x * x / 50 + y * 2 + (x * 7919 + y * 104_729) % 5) % 256
@@ -144,7 +144,7 @@ import Vips
         }
     }
 
-    /// An encoder may leave alpha out; what is said of the image goes by what it wrote.
+    /// An encoder may drop alpha; the image properties reflect what it wrote.
     @Test func aPaletteKeepsTransparency() throws {
         let result = try made(clear, output(.png) { $0.colors = 256 })
         #expect(result.header.hasAlpha && result.pixel(3, 3)[3] == 0)

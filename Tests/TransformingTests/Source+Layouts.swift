@@ -1,10 +1,10 @@
 import ImageModel
 import Messages
 
-/// The same pixels in the other ways in which decoders leave them.
+/// The same pixels in the other layouts that decoders produce.
 extension Source {
-    /// Planes as a JPEG has them: colors in half the columns and rows, alike everywhere, so that
-    /// no filter changes them. Every plane's rows are padded.
+    /// Planes as in a JPEG: chroma with half the columns and rows, constant, so that no filter
+    /// changes it. Every plane has row padding.
     static func planar(
         _ width: Int, _ height: Int, blue: Int = 128, red: Int = 128,
         _ luma: (_ x: Int, _ y: Int) -> Int
@@ -17,14 +17,14 @@ extension Source {
         source.append(half) { _, _ in blue }
         source.append(half) { _, _ in red }
         for plane in 1...2 {
-            // Of an odd side the last sample stands for one pixel.
+            // For an odd side, the last sample covers one pixel.
             source.layout.planes[plane].activeWidth = Double(width) / 2
             source.layout.planes[plane].activeHeight = Double(height) / 2
         }
         return source
     }
 
-    /// One plane more, behind the others.
+    /// Appends a plane after the others.
     private mutating func append(_ size: PixelSize, _ sample: (_ x: Int, _ y: Int) -> Int) {
         let stride = (size.width / 64 + 1) * 64
         layout.planes.append(
@@ -45,7 +45,7 @@ extension Source {
         return colors.map { Int($0.rounded()) }
     }
 
-    /// Stored as it is, and to be turned clockwise by a quarter to be displayed.
+    /// The same stored pixels, displayed with a clockwise quarter turn.
     var turned: Source {
         var source = self
         source.layout.orientation = Orientation(exif: 6)
@@ -53,7 +53,7 @@ extension Source {
         return source
     }
 
-    /// Interleaved pixels, so many bytes of something else behind every row.
+    /// Interleaved pixels with `count` bytes of padding after every row.
     func padded(by count: Int) -> Source {
         var source = self
         let row = layout.planes[0].stride
@@ -66,10 +66,10 @@ extension Source {
         return source
     }
 
-    /// What is no pixel.
+    /// The value of padding bytes.
     private static let padding: UInt8 = 238
 
-    /// One pixel of interleaved, unpadded ones: three colors, and alpha where it has some.
+    /// One pixel of interleaved, unpadded ones: three colors, and alpha if there is any.
     func pixel(_ x: Int, _ y: Int) -> [Int] {
         let count = Int(layout.planes[0].bands.rawValue)
         let start = y * layout.planes[0].stride + x * count

@@ -1,13 +1,13 @@
 import ImageModel
 import Messages
 
-/// Pixels as a decoder would hand them over.
+/// Pixels as a decoder would pass them on.
 struct Source {
     var samples: [UInt8]
     var layout: PixelLayout
     var info: ImageInfo
 
-    /// A source that was not reduced, each sample as the closure says.
+    /// An unreduced source, each sample computed by the closure.
     init(
         _ width: Int, _ height: Int, _ bands: PixelPlane.Bands = .rgb,
         format: ImageFormat = .png, _ sample: (_ x: Int, _ y: Int, _ band: Int) -> Int

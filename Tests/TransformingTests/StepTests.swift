@@ -78,7 +78,7 @@ import Testing
         #expect(many.size == PixelSize(width: 10, height: 10))
     }
 
-    /// A partly filled column at the right lies at the left after a flip, where it must not count.
+    /// A partly filled column at the right is at the left after a flip, where it must not count.
     @Test(arguments: [
         TransformStep.flip(horizontal: true, vertical: true),
         .rotate(Rotation(degreesClockwise: 180)), .rotate(Rotation(degreesClockwise: 90)),
@@ -89,7 +89,7 @@ import Testing
         source.info.size = PixelSize(width: 1001, height: 501)
         source.layout.planes[0].activeWidth = 100.1
         source.layout.planes[0].activeHeight = 50.1
-        // Each 10 columns of the result are about one of the source, and white is a tenth of one.
+        // Each 10 columns of the result cover about one of the source, and white is a tenth of one.
         let result = try transform(source, [step])
         let white = result.samples.count { $0 > 128 }
         #expect(Double(white) / Double(result.samples.count) < 0.02)

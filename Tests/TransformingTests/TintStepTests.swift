@@ -3,14 +3,14 @@ import Messages
 import Testing
 import Vips
 
-/// A color laid over an image, each mode against the formula of its definition.
+/// A color blended onto an image, each mode compared with its defining formula.
 @Suite struct TintStepTests {
     private static let colors: [Color] = [
         Color(argb: 0xFF30_A0E0), Color(argb: 0x80E0_2060), Color(argb: 0xFF00_FF80),
         Color(argb: 0xC080_8080), Color(argb: 0xFF00_0000), .white,
     ]
 
-    /// What is seen is compared: a color of little alpha has few digits.
+    /// Premultiplied values are compared, as colors with low alpha are imprecise.
     @Test(arguments: BlendMode.allCases, PixelPlane.Bands.allCases)
     func eachModeIsItsFormula(mode: BlendMode, bands: PixelPlane.Bands) throws {
         let source = Source.noise(23, 17, bands)

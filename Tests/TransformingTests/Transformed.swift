@@ -7,7 +7,7 @@ import Testing
 import Transforming
 import Vips
 
-/// A transformation that went well, its bytes read from the block that the outcome names.
+/// A successful transformation, with the bytes read from the block in the outcome.
 struct Transformed {
     let image: EncodedImage
     let bytes: [UInt8]
@@ -34,20 +34,20 @@ struct Transformed {
 }
 
 extension Transformed {
-    /// Decodes what the stage made, and checks that the facts fit the bytes.
+    /// Decodes the result, and checks that the reported properties match the bytes.
     init(_ image: EncodedImage, _ bytes: [UInt8]) throws {
         self = try read(image, bytes)
         #expect(size == image.info.size)
         #expect(header.hasAlpha == image.info.hasAlpha)
         #expect(ImageFormat.sniff(bytes, tail: []) == image.info.format)
-        // What the cache reads.
+        // The header as the cache reads it.
         #expect(ImageHeader(bytes.span)?.format == image.info.format)
         #expect(ImageHeader(bytes.span)?.size == image.info.size)
     }
 }
 
-/// Runs the stage and checks what holds for every job: one block for a result, none for an error,
-/// and facts that fit the bytes.
+/// Runs the stage and checks the invariants of every job: one block for a result, none for an
+/// error, and properties that match the bytes.
 func transform(
     _ source: Source, _ steps: [TransformStep], output: OutputOptions = OutputOptions(),
     limits: ImageLimits = ImageLimits(), space: HeapSpace = HeapSpace(),
@@ -71,7 +71,7 @@ func transform(
                 work, pixels: pixels, overlays: layers, output: space, cancellation: cancellation)
         }
         #expect(space.outstanding == 1)
-        // What the coordinator holds the outcome against.
+        // The check that the coordinator applies to the outcome.
         #expect(work.mayBecome(image.info.size))
         #expect(work.resultFormat(hasAlpha: image.info.hasAlpha) == image.info.format)
         return try Transformed(image, space.bytes(image.reference))
@@ -81,7 +81,7 @@ func transform(
     }
 }
 
-/// The error with which a job ends.
+/// The error with which a job fails.
 func failure(
     _ source: Source, _ steps: [TransformStep], output: OutputOptions = OutputOptions(),
     limits: ImageLimits = ImageLimits(), space: HeapSpace = HeapSpace()
@@ -92,7 +92,7 @@ func failure(
 }
 
 private func read(_ image: EncodedImage, _ bytes: [UInt8]) throws -> Transformed {
-    // libvips reads PPM, and no PAM.
+    // libvips reads PPM but not PAM.
     let readable =
         image.info.format == .pam
         ? try Tool.run(

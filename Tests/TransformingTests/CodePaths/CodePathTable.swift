@@ -1,12 +1,12 @@
 import TestKit
 import Zimg
 
-/// How far each code path is from the portable one, and on which processor.
+/// The largest difference of each code path from the portable one, and on which processor.
 struct CodePathTable {
     private struct Row {
         var geometries = 0
         var differing = 0
-        /// By bytes of a sample.
+        /// By bytes per sample.
         var worst = [1: 0, 2: 0]
         var example = ""
     }
@@ -26,7 +26,7 @@ struct CodePathTable {
 
     func worst(_ path: ZimgCodePath) -> Int { rows[path]?.worst.values.max() ?? 0 }
 
-    /// Of which geometry that path is furthest from the portable one.
+    /// The geometry with the largest difference from the portable path.
     func example(_ path: ZimgCodePath) -> String { rows[path]?.example ?? "" }
 
     func print() {
@@ -43,7 +43,7 @@ struct CodePathTable {
         }
     }
 
-    /// The name of the processor, and which of the features that matter here it has.
+    /// The name of the processor and its relevant features.
     static var processor: String {
         let lines = (FileBytes.text("/proc/cpuinfo") ?? "").split(separator: "\n")
         func value(_ name: String) -> String {

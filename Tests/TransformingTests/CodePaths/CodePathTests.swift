@@ -7,14 +7,14 @@ import Zimg
 
 @testable import Transforming
 
-/// Every code path of zimg that this processor has, against its portable code.
+/// Every zimg code path that this processor supports, compared with the portable one.
 @Suite struct CodePathTests {
     private static let rounds = CurrentProcess.environment("IMAGEBUS_LONG") == "1" ? 60_000 : 2000
     private static let paths = ZimgCodePath.allCases.filter(\.isAvailable)
 
-    /// zimg resamples in whole numbers, with coefficients of 16 bits and sums that do not overflow:
-    /// so all code paths give the same bits, and nothing less is accepted of what is used. AVX-512
-    /// is used nowhere; what it gives is in the table.
+    /// zimg resamples in integers, with 16-bit coefficients and sums that do not overflow, so all
+    /// code paths must produce the same bits. AVX-512 is not used; its results are only in the
+    /// table.
     @Test func everyCodePathInUseGivesTheBitsOfPortableCode() throws {
         var random = SeededGenerator(seed: 11)
         let noise = NoiseSamples(count: 1 << 16, &random)
@@ -35,9 +35,9 @@ import Zimg
         }
     }
 
-    /// Where columns and rows are sampled one after the other, zimg's code of one pass is the
-    /// measure, in its portable form. Rounding the first pass adds up to half a step, which the
-    /// second weighs by at most 2, and rounds itself: 2 steps. Seen: 1 of 255, 2 of 65,535.
+    /// If columns and rows are sampled one after the other, the reference is zimg's one-pass code
+    /// in its portable form. Rounding the first pass adds up to half a step, which the second
+    /// weighs by at most 2, and rounds itself: 2 steps. Measured: 1 of 255, 2 of 65,535.
     @Test func whatIsSplitIsWhatOnePassWouldGive() throws {
         var random = SeededGenerator(seed: 12)
         let noise = NoiseSamples(count: 1 << 16, &random)
@@ -62,7 +62,7 @@ import Zimg
         #expect(split > Self.rounds / 20)
     }
 
-    /// Colors are converted in floating point, where a fused multiplication rounds once instead of
+    /// Colors are converted in floating point, where a fused multiply-add rounds once instead of
     /// twice: one step of 255.
     @Test func colorsOfEveryCodePathAreThoseOfPortableCode() throws {
         var random = SeededGenerator(seed: 13)
@@ -101,7 +101,7 @@ import Zimg
         try sampler.sample(plane, geometry.region, to: geometry.target)
     }
 
-    /// The filters of `PlaneSampler`, and nothing else of it.
+    /// The filters of `PlaneSampler` without its other logic.
     private static func onePass(_ plane: Plane, _ geometry: RandomGeometry) throws -> Plane {
         let (part, size) = (geometry.region, geometry.target)
         let isReduced = part.width > Double(size.width) || part.height > Double(size.height)

@@ -3,7 +3,7 @@ import TestKit
 
 @testable import Transforming
 
-/// Random samples, made once, of which planes take pieces.
+/// Random samples, generated once, from which planes are cut.
 struct NoiseSamples {
     private let all: [UInt8]
     private let soft: [UInt8]
@@ -12,11 +12,11 @@ struct NoiseSamples {
         all = (0..<(count / 8)).flatMap { _ in
             withUnsafeBytes(of: random.next()) { Array($0) }
         }
-        // Of samples of 2 bytes, both bytes are in this range.
+        // For samples of 2 bytes, both bytes are in this range.
         soft = all.map { 64 + $0 / 2 }
     }
 
-    /// A plane of its own for a geometry.
+    /// A new plane for a geometry.
     func plane(_ geometry: RandomGeometry, _ random: inout SeededGenerator) -> Plane {
         let plane = Plane(geometry.plane, depth: geometry.depth)
         let row = geometry.plane.width * geometry.depth

@@ -4,7 +4,7 @@ import ImageModel
 @testable import Transforming
 
 extension Plane {
-    /// The largest difference between two samples of one place; of 16 bits in units of 1/65,535.
+    /// The largest difference between two corresponding samples; for 16 bits in units of 1/65,535.
     func worstDifference(from other: Plane) -> Int {
         let row = size.width * depth
         return (0..<size.height).reduce(0) { worst, y in

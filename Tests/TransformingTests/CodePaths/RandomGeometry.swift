@@ -3,14 +3,15 @@ import TestKit
 
 @testable import Transforming
 
-/// A part of a plane and the size that it is sampled to, as chance has it. Every second one reduces
-/// by 1.9 to 2.6 in both directions.
+/// A random part of a plane and the size to which it is sampled. Every second one reduces by 1.9 to
+/// 2.6 in both directions.
 struct RandomGeometry: CustomStringConvertible {
     let plane: PixelSize
     let depth: Int
     let region: ActiveRegion
     let target: PixelSize
-    /// Samples keep away from black and white, so that nothing is cut off between two passes.
+    /// Whether samples keep away from black and white, so that nothing is clipped between two
+    /// passes.
     let isSoft: Bool
 
     init(_ random: inout SeededGenerator) {
@@ -35,7 +36,7 @@ struct RandomGeometry: CustomStringConvertible {
         Int.random(in: 1...(random.happens(10) ? 1100 : 260), using: &random)
     }
 
-    /// All of a side, a part of any size, or one of few samples.
+    /// The whole side, a part of any size, or one of few samples.
     private static func part(
         _ side: Int, _ random: inout SeededGenerator
     ) -> (start: Double, extent: Double) {
