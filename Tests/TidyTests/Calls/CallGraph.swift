@@ -1,4 +1,4 @@
-/// Which files of one target call into which others of it.
+/// The calls between the files of one target.
 struct CallGraph {
     let paths: [String]
     let edges: [[Int]]
@@ -16,8 +16,8 @@ struct CallGraph {
         }
     }
 
-    /// Files each of which calls, in the end, all others of them: the largest such set, sorted.
-    /// (Kosaraju: in the order in which a first search leaves them, against the arrows.)
+    /// The largest set of files each of which calls, directly or indirectly, all others, sorted.
+    /// (Kosaraju: in the order in which a first search leaves them, against the edges.)
     var largestKnot: [String] {
         var left: [Int] = []
         var seen = Array(repeating: false, count: paths.count)

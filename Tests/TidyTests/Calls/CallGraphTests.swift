@@ -1,8 +1,8 @@
 import Testing
 
-/// Files that call each other in a circle can only be understood together.
+/// Files that call each other in a cycle can only be understood together.
 @Suite struct CallGraphTests {
-    /// Files of the largest circle in a target of `Sources/Core`.
+    /// The maximum number of files in a cycle in a target of `Sources/Core`.
     private static let filesMax = 8
 
     @Test func noCircleOfCallsInCoreIsLarge() throws {

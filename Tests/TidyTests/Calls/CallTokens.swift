@@ -1,12 +1,12 @@
-/// The words and marks of Swift code, enough of them to see declarations and calls.
+/// The tokens of Swift code, detailed enough to recognize declarations and calls.
 struct CallToken: Equatable {
     let text: String
-    /// Whether nothing stands between it and the token before.
+    /// Whether no whitespace separates it from the previous token.
     let isAttached: Bool
 
     var isWord: Bool { text.first.map { $0.isLetter || $0 == "_" } ?? false }
 
-    /// Of code without comments and literals.
+    /// The tokens of code without comments and literals.
     static func all(of code: [String]) -> [CallToken] {
         var tokens: [CallToken] = []
         for line in code {

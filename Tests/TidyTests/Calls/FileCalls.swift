@@ -1,15 +1,16 @@
-/// The functions that the types of one file declare, and those of the same types that it calls, as
-/// its text shows them.
+/// The functions declared by the types of one file, and the functions of the same types that it
+/// calls, recognized by their text.
 ///
-/// A function is known by its type, its name and its first label. Only calls without a receiver,
-/// or with `self` or `Self`, are looked at: a value cannot call back who holds it, so files that
-/// need each other are those of one type. Initialisers, operators and properties are left out.
+/// A function is identified by its type, its name and its first label. Only calls without a
+/// receiver, or with `self` or `Self`, are considered: a value can't call back its owner, so
+/// mutually dependent files belong to one type. Initializers, operators and properties are left
+/// out.
 struct FileCalls {
     /// A function as its callers write it.
     struct Function: Hashable {
         let type: String
         let name: String
-        /// `_` where there is none, empty where nothing is passed.
+        /// `_` for an unlabeled argument, empty without arguments.
         let label: String
     }
 
@@ -44,7 +45,7 @@ struct FileCalls {
         }
     }
 
-    /// The last part of a name such as `A.B`; `nil` for `class func` and the like.
+    /// The last component of a name such as `A.B`; `nil` for `class func` and the like.
     private static func typeName(after index: Int, in tokens: [CallToken]) -> String? {
         var (place, name): (Int, String?) = (index + 1, nil)
         while place < tokens.count, tokens[place].isWord {
@@ -55,7 +56,7 @@ struct FileCalls {
         return name.flatMap { ["func", "var", "let", "subscript"].contains($0) ? nil : $0 }
     }
 
-    /// A declaration or a call whose parentheses open there.
+    /// Records the declaration or call whose parenthesis opens at `index`.
     private mutating func note(at index: Int, in tokens: [CallToken], _ type: String) {
         guard let start = Self.name(before: index, in: tokens) else { return }
         let function = Function(
@@ -74,7 +75,8 @@ struct FileCalls {
         return tokens[start - 1].isAttached && ["self", "Self"].contains(tokens[start - 2].text)
     }
 
-    /// The name that the parentheses follow; generic parameters of a declaration stand in between.
+    /// The index of the name before the parenthesis; generic parameters of a declaration are
+    /// skipped.
     private static func name(before index: Int, in tokens: [CallToken]) -> Int? {
         var place = index - 1
         if place > 0, tokens[place].text == ">" {

@@ -1,10 +1,10 @@
-/// What docker/compose.yaml mounts, read as text in the form that ours has: sections at the margin,
-/// services and volumes two spaces in, a list of mounts six spaces in.
+/// The mounts in docker/compose.yaml, read as text in our form: sections at the margin, services
+/// and volumes indented by two, a list of mounts indented by six.
 struct ComposeFile {
     private(set) var services: [String] = []
     private(set) var mounts: Set<Mount> = []
     private(set) var owners: Set<VolumeOwner> = []
-    /// Mounts in a form that is not known here: of the host, of another type.
+    /// Mounts in an unsupported form: of the host, or of another type.
     private(set) var strange: [String] = []
 
     private var section = ""

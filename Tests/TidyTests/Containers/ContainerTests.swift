@@ -6,7 +6,7 @@ import Testing
     @Test func composeMountsWhatTheTableSays() throws {
         let table = MountTable(markdown: try #require(files.text(of: "docker/README.md")))
         let compose = ComposeFile(yaml: try #require(files.text(of: "docker/compose.yaml")))
-        // The output of the example is its own affair.
+        // The output volume belongs to the example.
         let mounts = compose.mounts.filter { $0.volume != "thumbnails" }
         #expect(mounts.sorted() == table.mounts.sorted())
         #expect(compose.strange == [])
@@ -23,7 +23,7 @@ import Testing
         #expect(compose.owners == table.owners.filter { !Self.lasting.contains($0.volume) })
     }
 
-    /// What outlives the stack is no tmpfs: its owner is that of the directory in the image.
+    /// Persistent volumes aren't tmpfs: their owner is that of the directory in the image.
     private static let lasting: Set = ["cache", "identity"]
 
     @Test func whatOutlivesTheStackHasTheOwnerOfTheTableInItsImage() throws {

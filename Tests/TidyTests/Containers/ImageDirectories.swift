@@ -1,5 +1,5 @@
-/// Whose the directories are that docker/Dockerfile makes, read as text in the form that ours has:
-/// one `install --directory --owner=… --group=… --mode=… PATH` a line.
+/// The owners of the directories created by docker/Dockerfile, read as text in our form: one
+/// `install --directory --owner=… --group=… --mode=… PATH` per line.
 struct ImageDirectories {
     /// By target and path: `4100:4100 0700`.
     private(set) var owners: [String: [String: String]] = [:]
@@ -16,7 +16,7 @@ struct ImageDirectories {
         }
     }
 
-    /// What is not said is `?`, which no table has.
+    /// Missing options are `?`, which no table contains.
     private static func owner(_ words: ArraySlice<Substring>) -> String {
         func value(_ option: String) -> String {
             words.first { $0.hasPrefix(option) }.map { String($0.dropFirst(option.count)) } ?? "?"

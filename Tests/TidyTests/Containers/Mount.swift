@@ -1,4 +1,4 @@
-/// One directory that one service of the stack of containers has.
+/// A directory mounted by one service of the containerized stack.
 struct Mount: Hashable, Comparable, CustomStringConvertible {
     let service: String
     let volume: String
@@ -10,7 +10,7 @@ struct Mount: Hashable, Comparable, CustomStringConvertible {
     static func < (left: Mount, right: Mount) -> Bool { left.description < right.description }
 }
 
-/// Who owns a directory in shared memory, and who reads it: `4100:4120 2750`.
+/// Owner and readers of a directory in shared memory: `4100:4120 2750`.
 struct VolumeOwner: Hashable {
     let volume: String
     let owner: String

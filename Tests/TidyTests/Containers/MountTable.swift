@@ -1,10 +1,10 @@
-/// The table of docker/README.md: who has which directory. It is the one place that says so;
-/// compose.yaml is compared with it here, and what containers have in docker/test.
+/// The table of mounts in docker/README.md, the authoritative source: compose.yaml is compared with
+/// it here, and the mounts of running containers in docker/test.
 struct MountTable {
     private(set) var mounts: Set<Mount> = []
     private(set) var owners: Set<VolumeOwner> = []
 
-    /// Rows whose first cell is a volume in a code span and whose second one is a path.
+    /// Reads rows whose first cell is a volume in a code span and whose second one is a path.
     init(markdown: String) {
         for line in markdown.split(separator: "\n") {
             let cells = line.split(separator: "|", omittingEmptySubsequences: false).map(Self.plain)

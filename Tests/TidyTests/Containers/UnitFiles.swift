@@ -1,4 +1,5 @@
-/// What the units in systemd/ bind, and who owns what their tmpfiles make.
+/// The bind mounts of the units in systemd/, and the owners of the directories that tmpfiles
+/// create.
 struct UnitFiles {
     /// By path: `4103:4113 2750`.
     private(set) var owners: [String: String] = [:]
@@ -21,7 +22,7 @@ struct UnitFiles {
         return mounts
     }
 
-    /// Reads `sysusers` for numbers and `tmpfiles` for directories; root's are left out.
+    /// Reads numeric IDs from `sysusers` and directories from `tmpfiles`; root's are left out.
     init(sysusers: String, tmpfiles: String) {
         for line in sysusers.split(separator: "\n") where !line.hasPrefix("#") {
             let words = line.split(separator: " ")

@@ -1,6 +1,6 @@
 import Testing
 
-/// The units and the containers are one table twice.
+/// The units and the containers implement the same table.
 @Suite struct UnitTests {
     private static let root = "/run/imagebus/"
     private static let services = [

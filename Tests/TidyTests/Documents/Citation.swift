@@ -1,11 +1,11 @@
-/// One section sign in a line, with the number behind it and the document that it belongs to.
+/// A section sign in a line, with the number after it and the cited document.
 struct Citation: Equatable {
     enum Document: Hashable {
-        /// The word in front of the sign, such as `PROTOCOL`.
+        /// The word before the sign, such as `PROTOCOL`.
         case named(String)
-        /// A standard that others publish, such as RFC 9110.
+        /// An external standard such as RFC 9110.
         case external
-        /// No document is named: the one in which this line stands.
+        /// No document is named: the one that contains this line.
         case own
     }
 
@@ -14,11 +14,11 @@ struct Citation: Equatable {
     let number: String
 
     static let sign: Character = "\u{A7}"
-    /// Further sections of the same document follow one of these.
+    /// Further sections of the same document may follow one of these.
     private static let joints = [",", ", ", " and ", " or ", " to "]
     private static let standards = ["Trace Context", "EXIF 2.3"]
 
-    /// The citations of a line, in their order. A sign without a number is none.
+    /// The citations of a line, in order. A sign without a number isn't one.
     static func all(in line: String) -> [Citation] {
         var found: [Citation] = []
         var rest = line[...]

@@ -1,15 +1,15 @@
-/// Rules about what comments and documents cite: it is in the repository, and it is there.
+/// Rules about citations in comments and documents: the cited documents and sections exist.
 struct CitationRules {
     /// Sections of the numbered documents, by the word that cites them.
     private let sections: [String: [String]]
 
-    /// The documents are those of `Proto/`.
+    /// `documents` are those of `Proto/`.
     init(_ documents: [SourceText]) {
         let named = documents.map { (Self.name(of: $0.path), Self.sections(of: $0)) }
         sections = Dictionary(named) { first, _ in first }
     }
 
-    /// Every section that is cited is one of a document that has it.
+    /// Finds cited sections that the named document doesn't have.
     func danglingSections(_ source: SourceText) -> [Finding] {
         guard source.mentions("\(Citation.sign)") else { return [] }
         return source.lines.indices.flatMap { index in
@@ -38,7 +38,7 @@ struct CitationRules {
         return numbers.contains(number) ? nil : "no section \(number) in \(name)"
     }
 
-    /// Every document that is named is there; `names` are those of all files.
+    /// Finds named documents that don't exist; `names` are those of all files.
     static func missingDocuments(_ source: SourceText, names: Set<String>) -> [Finding] {
         guard source.mentions(".md") else { return [] }
         return source.lines.indices.flatMap { index in
@@ -57,7 +57,7 @@ struct CitationRules {
         }
     }
 
-    /// Numbers of the headings `## 3 Frames` and of the rules `- **3.2 Frames.**`, in their order.
+    /// Numbers of the headings `## 3 Frames` and of the rules `- **3.2 Frames.**`, in order.
     static func sections(of document: SourceText) -> [String] {
         document.lines.compactMap { line in
             let text: Substring

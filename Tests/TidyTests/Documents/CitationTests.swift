@@ -10,7 +10,7 @@ import Testing
     }
 
     private static func isDocument(_ path: String) -> Bool {
-        // Pages for those who come from elsewhere cite, and are not cited.
+        // The migration pages cite others, and are not cited.
         path.hasPrefix("Proto/") && path.hasSuffix(".md") && !path.hasPrefix("Proto/Migration/")
     }
 
@@ -20,7 +20,7 @@ import Testing
         var cited: Set<Citation.Document> = []
         for source in sources(HouseRules.areFor) {
             var found = rules.danglingSections(source)
-            // These tests plant names of documents that are not there.
+            // These tests contain names of nonexistent documents on purpose.
             if !source.path.hasPrefix("Tests/TidyTests/") {
                 found += CitationRules.missingDocuments(source, names: names)
             }
@@ -43,7 +43,7 @@ import Testing
 
     // MARK: - The rules themselves
 
-    /// The sign, so that no line of this file cites anything.
+    /// The section sign, escaped so that no line of this file is a citation.
     private static let sign = "\u{A7}"
     private static let rules = CitationRules([
         SourceText(path: "Proto/ROADS.md", text: "# R\n\n## 1 W\n\n- **1.1 A.** B.\n\n### 1.2 C"),

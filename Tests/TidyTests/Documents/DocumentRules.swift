@@ -1,4 +1,4 @@
-/// Rules about the documents: what they point at is there, and the first one stays short.
+/// Rules about documents: their links resolve, and the first one stays short.
 enum DocumentRules {
     static let readmeLinesMax = 160
     static let wanted = [
@@ -18,7 +18,8 @@ enum DocumentRules {
         ]
     }
 
-    /// Links to files, and paths in code spans that begin with a folder of the top level.
+    /// Finds broken links to files, and broken paths in code spans that begin with a top-level
+    /// folder.
     static func deadPaths(_ source: SourceText, exists: (String) -> Bool) -> [Finding] {
         source.lines.indices.flatMap { index in
             let line = source.lines[index]
@@ -29,7 +30,7 @@ enum DocumentRules {
         }
     }
 
-    /// The targets of `[…](target)` that are no addresses, without their fragments.
+    /// The targets of `[…](target)` that aren't URLs, without their fragments.
     private static func targets(in line: String) -> [String] {
         line.ranges(of: "](").compactMap { range in
             let target = line[range.upperBound...].prefix { $0 != ")" && $0 != "#" }
@@ -47,7 +48,7 @@ enum DocumentRules {
         }
     }
 
-    /// `../A.md` seen from `B/C.md` is `A.md`.
+    /// Resolves `../A.md` in `B/C.md` to `A.md`.
     private static func resolved(_ target: String, from path: String) -> String {
         var parts = path.split(separator: "/").dropLast().map(String.init)
         for part in target.split(separator: "/") where part != "." {

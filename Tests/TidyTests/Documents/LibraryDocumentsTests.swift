@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// `scripts/docs`, which `scripts/test` runs, needs tools that come with some toolchains only.
+/// `scripts/docs`, which `scripts/test` runs, needs tools that only some toolchains include.
 @Suite struct LibraryDocumentsTests {
     @Test func aToolchainWithoutDocCIsNamed() throws {
         let folder = TemporaryDirectory()

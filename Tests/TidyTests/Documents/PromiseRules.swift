@@ -3,11 +3,11 @@ import TestKit
 /// Rules about the promises of `SECURITY.md`: each is a row of a table, with tests that exist.
 ///
 /// The last column of every table there is `tests`. A table of measured values may have any other
-/// columns before it; where the first one is `promise`, it holds one sentence.
+/// columns before it; a column `promise`, if it is the first, holds one sentence.
 enum PromiseRules {
     static let heading = "## Promises and their tests"
 
-    /// `hasTest` says whether a suite has a test of that name.
+    /// `hasTest` returns whether a suite has a test of that name.
     static func findings(
         _ document: SourceText, hasTest: (_ suite: String, _ test: String) -> Bool
     ) -> [Finding] {
@@ -23,7 +23,7 @@ enum PromiseRules {
         return findings
     }
 
-    /// Rows with a promise.
+    /// The number of rows with a promise.
     static func rowCount(of document: SourceText) -> Int {
         section(of: document).count { isRow(document.lines[$0]) }
     }
@@ -31,7 +31,7 @@ enum PromiseRules {
     private static let remedy = "write one promise a row, | promise | `Suite.test`, … |"
 
     /// The lines from the first heading within the section to the end of the section; an
-    /// explanation of the tables may stand before them.
+    /// explanation of the tables may precede them.
     private static func section(of document: SourceText) -> Range<Int> {
         let lines = document.lines
         guard let start = lines.firstIndex(of: heading) else { return 0..<0 }

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// Every promise of `SECURITY.md` names the tests that hold it.
+/// Every promise of `SECURITY.md` names the tests that verify it.
 @Suite struct PromiseTests {
     @Test func everyPromiseNamesTestsThatExist() throws {
         let text = try #require(RepositoryFiles().text(of: "SECURITY.md"))

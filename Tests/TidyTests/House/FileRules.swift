@@ -1,9 +1,9 @@
-/// Rules about whole files.
+/// Rules about whole files, such as their length.
 enum FileRules {
     static let linesMax = 900
     static let vagueNames = ["Utils", "Utilities", "Helpers", "Manager", "Common", "Extensions"]
 
-    /// Documents are as long as they are, and the schema of the bus is one file.
+    /// Documents are exempt, and the schema of the bus is one file.
     static func tooLong(_ source: SourceText) -> [Finding] {
         guard !source.path.hasSuffix(".md"), !source.path.hasSuffix(".proto"),
             source.lines.count > linesMax

@@ -50,7 +50,7 @@ enum FunctionLengthRule {
         starts.contains(String(tokens[index].text)) && (index == 0 || tokens[index - 1].text != ".")
     }
 
-    /// The closing brace of the body, or nil where the declaration has none, as in a protocol.
+    /// The closing brace of the body, or nil if the declaration has none, as in a protocol.
     private static func end(of start: Int, in tokens: [Token]) -> Int? {
         var depth = 0
         var body: Int?

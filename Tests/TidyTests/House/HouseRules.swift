@@ -1,4 +1,4 @@
-/// All rules that look at one file alone.
+/// All rules that check a single file.
 enum HouseRules {
     static func findings(_ source: SourceText) -> [Finding] {
         var found: [Finding] = []
@@ -18,8 +18,7 @@ enum HouseRules {
         return found
     }
 
-    /// Generated code and drawings keep the form that their generator gives them; inputs for tests
-    /// have none.
+    /// Generated code and drawings are exempt, as are test inputs.
     static func areFor(_ path: String) -> Bool {
         !path.contains(".pb-c.") && !path.hasSuffix(".svg") && !path.hasSuffix(".order")
             && !path.hasPrefix("Tests/Fuzz/Corpus/")

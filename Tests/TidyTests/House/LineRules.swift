@@ -1,8 +1,8 @@
-/// Rules about single lines, whatever they say.
+/// Rules about the form of single lines.
 enum LineRules {
     static let columnsMax = 100
 
-    /// Documents are read wrapped; their lines may be longer.
+    /// Documents are read wrapped, so their lines may be longer.
     static func tooLong(_ source: SourceText) -> [Finding] {
         guard !source.path.hasSuffix(".md") else { return [] }
         return source.lines.indices.compactMap { index in

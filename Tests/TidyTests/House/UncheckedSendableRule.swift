@@ -1,4 +1,4 @@
-/// `@unchecked Sendable` is a promise to the compiler; its proof stands directly above it.
+/// `@unchecked Sendable` is a promise to the compiler; its proof is required directly above it.
 enum UncheckedSendableRule {
     static func findings(_ source: SourceText) -> [Finding] {
         guard source.mentions("@unchecked Sendable") else { return [] }
@@ -7,7 +7,7 @@ enum UncheckedSendableRule {
             .map { source.finding(at: $0, "@unchecked Sendable", "prove it in the line above") }
     }
 
-    /// The declaration may begin some lines further up, and may have attributes.
+    /// The declaration may begin some lines above, and may have attributes.
     private static func hasComment(above index: Int, in source: SourceText) -> Bool {
         var line = index - 1
         while line >= 0 {

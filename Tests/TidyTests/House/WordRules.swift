@@ -1,7 +1,7 @@
-/// Words that do not get into the repository.
+/// Words that are banned from the repository.
 ///
-/// The words that are looked for everywhere are written in two halves here, so that this file and
-/// its tests may be looked at as well.
+/// Words that are banned everywhere are split in two here, so that this file and its tests pass the
+/// check themselves.
 enum WordRules {
     static let unfinished = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
     static let machinePaths = ["/wo" + "rk/", "/ro" + "ot/", "/opt/sw" + "ift"]
@@ -26,7 +26,7 @@ enum WordRules {
         }
     }
 
-    /// Swift only: comments and literals may say what code may not do.
+    /// Swift only: comments and literals may mention banned code.
     static func bannedCode(_ source: SourceText) -> [Finding] {
         guard source.path.hasSuffix(".swift"), signs.contains(where: source.mentions)
         else { return [] }
@@ -37,14 +37,14 @@ enum WordRules {
         }
     }
 
-    /// The command line writes for people.
+    /// Only the command line writes output for users.
     static func isCommandLine(_ path: String) -> Bool {
         path.hasPrefix("Sources/Programs/imagebus-cli/")
     }
 
-    /// Foundation is megabytes in every program that links it. One library adds the types of its
-    /// small half to the client's calls, for those who have it in any case. In tests one file reads
-    /// JSON with it, so that what programs print is read by another than the one that wrote it.
+    /// Foundation adds megabytes to every program that links it. One library extends the client's
+    /// calls with the types of FoundationEssentials, for programs that link it anyway. In tests,
+    /// one file uses it to parse JSON independently of the writer under test.
     static func mayImport(_ module: String, _ path: String) -> Bool {
         module == "FoundationEssentials" && usersOfFoundation.contains { path.hasPrefix($0) }
     }
@@ -54,7 +54,7 @@ enum WordRules {
         "Tests/IntegrationTests/FoundationTests.swift", "Tests/TestKit/Stack/JSONValue.swift",
     ]
 
-    /// Without one of these a file needs no closer look.
+    /// A file without any of these needs no further check.
     private static let signs = [
         "try!", "fatalError()", "preconditionFailure()", "actor ", "print(", "Foundation",
     ]
@@ -81,7 +81,7 @@ enum WordRules {
 }
 
 extension StringProtocol {
-    /// Whether `word` stands in the text with no letter, digit or underscore beside it.
+    /// Whether `word` occurs in the text without an adjacent letter, digit or underscore.
     func containsWord(_ word: String) -> Bool {
         ranges(of: word).contains { range in
             let before =

@@ -1,7 +1,8 @@
-/// Who may use whom: Programs → Fronts → Runtime, Stages, Client → Core, Bindings → C; Kit →
-/// Runtime, Core.
+/// The permitted dependencies: Programs → Fronts → Runtime, Stages, Client → Core, Bindings → C;
+/// Kit → Runtime, Core.
 enum Arrows {
-    /// What each binding wraps. A library has one binding, and no other room sees its C module.
+    /// The C modules of each binding. A library has one binding, and no other module imports its C
+    /// module.
     static let modulesOfBinding: [String: Set<String>] = [
         "Linux": ["CLinux"],
         "ZeroMQ": ["CZMQ"],
@@ -27,34 +28,35 @@ enum Arrows {
         "YAML": ["CYAML"],
         "JSON": ["CJansson"],
     ]
-    /// The rooms of Runtime that the client library stands on.
+    /// The modules of Runtime that the client library depends on.
     static let runtimeOfClient: Set<String> = [
         "Wire", "EventLoop", "BusConnection", "SharedArena",
     ]
 
-    /// The rooms of Runtime that the library for programs of others stands on: a worker's, and
-    /// nothing that only the coordinator or a supervisor is.
+    /// The modules of Runtime that the SDK for plug-ins depends on: those of a worker, and none
+    /// that only the coordinator or a supervisor needs.
     static let runtimeOfKit: Set<String> = [
         "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena", "Observability", "Wire",
     ]
 
-    /// The library that makes pixels in the process of who calls it, by the stage that makes them
-    /// in the stack, so that both make the same.
+    /// The library that transforms images in the caller's process, using the same stage as the
+    /// stack so that the results are identical.
     static let roomOfPixels = "ImagebusTransforms"
 
-    /// What measures the stack is a client as all are: it talks to it by the library alone.
+    /// The benchmark is an ordinary client: it uses only the client library.
     static let measuringProgram = "imagebus-bench"
 
-    /// What Reporting stands on, so that any front can take it, with or without a command line.
+    /// The modules that Reporting depends on, so that any front can use it, with or without a
+    /// command line.
     static let roomsOfReporting: Set<String> = [
         "ImageModel", "Messages", "Observability", "JSON",
     ]
 
-    /// The library that adds Foundation's types to the client's calls, so that the client itself
-    /// is without them.
+    /// The library that extends the client's calls with Foundation's types, so that the client
+    /// itself doesn't link Foundation.
     static let roomOfFoundation = "ImagebusFoundation"
 
-    /// Modules that come with the toolchain, by the rooms that may import them.
+    /// Whether `room` may import a module of the toolchain.
     static func isSystemModule(_ module: String, allowedIn room: Room) -> Bool {
         switch module {
         case "Swift", "Synchronization": true

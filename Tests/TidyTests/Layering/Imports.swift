@@ -1,6 +1,6 @@
 /// The modules that Swift code imports.
 enum Imports {
-    /// One `import`, and where it stands.
+    /// An `import` and its location.
     struct Import: Equatable {
         let module: String
         let line: Int
@@ -12,7 +12,7 @@ enum Imports {
         }
     }
 
-    /// The top-level module of an `import` in this line of code, or nil where there is none.
+    /// The top-level module of an `import` in this line of code, or nil if there is none.
     static func module(in code: String) -> String? {
         var words = code.split { $0 == " " || $0 == ";" }
         while let first = words.first, first.hasPrefix("@") || access.contains(String(first)) {

@@ -1,6 +1,6 @@
-/// Rules about who uses whom, over the text of the manifest and of the files of the rooms.
+/// Rules about dependencies, based on the text of the manifest and of the modules' files.
 enum LayeringRules {
-    /// Dependencies that the manifest declares against the arrows.
+    /// Dependencies in the manifest that are not permitted.
     static func findings(in manifest: Manifest) -> [Finding] {
         manifest.rooms.flatMap { room in
             room.dependencies.compactMap { name in
@@ -15,7 +15,7 @@ enum LayeringRules {
         }
     }
 
-    /// Imports of one file of `room` that go up, sideways, or past the manifest.
+    /// Imports in a file of `room` that go up, sideways, or aren't declared in the manifest.
     static func findings(
         in source: SourceText, of room: Room, _ manifest: Manifest
     ) -> [Finding] {

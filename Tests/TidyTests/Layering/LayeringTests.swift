@@ -53,7 +53,7 @@ import Testing
 
     // MARK: - The rules themselves
 
-    /// A manifest in the forms of ours, with a room or two in each layer.
+    /// A manifest in our form, with one or two modules per layer.
     private let small = """
         let c: [Target] = [
             .systemLibrary(name: "CZMQ", path: "Sources/C/CZMQ"),

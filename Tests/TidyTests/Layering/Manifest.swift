@@ -1,8 +1,9 @@
-/// The rooms that the text of `Package.swift` declares.
+/// The modules declared by `Package.swift`.
 ///
-/// The manifest is read as text: asking the package manager takes seconds. It knows the forms that
-/// our manifest uses: `room("Layer", "Name", […])`, `program("name", […])`, with or without
-/// `worker +`, and `.target` or `.systemLibrary` with a literal name and a path below `Sources/C`.
+/// The manifest is read as text, since asking the package manager takes seconds. The forms that our
+/// manifest uses are supported: `room("Layer", "Name", […])`, `program("name", […])`, with or
+/// without `worker +`, and `.target` or `.systemLibrary` with a literal name and a path below
+/// `Sources/C`.
 struct Manifest {
     let rooms: [Room]
 
@@ -49,7 +50,7 @@ struct Manifest {
         return Room(name: name, layer: .c, dependencies: dependencies, line: call.line)
     }
 
-    /// The text between the brackets of each place where `start` stands. `start` ends with `open`.
+    /// The text between the brackets of each occurrence of `start`, which ends with `open`.
     private static func calls(
         _ start: String, _ open: Character, _ close: Character, in source: SourceText
     ) -> [Call] {

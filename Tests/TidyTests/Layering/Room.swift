@@ -1,4 +1,4 @@
-/// A folder of `Sources` that holds rooms. The order of the cases is no order of arrows.
+/// A folder of `Sources` that contains modules. The order of the cases is not that of dependencies.
 enum Layer: String, CaseIterable {
     case c = "C"
     case bindings = "Bindings"
@@ -11,7 +11,7 @@ enum Layer: String, CaseIterable {
     case programs = "Programs"
 }
 
-/// One target of `Sources`: its name, the layer it is in, and what the manifest lets it import.
+/// A target of `Sources`: its name, its layer, and the modules that the manifest lets it import.
 struct Room: Equatable {
     let name: String
     let layer: Layer

@@ -1,5 +1,5 @@
-/// The rooms and arrows that `Sources/rooms.svg` shows: the titles of the nodes and edges that dot
-/// drew.
+/// The modules and dependencies in `Sources/rooms.svg`: the titles of the nodes and edges written
+/// by dot.
 struct RoomPicture {
     /// Layers that are drawn; those below are left out.
     static let layers = Set(Layer.allCases).subtracting([.c, .bindings])

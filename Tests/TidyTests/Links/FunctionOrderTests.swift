@@ -1,18 +1,19 @@
 import Glibc
 import Testing
 
-/// What `scripts/order-functions` wrote is of use only while the coordinator has these functions.
+/// The output of `scripts/order-functions` is useful only as long as the coordinator has these
+/// functions.
 @Suite struct FunctionOrderTests {
     private static let order = "Sources/functions.order"
     private static let section = ".text."
-    /// Functions of which so many have to be there, in hundredths: names change with every type.
+    /// The percentage of listed functions that must exist: names change with every type.
     private static let known = 70
 
     @Test func theLinkerStillKnowsTheFunctionsOfTheOrder() throws {
         let listed = try Self.listed()
         #expect(listed.count > 500)
         guard let programs = getenv("IMAGEBUS_PROGRAMS").map({ String(cString: $0) }),
-            // Debug programs are built without an order, from functions of other names.
+            // Debug programs are built without an order, and their functions have other names.
             programs.hasSuffix("/release")
         else { return }
         let said = try #require(

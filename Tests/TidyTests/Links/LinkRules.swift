@@ -1,28 +1,28 @@
-/// Which libraries each program may ask for.
+/// The libraries that each program may link.
 ///
-/// A fault in a codec, in SQLite or in libcurl stays out of every process that does not need it.
+/// A bug in a codec, in SQLite or in libcurl stays out of every process that doesn't need it.
 enum LinkRules {
-    /// Every program talks on the bus.
+    /// Every program uses the bus.
     static let bus: Set<String> = ["zmq", "protobuf-c"]
-    /// The client library reads pixels of frames.
+    /// The client library decodes pixels of frames.
     static let client: Set<String> = bus.union(["z"])
     static let images: Set<String> = ["vips", "gobject-2.0", "gmodule-2.0", "glib-2.0"]
-    /// What makes planes of files, and what makes files of planes.
+    /// Libraries that decode files to planes, and those that encode planes to files.
     static let planarSources: Set<String> = ["jpeg", "avif", "zimg"]
-    /// What reads files of which the first bytes are there. One binding has all of WebP.
+    /// Libraries that decode partial files. One binding covers all of WebP.
     static let beginnings: Set<String> = ["png16", "webp", "webpmux"]
-    /// Whose check sums a frame of a PNG gets as a file of its own.
+    /// The library for the checksums of a PNG frame that becomes a file of its own.
     static let frames: Set<String> = ["deflate"]
     static let planarTargets: Set<String> = [
         "zimg", "jpeg", "webp", "webpmux", "avif", "deflate",
     ]
 
-    /// What draws, and what reads bitmaps; libvips brings all of it along in any case.
+    /// Libraries that render drawings and decode bitmaps; libvips loads all of them anyway.
     static let drawings: Set<String> = [
         "rsvg-2", "cairo", "fontconfig", "gdk_pixbuf-2.0", "gio-2.0",
     ]
 
-    /// What closes the listeners of those who open strangers' files.
+    /// The library that sandboxes processes which open untrusted files.
     static let sandbox: Set<String> = ["seccomp"]
 
     static let allowed: [String: Set<String>] = [
@@ -42,7 +42,7 @@ enum LinkRules {
         "c", "m", "gcc_s", "stdc++", "pthread", "dl", "rt",
     ]
 
-    /// Objects to what `program` needs, as `readelf --dynamic` printed it.
+    /// Reports libraries that `program` must not need, given the output of `readelf --dynamic`.
     static func findings(program: String, readelf text: String) -> [Finding] {
         guard let allowed = allowed[program] else {
             return [finding(program, "an unknown program", "give it a row in LinkRules")]
@@ -62,7 +62,7 @@ enum LinkRules {
         return system.contains(stem) || allowed.contains(stem) || isSwiftRuntime(stem)
     }
 
-    /// Debug builds ask for Swift's own libraries; release builds have them inside.
+    /// Debug builds link Swift's own libraries dynamically; release builds include them.
     private static func isSwiftRuntime(_ stem: String) -> Bool { stem.hasPrefix("swift") }
 
     private static func finding(_ program: String, _ rule: String, _ remedy: String) -> Finding {

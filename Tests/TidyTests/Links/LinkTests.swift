@@ -17,8 +17,8 @@ import Testing
         }
     }
 
-    /// The folder of the build that this test is part of, and that of the programs which
-    /// `scripts/build` made, where the environment names it.
+    /// The folder of the build that contains this test, and that of the programs built by
+    /// `scripts/build` if the environment names it.
     private static func foldersOfPrograms() throws -> [String] {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)

@@ -1,8 +1,8 @@
-/// The shared libraries that a program asks for by itself: its DT_NEEDED entries.
+/// The shared libraries that a program needs directly: its DT_NEEDED entries.
 ///
-/// What those libraries bring along does not count; the sandbox, not the link list, answers for it.
+/// Libraries that those load in turn don't count; they are the sandbox's responsibility.
 enum NeededLibraries {
-    /// Reads what `readelf --dynamic` prints.
+    /// Parses the output of `readelf --dynamic`.
     static func names(inReadelf text: String) -> [String] {
         text.split(separator: "\n").compactMap { line in
             guard line.contains("(NEEDED)"), let open = line.firstIndex(of: "["),

@@ -1,9 +1,10 @@
-/// Compares the generated messages that are checked in with those that the schema gives now.
+/// Compares the generated messages in the repository with newly generated ones.
 enum StaleMessages {
     static let schema = "Proto/imagebus.proto"
     static let folder = "Sources/C/CMessages"
 
-    /// Both by file name. Stale is what differs, what is missing, and what has no schema any more.
+    /// Both by file name. Messages are stale if they differ, are missing, or no longer have a
+    /// schema.
     static func findings(fresh: [String: String], checkedIn: [String: String]) -> [Finding] {
         Set(fresh.keys).union(checkedIn.keys).sorted().compactMap { name in
             switch (fresh[name], checkedIn[name]) {

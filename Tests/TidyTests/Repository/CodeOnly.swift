@@ -1,7 +1,7 @@
-/// Blanks what is no code in Swift source: comments and the contents of string literals.
+/// Blanks everything but code in Swift source: comments and the contents of string literals.
 ///
 /// Each byte becomes one byte and line breaks stay, so that lines and columns keep their numbers.
-/// Code inside `\( )` of a literal stays. Regex literals are not known; the project has none.
+/// Code inside `\( )` of a literal stays. Regex literals are not supported; the project has none.
 struct CodeOnly {
     private enum Place {
         case code(openParentheses: Int)
@@ -19,7 +19,8 @@ struct CodeOnly {
     private let bytes: [UInt8]
     private var output: [UInt8] = []
     private var index = 0
-    /// What encloses the current place: a literal, below it the code that holds the literal, ….
+    /// The enclosing contexts of the current position: a literal, below it the code that contains
+    /// the literal, and so on.
     private var enclosing: [Place] = []
     private var place = Place.code(openParentheses: 0)
 
@@ -40,7 +41,7 @@ struct CodeOnly {
         }
     }
 
-    /// Takes the bytes up to the next one that can begin or end anything: nearly all of them.
+    /// Consumes the bytes up to the next one that can begin or end anything: nearly all of them.
     private mutating func keepOrBlankWhatIsPlain() {
         let plain = bytes[index...].firstIndex { Self.isSpecial[Int($0)] } ?? bytes.count
         if case .code = place { keep(plain - index) } else { blank(plain - index) }
@@ -93,7 +94,7 @@ struct CodeOnly {
         if isNext(isMultiline ? "\"\"\"" : "\""), countOfHashes(at: index + quotes) >= hashes {
             return leave(keeping: quotes + hashes)
         }
-        // An unfinished literal does not compile; ending it here keeps one mistake on one line.
+        // An unterminated literal does not compile; ending it here keeps one mistake on one line.
         if !isMultiline, isNext("\n") { return leave(keeping: 1) }
         blank(1)
     }

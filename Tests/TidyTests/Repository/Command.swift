@@ -1,11 +1,11 @@
 import Glibc
 
-/// One run of a tool of the system, for what it prints.
+/// One run of a system tool, for its output.
 struct Command {
     let status: Int32
     let output: String
 
-    /// Runs `arguments`, the program first, and waits. Standard error comes with the output.
+    /// Runs `arguments`, the program first, and waits. Standard error is included in the output.
     static func run(_ arguments: [String]) -> Command? {
         let line = arguments.map(quoted).joined(separator: " ") + " 2>&1 </dev/null"
         guard let pipe = popen(line, "r") else { return nil }

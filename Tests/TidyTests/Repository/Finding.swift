@@ -1,4 +1,4 @@
-/// One place in the repository that breaks a rule, with what to do about it.
+/// A violation of a rule, with its location and how to fix it.
 struct Finding: Equatable, CustomStringConvertible {
     let file: String
     let line: Int

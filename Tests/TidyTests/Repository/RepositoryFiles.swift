@@ -30,7 +30,7 @@ struct RepositoryFiles {
         Self.entries(of: absolute(folder)).filter { $0.kind == .folder }.map(\.name).sorted()
     }
 
-    /// The text of a file, or nil where there is none or it is not text.
+    /// The text of a file, or nil if it doesn't exist or isn't text.
     func text(of path: String) -> String? {
         guard let file = fopen(absolute(path), "r") else { return nil }
         defer { fclose(file) }

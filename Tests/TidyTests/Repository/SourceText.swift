@@ -1,11 +1,11 @@
 import Glibc
 
-/// One file as the rules see it: its lines, and the same lines with nothing but code in them.
+/// One file as the rules see it: its lines, and the same lines reduced to code.
 struct SourceText {
     let path: String
     let lines: [String]
-    /// `lines` with comments and the contents of string literals blanked. For Swift files only;
-    /// for all others the same as `lines`.
+    /// `lines` with comments and the contents of string literals blanked. For Swift files only; for
+    /// all others the same as `lines`.
     let code: [String]
     private let text: String
 
@@ -16,7 +16,7 @@ struct SourceText {
         code = path.hasSuffix(".swift") ? Self.split(CodeOnly.text(of: text)) : lines
     }
 
-    /// Whether `word` stands anywhere in the file; saves the look at each line.
+    /// Whether `word` occurs anywhere in the file; saves checking each line.
     func mentions(_ word: String) -> Bool { strstr(text, word) != nil }
 
     func finding(at index: Int, _ rule: String, _ remedy: String) -> Finding {
@@ -31,7 +31,7 @@ struct SourceText {
 }
 
 extension StringProtocol {
-    /// Without the blanks around it.
+    /// The text without surrounding blanks.
     var trimmed: String {
         guard let first = firstIndex(where: { $0 != " " }),
             let last = lastIndex(where: { $0 != " " })

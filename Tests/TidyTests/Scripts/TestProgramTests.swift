@@ -14,7 +14,7 @@ import Testing
         #expect(missing.contains("dictionary-cache") && !missing.contains("imagebus"))
     }
 
-    /// Swift tests can only start what `TestedProgram` names; Python tests name programs by path.
+    /// Swift tests can only start programs of `TestedProgram`; Python tests name programs by path.
     @Test func pythonTestsStartOnlyNamedPrograms() throws {
         let files = RepositoryFiles()
         let folders = [
@@ -32,7 +32,7 @@ import Testing
 
     private static var programs: Set<String> { Set(TestedProgram.allCases.map(\.rawValue)) }
 
-    /// What `scripts/test` asks `scripts/build` for, by the name that Package.swift has for it.
+    /// The argument that `scripts/test` passes to `scripts/build`, by its name in Package.swift.
     private static func parts() throws -> String {
         let text = try #require(RepositoryFiles().text(of: "scripts/test"))
         let line = text.split(separator: "\n").first { $0.hasPrefix("scripts/build") }
