@@ -10,7 +10,7 @@ import Testing
         Token(Identifier128(high: .max, low: number))
     }
 
-    /// Adds a body with that rest; whether there was room.
+    /// Adds a body with that remainder; returns whether it fit.
     private func add(_ batch: inout BatchWriter, _ number: UInt64, _ rest: [UInt8]) -> Bool {
         batch.add(token(number), rest.span.bytes)
     }
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// The form is that of protobuf: a field number 1 with a length, for each.
+    /// The format is that of protobuf: field 1 with a length, for each.
     @Test func theFormIsThatOfTheProtocol() {
         var batch = BatchWriter()
         let areAdded = [add(&batch, 1, [0x18, 1]), add(&batch, 2, [])]
@@ -97,7 +97,7 @@ import Testing
         #expect(error(large) == .tooLarge(limit: MessageLimits.frontFrameBytesMax))
     }
 
-    /// A later version may say more.
+    /// A later version may add fields.
     @Test func fieldsThatAreNotKnownAreIgnored() throws {
         #expect(try bodies([0x10, 3, 0x0A, 1, 9, 0x1A, 1, 1]) == [[9]])
     }

@@ -5,19 +5,19 @@ import Testing
 
 /// The messages from one kind of peer to another.
 struct Direction: CustomTestStringConvertible, Sendable {
-    /// What one kind of message is made of.
+    /// The parts of one kind of message.
     struct Sent: Sendable {
         let kind: MessageKind
         let type: any (WireMessage & SendableMetatype).Type
-        /// Whether a part of it means nothing in this direction, and is not read.
+        /// Whether a part of it has no meaning in this direction, and is not read.
         var isReadInPart = false
     }
 
     let testDescription: String
     let messages: [Sent]
-    /// Bytes of a body at most.
+    /// The maximum size of a body in bytes.
     let limit: Int
-    /// The frames of the message that these frames are read as; `nil` where they are refused.
+    /// Decodes the frames and encodes the message again; `nil` if they are refused.
     let pass: @Sendable (Frames) throws -> Frames?
 
     private init<Message: Equatable & SendableMetatype>(
@@ -34,7 +34,7 @@ struct Direction: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// Frames of a message that is drawn; it may be too large as a whole.
+    /// The frames of a random message, which may be too large as a whole.
     func frames(of message: Sent, _ log: FieldLog) throws -> Frames {
         Frames(
             header: FrameHeader(kind: message.kind).bytes, body: try Self.body(message.type, log))

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import Testing
 
-/// The name of a kind in the protocol, which keeps the words of its first version.
+/// The name of a kind in the protocol, which keeps the names of its first version.
 private func wireName(of kind: MessageKind) -> String {
     switch kind {
     case .chunk: "piece"
@@ -13,7 +13,7 @@ private func wireName(of kind: MessageKind) -> String {
     }
 }
 
-/// `PROTOCOL.md` and `imagebus.proto` say what the code does.
+/// `PROTOCOL.md` and `imagebus.proto` agree with the code.
 @Suite struct DocumentTests {
     @Test func theTableOfErrorsIsTheOneOfTheCode() throws {
         let rows = try ProtocolText.read().rows(of: 6).map { $0.prefix(5).joined(separator: " ") }
@@ -89,7 +89,7 @@ private func wireName(of kind: MessageKind) -> String {
         #expect(rows == expected)
     }
 
-    /// The comment above a message of the proto file says its kinds.
+    /// The comment above a message of the proto file states its kinds.
     @Test func theNumbersOfTheProtoFileAreThoseOfTheCode() throws {
         let lines = try ProtocolText.read("imagebus.proto").lines
         var found: [String: [UInt8]] = [:]
@@ -125,7 +125,8 @@ private func wireName(of kind: MessageKind) -> String {
         return values
     }
 
-    /// `invalidURL` as `invalid_url`, without the underscores: upper case is not told apart.
+    /// Compares names case-insensitively and without underscores: `invalidURL` equals
+    /// `invalid_url`.
     private func agree<Word: CaseIterable & RawRepresentable>(
         _ prefix: String, _ words: Word.Type, _ unspecified: String? = nil
     ) throws where Word.RawValue: BinaryInteger {
@@ -134,7 +135,7 @@ private func wireName(of kind: MessageKind) -> String {
             found[name.filter { $0 != "_" }] = value
         }
         let expected = words.allCases.map { word in
-            // The protocol spells it so.
+            // The protocol uses this spelling.
             ("\(word)".lowercased().replacing("gray", with: "grey"), Int(word.rawValue))
         }
         #expect(found == Dictionary(uniqueKeysWithValues: expected), "\(prefix)")
@@ -157,7 +158,7 @@ private func wireName(of kind: MessageKind) -> String {
             "string", "bytes", "bool", "double", "uint32", "uint64", "int64",
         ]
         var parts: [String: Set<String>] = [:]
-        // Open braces; a oneof belongs to the message around it.
+        // Open braces; a oneof belongs to the enclosing message.
         var owners: [String] = []
         for line in try ProtocolText.read("imagebus.proto").lines {
             let words = line.split { " ;={}".contains($0) }.map(String.init)

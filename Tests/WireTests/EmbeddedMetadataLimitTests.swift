@@ -3,7 +3,7 @@ import Testing
 
 @testable import Wire
 
-/// What lies beside pixels is within its limits, and in the block of these.
+/// Metadata beside pixels is within its limits, and inside the pixels' block.
 @Suite struct EmbeddedMetadataLimitTests {
     private static func embedded(
         _ kind: UInt64, offset: UInt64 = 0, length: UInt64 = 1

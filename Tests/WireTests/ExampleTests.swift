@@ -3,7 +3,7 @@ import Messages
 import Testing
 import Wire
 
-/// The examples of `Proto/PROTOCOL.md`, replayed: its bytes are these values, both ways.
+/// The examples of `Proto/PROTOCOL.md`, replayed: its bytes decode to these values, and vice versa.
 @Suite struct ExampleTests {
     private let token = Identifier128(hex: "00112233445566778899aabbccddeeff").map { Token($0) }
     private let key =

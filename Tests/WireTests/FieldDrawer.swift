@@ -4,15 +4,15 @@ import Messages
 
 @testable import Wire
 
-/// Draws the value of each field by its rule, and notes the line that said it.
+/// Draws a random value for each field by its rule, and records the line that declares the field.
 struct FieldDrawer: FieldMap {
     let log: FieldLog
     let pass: FieldPass
     let container: String
-    /// Whether values stay as they are: those that have to agree with one another.
+    /// Whether values are kept: those that must be consistent with one another.
     let keeps: Bool
 
-    /// A value within all limits.
+    /// A random value within all limits.
     static func draw<Message: WireMessage>(_ log: FieldLog, in container: String = "") -> Message {
         let form = UnsafeMutablePointer<Message.Form>.allocate(capacity: 1)
         defer { form.deallocate() }
@@ -22,7 +22,7 @@ struct FieldDrawer: FieldMap {
             var value = whole ?? .blank
             let drawer = FieldDrawer(
                 log: log, pass: FieldPass(log, form), container: container, keeps: whole != nil)
-            // What breaks a rule of several fields together is drawn anew.
+            // Values that violate a rule across fields are drawn again.
             do { try value.fields(drawer, form) } catch { continue }
             log.note(value)
             return value
@@ -30,7 +30,7 @@ struct FieldDrawer: FieldMap {
         preconditionFailure("\(Message.self) cannot be drawn")
     }
 
-    /// Values whose fields have to agree.
+    /// Values whose fields must be consistent.
     private static func whole<Message>(_ log: FieldLog) -> Message? {
         switch Message.self {
         case is PixelLayout.Type: log.values.layout() as? Message
@@ -83,7 +83,7 @@ struct FieldDrawer: FieldMap {
         if !keeps { value = log.values.number(max(1, range.lowerBound)...range.upperBound) }
     }
 
-    /// The numbers that both types have.
+    /// The range that both types can represent.
     private func common<Number: FixedWidthInteger, Raw: FixedWidthInteger>(
         _ number: Number.Type, _ raw: Raw.Type
     ) -> ClosedRange<Number> { Number(clamping: Raw.min)...Number(clamping: Raw.max) }
@@ -91,7 +91,7 @@ struct FieldDrawer: FieldMap {
     func finite(_ value: inout Double, _ member: inout Double, _ field: String) {
         note(&member, field)
         if keeps { return }
-        // An opacity is kept in thousandths, of which the largest numbers have too many.
+        // An opacity is stored in thousandths, which the largest numbers can't be multiplied into.
         let isKeptInParts = field == "Overlay.opacity"
         value = isKeptInParts ? Double(log.values.number(0...1_000)) / 1_000 : log.values.finite()
     }
@@ -157,7 +157,7 @@ struct FieldDrawer: FieldMap {
 // Texts and messages.
 extension FieldDrawer {
     private func drawn(_ field: String, limit: Int) -> String {
-        // Any text is a parameter, but the name is that of a step that somebody has.
+        // Parameters are arbitrary text, but the name must be an existing one.
         if container == "Output.settings", field.hasPrefix("Detail.") {
             let names = ["effort", "colours", "dither"]
             return field == "Detail.name"
@@ -181,7 +181,7 @@ extension FieldDrawer {
         }
         if field == "NamedStep.name" { return "vendor.step-\(log.values.number(0...9) as Int)" }
         if log.breaks(field, limit: limit) { return String(repeating: "x", count: limit + 1) }
-        // A byte beyond ASCII takes three once a URL is percent-encoded.
+        // A non-ASCII byte takes three bytes once a URL is percent-encoded.
         let limit = field.hasSuffix(".url") ? limit / 3 : max(limit, 0)
         return log.values.text(log.values.number(0...9) == 0 ? limit : min(limit, 40))
     }
@@ -230,7 +230,7 @@ extension FieldDrawer {
         if !keeps {
             value = log.values.bool() ? Self.draw(log, in: field) : nil
         } else if value != nil {
-            // Its lines are noted all the same.
+            // Its lines are recorded all the same.
             _ = Self.draw(log, in: field) as Part
         }
     }
@@ -241,7 +241,7 @@ extension FieldDrawer {
     ) {
         note(&member, field, limit: limit)
         if keeps {
-            // Their lines are noted all the same.
+            // Their lines are recorded all the same.
             for _ in value { _ = Self.draw(log, in: field) as Part }
         } else {
             let drawn = log.values.number(0...min(limit, 3)) as Int

@@ -2,9 +2,9 @@ import CMessages
 
 @testable import Wire
 
-/// Which line of which message said what, as `FieldDrawer` came by.
+/// Records which line of which message declares which field, as visited by `FieldDrawer`.
 final class FieldLog {
-    /// What is known of one field of `imagebus.proto`.
+    /// The recorded data of one field of `imagebus.proto`.
     struct Line {
         let field: String
         var limit: Int?
@@ -13,17 +13,17 @@ final class FieldLog {
     var values: RandomValues
     /// By the name of the message and the number of the field.
     private(set) var lines: [String: [UInt32: Line]] = [:]
-    /// Fields that one pass over a message came by twice.
+    /// Fields that one pass over a message visited twice.
     private(set) var twice: Set<String> = []
 
-    /// The messages that texts were drawn for, by the names of their fields.
+    /// The messages for which texts were drawn, by the names of their fields.
     private(set) var texts: [String: String] = [:]
-    /// The message that is drawn.
+    /// The message that is being drawn.
     var message = ""
-    /// The field whose texts are one byte too long, and the limit that they break.
+    /// The field whose texts are made one byte too long, and the limit that they exceed.
     var broken: (field: String, limit: Int)?
 
-    /// Whether a text is one that is too long.
+    /// Whether to draw a text that is too long.
     func breaks(_ field: String, limit: Int) -> Bool {
         texts[field] = message
         guard field == broken?.field else { return false }
@@ -31,9 +31,10 @@ final class FieldLog {
         return true
     }
 
-    /// Whether `properties` are noted, which takes long.
+    /// Whether to record `properties`, which is slow.
     var notesProperties = false
-    /// The properties of messages, and whether one was drawn that is not as in a blank message.
+    /// The properties of messages, and whether a value was drawn that differs from a blank
+    /// message's.
     private(set) var properties: [String: Bool] = [:]
 
     func note<Message: WireMessage>(_ message: Message) {
@@ -49,7 +50,7 @@ final class FieldLog {
     init(seed: UInt64) { values = RandomValues(seed: seed) }
 
     fileprivate func note(_ message: String, _ number: UInt32, _ field: String, _ limit: Int?) {
-        // That of a value beside a name depends on the name.
+        // The limit of a value in a name-value pair depends on the name.
         let limits = [lines[message]?[number]?.limit, limit].compactMap(\.self)
         lines[message, default: [:]][number] = Line(field: field, limit: limits.max())
     }
@@ -63,9 +64,9 @@ final class FieldPass {
     private let base: UnsafeRawPointer
     private let descriptor: ProtobufCMessageDescriptor
     private var seen: Set<UInt32> = []
-    /// The field of a `oneof` that comes next: it has no address of its own.
+    /// The next field of a `oneof`: it has no address of its own.
     private var next: UInt32 = 0
-    /// The fields that were chosen, by the place of the member that says which; 0 for none.
+    /// The chosen fields, by the offset of the case member; 0 for none.
     private var chosen: [Int: UInt32] = [:]
 
     init(_ log: FieldLog, _ base: UnsafeRawPointer) {
@@ -75,13 +76,13 @@ final class FieldPass {
 
     var message: String { String(cString: descriptor.name) }
 
-    /// A field of a `oneof` is named by its number.
+    /// Records a field of a `oneof`, identified by its number.
     func note(_ number: UInt32) {
         next = number
         add(number, message)
     }
 
-    /// The field of a `oneof` that is drawn, or none; each as often as the others.
+    /// The field of a `oneof` to draw, or none; all with equal probability.
     func choice(_ which: UnsafeRawPointer) -> UInt32 {
         let offset = which - base
         let fields = (0..<Int(descriptor.n_fields)).map { descriptor.fields[$0] }
@@ -91,7 +92,7 @@ final class FieldPass {
         return number ?? 0
     }
 
-    /// Every other field by the place of its member.
+    /// Records any other field, identified by the offset of its member.
     func note(_ member: UnsafeRawPointer, _ field: String, limit: Int? = nil) {
         let offset = member - base
         guard offset >= 0, offset < descriptor.sizeof_message else {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Wire
 
-/// The lines of `WireMessage.fields` against what protobuf-c knows of `imagebus.proto`.
+/// The lines of `WireMessage.fields` compared with protobuf-c's descriptors of `imagebus.proto`.
 @Suite struct FieldTests {
     /// Every message that is sent by itself.
     private let messages: [any WireMessage.Type] = {
@@ -24,7 +24,7 @@ import Testing
         (0..<Int(message.n_fields)).map { message.fields[$0] }
     }
 
-    /// All messages, by name, with those that are in them.
+    /// All messages by name, including nested ones.
     private func descriptors() -> [String: [ProtobufCFieldDescriptor]] {
         var found: [String: [ProtobufCFieldDescriptor]] = [:]
         var rest = messages.map { descriptor($0) }
@@ -45,7 +45,7 @@ import Testing
             || field.type == PROTOBUF_C_TYPE_BYTES
     }
 
-    /// The lines that values of all messages came by, drawn until all fields were there once.
+    /// The lines visited by random values of all messages, drawn until every field occurred once.
     private func lines() -> FieldLog {
         let log = FieldLog(seed: 1)
         func draw<Message: WireMessage>(_ type: Message.Type) {
@@ -66,7 +66,7 @@ import Testing
         return log
     }
 
-    /// But for `Batch`, of which no value is made (`BatchTests`).
+    /// Except for `Batch`, which has no value type (`BatchTests`).
     @Test func theMessagesAreThoseOfTheProtoFile() throws {
         let heads = try ProtocolText.read("imagebus.proto").lines.filter { line in
             line.drop { $0 == " " }.hasPrefix("message ")
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// But for parts whose faults name the field that they lie in.
+    /// Except for parts whose errors name the containing field.
     @Test func everyLineNamesItsField() {
         let log = lines()
         let parts: Set = ["Size", "Header", "Names"]
@@ -109,13 +109,14 @@ import Testing
         }
     }
 
-    /// Headers are limited together, details by what they are details of; errors are cut.
+    /// Headers have a combined limit, the limits of details depend on their container, and errors
+    /// are truncated.
     @Test func noTextThatIsTooLongIsWritten() throws {
         let log = lines()
         let names = log.texts.filter { name, _ in
             !name.hasSuffix(".headers") && name != "TransferTerms.response_headers"
                 && !name.hasPrefix("Detail.") && !name.hasPrefix("ForeignFailure.")
-                // Made of directives that are known, which are few.
+                // It is composed of known directives, which are few.
                 && name != "OriginCaching.cache_control"
         }
         #expect(names.count > 25)
@@ -127,7 +128,7 @@ import Testing
         }
     }
 
-    /// Why a message with such a text is not written; drawn until there is one.
+    /// Why a message with an oversized text isn't encoded; drawn until it contains one.
     private func refusal<Message: WireMessage>(
         of type: Message.Type, _ log: FieldLog, tooLong field: String
     ) -> FieldError? {
@@ -143,7 +144,7 @@ import Testing
         return nil
     }
 
-    /// What is drawn by the lines is written, and read again as the same message.
+    /// Every random message is encoded, and decoded to an equal one.
     @Test func everyMessageThatIsWithinItsRulesTravels() throws {
         let log = FieldLog(seed: 2)
         for _ in 0..<50 { for message in messages { try travels(message, log) } }
@@ -159,7 +160,7 @@ import Testing
         }
     }
 
-    /// A property that no line says would stay as it is in a blank message.
+    /// A property without a line would keep its blank value.
     @Test func everyPropertyOfEveryMessageHasALine() {
         let log = FieldLog(seed: 3)
         log.notesProperties = true
@@ -168,14 +169,14 @@ import Testing
         }
         for _ in 0..<1_000 { for message in messages { draw(message) } }
         #expect(log.properties.count > 100)
-        // Random text contains no directive, so it leaves the property as it is. What says which
-        // caches are told is not sent to them.
+        // Random text contains no directive, so it leaves the property unchanged. The selection of
+        // caches to inform is not sent to them.
         let silent = ["EntryWork.staysOwn", "OriginCaching.cacheControl"]
         #expect(log.properties.filter { !$0.value }.keys.sorted() == silent)
     }
 }
 
 extension Equatable {
-    /// Whether the other one is of the same type and equal.
+    /// Whether `other` is of the same type and equal.
     func isEqual(to other: Any) -> Bool { (other as? Self) == self }
 }

@@ -3,8 +3,8 @@ import Messages
 import Testing
 import Wire
 
-/// Bytes that nobody meant to send: whatever arrives is a message within the limits or a typed
-/// error, and what was accepted can be sent on.
+/// Corrupted bytes: whatever arrives decodes to a message within the limits or a typed error, and
+/// an accepted message can be encoded again.
 @Suite struct HostileBodyTests {
     /// Cuts, flips, overwrites or repeats some bytes.
     private func damaged(_ body: [UInt8], _ values: inout RandomValues) -> [UInt8] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Wire
 
-/// Each rule of a `Load`, broken by hand; the error carries the token.
+/// Each rule of a `Load`, violated by hand; the error carries the token.
 @Suite struct LoadLimitTests {
     private static let tokenBytes = (1...16).map { UInt8($0) }
     private static let token = Identifier128(bytes: tokenBytes).map { Token($0) }

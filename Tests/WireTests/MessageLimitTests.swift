@@ -4,7 +4,7 @@ import Testing
 
 @testable import Wire
 
-/// Each rule of the other messages, broken by hand or by value.
+/// Each rule of the other messages, violated by hand or by value.
 @Suite struct MessageLimitTests {
     private static let reference = ProtobufBytes().number(3, 1).number(5, 10).number(6, 9)
     private static let info = ProtobufBytes().number(2, 1).number(3, 1).number(4, 1)
@@ -403,7 +403,7 @@ import Testing
         }
     }
 
-    /// Who says nothing of frames asks for one.
+    /// Without a frame selection, one frame is requested.
     @Test func aDecodeIsOfOneFrameUnlessMoreAreAskedFor() throws {
         func read(_ frames: Frames) throws -> Int? {
             guard case .job(let job) = try frames.workerCommand(), case .decode(let work) = job.work

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Wire
 
-/// Steps without a message of their own, as anybody may write them.
+/// Steps without a message of their own, as any client may encode them.
 @Suite struct NamedStepTests {
     private static let tokenBytes = (1...16).map { UInt8($0) }
     private static let token = Identifier128(bytes: tokenBytes).map { Token($0) }
@@ -23,7 +23,7 @@ import Testing
         #expect(try read(CustomStep("acme.denoise")) == [.custom(CustomStep("acme.denoise"))])
     }
 
-    /// Whether values make sense is for admission, whether they are bounded for the wire.
+    /// Admission checks whether values are meaningful; decoding checks whether they are bounded.
     @Test(
         arguments: [
             (CustomStep("denoise"), "NamedStep.name", .unknownValue),
@@ -58,7 +58,7 @@ import Testing
         ProtobufBytes().text(1, name).text(2, value)
     }
 
-    /// A load with a step as it is on the wire.
+    /// Decodes a load with a step given in wire format.
     private func steps(_ step: ProtobufBytes) throws -> [TransformStep]? {
         let image = ProtobufBytes().text(1, "http://h/a.jpg")
             .message(4, ProtobufBytes().message(6, step))

@@ -1,8 +1,8 @@
-/// Protobuf by hand: what no encoder of ours would write.
+/// Protobuf written by hand, including encodings that ours never produces.
 struct ProtobufBytes {
     private(set) var bytes: [UInt8] = []
 
-    /// A number that is there even when it is 0.
+    /// A number that is encoded even if it is 0.
     func number(_ field: UInt64, _ value: UInt64) -> Self {
         appending(Self.varint(field << 3) + Self.varint(value))
     }

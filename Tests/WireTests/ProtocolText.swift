@@ -1,6 +1,6 @@
 import Glibc
 
-/// The words of `Proto/`, from the files themselves.
+/// The text of the documents in `Proto/`.
 struct ProtocolText {
     let lines: [String]
 

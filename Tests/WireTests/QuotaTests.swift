@@ -5,7 +5,7 @@ import Testing
 @testable import Wire
 
 @Suite struct QuotaTests {
-    /// The request that takes the most memory of all that are within the limits.
+    /// The request within the limits that takes the most memory.
     private func largestLoad() -> LoadRequest {
         var request = ImageRequest(url: String(repeating: "u", count: RequestLimits.urlBytesMax))
         let value = String(repeating: "v", count: RequestLimits.headerBytesMax / 64 - 1)
@@ -29,7 +29,7 @@ import Testing
         #expect(try Frames(.status(report)).serverMessage() == .status(report))
     }
 
-    /// A stack that has run for long, of more processes than one has.
+    /// The report of a long-running stack with more processes than any real one.
     @Test func aReportWithEveryBucketFilledFitsFrameAndQuota() throws {
         let full = LatencyHistogram(
             counts: Dictionary(
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// Every allocation of protobuf-c fails once.
+    /// Makes every allocation of protobuf-c fail once.
     @Test func memoryMayEndAnywhere() throws {
         let load = largestLoad()
         let body = try Frames(.load(load)).body

@@ -2,7 +2,7 @@ import ImageModel
 import Messages
 import TestKit
 
-/// Draws values that are within the limits of the protocol; extremes come often.
+/// Draws random values within the limits of the protocol; extreme values are frequent.
 struct RandomValues {
     var source: SeededGenerator
 
@@ -40,7 +40,7 @@ struct RandomValues {
         (0..<number(range)).map { _ in value(&self) }
     }
 
-    /// Text of up to `limit` bytes: one to four bytes a character, often empty.
+    /// Text of up to `limit` bytes: one to four bytes per character, often empty.
     mutating func text(_ limit: Int = 64) -> String {
         let length = number(0...limit)
         var text = ""
@@ -61,7 +61,7 @@ struct RandomValues {
         return value.isFinite ? value : 0.1
     }
 
-    /// A text that has a form of its own.
+    /// A text of a restricted form.
     mutating func formed<Text>() -> Text? {
         let place = Double(number(0...1_000)) / 1_000
         let sides: [RelativeSize.Side] = [.percent(place * 100), .pixels(number(1...9_999))]
@@ -70,7 +70,7 @@ struct RandomValues {
             [.point(x: place, y: 1 - place), .center, .attention][number(0...2)] as Gravity as? Text
         case is RelativeSize.Type:
             RelativeSize(width: sides[number(0...1)], height: sides[number(0...1)]) as? Text
-        // Where nothing is said it is normal.
+        // An absent mode means normal.
         case is BlendMode.Type: BlendMode(rawValue: number(1...27)) as? Text
         case is PoolName.Type: poolName() as? Text
         case is RequestID.Type: RequestID(identifier()) as? Text
@@ -104,7 +104,7 @@ struct RandomValues {
         return layout
     }
 
-    /// Frames one behind the other.
+    /// Frames stored one after the other.
     private mutating func frames() -> PixelLayout {
         let size = PixelSize(width: number(1...4_000), height: number(1...4_000))
         var layout = PixelLayout(
@@ -116,7 +116,7 @@ struct RandomValues {
         return layout
     }
 
-    /// Such as pixels of these bands may have: offset and stride of `plane` are even.
+    /// A valid sample form for pixels of these bands: offset and stride of `plane` are even.
     private mutating func samples(_ bands: PixelPlane.Bands) -> SampleForm {
         guard bool() else { return .usual }
         let hasColors = bands == .rgb || bands == .rgba

@@ -3,7 +3,7 @@ import Messages
 import Testing
 import Wire
 
-/// What was sent is what arrives, for every kind of message.
+/// Every kind of message arrives as it was sent.
 @Suite struct RoundTripTests {
     /// Batches have tests of their own.
     @Test func everyKindIsSentInSomeDirection() {
@@ -17,7 +17,7 @@ import Wire
         for _ in 0..<150 {
             for message in direction.messages {
                 let frames = try direction.frames(of: message, log)
-                // One that is within the limits field by field can be too large as a whole.
+                // Messages within the limits of each field can be too large as a whole.
                 guard frames.body.count <= direction.limit else { continue }
                 let arrived = try #require(try direction.pass(frames), "\(message.kind)")
                 #expect(message.isReadInPart || arrived == frames, "\(message.kind)")

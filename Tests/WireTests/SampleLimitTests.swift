@@ -3,7 +3,7 @@ import Testing
 
 @testable import Wire
 
-/// Samples of more than 8 bits lie as they are said to, and mean colors that there are.
+/// Samples of more than 8 bits fit their declared layout and have known color properties.
 @Suite struct SampleLimitTests {
     private static func pixels(
         bits: UInt64?, bands: UInt64 = 3, stride: UInt64 = 12, offset: UInt64 = 0, planes: Int = 1,

@@ -32,7 +32,7 @@ import Wire
         #expect(others.allSatisfy { find(table, $0) === $0 })
     }
 
-    /// As many as a server may have in use: nearly none drives another one out.
+    /// As many as a server may use concurrently: almost none evicts another.
     @Test func tenThousandHaveTheirPlaces() {
         var table = SetAssociativeCache<Box>(bits: 15)
         var random = SeededGenerator(seed: 1)

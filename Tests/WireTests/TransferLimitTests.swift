@@ -3,16 +3,15 @@ import Testing
 
 @testable import Wire
 
-/// The texts of all terms of a transfer count together, whichever they are: no more than
-/// `TransferTerms.bytesMax` bytes of them are written or read, so that they fit a message with
-/// everything around them.
+/// The texts of all transfer terms have a combined limit: at most `TransferTerms.bytesMax` bytes of
+/// them are encoded or decoded, so that they fit into a message with everything else.
 @Suite struct TransferLimitTests {
     private static func text(_ count: Int) -> String { String(repeating: "a", count: count) }
 
     private static let refusal = WireError.field(
         FieldError(field: "Fetch.terms", problem: .tooLong(limit: 3_072)), token: nil)
 
-    /// As many bytes as there may be, in three texts that are as long as one may be.
+    /// The maximum number of bytes, in three texts of maximum length.
     private static func full(_ change: (inout TransferTerms) -> Void) -> TransferTerms {
         var terms = TransferTerms()
         terms.removedHeaders = [text(1_024), text(1_024), text(1_024)]
@@ -20,7 +19,7 @@ import Testing
         return terms
     }
 
-    /// What is no text does not count.
+    /// Fields other than texts do not count.
     @Test func termsOfExactlyTheLimitTravel() throws {
         let terms = Self.full {
             $0.isUnverified = true
@@ -56,7 +55,7 @@ import Testing
         }
     }
 
-    /// What a worker reads may be of another writer than ours.
+    /// A worker may receive messages from other encoders than ours.
     @Test(arguments: [(1_023, true), (1_024, false)])
     func whatIsReadIsWithinTheLimit(last: Int, isTaken: Bool) {
         let long = Self.text(1_024)

@@ -4,7 +4,7 @@ import CMessages
 
 /// A body without frames: the packed form of one message.
 enum WireBody {
-    /// What protobuf-c knows of a message.
+    /// protobuf-c's descriptor of a message.
     static func descriptor<Message: WireMessage>(of type: Message.Type)
         -> UnsafePointer<ProtobufCMessageDescriptor>
     {
@@ -25,7 +25,7 @@ enum WireBody {
         return bytes
     }
 
-    /// `nil` where it is refused.
+    /// The decoded message; `nil` if it is refused.
     static func read<Message: WireMessage>(_ body: [UInt8]) -> Message? {
         let slab = Slab(quota: 4 << 20)
         var allocator = slab.allocator
