@@ -2,7 +2,7 @@ import Testing
 
 @testable import Supervision
 
-/// What workers get of the environment of `serve`.
+/// The environment that workers inherit from `serve`.
 @Suite struct ChildEnvironmentTests {
     private let given = [
         "PATH": "/bin", "HOME": "/root", "LD_PRELOAD": "/tmp/a.so", "LD_LIBRARY_PATH": "/tmp",

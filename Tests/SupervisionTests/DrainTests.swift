@@ -4,13 +4,13 @@ import Testing
 
 @testable import Supervision
 
-/// A drain starts nothing that nobody needs any more. Slots that wait for their next start are
-/// given up together with what they would serve: fronts when the drain begins, the coordinator
-/// after the fronts, workers after the coordinator.
+/// A drain starts no process that is no longer needed. Slots that wait for their next start are
+/// given up together with the processes that they serve: fronts when the drain begins, the
+/// coordinator after the fronts, workers after the coordinator.
 @Suite struct DrainTests {
     private let backOff = RestartPolicy.firstDelayMilliseconds
 
-    /// All slots run, except for `slot`, which waits because it crashed again and again.
+    /// All slots run, except for `slot`, which is in backoff after repeated crashes.
     private func script(_ kinds: [ProcessKind], waiting slot: Int) -> Script {
         var script = Script(ready: kinds)
         crashRepeatedly(slot, &script)
@@ -40,7 +40,7 @@ import Testing
         #expect(script.does(.ended(slot: 2, .exited(0))) == [.finish(.drained)])
     }
 
-    /// The coordinator still finishes what it admitted, and needs them for that.
+    /// The coordinator still finishes admitted requests, and needs workers for that.
     @Test func workersThatWaitAreStartedWhileTheCoordinatorDrains() {
         var script = script([.coordinator, .decode], waiting: 1)
         script.does(.stopRequested)
@@ -67,7 +67,7 @@ import Testing
         #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])
     }
 
-    /// Nobody asks it any more.
+    /// No process sends requests to it any longer.
     @Test func aCoordinatorThatWaitsIsGivenUpWithTheFronts() {
         var script = script([.coordinator, .decode, .gateway], waiting: 0)
         #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 2, .terminate)])
@@ -77,7 +77,7 @@ import Testing
         #expect(script.does(.ended(slot: 1, .exited(0))) == [.finish(.drained)])
     }
 
-    /// Fronts still answer, and need it for that.
+    /// Fronts still answer requests, and need it for that.
     @Test func aCoordinatorThatWaitsIsStartedWhileFrontsEnd() {
         var script = script([.coordinator, .decode, .gateway], waiting: 0)
         script.does(.stopRequested)

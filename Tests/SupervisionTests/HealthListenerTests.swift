@@ -21,7 +21,7 @@ import Testing
         #expect(folder.entries == [name])
         let status = try FileDescriptor.openDirectory(folder.path).status(of: name)
         #expect(status.mode & 0o177 == 0)
-        // Connected before it is answered: the line waits in the socket.
+        // Connected before the answer is written: the line waits in the socket.
         let asking = try FileDescriptor.connect(toSocket: "\(folder.path)/\(name)")
         health.answer("first\n")
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 16)
@@ -48,7 +48,7 @@ import Testing
 
     @Test func theSocketGoesWithItsListenerAndWhatOthersLeftWithTheNextOne() throws {
         for name in ["serve-all-1.sock", "serve-decode-2.sock"] {
-            // The file stays when its listener ends.
+            // The file remains when its listener is closed.
             _ = try UnixListener(path: "\(folder.path)/\(name)", mode: 0o600)
         }
         let living = try UnixListener(path: "\(folder.path)/serve-cache-3.sock", mode: 0o600)

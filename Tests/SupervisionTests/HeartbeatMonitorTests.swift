@@ -11,7 +11,7 @@ import Testing
         Instant(nanoseconds: 0).adding(milliseconds: milliseconds)
     }
 
-    /// Looks once a second; returns the number of the look that found slot 0 hanging.
+    /// Checks once a second; returns the number of the check that found slot 0 hanging.
     private func look(
         _ watch: inout HeartbeatMonitor, _ counters: [UInt64], from start: Int = 0
     ) -> Int? {
@@ -53,7 +53,8 @@ import Testing
         #expect(watch.looked([0: (next, 7)], at: at(7_000)) == [])
     }
 
-    /// Looks once a second at a counter that never changes; returns the second of the hang.
+    /// Checks a counter that never changes once a second; returns the second at which a hang is
+    /// detected.
     private func hang(waiting waited: Int) -> Int? {
         var watch = HeartbeatMonitor()
         for second in 0...100
@@ -65,7 +66,7 @@ import Testing
         return nil
     }
 
-    /// Five seconds of its own, and a minute in all.
+    /// Five seconds of its own time, and one minute in total.
     @Test(arguments: [(0, 5), (200, 7), (500, 10), (900, 50), (920, 60), (1_000, 60), (1_400, 60)])
     func whatItWaitedForAProcessorDoesNotCountForAMinute(_ waited: Int, _ second: Int) {
         #expect(hang(waiting: waited) == second)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Supervision
 
-/// What of the text of native libraries goes to the log, by a clock of the test.
+/// Which output of native libraries is logged, with a simulated clock.
 @Suite struct NativeLinesTests {
     private static let line = Array("text\n".utf8)
 

@@ -4,14 +4,14 @@ import TestKit
 
 @testable import Supervision
 
-/// Small scripts as programs.
+/// Small scripts that stand in for programs.
 final class ProgramsFolder {
     private let folder = TestKit.TemporaryDirectory()
 
-    /// A program in Python. `log` writes a line that `log(kind)` reads, `begin` says that its start
-    /// is over, `welcome` that the coordinator welcomed it; a SIGTERM is logged and ends it with
-    /// `code` 0. `pause` waits for a signal, also for one that comes just before: `signal.pause`
-    /// would miss it and wait on.
+    /// A Python program. `log` appends a line to `log`, `begin` reports that the process has
+    /// started, and `welcome` that the coordinator welcomed it; SIGTERM is logged and ends it with
+    /// status 0. `pause` waits for a signal, even for one that arrives just before: `signal.pause`
+    /// would miss it and keep waiting.
     func program(_ kind: ProcessKind, _ body: String) -> ChildSpecification {
         let path = folder.file("imagebus-\(kind.name)")
         let text = """
@@ -42,7 +42,7 @@ final class ProgramsFolder {
         return ChildSpecification(kind: kind, program: path, arguments: ["--own", "1"])
     }
 
-    /// A program that is welcomed and waits for its end.
+    /// A program that is welcomed and waits for a signal.
     func patient(_ kind: ProcessKind) -> ChildSpecification {
         program(kind, "welcome()\nwhile True: pause()")
     }

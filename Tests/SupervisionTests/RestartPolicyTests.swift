@@ -8,7 +8,8 @@ import Testing
     private static let crash = ChildStatus.signaled(.segmentationFault, dumpedCore: false)
     private static let killed = ChildStatus.signaled(.kill, dumpedCore: false)
 
-    /// Runs lives of `lasting` milliseconds one after the other and returns the waits after them.
+    /// Runs processes of `lasting` milliseconds one after the other and returns the delays after
+    /// them.
     private func waits(
         lives: Int, lasting: Int = 1, ending status: ChildStatus, welcomed: Bool,
         hadJob: Bool = false, isExternal: Bool = false
@@ -36,7 +37,7 @@ import Testing
             waits(lives: 5, ending: Self.crash, welcomed: true) == [0, 0, 100, 200, 400])
     }
 
-    /// The content is to blame, and other content must not wait for it.
+    /// The content caused the crash, and other content must not be delayed.
     @Test func crashesWithAJobDoNotCountAfterAWelcome() {
         #expect(
             waits(lives: 50, ending: Self.crash, welcomed: true, hadJob: true)
@@ -57,7 +58,7 @@ import Testing
         #expect(waits(lives: 50, ending: status, welcomed: true) == Array(repeating: 0, count: 50))
     }
 
-    /// It says itself that it was welcomed.
+    /// The welcome is reported only by the program itself.
     @Test(arguments: [ChildStatus.exited(0), .exited(1), .signaled(.kill, dumpedCore: false)])
     func everyEndOfSomebodyElsesProgramCounts(_ status: ChildStatus) {
         #expect(
@@ -75,7 +76,7 @@ import Testing
                 == Array(repeating: 0, count: 6))
     }
 
-    /// The first of three ends counts if no more than ten seconds lie between it and the last.
+    /// The first of three exits counts if at most ten seconds lie between it and the last.
     @Test func endsWithinExactlyTenSecondsCountTogether() {
         #expect(
             waits(lives: 3, lasting: 5_000, ending: Self.crash, welcomed: true) == [0, 0, 100])

@@ -4,9 +4,9 @@ import TestKit
 
 @testable import Supervision
 
-/// A supervisor on a thread of its own, as a program has it on its main thread.
+/// A supervisor on its own thread, where programs run it on the main thread.
 ///
-/// When the last reference goes, its children are killed.
+/// Its children are killed when the last reference is released.
 final class RunningSupervisor: Sendable {
     private struct Observed {
         var notes: [SupervisorNote] = []
@@ -30,7 +30,7 @@ final class RunningSupervisor: Sendable {
     ) throws(Errno) {
         let pipe = try FileDescriptor.pipe()
         button = StopButton(try pipe.writeEnd.duplicate())
-        // The thread makes an owner of it.
+        // The thread takes ownership of it.
         let number = try pipe.readEnd.duplicate().relinquish()
         let observed = observed
         _ = BackgroundThread {
@@ -52,10 +52,10 @@ final class RunningSupervisor: Sendable {
         }
     }
 
-    /// The same as one SIGTERM.
+    /// Equivalent to one SIGTERM.
     func requestStop() { try? button.writeEnd.writeAll([1]) }
 
-    /// Waits until a note of that form came so many times.
+    /// Waits until that many matching notes have arrived.
     func notes(
         _ count: Int = 1, _ isMeant: @escaping @Sendable (SupervisorNote) -> Bool
     ) async -> Bool {
@@ -63,7 +63,7 @@ final class RunningSupervisor: Sendable {
             && observed.current.failure == nil
     }
 
-    /// Waits for the end of `run()`; nil where it did not come, or failed.
+    /// Waits for `run()` to return; nil on a timeout or an error.
     func end() async -> SupervisorEnd? {
         _ = await observed.wait { $0.end != nil || $0.failure != nil }
         return observed.current.end
@@ -71,7 +71,7 @@ final class RunningSupervisor: Sendable {
 
     var allNotes: [SupervisorNote] { observed.current.notes }
 
-    /// The process that runs last of a kind.
+    /// The most recently started process of a kind.
     func processID(_ kind: ProcessKind) -> ProcessID? {
         for note in allNotes.reversed() {
             if case .started(kind, let process) = note { return process }

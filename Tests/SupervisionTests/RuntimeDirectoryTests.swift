@@ -7,7 +7,7 @@ import Testing
 @testable import Supervision
 
 @Suite struct RuntimeDirectoryTests {
-    /// A further pool has a listener and segments of its own; a foreign one finds its secret there.
+    /// A further pool has its own listener and segments; an external one finds its secret there.
     @Test func furtherPoolsHaveDirectoriesAndForeignOnesASecret() throws {
         let folder = TestKit.TemporaryDirectory()
         var raw = WorkerPool(name: try #require(PoolName("raw")), kind: .decode)
@@ -34,8 +34,8 @@ import Testing
         #expect(!DirectoryEntries.names("\(root)/back/raw").contains("secret"))
     }
 
-    /// Its pages are removed like those of every stack's workers, also where that has none of its
-    /// kind. What foreign workers made is theirs: they may live longer than the stack.
+    /// Its pages are removed like those of every stack's workers, even if the stack has none of its
+    /// kind. Files of external workers stay: they may outlive the stack.
     @Test func whatProcessesOfFurtherPoolsLeftIsRemovedAndWhatForeignOnesMadeStays() throws {
         let folder = try onTmpfs()
         var scans = WorkerPool(name: try #require(PoolName("scans")), kind: .decode)
@@ -55,8 +55,8 @@ import Testing
         directory.clear()
     }
 
-    /// Whoever takes a pool out of the configuration gets its memory back with the next start.
-    /// What foreign workers made is theirs all the same.
+    /// The memory of a pool that was removed from the configuration is released at the next start.
+    /// Files of external workers stay.
     @Test func whatAPoolLeftThatIsNoMoreIsRemovedUnlessItIsForeign() throws {
         let folder = try onTmpfs()
         let gone = WorkerPool(name: try #require(PoolName("gone")), kind: .decode)
@@ -86,7 +86,7 @@ import Testing
         #expect(!isThere(in: "gone") && isThere(in: "scans"))
     }
 
-    /// Where one pool is served apart, nothing of the kind's other one is touched.
+    /// If one pool is served separately, the kind's default pool isn't touched.
     @Test func aPoolThatIsServedApartHasItsOwnDirectoriesAlone() throws {
         let folder = TestKit.TemporaryDirectory()
         let heavy = WorkerPool(name: try #require(PoolName("heavy")), kind: .decode)
@@ -102,7 +102,7 @@ import Testing
 
     private static let allKinds = Set(WorkerKind.allCases)
 
-    /// What a throwing initialiser of a noncopyable type threw.
+    /// The error of an initializer of a noncopyable type.
     private func failure(
         root: String, kinds: Set<WorkerKind> = Self.allKinds
     ) -> RuntimeDirectoryError? {
@@ -237,7 +237,7 @@ import Testing
     }
 }
 
-/// A symbolic link.
+/// Creates a symbolic link.
 func link(_ target: String, at path: String) throws {
     let child = try ChildProcess(ChildCommand("/bin/ln", ["-s", target, path]))
     try #require(try child.wait() == .exited(0))

@@ -115,7 +115,7 @@ final class SharedFolder {
 
     var entries: [String] { entries(of: "") }
 
-    /// Sorted; none where there is no such directory.
+    /// The sorted entries; empty if there is no such directory.
     func entries(of name: String) -> [String] {
         guard let folder = try? FileDescriptor.openDirectory("\(path)/\(name)") else { return [] }
         return ((try? folder.entries()) ?? []).sorted()

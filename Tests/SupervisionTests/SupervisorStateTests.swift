@@ -17,7 +17,7 @@ import Testing
         #expect(script.state.nextDeadline == nil)
     }
 
-    /// It may fail as it will: the stack is ready without it, and goes on.
+    /// Its failures have no effect: the stack is ready without it, and continues.
     @Test func somebodyElsesProgramDecidesNothing() {
         var script = Script([.coordinator, .download, .download], external: [2])
         script.does(.start)
@@ -32,8 +32,8 @@ import Testing
         script.passes(milliseconds: 100)
         #expect(script.does(.tick) == [.spawn(slot: 2, restarts: 3)])
         #expect(script.does(.welcomed(slot: 2, life(2))) == [])
-        // Its segments are its own: nobody is told to remove them.
-        // That it was welcomed is its own word, and forgives nothing.
+        // It owns its segments, so none are removed. The welcome is its own claim, and resets no
+        // backoff.
         #expect(
             script.does(.ended(slot: 2, killed))
                 == [.reportBackoff(slot: 2, milliseconds: 200)])
@@ -126,7 +126,7 @@ import Testing
         #expect(script.does(.ended(slot: 3, killed)) == [.finish(.limitPassed)])
     }
 
-    /// It waits in the kernel for a disk that does not answer.
+    /// It is blocked in the kernel by a disk that doesn't respond.
     @Test func aChildThatDoesNotEndByAKillIsNotWaitedFor() {
         var script = Script(ready: Self.stack)
         script.does(.stopRequested)
@@ -219,7 +219,7 @@ import Testing
         #expect(script.does(.tick) == lateStart(slot: 1))
     }
 
-    /// Under `serve --only` the coordinator is another's, and comes when it comes.
+    /// Under `serve --only` the coordinator is managed elsewhere, and may start at any time.
     @Test func aWorkerWaitsForItsCoordinatorAsLongAsItTakes() {
         var script = Script([.decode])
         script.does(.start)
@@ -246,8 +246,8 @@ import Testing
         #expect(script.does(.tick) == [.removeSegments(.decode, life(1))])
     }
 
-    /// Whoever kept the supervisor from running, such as a container that is paused, may have kept
-    /// its children.
+    /// Whatever delayed the supervisor, such as a paused container, may have delayed its children
+    /// as well.
     @Test func aTickThatComesLateKillsNobodyWhoStarts() {
         var script = Script([.decode])
         script.does(.start)
@@ -298,7 +298,7 @@ import Testing
         #expect(script.does(.tick) == lateStart(slot: 0, movedMilliseconds: 90_000))
     }
 
-    /// What matters for a kill is asked for only where a kill may come.
+    /// Data for a kill is collected only if a kill is possible.
     @Test func onlyWhoShowsNothingIsSilent() {
         var script = Script([.coordinator, .decode])
         script.does(.start)
@@ -332,14 +332,14 @@ import Testing
     }
 }
 
-/// A front is told to end before anybody else, who go on meanwhile.
+/// Fronts are told to stop first, while all others continue.
 @Suite struct FrontTests {
     private static let stack: [ProcessKind] = [.coordinator, .decode, .gateway]
 
     @Test func frontsEndFirstAndThenTheStack() {
         var script = Script(ready: Self.stack)
         #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 2, .terminate)])
-        // What they still wait for is served.
+        // Their pending requests are still served.
         #expect(script.does(.ended(slot: 1, killed)) == [.spawn(slot: 1, restarts: 1)])
         script.does(.welcomed(slot: 1, life(7)))
         #expect(script.does(.ended(slot: 2, .exited(0))) == [.signal(slot: 0, .terminate)])
@@ -383,7 +383,7 @@ import Testing
 }
 
 extension Stall {
-    /// What nothing but standing still adds up to.
+    /// A stall without any waiting for a processor.
     fileprivate static var fiveSeconds: Stall { lasting(looks: 5) }
 
     static func lasting(looks: Int, waitedMilliseconds waited: Int = 0) -> Stall {
@@ -393,7 +393,7 @@ extension Stall {
     }
 }
 
-/// The end of a start that took too long.
+/// The actions after a start that took too long.
 private func lateStart(slot: Int, movedMilliseconds moved: Int = 0) -> [SupervisorAction] {
     [.reportLateStart(slot: slot, movedMilliseconds: moved), .signal(slot: slot, .kill)]
 }
@@ -405,12 +405,12 @@ func life(_ number: Int) -> Incarnation {
     Incarnation(Identifier128(high: 7, low: UInt64(number)))
 }
 
-/// A supervisor's state and a clock that moves only when told.
+/// A supervisor's state with a simulated clock.
 struct Script {
     var state: SupervisorState
     private(set) var now = Instant(nanoseconds: 1_000_000)
 
-    /// Nothing is started yet.
+    /// No process is started yet.
     init(
         _ kinds: [ProcessKind], external: Set<Int> = [],
         startMilliseconds: Int = SupervisorState.startMilliseconds

@@ -6,14 +6,14 @@ import Testing
 
 @testable import Supervision
 
-/// Real children. One at a time, since they count processes and descriptors.
+/// Real children. One test at a time, since they count processes and descriptors.
 @Suite(.serialized) struct SupervisorTests {
     private let programs = ProgramsFolder()
 
     @Test func aStackGetsReadyAndDrainsFromTheCoordinatorOn() async throws {
         let folder = try SharedFolder()
-        // The worker ends by itself once its coordinator has: as it would when told to drain. On a
-        // busy machine it may be told to end before it has looked, but never before that.
+        // The worker exits by itself once its coordinator has, as when told to drain. On a busy
+        // machine it may receive SIGTERM before it has noticed, but never earlier.
         let gone = programs.file("gone")
         let coordinator = programs.program(
             .coordinator,
@@ -66,7 +66,7 @@ import Testing
                 == (0...3).map { "--own 1 --restarts \($0) \(us)" } + ["decode terminated"])
     }
 
-    /// Native libraries write to standard output and error as they like.
+    /// Native libraries write arbitrary text to standard output and error.
     @Test func whatAChildWritesIsToldWithItsKindAndNumberAndWithinABudget() async throws {
         let folder = try SharedFolder()
         let decode = programs.program(
@@ -83,7 +83,7 @@ import Testing
             """)
         let supervisor = try RunningSupervisor([decode], root: folder.path)
         #expect(await supervisor.notes { $0.endedWith(.exited(3)) })
-        // Of the first life: the second one has begun by now.
+        // Output of the first process; the second one has started by now.
         let notes = supervisor.allNotes
         let end = try #require(notes.firstIndex { $0.endedWith(.exited(3)) })
         let lines = notes[..<end].compactMap { note in
@@ -109,7 +109,7 @@ import Testing
         #expect(supervisor.allNotes.contains { $0.endedWith(.exited(3)) })
     }
 
-    /// It stops itself, as one that hangs in a system call: no signal but SIGKILL moves it.
+    /// It stops itself, like a process that hangs in a system call: only SIGKILL has an effect.
     @Test func aChildThatHangsBeforeItSaysAnythingIsKilledAndStartedAgain() async throws {
         let folder = try SharedFolder()
         let hung = programs.file("hung")
@@ -127,7 +127,7 @@ import Testing
         #expect(await supervisor.notes { $0 == .ready })
         let notes = supervisor.allNotes.map(\.description)
         let first = try #require(notes.first?.split(separator: " ").dropFirst().first)
-        // Behind it may stand what it waited for a processor.
+        // The time for which it waited for a processor may follow.
         #expect(
             notes.contains {
                 $0.hasPrefix("decode \(first) did not start within 1000 ms")
@@ -139,8 +139,8 @@ import Testing
         #expect(await supervisor.end() == .drained)
     }
 
-    /// It shares a processor with one that it stands back behind, and takes twice as long as it
-    /// may.
+    /// It shares a processor with a process of higher priority, and takes twice as long as its
+    /// limit.
     @Test func aChildThatGetsNoProcessorMayTakeLongerToStart() async throws {
         let folder = try SharedFolder()
         let done = programs.file("done")
@@ -168,7 +168,7 @@ import Testing
         #expect(await supervisor.end() == .drained)
     }
 
-    /// It has all the processor that it wants, or as much as the machine has.
+    /// It has all the processor time that it wants, or as much as the machine has.
     @Test func aChildThatLoopsBeforeItSaysAnythingIsKilled() async throws {
         let folder = try SharedFolder()
         let looped = programs.file("looped")
@@ -274,7 +274,7 @@ import Testing
         let lives = programs.log.filter { $0 != "decode terminated" }
         #expect(Set(lives) == ["0 1 2 3 4 6", "2", "True", "0000000000000000"])
         #expect(try children() == [])
-        // Seven lives; tests beside this one may hold one or two for a moment.
+        // Seven processes in total; concurrent tests may hold one or two for a moment.
         #expect(descriptorsOfReapedProcesses() < 4)
     }
 
@@ -316,7 +316,7 @@ import Testing
         #expect(!supervisor.allNotes.contains(.ready))
     }
 
-    /// How many pidfds of this process outlive their process.
+    /// The number of pidfds in this process that outlive their process.
     private func descriptorsOfReapedProcesses() -> Int {
         let folder = try? FileDescriptor.openDirectory("/proc/self/fdinfo")
         guard let numbers = try? folder?.entries() else { return .max }
@@ -325,7 +325,7 @@ import Testing
         }.count
     }
 
-    /// Children of this process that were not reaped, as far as they are ours.
+    /// Unreaped children of this process that belong to these tests.
     private func children() throws -> [String] {
         let file = try FileDescriptor.open("/proc/self/task/\(CurrentProcess.processID)/children")
         return String(decoding: try file.readToEnd(bytesMax: 65_536), as: UTF8.self)

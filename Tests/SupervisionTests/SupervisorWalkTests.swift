@@ -4,7 +4,7 @@ import Testing
 
 @testable import Supervision
 
-/// Random sequences of events; whatever happens, some things always hold.
+/// Random sequences of events, with invariants that always hold.
 @Suite struct SupervisorWalkTests {
     @Test(arguments: 0..<200)
     func anySequenceOfEventsKeepsThePromises(_ seed: UInt64) {
@@ -16,7 +16,7 @@ import Testing
     }
 }
 
-/// A model of the world: what runs, and what was promised about it.
+/// A model of the environment: which processes run, and what was promised about them.
 private struct Walk {
     private var script: Script
     private var random: Generator
@@ -60,7 +60,7 @@ private struct Walk {
         }
     }
 
-    /// Two signals, and every child that is left ends: then it is over.
+    /// Sends two signals and ends every remaining child, which must finish the supervisor.
     mutating func endAll() {
         happen(.stopRequested)
         happen(.stopRequested)
@@ -94,7 +94,7 @@ private struct Walk {
         case .announceReady:
             ready += 1
             if ready > 1 { broken.append("ready twice") }
-        // Nobody waits for it any longer.
+        // The supervisor no longer waits for it.
         case .reportUnkilled(let slot): running.remove(slot)
         case .finish: finished += 1
         case .removeSegments, .reportBackoff, .reportRefusal, .reportDrain, .reportHang,
@@ -104,7 +104,7 @@ private struct Walk {
     }
 }
 
-/// xorshift64*, so that a seed names a walk.
+/// xorshift64*, so that a seed reproduces a walk.
 private struct Generator: RandomNumberGenerator {
     var state: UInt64
 
