@@ -3,7 +3,7 @@ import Testing
 
 /// Cache-Control, Expires, Date and Age against the clock, according to RFC 9111 and RFC 5861.
 ///
-/// Of the public suite http-tests/cache-tests these groups apply, and their cases are among the
+/// These groups of the public suite http-tests/cache-tests apply, and their cases are among the
 /// rows (its names in brackets): `cc-freshness` (freshness-none, freshness-max-age, -max-age-0,
 /// -max-age-max, -max-age-max-plus, -max-age-max-plus1, -max-age-stale, -max-age-age,
 /// -max-age-date, -max-age-expires, -max-age-two-fresh-stale-sameline,

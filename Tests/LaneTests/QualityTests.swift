@@ -38,7 +38,7 @@ import Testing
         #expect(found.ours >= found.theirs + 2, "\(found)")
     }
 
-    /// The generated replacement for a missing photograph is like the other samples.
+    /// Without a photograph, a generated image stands in for it and gets the usual allowance.
     @Test(arguments: [512, 300, 1000, 128])
     func aPhotographIsNearerThanOfLibvips(side: Int) throws {
         let found = try RunMetrics(Lanes(bytes: Fixtures.photo()), .fit(side))

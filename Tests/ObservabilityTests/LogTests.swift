@@ -3,7 +3,7 @@ import Observability
 import Testing
 
 @Suite struct LogTests {
-    /// The output of a log, and the number of reads, from a pipe that preserves write boundaries.
+    /// The output of a log.
     private func written(
         _ level: LogLevel = .info, _ format: LogFormat = .text, _ use: (Log) -> Void
     ) throws -> String {

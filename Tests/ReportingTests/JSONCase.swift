@@ -1,6 +1,6 @@
 import Testing
 
-/// A value, and what is printed of it.
+/// A value and its expected JSON.
 struct JSONCase: Sendable, CustomTestStringConvertible {
     let value: any Encodable & Sendable
     let text: String
@@ -12,7 +12,7 @@ struct JSONCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { text }
 }
 
-/// A value that has members of all kinds, and some that are left out.
+/// A value with members of all kinds, some of which are omitted.
 struct MixedMembers: Encodable, Sendable {
     enum Kind: String, Encodable { case large }
 
@@ -36,7 +36,7 @@ struct MixedMembers: Encodable, Sendable {
     }
 }
 
-/// The members of another value, and one more: two containers of one object.
+/// The members of another value, and one more: two containers encode into one object.
 struct MoreMembers: Encodable, Sendable {
     func encode(to encoder: any Encoder) throws {
         try MixedMembers.Inner().encode(to: encoder)

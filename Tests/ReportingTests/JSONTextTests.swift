@@ -1,8 +1,8 @@
 import Reporting
 import Testing
 
-/// What is printed of values of all kinds. The texts are those of Foundation's `JSONEncoder` with
-/// sorted keys and without escaped slashes, after `PlainText.line`: users know them.
+/// The JSON of values of all kinds. The expected texts are those of Foundation's `JSONEncoder` with
+/// sorted keys and without escaped slashes, after `PlainText.line`, since users know that form.
 @Suite struct JSONTextTests {
     @Test(arguments: texts + numbers + collections)
     func aValueIsPrintedAsEver(_ one: JSONCase) throws {

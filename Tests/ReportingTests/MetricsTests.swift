@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    /// Against the parser of Prometheus' own client for Python.
+    /// Compared with the parser of Prometheus' own Python client.
     @Test func anotherParserReadsNamesAndPathsAsTheyAre() throws {
         let names = ["a.b-c_1", "q\"uote", "back\\slash", "line\nend", "return\r\nline", "ü✓"]
         var status = CacheStatus()
@@ -145,7 +145,7 @@ import Testing
         }
         status.readOnly = names.map { ReadOnlyDirectory(cache: "", path: "/srv/\($0)") }
         var report = StatusReport()
-        // Two processes that say the same make one sample.
+        // Equal values from two processes yield one sample.
         report.caches = [status, status]
         let samples = try PrometheusParser.samples(MetricsText.text(report))
         for (index, name) in names.enumerated() {

@@ -111,7 +111,7 @@ import Testing
         #expect(text.contains("\n/srv/b: there is no such directory\n"))
     }
 
-    /// Against the dates of another program, `date -u`.
+    /// Compared with the dates of another program, `date -u`.
     @Test(
         arguments: [
             (0, "1970-01-01T00:00:00Z"), (951_782_399, "2000-02-28T23:59:59Z"),

@@ -3,13 +3,13 @@ import Messages
 import SharedArena
 import TestKit
 
-/// One run of `sandbox-probe` in a runtime directory of its own.
+/// One run of `sandbox-probe` in a temporary runtime directory.
 struct ProbeRun {
     let status: ChildStatus
     let lines: [String]
     let errorText: String
 
-    /// Directories below the runtime directory that are not made.
+    /// `missing`: directories below the runtime directory that aren't created.
     init(_ kind: WorkerKind, _ flags: [String] = [], without missing: Set<String> = []) throws {
         let folder = TestKit.TemporaryDirectory()
         for part in ["arena", "back"] {
@@ -39,12 +39,12 @@ struct ProbeRun {
         errorText = FileBytes.text(folder.file("err")) ?? ""
     }
 
-    /// Lines that say so.
+    /// Lines that contain the word.
     func lines(saying word: String) -> [String] {
         lines.filter { $0.split(separator: " ").dropFirst().first.map(String.init) == word }
     }
 
-    /// The probe is built with the tests, whichever programs are looked at elsewhere.
+    /// The probe is built with the tests, even if other programs come from elsewhere.
     private static var folderOfPrograms: String {
         let path = (try? CurrentProcess.executablePath()) ?? ""
         return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])

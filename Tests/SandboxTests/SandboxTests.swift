@@ -4,7 +4,7 @@ import Sandbox
 import SharedArena
 import Testing
 
-/// What the kernel under the tests has.
+/// Features of the running kernel.
 enum KernelOfTests {
     static var hasLandlock: Bool {
         do {
@@ -16,7 +16,7 @@ enum KernelOfTests {
     }
 }
 
-/// What the sandbox of a kind denies and permits, tried by a process that enters it.
+/// Operations that the sandbox of a kind denies and permits, tried by a process that enters it.
 @Suite(.enabled(if: KernelOfTests.hasLandlock, "this kernel has no Landlock"))
 struct SandboxTests {
     static let kinds: [WorkerKind] = [.decode, .transform]

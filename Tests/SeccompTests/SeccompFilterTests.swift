@@ -1,7 +1,7 @@
 import Seccomp
 import Testing
 
-/// Making filters; what a loaded one does is seen by `SandboxTests`, in a process of its own.
+/// Builds filters; `SandboxTests` tests the effect of a loaded one in a separate process.
 @Suite struct SeccompFilterTests {
     @Test func callsAndConditionsAreTaken() throws {
         var filter = try SeccompFilter(failingWith: 1)

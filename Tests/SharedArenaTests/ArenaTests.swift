@@ -6,7 +6,7 @@ import Testing
 
 @testable import SharedArena
 
-/// An arena in a real directory, with the readers that belong to it.
+/// An arena in a real directory, with readers for it.
 final class ArenaBench {
     let folder: TemporaryDirectory
     let incarnation = Incarnation(Identifier128(high: 1, low: 2))
@@ -37,7 +37,7 @@ final class ArenaBench {
         SegmentName(incarnation: incarnation, number: reference.segment).fileName
     }
 
-    /// With what a reader fails that sees the segment for the first time; nil where it does not.
+    /// The error of a reader that sees the segment for the first time; nil if it succeeds.
     func failure(of reference: BlockReference) -> ErrorCode? {
         do throws(ImageError) {
             try BlockCopier(directories: directories).check(reference)
@@ -124,7 +124,7 @@ final class ArenaBench {
         #expect(usage.blocks == 0 && usage.usedBytes == 0 && usage.segments == 1)
     }
 
-    /// A worker that ends hard does so below a thread that still writes.
+    /// A worker that exits abruptly may have a thread that still writes.
     @Test func afterTheNamesAreGoneWhatIsMappedIsWrittenAllTheSame() throws {
         let bench = try ArenaBench()
         let block = try bench.arena.reserve(2 << 20)

@@ -1,7 +1,7 @@
 import Messages
 import Synchronization
 
-/// The newest reference of a writer thread, for a reader thread.
+/// Passes the newest reference from a writer thread to a reader thread.
 final class LatestReference: Sendable {
     private struct State {
         var latest: (BlockReference, UInt8)?
@@ -17,14 +17,15 @@ final class LatestReference: Sendable {
 
     func countRead() { state.withLock { $0.reads += 1 } }
 
-    /// Lets the reader get that many whole copies in all, so that not every one is stale.
+    /// Waits until the reader has made that many valid copies in total, so that not every one is
+    /// stale.
     func waitForReads(_ count: Int) {
         while state.withLock({ $0.reads < count }) {}
     }
 
     func finish() { state.withLock { $0.isFinished = true } }
 
-    /// Waits for the first one; `nil` once the writer has finished.
+    /// Waits for the first reference; `nil` once the writer has finished.
     func next() -> (BlockReference, UInt8)? {
         while true {
             let (latest, finished) = state.withLock { ($0.latest, $0.isFinished) }

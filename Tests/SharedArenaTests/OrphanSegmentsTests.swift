@@ -19,11 +19,11 @@ import Testing
         get throws { try FileDescriptor.openDirectory(folder.path).entries().sorted() }
     }
 
-    /// What a process left that was killed goes; what lives, or is no segment, stays.
+    /// Files left by a killed process are removed; live segments and other files stay.
     @Test func segmentsThatNobodyHoldsAreRemoved() throws {
         let living = try arena(1)
         _ = try living.reserve(1)
-        // Its locks end with its last reference, and its files stay as after SIGKILL.
+        // Its locks are released with its last reference, and its files stay as after SIGKILL.
         do { _ = try arena(2).reserve(1) }
         folder.write([1], to: "note")
         #expect(try names.count == 3)
@@ -36,7 +36,7 @@ import Testing
         #expect(try names == ["note"])
     }
 
-    /// Each process looks at the start, and a segment is made before it is locked.
+    /// Each process scans at startup, and a segment is created before it is locked.
     @Test func whoeverIsAboutToLockOneIsWaitedFor() async throws {
         let directory = try FileDescriptor.openDirectory(folder.path)
         try directory.lock(.shared)

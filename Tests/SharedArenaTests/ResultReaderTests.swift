@@ -52,8 +52,8 @@ import Testing
         #expect(error?.code == .stale)
     }
 
-    /// A writer reuses one place as fast as it can while a reader copies: every copy that is not
-    /// called stale holds bytes of one write only.
+    /// A writer reuses one offset as fast as it can while a reader copies: every copy that isn't
+    /// reported as stale contains the bytes of a single write.
     @Test func aTornCopyIsNeverTakenForWhole() throws {
         let bench = try ArenaBench(.results)
         let reader = ResultReader(resultsDirectory: bench.directories.results)

@@ -4,7 +4,7 @@ import SharedArena
 import TestKit
 import Testing
 
-/// Whose coordinator a client of a runtime directory that nobody named may talk to.
+/// Which coordinators a client trusts if the runtime directory wasn't given explicitly.
 @Suite(.enabled(if: CurrentProcess.userID == 0, "only root gives files away"))
 struct TrustedServersTests {
     private let folder = TestKit.TemporaryDirectory()
@@ -12,7 +12,7 @@ struct TrustedServersTests {
     private let user: UInt32 = 4_242
     private let stranger: UInt32 = 4_243
 
-    /// `bus/front` with owner and mode of `bus`.
+    /// Creates `bus/front` with the owner and mode of `bus`.
     private func make(owner: UInt32, mode: UInt32 = 0o755, keeper: UInt32? = nil) throws {
         try FileDescriptor.makeDirectory(path: root)
         try FileDescriptor.makeDirectory(path: "\(root)/front")
@@ -61,7 +61,7 @@ struct TrustedServersTests {
         #expect(throws: UntrustedDirectoryError.writable(folder.path, mode: 0o777)) {
             try trusted()
         }
-        // Others may add names there, and replace none.
+        // Other users may add names there, but replace none.
         try FileDescriptor.openDirectory(folder.path).setMode(0o1777)
         #expect(try trusted() == [0, user])
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SharedArena
 
-/// The file of vouchers: what one side writes the other reads, and nothing else is believed.
+/// The voucher file: one side reads what the other writes, and rejects anything else.
 @Suite struct VoucherFileTests {
     private let folder = TestKit.TemporaryDirectory()
     private let epoch = Epoch(Identifier128(high: 7, low: 9))
@@ -53,7 +53,7 @@ import Testing
         #expect(self.reader() == nil, "it is gone")
     }
 
-    /// As after SIGKILL: nobody removed the file.
+    /// As after SIGKILL: the file was not removed.
     @Test func theNextCoordinatorWithdrawsWhatTheOneBeforeIssued() throws {
         let file = try VoucherFile(in: folder.path, epoch: epoch, words: 16)
         file.set(1, to: 1)

@@ -2,7 +2,7 @@ import Sodium
 import Testing
 
 struct BLAKE2bDigestTests {
-    /// RFC 7693 names the function; the value is `b2sum -l 256`'s of "abc".
+    /// The function is specified by RFC 7693; the value is the output of `b2sum -l 256` for "abc".
     @Test func isTheDigestThatOthersCompute() throws {
         let digest = try BLAKE2bDigest()
         digest.update(Array("abc".utf8))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Vips
 
-/// Whose fault an error is, by what libvips says of it.
+/// The classification of errors, based on libvips' messages.
 @Suite struct ClassificationTests {
     init() throws { _ = try VipsLibrary() }
 
@@ -25,7 +25,7 @@ import Testing
         #expect(VipsError.kind(of: text, otherwise: .corrupt) == .corrupt)
     }
 
-    /// libvips 8.14 says so of files that are sound.
+    /// libvips 8.14 reports this for valid files.
     @Test(arguments: [
         "tiff2vips: samples_per_pixel not a whole number of bytes",
         "jxlload_buffer: error JxlDecoderImageOutBufferSize",
@@ -34,7 +34,7 @@ import Testing
         #expect(VipsError.kind(of: text, otherwise: .corrupt) == .unsupported)
     }
 
-    /// Each loader brings what it is known by, such as the first letters of its functions.
+    /// Each loader contributes its identifying strings, such as the prefix of its functions.
     @Test func aLoaderThatIsPermittedLaterIsHeardAsWell() throws {
         let text = "source: bad seek to 9\nArgusReadTable: no table"
         #expect(VipsError.kind(of: text, otherwise: .corrupt) == .internal)

@@ -74,7 +74,7 @@ import Vips
         }
     }
 
-    /// Also where all bytes come at once.
+    /// Also if all bytes come at once.
     @Test(arguments: [VipsEncoding.gif(), .tiff(predicts: true), .jxl(quality: 80, effort: 3)])
     func aSinkThatTakesNothingEndsEverySave(encoding: VipsEncoding) throws {
         try VipsLibrary(savers: [.jxl]).exclusively {

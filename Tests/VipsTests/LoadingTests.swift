@@ -39,7 +39,7 @@ import Vips
         }
     }
 
-    /// 108 MB of pixels, of which libvips by itself keeps more than 100 in a file.
+    /// 108 MB of pixels; by default, libvips keeps more than 100 MB in a file.
     @Test(arguments: [
         VipsEncoding.webp(quality: 0, lossless: true, effort: 0),
         .png(compression: 1, interlaced: true), .jpeg(quality: 80, progressive: true),
@@ -123,7 +123,7 @@ import Vips
     }
 }
 
-/// The loaders of the binding, with an encoder for tests where there is one.
+/// The loaders of the binding, with an encoder for tests if there is one.
 enum Loader: CaseIterable {
     case jpeg, png, webp, gif
 

@@ -64,7 +64,7 @@ import Vips
 
     @Test func reducingAndEnlargingKeepTheCenter() throws {
         try withVips {
-            // Symmetric in, symmetric out: libvips' own resize shifts what it enlarges.
+            // Symmetric in, symmetric out: libvips' own resize shifts enlarged images.
             let image = try Pixels(64, 4, bands: 1) { x, _, _ in min(x, 63 - x) * 8 }.image()
             for samples in [
                 try image.reducedHorizontally(by: 2).samples().prefix(32),
@@ -86,7 +86,7 @@ import Vips
         }
     }
 
-    /// Its threads give buffers back some time later, so one image alone proves nothing.
+    /// Its threads release buffers with a delay, so a single image proves nothing.
     @Test func libvipsKeepsNothing() throws {
         try withVips {
             let library = try VipsLibrary()

@@ -1,6 +1,6 @@
 import Vips
 
-/// Pixels in memory, the owner of what a `VipsImage` reads.
+/// Pixels in memory that a `VipsImage` reads.
 final class Pixels {
     let bytes: UnsafeMutableRawBufferPointer
     let width: Int
@@ -8,7 +8,7 @@ final class Pixels {
     let bands: Int
     private let onEnd: () -> Void
 
-    /// Each sample as the closure says.
+    /// Computes each sample with the closure.
     init(
         _ width: Int, _ height: Int, bands: Int = 3, onEnd: @escaping () -> Void = {},
         _ sample: (_ x: Int, _ y: Int, _ band: Int) -> Int
@@ -29,7 +29,7 @@ final class Pixels {
         onEnd()
     }
 
-    /// Something with a different value almost everywhere, but smooth.
+    /// A smooth image with a different value almost everywhere.
     static func gradient(_ width: Int, _ height: Int, bands: Int = 3) -> Pixels {
         Pixels(width, height, bands: bands) { x, y, band in
             switch band {
@@ -68,7 +68,7 @@ extension VipsImage {
     }
 }
 
-/// Runs with libvips started and nobody else in it.
+/// Runs with libvips initialized and used by no other thread.
 func withVips<Result>(_ body: () throws -> Result) throws -> Result {
     try VipsLibrary().exclusively(body)
 }

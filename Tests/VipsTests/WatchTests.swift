@@ -6,7 +6,7 @@ import Vips
     @Test func theWatcherIsAskedManyTimesAndLetsTheWorkFinish() throws {
         try withVips {
             let calls = Counter()
-            // Enough work for the thread that asks to be scheduled, however busy the machine is.
+            // Enough work for the polling thread to be scheduled, however busy the machine is.
             let image = try Pixels.gradient(100, 100).image()
                 .enlarged(horizontally: 80, vertically: 80, width: 8_000, height: 8_000)
             image.watch {
@@ -79,10 +79,10 @@ private func largeImage() throws(VipsError) -> VipsImage {
         .enlarged(horizontally: 20, vertically: 20, width: 2000, height: 2000).copiedToMemory()
 }
 
-/// How the first of at most a hundred runs fails, nil where none does.
+/// The error of the first of at most a hundred runs that fails, nil if none does.
 ///
-/// libvips asks on a thread beside those that compute. On a busy machine all may be computed
-/// before that thread is scheduled, and then nobody was asked.
+/// libvips polls on a separate thread. On a busy machine, everything may be computed before that
+/// thread is scheduled, so that it never polls.
 private func firstFailure(of run: () throws -> Void) throws -> VipsError? {
     for _ in 0..<100 {
         do { try run() } catch let error as VipsError { return error }
@@ -99,7 +99,7 @@ final class Counter: Sendable {
 
     var value: Int { count.load(ordering: .relaxed) }
 
-    /// The number of calls before this one.
+    /// Returns the number of calls before this one.
     @discardableResult func add() -> Int {
         count.add(1, ordering: .relaxed).oldValue
     }

@@ -23,7 +23,7 @@ import Testing
         #expect(text == "begun \(bits)\nready \(bits)\nalive \(bits)\n")
     }
 
-    /// Once: nobody hears what is said after that. A test's process has SIGPIPE ignored.
+    /// Once: later messages have no reader. A test's process has SIGPIPE ignored.
     @Test func itSaysThatNobodyReads() throws {
         try Signal.brokenPipe.ignore()
         let pipe = try FileDescriptor.pipe()
@@ -34,7 +34,7 @@ import Testing
         #expect(isHeard == [false, true])
     }
 
-    /// A supervisor that is busy has enough to read.
+    /// The supervisor is merely busy.
     @Test func whoReadsLateIsNotGone() throws {
         let pipe = try FileDescriptor.pipe()
         var ready = ReadyPipe(

@@ -168,8 +168,8 @@ private func ready() -> WorkerSession {
         #expect(session.onlyJob?.job == JobID(2))
     }
 
-    /// Two hellos on one connection: the coordinator has given the jobs of the first session to
-    /// the second one, as new attempts, while this process has not noticed anything.
+    /// Two hellos on one connection: the coordinator has reassigned the jobs of the first session
+    /// to the second one as new attempts, and this process has not noticed.
     @Test func aSecondWelcomeIsAnotherSession() {
         var session = ready()
         _ = session.received(.job(job(1)))

@@ -14,7 +14,7 @@ import XXHash
         #expect(XXH3.hash128(bytes.span.bytes).description == full)
     }
 
-    /// Lengths around the borders of XXH3's algorithms (16, 128, 240) and its blocks (1024).
+    /// Lengths around the thresholds of XXH3's algorithms (16, 128, 240) and its blocks (1024).
     @Test(arguments: [0, 1, 16, 17, 128, 129, 240, 241, 1023, 1024, 1025, 100_003])
     func aStreamHasTheHashOfItsWhole(length: Int) throws {
         let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ ($0 >> 8)) }

@@ -1,7 +1,7 @@
 import Testing
 import YAML
 
-/// The real libyaml, on documents that are read and on those that are not.
+/// The real libyaml, with valid and invalid documents.
 @Suite struct YAMLParserTests {
     private func parse(_ text: String) throws(YAMLError) -> YAMLNode? {
         try YAMLParser.parse(Array(text.utf8))

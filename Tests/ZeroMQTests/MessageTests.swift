@@ -103,7 +103,7 @@ import ZeroMQ
         let busyID = try #require(pair.peer)
         var sent = 0
         while try pair.router.send(to: lazyID) == .sent {
-            // The decision is made at the routing id: what follows is always taken.
+            // The decision is made at the routing id: all following frames are accepted.
             try #require(try pair.router.send(byteCount: 60_000) { _ in } == .sent)
             sent += 1
             try #require(sent < 10_000)

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// A socket that was read to its end is not asked again until its descriptor speaks.
+    /// A socket that was drained isn't polled again until its descriptor becomes readable.
     @Test func whatComesAfterTheLastMessageWasReadIsFound() throws {
         let pair = try SocketPair()
         let dealer = try pair.dealer()
@@ -44,7 +44,7 @@ import Testing
             #expect(!pair.router.handle.unknown.isReadable)
             #expect(try pair.polls.wait(milliseconds: 0) == .timedOut)
         }
-        // What a later call notices is asked for.
+        // A message noticed by a later call is picked up.
         #expect(try pair.router.currentOptions().isImmediate)
         #expect(pair.router.handle.unknown.isReadable)
     }
@@ -79,8 +79,8 @@ import Testing
         #expect(polls.isReadable(at: 0) == true)
     }
 
-    /// libzmq reads its own signal within any call: after that the descriptor is silent, although
-    /// a message waits.
+    /// libzmq consumes its own signal in any call: afterwards the descriptor isn't readable,
+    /// although a message waits.
     @Test func aMessageThatACallNoticedIsFound() throws {
         let pair = try SocketPair()
         let dealer = try pair.dealer()
@@ -89,7 +89,7 @@ import Testing
         var edge = PollSet(capacity: 1)
         edge.add(descriptor: pair.router.descriptor)
         while try edge.wait(milliseconds: 10_000) == .ready(1) {
-            // Until nothing is left of what libzmq tells itself.
+            // Until all of libzmq's internal signals are consumed.
             if try pair.router.handle.readiness().isReadable { break }
         }
         #expect(try pair.router.currentOptions().isImmediate)

@@ -3,8 +3,8 @@ import TestKit
 import Testing
 import ZeroMQ
 
-/// A wait ends when its time is over and not before, although libzmq has something to do for itself
-/// meanwhile: it wakes the descriptor of a socket whenever a peer comes or goes.
+/// A wait ends exactly when its time is over, although libzmq has internal work meanwhile: it wakes
+/// the descriptor of a socket whenever a peer connects or disconnects.
 @Suite struct PollSetTimeTests {
     /// Connects one peer after the other until the gate is open, for ten seconds at most.
     private static func visit(

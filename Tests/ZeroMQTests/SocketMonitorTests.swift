@@ -31,20 +31,20 @@ import ZeroMQ
         let known = try #require(descriptor)
         #expect(try monitor.waitFor { $0 == .disconnected(descriptor: known) })
         let gone = try #require(pair.peer)
-        // The event may be here before the ROUTER itself has learned of the end, by receiving.
+        // The event may arrive before the ROUTER itself has noticed the disconnect by receiving.
         let limit = MonotonicClock.now() + 10_000_000_000
         var outcome = SendOutcome.sent
         while outcome != .hostUnreachable, MonotonicClock.now() < limit {
             _ = try pair.reader.receive(from: pair.router)
             outcome = try pair.router.send(to: gone)
-            // Without a wait: where the peer ends just now, there is nothing to wait for.
+            // Without waiting: if the peer disconnects just now, there is nothing to wait for.
             if outcome == .sent { _ = try pair.router.send("lost".utf8Span.span.bytes) }
             usleep(1_000)
         }
         #expect(outcome == .hostUnreachable)
     }
 
-    /// The peer is another process, ended without a chance to say goodbye.
+    /// The peer is another process, killed without a chance to say goodbye.
     @Test func aKilledPeerIsADisconnection() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/s"
@@ -105,7 +105,7 @@ import ZeroMQ
 }
 
 extension SocketMonitor {
-    /// Takes events until one fits; false when none comes for ten seconds.
+    /// Takes events until one matches; false if none does within ten seconds.
     mutating func waitFor(_ fits: (MonitorEvent) -> Bool) throws -> Bool {
         var polls = PollSet(capacity: 1)
         polls.add(socket)
@@ -136,7 +136,7 @@ private struct Stranger: ~Copyable {
     }
 }
 
-/// Serves one peer on a thread of its own: answers its hello, and watches it go.
+/// Serves one peer on its own thread: answers its hello, and waits for its disconnect.
 private final class KilledPeerWatcher: Sendable {
     let hasSeenTheEnd = Mutex(false)
 

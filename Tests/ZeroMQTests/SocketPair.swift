@@ -47,7 +47,7 @@ final class SocketPair {
         return false
     }
 
-    /// Whether a message is there already; it is read.
+    /// Whether a message is already available; reads it.
     func receiveNow() throws -> Bool { try reader.receive(from: router) }
 
     // Values of the reader, since `#expect` takes no noncopyable operand.
@@ -73,7 +73,7 @@ extension Socket {
         return try send(text.utf8Span.span.bytes, more: more)
     }
 
-    /// Waits up to ten seconds for the next message, and gives its frames as text.
+    /// Waits up to ten seconds for the next message, and returns its frames as text.
     func receiveText() throws -> [String]? {
         var polls = PollSet(capacity: 1)
         var reader = MessageReader(framesMax: 4)

@@ -2,7 +2,7 @@ import Testing
 import Zimg
 
 @Suite struct AlphaTests {
-    /// Where alpha is 0 there is no color; everywhere else the colors come back.
+    /// Fully transparent pixels lose their color; all other colors are restored.
     @Test(arguments: [2, 4])
     func whatIsPremultipliedComesBack(bands: Int) throws {
         let width = 256

@@ -2,7 +2,7 @@ import Testing
 import Zimg
 
 @Suite struct InterleavingTests {
-    /// By the loops of each code path, of AVX2 and without.
+    /// With the loops of each code path, with and without AVX2.
     @Test(arguments: 1...4, [(1, 1), (7, 9), (17, 33), (64, 2), (131, 5)])
     func bandsComeBackFromPlanes(bands: Int, size: (width: Int, height: Int)) throws {
         for path in ZimgCodePath.allCases { try Self.check(path, bands, size) }

@@ -1,6 +1,6 @@
 import Zimg
 
-/// An aligned plane with guard rows around it and guard bytes behind each row.
+/// An aligned plane with guard rows around it and guard bytes after each row.
 final class TestPlane {
     static let guardByte: UInt8 = 0xA5
     let width: Int
@@ -44,7 +44,7 @@ final class TestPlane {
         (0..<height).flatMap { y in (0..<width).map { x in self[x, y] } }
     }
 
-    /// Fills what lies behind the rows.
+    /// Fills the padding after the rows.
     func setPadding(_ byte: UInt8) {
         for y in 0..<height {
             for x in width..<stride { memory[y * stride + x] = byte }

@@ -65,7 +65,7 @@ import Zimg
     }
 
     @Test func colorsAreThoseOfJFIF() throws {
-        // Y, Cb, Cr by JFIF's formulas, and the RGB they stand for.
+        // Y, Cb, Cr by JFIF's formulas, and the corresponding RGB.
         let colors = [
             (76, 85, 255, 254, 0, 0), (150, 44, 21, 0, 255, 1), (29, 255, 107, 0, 0, 254),
             (255, 128, 128, 255, 255, 255), (0, 128, 128, 0, 0, 0),
@@ -86,7 +86,7 @@ import Zimg
     @Test(arguments: [ZimgSubsampling.yuv420, .yuv422, .yuv440, .yuv411, .yuv444])
     func subsampledPlanesBecomeRGBOfAnotherSizeInOnePass(subsampling: ZimgSubsampling) throws {
         let source = ZimgFormat(width: 128, height: 96, planes: .yCbCr(subsampling))
-        // A ramp in every plane, as seen from luma: centred chroma lies on the same ramp.
+        // A ramp in every plane, in luma coordinates: centered chroma lies on the same ramp.
         let planes = (0..<3).map { index in
             let size = source.size(ofPlane: index)
             let scale = 128 / size.width
@@ -112,7 +112,8 @@ import Zimg
     }
 
     @Test func anOddImageIsMadeWithOneColumnAndRowMore() throws {
-        // 33 × 17 to 15 × 9 in 4:2:0: described as 34 × 18 to 16 × 10, the region larger alike.
+        // 33 × 17 to 15 × 9 in 4:2:0: declared as 34 × 18 to 16 × 10, with the region enlarged
+        // accordingly.
         let region = ZimgRegion(width: 33.0 * 16 / 15, height: 17.0 * 10 / 9)
         let source = ZimgFormat(
             width: 34, height: 18, planes: .yCbCr(.yuv420), region: region)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Zlib
 
-/// Streams and sums, beside those of Python's zlib.
+/// Streams and checksums, compared with those of Python's zlib.
 @Suite struct DeflaterTests {
     private static let samples: [[UInt8]] = [
         [], [7], Array(repeating: 9, count: 100_000),

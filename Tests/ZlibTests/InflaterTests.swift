@@ -2,7 +2,7 @@ import Testing
 
 @testable import Zlib
 
-/// Streams of all formats, whole, in pieces and broken.
+/// Streams of all formats: whole, in chunks and corrupted.
 @Suite struct InflaterTests {
     private static let raw: [UInt8] = [0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
     private static let zlib: [UInt8] = [0x78, 0x9C] + raw + [0x06, 0x2C, 0x02, 0x15]
@@ -54,7 +54,7 @@ import Testing
         arguments: [
             (.gzip, Array("not gzip".utf8)), (.zlib, [0x78, 0x9D]), (.raw, [0xFF]),
             (.gzip, gzip.dropLast(8) + [0, 0, 0, 0, 0, 0, 0, 0]),
-            // A dictionary is asked for.
+            // Requires a dictionary.
             (.zlib, [0x78, 0xBB, 0, 0, 0, 1]),
         ] as [(InflateFormat, [UInt8])])
     func whatIsNotInTheFormatIsCorrupt(_ format: InflateFormat, _ bytes: [UInt8]) throws {
@@ -85,7 +85,7 @@ extension Inflater {
         return try step(bytes.span.bytes, into: room)
     }
 
-    /// What `bytes` become, with so many given and taken in a step.
+    /// Inflates `bytes`, with `inputs` bytes given and `outputs` bytes of space in each step.
     fileprivate mutating func all(of bytes: [UInt8], inputs: Int, outputs: Int) throws -> [UInt8] {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: outputs, alignment: 1)
         defer { room.deallocate() }

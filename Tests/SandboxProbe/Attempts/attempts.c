@@ -32,7 +32,7 @@ static int opened(long descriptor) {
     return 0;
 }
 
-// A child of an attempt that was not denied.
+// The result of a fork that was not denied: the child exits.
 static int forked(long child) {
     if (child < 0) return errno;
     if (child == 0) _exit(0);
@@ -55,7 +55,7 @@ ATTEMPT(socket_algorithm) {
     UNUSED;
     return opened(syscall(SYS_socket, AF_ALG, SOCK_SEQPACKET, 0));
 }
-// The upper half of a register is nothing that the kernel looks at.
+// The kernel ignores the upper half of the register.
 ATTEMPT(socket_inet_in_disguise) {
     UNUSED;
     return opened(syscall(SYS_socket, 0x100000000L | AF_INET, SOCK_STREAM, 0));
@@ -273,8 +273,8 @@ static const struct attempt attempts[] = {
 const struct attempt *attempts_first(void) { return attempts; }
 const size_t attempt_count = sizeof attempts / sizeof *attempts;
 
-// It ends at the end of a pipe: the kernel's own word of a parent's death is a signal, and one that
-// the scope of the parent's sandbox keeps from it.
+// The child exits at the end of a pipe: the kernel's notification of a parent's death is a signal,
+// which the scope of the parent's sandbox blocks.
 int32_t attempt_start_victim(void) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0) return -errno;

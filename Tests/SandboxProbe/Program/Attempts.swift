@@ -1,16 +1,16 @@
 import Linux
 import SandboxAttempts
 
-/// What must be denied.
+/// Operations that must be denied.
 enum Attempts {
-    /// A child that a compromised worker would like to get hold of; it ends with this process.
+    /// Starts a child as a target for a compromised worker; it exits with this process.
     static func startVictim() throws(Errno) -> ProcessID {
         let victim = attempt_start_victim()
         if victim < 0 { throw Errno(rawValue: -victim) }
         return victim
     }
 
-    /// Tries everything, prints a line each; whether all was denied.
+    /// Tries everything and prints one line each. Returns whether all was denied.
     static func areDenied(victim: ProcessID, _ places: ProbePlaces) -> Bool {
         let paths = [
             places.file(in: places.own), places.new(in: places.own), places.other(in: places.own),
@@ -34,7 +34,7 @@ enum Attempts {
         let name = String(cString: attempt.name)
         let number = attempt.attempt(&context)
         let isDenied = denials.contains(number)
-        // In a container, other kinds' volumes are not mounted at all, and no listener has a
+        // In a container, volumes of other kinds aren't mounted at all, and no listener has a
         // secret.
         let isAbsent = number == Errno.noSuchFile.rawValue && mayBeAbsent(name)
         let word = isDenied ? "denied" : isAbsent ? "absent" : "ALLOWED"
@@ -50,7 +50,7 @@ enum Attempts {
         [Errno.notPermitted, .accessDenied, .readOnlyFileSystem].map(\.rawValue))
 }
 
-/// A string that C may keep as long as this lives.
+/// A C string that is valid as long as this object lives.
 private final class CStringCopy {
     let pointer: UnsafePointer<CChar>
 

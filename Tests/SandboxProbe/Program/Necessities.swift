@@ -3,9 +3,9 @@ import Sandbox
 import SandboxAttempts
 import SharedArena
 
-/// What a worker's work needs.
+/// Operations that a worker needs.
 enum Necessities {
-    /// Does everything, prints a line each; whether all worked.
+    /// Tries everything and prints one line each. Returns whether all succeeded.
     static func areAllowed(_ places: ProbePlaces) -> Bool {
         var isAllowed = true
         func check(_ name: String, _ body: () throws(Errno) -> Void) {
@@ -24,7 +24,7 @@ enum Necessities {
             try Signal.resume.send(to: CurrentProcess.processID)
         }
         check("socket-unix") { () throws(Errno) in
-            // Whether somebody listens there is not the question.
+            // It doesn't matter whether anything listens there.
             let number = attempt_connect(places.paths.backSocket(places.kind))
             let absent = [Errno.noSuchFile.rawValue, Errno.connectionRefused.rawValue]
             if number != 0, !absent.contains(number) { throw Errno(rawValue: number) }
@@ -39,7 +39,7 @@ enum Necessities {
                 do throws(Errno) {
                     _ = try FileDescriptor.openDirectory(directory).open("sandbox-probe.file")
                 } catch .noSuchFile {
-                    // The sandbox let it look.
+                    // The lookup itself was permitted.
                 }
             }
         }
@@ -54,7 +54,7 @@ enum Necessities {
         try Thread(name: "probe") {}.join()
     }
 
-    /// The C library asks the kernel for it, and to make it larger.
+    /// The C library maps it, and asks the kernel to grow it.
     private static func largeMemory() throws(Errno) {
         var bytes = [UInt8](repeating: 1, count: 1 << 20)
         bytes.reserveCapacity(64 << 20)
@@ -68,7 +68,7 @@ enum Necessities {
         _ = Random.uint64()
     }
 
-    /// As an arena makes its segments.
+    /// Creates a segment the way an arena does.
     private static func segment(in path: String, named name: String) throws(Errno) {
         let directory = try FileDescriptor.openDirectory(path)
         let name = String(name.dropFirst())

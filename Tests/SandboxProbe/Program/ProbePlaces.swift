@@ -3,7 +3,7 @@ import Messages
 import Sandbox
 import SharedArena
 
-/// The files with which the probe tries what it may do.
+/// The files used by the probe.
 struct ProbePlaces {
     let kind: WorkerKind
     let profile: SandboxProfile
@@ -23,17 +23,17 @@ struct ProbePlaces {
     /// An arena that it reads.
     var input: String { paths.arenaDirectory(kind == .decode ? .download : .decode) }
     var own: String { paths.arenaDirectory(kind) }
-    /// What operators show at their socket.
+    /// The secret that operators present at their socket.
     var adminSecret: String { paths.adminSecretFile }
 
-    /// A file of the probe that is there, where the directory lets it be made.
+    /// A file of the probe that exists if the directory was writable.
     func file(in directory: String) -> String { "\(directory)/\(Self.name).file" }
-    /// Names that are not there.
+    /// Unused names.
     func new(in directory: String) -> String { "\(directory)/\(Self.name).new" }
     func other(in directory: String) -> String { "\(directory)/\(Self.name).other" }
 
-    /// Makes the files. What cannot be made, such as in a directory that is mounted read-only or
-    /// not at all, is not there for the attempts either.
+    /// Creates the files. Those that can't be created, such as in a directory that is mounted
+    /// read-only or not at all, are also absent for the attempts.
     func prepare() {
         for directory in Set([own, input, external] + profile.inputs) {
             _ = try? FileDescriptor.open(
@@ -41,7 +41,8 @@ struct ProbePlaces {
         }
     }
 
-    /// Removes what may be removed in the sandbox; the rest goes with the runtime directory.
+    /// Removes the files that the sandbox permits to remove; the rest is removed with the runtime
+    /// directory.
     func clear() {
         _ = try? FileDescriptor.openDirectory(own).unlink("\(Self.name).file")
     }

@@ -5,13 +5,14 @@ import Observability
 import Sandbox
 import SharedArena
 
-/// Enters the sandbox of a worker and tries what a compromised one would, then what an honest one
-/// must: one line each. Ends with 0 where all of the former is denied and all of the latter works.
+/// Enters the sandbox of a worker and tries everything that must be denied, then everything that a
+/// worker needs; prints one line each. Exits 0 if all of the former is denied and all of the latter
+/// works.
 ///
 ///     sandbox-probe --kind decode|transform --runtime-dir D [--thread-first]
 ///
-/// Not shipped; runs inside containers as well. `--thread-first` starts a thread before, which
-/// takes Landlock away.
+/// Not shipped; runs inside containers as well. `--thread-first` starts a thread beforehand, which
+/// disables Landlock.
 enum SandboxProbe {
     static func run(_ words: [String]) -> Int32 {
         do {
@@ -43,7 +44,7 @@ enum SandboxProbe {
     }
 }
 
-/// A thread that does nothing until it may end.
+/// A thread that does nothing until it may exit.
 private final class WaitingThread {
     private let gate: Shared
 

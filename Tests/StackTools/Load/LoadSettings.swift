@@ -2,17 +2,17 @@ import ImageModel
 import Imagebus
 import Linux
 
-/// What a load is told on its command line.
+/// Options from the command line.
 struct LoadSettings: Sendable {
-    /// URLs begin with it; a number and `.jpg` follow.
+    /// URLs begin with this prefix, followed by a number and `.jpg`.
     var urlPrefix = ""
-    /// The stack.
+    /// The runtime directory of the stack.
     var runtimeDirectory = "/run/imagebus"
-    /// Loads at a time.
+    /// Concurrent loads.
     var inFlight = 64
-    /// For how long; SIGTERM ends it before.
+    /// The duration; SIGTERM ends it earlier.
     var seconds = 10
-    /// How many of a hundred loads are of URLs that were never loaded.
+    /// The percentage of loads with new URLs.
     var newPercent = 25
     /// Milliseconds for which a load waits for a coordinator.
     var connectTimeout = 5_000
@@ -21,7 +21,7 @@ struct LoadSettings: Sendable {
         "url-prefix", "runtime-dir", "in-flight", "seconds", "new-percent", "connect-timeout",
     ]
 
-    /// What is wrong with the words, for people.
+    /// An error in the arguments, as text.
     struct Refusal: Error {
         let text: String
     }
@@ -54,12 +54,12 @@ struct LoadSettings: Sendable {
         }
     }
 
-    /// Where the client connects.
+    /// The endpoint of the client.
     func client() throws(ImageError) -> ClientConfiguration {
         do {
             var configuration = try ClientConfiguration(
                 runtimeDirectory: runtimeDirectory, connectTimeoutMilliseconds: connectTimeout)
-            // What is counted are the requests of the stack.
+            // The tool counts the stack's requests, so loads must not be coalesced.
             configuration.sharesLoads = false
             return configuration
         } catch {

@@ -3,7 +3,7 @@ import Imagebus
 import Linux
 import Synchronization
 
-/// Many loads side by side, until the time is over.
+/// Keeps many loads in flight until the time is over.
 final class Loads: Sendable {
     private let client: ImagebusClient
     private let settings: LoadSettings
@@ -13,16 +13,16 @@ final class Loads: Sendable {
     private struct State {
         var tally = Tally()
         var begun = 0
-        /// New URLs whose reply has come; the oldest make room.
+        /// New URLs that were answered; the oldest are dropped when it is full.
         var known: [String] = []
         var random = SystemRandomNumberGenerator()
-        /// The bytes that every image has to have: the origin serves the same one everywhere.
+        /// The expected bytes of every image: the origin serves the same one under each URL.
         var expected: [Int: [UInt8]] = [:]
     }
 
     private static let knownMax = 2_000
-    /// Sides of the thumbnails: the first one is stored before the reply of a new URL, the other
-    /// one is then made from the stored original.
+    /// Sizes of the thumbnails: the first is stored before the reply to a new URL, the second is
+    /// then produced from the stored original.
     private static let sides = [200, 120]
 
     init(_ client: ImagebusClient, _ settings: LoadSettings) {
@@ -31,7 +31,7 @@ final class Loads: Sendable {
 
     var tally: Tally { state.withLock { $0.tally } }
 
-    /// Begins nothing any more; what is pending goes on to its end.
+    /// Starts no further loads; pending ones complete.
     func stop() { hasStopped.store(true, ordering: .relaxed) }
 
     func run() async {
@@ -89,7 +89,7 @@ final class Loads: Sendable {
             try check(response, side: choice.side)
             let isStored = response.storedTiers?.contains(.disk) == true
             if choice.isNew, isStored { Line.say("done \(choice.url) \(now)") }
-            // What another client's load has stored is not stored again.
+            // An image stored by another client's load isn't stored again.
             let isKept = isStored || response.cacheType != .none
             count(choice, isStored: isKept, took: now - begin, nil)
         } catch {
@@ -115,7 +115,7 @@ final class Loads: Sendable {
         }
     }
 
-    /// The right image: a JPEG that fills the box, with the bytes that all of them have.
+    /// Expects a JPEG that fills the box, with the same bytes as all others.
     private func check(_ response: ImageResponse, side: Int) throws(ImageError) {
         guard let info = response.info, let bytes = response.bytes?.array else {
             throw ImageError(.internalError, "there is no image in the reply")

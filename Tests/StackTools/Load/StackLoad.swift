@@ -2,14 +2,14 @@ import ImageModel
 import Imagebus
 import Linux
 
-/// The load of docker/test: keeps loads in flight through the client library, of new URLs and of
-/// URLs that were loaded before, and checks every reply.
+/// The load generator of docker/test: keeps loads in flight through the client library, for new
+/// URLs and for URLs that were loaded before, and checks every reply.
 ///
 ///     stack-load --url-prefix http://127.0.0.1:8000/small/a --in-flight 64 --seconds 30
 ///
-/// Prints `done URL nanoseconds` (CLOCK_MONOTONIC) when the reply of a new URL has come and the
-/// disk has it, `failed URL why` for every failure, and one JSON object at the end. Ends 0 where
-/// nothing failed, 1 otherwise.
+/// Prints `done URL nanoseconds` (CLOCK_MONOTONIC) when a new URL was answered and is on disk,
+/// `failed URL why` for every failure, and one JSON object at the end. Exits 0 if nothing failed, 1
+/// otherwise.
 enum StackLoad {
     static func run(_ words: [String]) -> Int32 {
         do {
@@ -31,7 +31,7 @@ enum StackLoad {
         }
     }
 
-    /// What the main thread waits at, on a thread that the tasks do not need.
+    /// The main thread waits here, so that it occupies no thread of the tasks.
     private final class Over: Sendable {
         let event: EventDescriptor
 
@@ -50,7 +50,7 @@ enum StackLoad {
         return tally.failures.isEmpty && tally.unstored == 0 ? 0 : 1
     }
 
-    /// Ends the loads at a signal.
+    /// Stops the loads on a signal.
     private final class Stop: Sendable {
         let signals: SignalDescriptor
 

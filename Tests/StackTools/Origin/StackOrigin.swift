@@ -1,13 +1,13 @@
 import Linux
 import TestKit
 
-/// The origin of docker/test: images under any number of names, and a line for every GET, so that
-/// a test knows what was asked for and when.
+/// The origin of docker/test: images under any number of names, and one line per GET, so that a
+/// test knows what was requested and when.
 ///
 ///     stack-origin 8000 large=/srv/images/large.jpg small=/srv/images/small.jpg
 ///
 /// `/large/ANY` is the first image, `/small/ANY` the second. Listens on 127.0.0.1, and prints
-/// `ready PORT`, then `GET path nanoseconds` (CLOCK_MONOTONIC) as requests come. Ends at SIGTERM.
+/// `ready PORT`, then `GET path nanoseconds` (CLOCK_MONOTONIC) for each request. Exits on SIGTERM.
 enum StackOrigin {
     static func run(_ words: [String]) -> Int32 {
         guard let port = words.first.flatMap({ UInt16($0) }), words.count > 1 else {
@@ -44,13 +44,13 @@ enum StackOrigin {
 
     static func say(_ line: String, to descriptor: Int32 = 1) {
         let bytes = Array("\(line)\n".utf8)
-        // Where nobody reads any more, there is nobody to tell.
+        // Errors are ignored: the reader has closed the pipe.
         bytes.withUnsafeBytes { _ = try? FileDescriptor.writeAll($0, to: descriptor) }
     }
 }
 
 extension OriginBehavior {
-    /// The same, with a line for each request before it is answered.
+    /// The same behavior, with a line printed for each request before it is answered.
     fileprivate func logged() -> Self {
         observed { request in
             StackOrigin.say("\(request.method) \(request.path) \(MonotonicClock.now())")

@@ -1,31 +1,32 @@
-// What a compromised worker would try. Each attempt is one system call, or the shortest way to it,
-// without any library between that could refuse it first.
+// Attacks that a compromised worker would try. Each attempt is one system call, or the shortest way
+// to it, without a library in between that could refuse it first.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/// Where and against whom. Paths are those of one stack; the victim is a process of the same user.
+/// The targets of the attempts. Paths are those of one stack; the victim is a process of the same
+/// user.
 struct attempt_context {
     int32_t victim;
-    /// A file in the worker's own arena that is there.
+    /// An existing file in the worker's own arena.
     const char *own_file;
-    /// Names in the worker's own arena that are not there.
+    /// Unused names in the worker's own arena.
     const char *own_new;
     const char *own_other;
-    /// A file in an arena that it reads, and a name that is not there.
+    /// An existing file in an arena that the worker may read, and an unused name.
     const char *input_file;
     const char *input_new;
-    /// A file in an arena that it does not read, and a name that is not there.
+    /// An existing file in an arena that the worker may not read, and an unused name.
     const char *foreign_file;
     const char *foreign_new;
-    /// What operators show at their socket.
+    /// The secret that operators present at their socket.
     const char *admin_secret;
 };
 
 struct attempt {
     const char *name;
-    /// 0 where it is done, else the number as in `<errno.h>`.
+    /// Returns 0 on success, else an error number of `<errno.h>`.
     int (*attempt)(const struct attempt_context *context);
 };
 
@@ -33,9 +34,9 @@ struct attempt {
 const struct attempt *attempts_first(void);
 extern const size_t attempt_count;
 
-/// 0, or why there is no connection to the Unix socket at `path`.
+/// Returns 0, or the error number if connecting to the Unix socket at `path` fails.
 int attempt_connect(const char *path);
 
-/// A child that waits for its end, and ends with its parent: the sandbox forbids to end it.
-/// Negative where there is none.
+/// Starts a child that waits, and exits with its parent, as the sandbox forbids killing it. Returns
+/// a negative error number on failure.
 int32_t attempt_start_victim(void);
