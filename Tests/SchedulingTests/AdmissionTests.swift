@@ -6,7 +6,7 @@ import Testing
 @testable import Dispatching
 
 struct AdmissionTests {
-    /// A request that is refused, and with which code.
+    /// A request that is refused, and the expected error code.
     struct Refusal: CustomTestStringConvertible {
         let what: String
         let code: ErrorCode
@@ -190,7 +190,7 @@ struct AdmissionTests {
         #expect(stack.isAtRest)
     }
 
-    /// However a request ends, its place is free again.
+    /// However a request ends, it frees its slot.
     @Test(arguments: ["reply", "cancel", "deadline"])
     func aRequestThatEndedMakesRoomForAnotherOne(end: String) {
         var stack = Stack {

@@ -5,7 +5,7 @@ import Testing
 @testable import Admission
 @testable import Dispatching
 
-/// Who is refused when too much waits, and what is counted.
+/// Which requests are refused under load, and how the load is measured.
 struct BackPressureTests {
     private func retryAfter(_ stack: Stack, _ token: Token) -> String? {
         guard case .failure(let error) = stack.reply(token)?.outcome, error.code == .busy else {
@@ -106,7 +106,7 @@ struct BackPressureTests {
         for number in 0..<101 { stack.load(loader("\(number)"), by: client) }
         let first = stack.load(loader("x"), by: client)
         #expect(retryAfter(stack, first) == "1.0")
-        // Two a second from now on.
+        // From now on, two complete per second.
         for _ in 0..<4 {
             stack.now = stack.now.adding(milliseconds: 500)
             stack.finish(stack.held(.fetch)[0])
@@ -188,7 +188,7 @@ struct BackPressureTests {
         #expect(JobWork.store(store).cost == 3)
     }
 
-    /// Ordinary results are not concerned, and a result with loss hardly can be.
+    /// Ordinary results are not affected, and a lossy result hardly can be.
     @Test(arguments: [
         (4_900, true, true), (5_100, true, false), (9_999, true, false), (9_999, false, true),
     ]) func whatWouldKeepATransformerIsRefused(side: Int, lossless: Bool, isMade: Bool) {
@@ -198,7 +198,7 @@ struct BackPressureTests {
             $0.output = OutputOptions(format: .webp, lossless: lossless)
         }
         let token = stack.load(image, by: client)
-        // What is known without the source is refused before anything begins.
+        // If the size is known without the source, the load is refused before any work starts.
         if isMade { stack.run(.query, .query, .fetch, .decode) } else { #expect(stack.isAtRest) }
         #expect(stack.held(.transform).count == (isMade ? 1 : 0))
         stack.finishAll()

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Admission
 
-/// What concerns many requests is done to a few of them in each event.
+/// Operations on many requests process only a few of them per event.
 struct BatchOperationTests {
     private let image = ImageRequest.image("a", size: 3, .fromLoaderOnly)
 
-    /// A stack that does four things in each event, with so many loads of one image.
+    /// A stack that processes four items per event, and `count` loads of one image.
     private func crowd(
         _ count: Int, limit: Int = 4, _ image: ImageRequest? = nil
     ) -> (Stack, ClientID, [Token]) {
@@ -24,7 +24,7 @@ struct BatchOperationTests {
         tokens.count { stack.reply($0) != nil }
     }
 
-    /// A deadline of a request that has ended is none: nothing follows it that would be waited for.
+    /// The deadline of an ended request is ignored: no work waits for it.
     @Test func whatIsOverNoLongerHoldsUpWhatIsGivenOut() {
         var stack = Stack { $0.batchStepsMax = 1 }
         let client = stack.connect()
@@ -44,8 +44,8 @@ struct BatchOperationTests {
         #expect(stack.held(.fetch).count == 1)
     }
 
-    /// Clients with as many requests as they may have wait for one result; with `IMAGEBUS_LONG=1`
-    /// as many requests as there may be.
+    /// Clients with as many requests as permitted wait for one result; with `IMAGEBUS_LONG=1` as
+    /// many requests as the stack permits.
     @Test func noEventAnswersThousandsOfRequests() {
         let clients = getenv("IMAGEBUS_LONG") == nil ? 2 : 16
         let count = clients * 4_096
@@ -74,7 +74,7 @@ struct BatchOperationTests {
         stack.finishAll()
         let all = replied(stack, tokens)
         #expect(all == count)
-        // A reply and its record, and what each event has besides.
+        // A reply and its record, and a constant number of other actions.
         let most = stack.mostActions
         #expect(most <= 2 * 64 + 8)
         let (isIdle, faults) = (stack.scheduler.isIdle, stack.faults.prefix(3))
@@ -185,7 +185,7 @@ struct BatchOperationTests {
         #expect(isAtRest, "\(stack)")
     }
 
-    /// The cache has it by the time that the last of them would go on to the origin.
+    /// The image is in the cache by the time the last of them would proceed to the origin.
     @Test func whatIsStoredWhileSomeWaitForTheirTurnIsNotFetchedTwice() {
         var stack = Stack { $0.batchTransitionsMax = 1 }
         stack.hireAll()
@@ -223,7 +223,7 @@ struct BatchOperationTests {
         #expect(isAtRest, "\(stack)")
     }
 
-    /// Work on many requests does not hold up the one that has just come.
+    /// A new request isn't delayed by a batch operation on many others.
     @Test func whoComesMeanwhileIsNotBehindThemAll() {
         var (stack, client, _) = crowd(200)
         stack.run(.fetch, .decode, .store, .transform, .store)

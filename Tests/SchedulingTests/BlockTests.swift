@@ -7,7 +7,7 @@ import Testing
 @testable import Dispatching
 
 struct BlockTests {
-    /// What a reference can claim that is not so.
+    /// A false claim in a block reference.
     struct Lie: CustomTestStringConvertible {
         let testDescription: String
         let change: @Sendable (inout BlockReference) -> Void

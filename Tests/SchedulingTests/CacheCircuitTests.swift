@@ -3,7 +3,7 @@ import Testing
 
 @testable import Derivation
 
-/// When a cache of others is left alone (SEMANTICS §5.26).
+/// When the circuit breaker of an external cache opens (SEMANTICS §5.26).
 @Suite struct CacheCircuitTests {
     private var circuit = CacheCircuit()
     private var now = Instant(nanoseconds: 1)
@@ -43,13 +43,13 @@ import Testing
             #expect(isAsked(after: 1), "after \(pause)")
             fail()
         }
-        // What was asked earlier and fails now says nothing new.
+        // Failures of earlier queries have no effect.
         fail(3)
         #expect(isAsked(after: 30_000))
     }
 
-    /// What was asked before the pause and fails during it moves nothing: neither the end of this
-    /// pause nor the length of the next.
+    /// Queries sent before the pause that fail during it change neither the end of this pause nor
+    /// the length of the next.
     @Test mutating func aLateFailureDoesNotRestartThePause() {
         fail(5)
         #expect(!isAsked(after: 600))
@@ -63,14 +63,14 @@ import Testing
         #expect(isAsked(after: 1), "two seconds after the trial failed")
     }
 
-    /// What was asked before the pause and is answered during it shows that the pool works again.
+    /// A query sent before the pause and answered during it shows that the pool works again.
     @Test mutating func aLateAnswerEndsThePause() {
         fail(5)
         circuit.answered()
         #expect(isAsked(after: 0) && isAsked(after: 0) && !circuit.isOpen)
     }
 
-    /// After an answer all begins anew: five faults again, and the shortest pause.
+    /// An answer resets everything: five more errors open the circuit, with the shortest pause.
     @Test mutating func anAnswerForgetsFaultsAndPauses() {
         fail(5)
         #expect(isAsked(after: 1_000))

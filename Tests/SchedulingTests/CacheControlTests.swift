@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admission
 
-/// Answers of which their origins say who may keep them.
+/// Responses whose origins restrict who may store them.
 struct CacheControlTests {
     private static let url = "http://example.org/a.jpg"
     private static let image = ImageRequest.image(size: 5)
@@ -17,7 +17,7 @@ struct CacheControlTests {
         return terms
     }
 
-    /// Loads an image to the end and returns what is stored under keys.
+    /// Completes a load of an image and returns the keys of its stores.
     private static func stored(
         _ stack: inout Stack, _ terms: LoadTerms = LoadTerms(), by client: ClientID,
         _ image: ImageRequest = image
@@ -72,7 +72,7 @@ struct CacheControlTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// Else the one who was first would decide for both.
+    /// Otherwise the first load would decide for both.
     @Test func whoIgnoresItSharesNoTransferWithWhoDoesNot() {
         var (stack, client) = Stack.staffed()
         stack.cacheControl = "no-store"
@@ -126,13 +126,14 @@ struct CacheControlTests {
 
     // MARK: - Refreshes that find the same bytes
 
-    /// Says that nothing changed, and who may keep it now: with 304, or with the same bytes.
+    /// How the origin confirms an image and changes who may store it: with a 304, or with the same
+    /// bytes.
     private enum Unchanged: CaseIterable {
         case notModified, sameBytes
     }
 
-    /// Loads a cached image anew, of which the origin says that it has not changed: which keys are
-    /// removed everywhere.
+    /// Refreshes a cached image that the origin confirms. Returns the keys that are removed from
+    /// all tiers.
     private static func removed(
         _ stack: inout Stack, _ terms: LoadTerms, by client: ClientID, _ unchanged: Unchanged,
         _ control: String?
@@ -179,7 +180,7 @@ struct CacheControlTests {
         }
     }
 
-    /// What somebody is making of the stored original is not stored after that was removed.
+    /// A result in progress isn't stored after the original it was made from is removed.
     @Test func whatIsBeingMadeOfWhatIsRemovedBeginsAgain() {
         var (stack, client) = Stack.staffed()
         let other = stack.load(.image(size: 9), by: client)

@@ -172,7 +172,7 @@ struct CoalescingTests {
         let client = stack.connect()
         stack.load(.image(size: 5), by: client)
         stack.run(.query, .query, .fetch, .decode, .transform)
-        // Both stores are under way.
+        // Both stores are in flight.
         #expect(stack.held(.store).count == 2)
         stack.load(.image(size: 6), by: client)
         stack.finish(.query)
@@ -207,7 +207,7 @@ struct CoalescingTests {
         let asking = stack.load(.image(size: 5), by: client)
         stack.finish(.query)
         let original = stack.held(.query)[0]
-        // Somebody else fetches and stores it while that query is under way.
+        // Another load fetches and stores it during that query.
         stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         stack.run(.fetch, .decode, .store)
         stack.finish(original, .miss)

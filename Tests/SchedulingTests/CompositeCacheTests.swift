@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admission
 
-/// Names that stand for several caches (SEMANTICS §5.16).
+/// Cache names that stand for several caches (SEMANTICS §5.16).
 @Suite struct CompositeCacheTests {
     private let url = "http://example.org/a.jpg"
     private static let properties = StoredMetadata(
@@ -159,8 +159,7 @@ import Testing
 
     // MARK: - Removal
 
-    /// Whoever removes an entry of one of the caches takes it from those who load it under the
-    /// name of all.
+    /// Removing an entry from any of the caches restarts loads that use the composite name.
     @Test(arguments: ["both", "low", "high"])
     mutating func aRemovalBeginsWhatIsUnderWayAnew(cache: String) {
         let token = stack.load(.image(), by: client, terms: terms)
@@ -207,7 +206,7 @@ import Testing
         #expect(stack.isAtRest)
     }
 
-    /// What has a tag is not all there is: it goes as the policy of removals says.
+    /// Removing by tag doesn't clear the cache, so it follows the policy for removals.
     @Test func aTagIsRemovedAndNotCleared() {
         let composite = CompositeCache(of: ["low", "high"], policies: [.clear: .lowestOnly])
         let work = EntryWork(
@@ -219,7 +218,7 @@ import Testing
         #expect(!selection.matches(text("low"), tags: ["b"]))
     }
 
-    /// Whatever the policies say: an entry is as fresh in each of them.
+    /// Regardless of the policies, an entry is equally fresh in every cache.
     @Test func whatIsConfirmedIsSoInEachOfThem() {
         let policies = Dictionary(
             uniqueKeysWithValues: CompositeOperation.allCases.map {
@@ -230,8 +229,8 @@ import Testing
         #expect(work.keys == [text("high"), text("low")])
     }
 
-    /// A refresh that brings other bytes stores them in the highest cache; what a lower one has
-    /// must not come back.
+    /// A refresh with different bytes stores them in the highest cache; the entry of a lower one
+    /// must not reappear.
     @Test mutating func whatARefreshFindsOutdatedGoesFromAllOfThem() {
         let reference = stack.publish(text("low"))
         let token = stack.load(.image("a", size: nil, .refreshCached), by: client, terms: terms)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Admission
 
-/// Which caches memory answers for under each policy of a query, and which ones the cache process
-/// is asked about (SEMANTICS §5.16).
+/// For which caches memory answers under each query policy, and which ones the cache process is
+/// queried for (SEMANTICS §5.16).
 @Suite struct CompositePolicyTests {
     private static let url = "http://example.org/a.jpg"
     private static let members = ["low", "middle", "high"]
@@ -33,7 +33,7 @@ import Testing
         return work
     }
 
-    /// What is asked of the cache process where memory has none.
+    /// The query to the cache process on a memory miss.
     @Test(arguments: [
         (CompositePolicy.serial, ["high", "middle", "low"], false),
         (.concurrent, ["high", "middle", "low"], true), (.highestOnly, ["high"], false),
@@ -48,8 +48,8 @@ import Testing
         #expect(work.memoryFirst == memoryFirst)
     }
 
-    /// Each policy with every set of caches that have an image in memory: whose is the answer.
-    /// `nil`: the cache process is asked.
+    /// The answering cache for each policy and every set of caches that have an image in memory.
+    /// `nil`: the cache process is queried.
     private static func answering(_ policy: CompositePolicy, _ present: Set<String>) -> String? {
         switch policy {
         case .serial, .highestOnly: present.contains("high") ? "high" : nil
@@ -71,14 +71,14 @@ import Testing
         let token = stack.load(.image(), by: client, terms: terms())
         #expect(stack.image(token)?.reference?.block == answering.flatMap { blocks[$0] })
         #expect((query() == nil) == (answering != nil))
-        // A ticket is for what stays the answer for as long as it is there.
+        // A ticket is granted only if its image remains the answer as long as it is present.
         let load = LoadRequest(token: Token(Identifier128(high: 5, low: 5)), image: .image())
         let ticket = stack.scheduler.hitTicket(for: load, terms())
         let lasts = answering != nil && (policy != .concurrent || answering == "high")
         #expect((ticket != nil) == lasts)
     }
 
-    /// What memory was known to have counts under the policy of now.
+    /// Entries known to be in memory are selected by the current policy.
     @Test mutating func anotherPolicyAnswersFromOtherCaches() {
         for name in ["low", "high"] { stack.publish(Self.text(name)) }
         let answers = [CompositePolicy.highestOnly, .lowestOnly, .serial, .lowestOnly].map {

@@ -26,7 +26,7 @@ struct DamagedImageTests {
         return work
     }
 
-    /// The decode under way finds pixels of which some are missing.
+    /// The current decode finds that some pixels are missing.
     private func decode(_ stack: inout Stack) throws {
         let held = try #require(stack.held(.decode).first)
         guard case .decoded(var image) = stack.success(held) else { return }
@@ -63,7 +63,7 @@ struct DamagedImageTests {
         #expect(stack.image(token)?.isDamaged == false)
     }
 
-    /// They share the transfer, and neither the decode nor its end.
+    /// They share the transfer, but neither the decode nor its outcome.
     @Test func aLoadThatRefusesSharesNothingButTheTransfer() throws {
         var (stack, client) = Stack.staffed()
         let shown = stack.load(Self.image, by: client, terms: Self.show)
@@ -87,7 +87,7 @@ struct DamagedImageTests {
         #expect(stack.error(refused) == .badImageData)
     }
 
-    /// Without pixels there is nothing to be missing.
+    /// Without pixels, none can be missing.
     @Test func loadsOfTheSourceShareAllOfTheirWork() throws {
         var (stack, client) = Stack.staffed()
         let source = ImageRequest.image("a", .fromLoaderOnly)
@@ -100,7 +100,7 @@ struct DamagedImageTests {
         for token in tokens { #expect(stack.image(token) != nil) }
     }
 
-    /// What is refused to one is not to the other.
+    /// A refusal for one load doesn't affect the other.
     @Test func aRefusalHoldsForLoadsThatRefuse() throws {
         var (stack, client) = Stack.staffed()
         let refused = stack.load(Self.image, by: client)

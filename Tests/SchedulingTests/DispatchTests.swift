@@ -152,7 +152,7 @@ struct DispatchTests {
         #expect(stack.expelled.map(\.0) == [first])
         #expect(stack.held(.fetch).map(\.worker) == [second], "another worker tries")
         #expect(stack.held(.fetch).first?.job.attempt == 2)
-        // This one answers when it is told to stop.
+        // This worker responds to the cancel.
         stack.pass(milliseconds: 1_500)
         let late = stack.allHeld[0]
         stack.finish(late, .failed(ImageError(.cancelled, "stopped")))

@@ -4,10 +4,10 @@ import Tables
 
 @testable import Dispatching
 
-// What must hold between jobs, queues and workers after every event.
+// Invariants of jobs, queues and workers that hold after every event.
 extension Dispatcher {
-    /// Everything that does not fit together; empty in a dispatcher that is right.
-    /// `isBehind`: whether there is more to be looked after than one event does.
+    /// All violated invariants; empty for a correct dispatcher. `isBehind`: whether more work is
+    /// pending than one event processes.
     func audit(isBehind: Bool) -> [String] {
         var faults: [String] = []
         func check(_ isRight: Bool, _ what: String) { if !isRight { faults.append(what) } }
@@ -98,7 +98,7 @@ extension Dispatcher {
         }
     }
 
-    /// That no share is overdrawn is looked at whenever a job is given out (`Stack`).
+    /// Shares are checked whenever a job is assigned (`Stack`).
     private func auditShares(_ check: (Bool, String) -> Void) {
         for pool in limits.pools.workers {
             let (kind, queue) = (limits.pools[pool].kind, queues[pool.index])
@@ -129,7 +129,7 @@ extension Dispatcher {
     }
 }
 
-// What is kept of jobs.
+// The records of jobs.
 extension Dispatcher {
     private var queues: [StageQueue] { jobs.queues }
     private var loads: [StageLoad] { jobs.loads }

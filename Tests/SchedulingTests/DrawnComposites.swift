@@ -2,19 +2,19 @@ import ImageModel
 import Messages
 import TestKit
 
-/// Names that stand for several caches, as a walk drew them, and what jobs about them may say:
-/// worked out here anew, from SEMANTICS §5.16.
+/// Randomly drawn composite caches, and the jobs that are permitted for them, computed
+/// independently from SEMANTICS §5.16.
 ///
-/// A composite called `x` has the members `x.0`, `x.1` and so on, the lowest first: so each text
-/// shows whose it is. Policies may be drawn again while work is under way, which was given out by
-/// those of before.
+/// A composite called `x` has the members `x.0`, `x.1` and so on, the lowest first, so that each
+/// key shows its owner. Policies may be drawn again while jobs assigned under the previous ones are
+/// in flight.
 struct DrawnComposites {
     typealias Policies = [CompositeOperation: CompositePolicy]
 
-    /// Of each name; more than one once they were drawn again.
+    /// The policies of each name; more than one after they were drawn again.
     private(set) var drawn: [String: [Policies]] = [:]
     private var members: [String: Int] = [:]
-    /// Own numbers: walks without such names stay what they were.
+    /// A separate generator, so that walks without composites stay the same.
     private var random: SeededGenerator
 
     static let names = ["x", "y", "z"]
@@ -26,7 +26,7 @@ struct DrawnComposites {
         }
     }
 
-    /// Other policies for the same names; what the scheduler is told.
+    /// Draws other policies for the same names. Returns the layout for the scheduler.
     mutating func drawAgain() -> CacheLayout {
         var layout: [String: CompositeCache] = [:]
         for name in Self.names {
@@ -42,7 +42,7 @@ struct DrawnComposites {
 
     mutating func isDrawn(oneIn count: Int) -> Bool { random.oneIn(count) }
 
-    /// One of the caches, or a name that stands for some.
+    /// One of the caches, or a composite name.
     mutating func cache() -> String {
         let name = Self.names.randomElement(using: &random) ?? "x"
         return all(name).randomElement(using: &random) ?? name
@@ -55,8 +55,8 @@ struct DrawnComposites {
 
     // MARK: - What is allowed
 
-    /// The members that an operation is about, and whether memory comes first, by one of the
-    /// policies so far.
+    /// The members that an operation applies to, and whether memory comes first, under each policy
+    /// so far.
     private func meanings(_ name: String, _ operation: CompositeOperation) -> [Meaning] {
         (drawn[name] ?? []).map { policies in
             let usual: CompositePolicy =
@@ -80,7 +80,7 @@ struct DrawnComposites {
         let memoryFirst: Bool
     }
 
-    /// What is wrong with a job; `nil` where nothing is.
+    /// What is wrong with a job; `nil` if it is correct.
     func fault(of work: JobWork) -> String? {
         switch work {
         case .query(let work):
@@ -105,7 +105,7 @@ struct DrawnComposites {
         guard let parent = Self.parent(of: name) else {
             return caches.count == 1 ? nil : "\(operation) of \(caches)"
         }
-        // A member may be meant alone, by its own name.
+        // A member may be addressed alone by its own name.
         if caches.count == 1, memoryFirst != true { return soleFault(operation, name, parent) }
         let isAllowed = meanings(parent, operation).contains {
             $0.caches == caches && (memoryFirst == nil || $0.memoryFirst == memoryFirst)
@@ -120,10 +120,11 @@ struct DrawnComposites {
         return isAllowed || Self.askedAlone.contains(operation) ? nil : "\(operation) of \(name)"
     }
 
-    /// Operators name members by themselves; loads do not.
+    /// Operators address single members; loads do not.
     private static let askedAlone: Set<CompositeOperation> = [.contains, .remove]
 
-    /// A refresh removes from what its store does not reach: some members of one name, each once.
+    /// A refresh removes entries that its store doesn't replace: some members of one composite,
+    /// each once.
     private func removalFault(_ caches: [String]) -> String? {
         guard caches.count > 1 || Self.names.contains(caches[0]) else { return nil }
         let parents = Set(caches.map(Self.parent))
@@ -136,16 +137,16 @@ struct DrawnComposites {
         return parts.count == 2 ? String(parts[0]) : nil
     }
 
-    /// Whether memory may answer who asks a name with what a cache has: by the policy of now, with
-    /// the first cache alone unless memory comes first. What the cache process finds in a walk is
-    /// never what memory was said to have, so that none of it is remembered.
+    /// Whether memory may answer a load of `name` with an entry of `cache`: by the current policy,
+    /// with the first cache only unless memory comes first. In a walk, the cache process never
+    /// finds an entry that is known to be in memory, so none of its answers are remembered.
     func mayAnswer(_ name: String, from cache: String) -> Bool {
         guard Self.names.contains(name) else { return name == cache }
         guard let meaning = meanings(name, .query).last else { return false }
         return meaning.memoryFirst ? meaning.caches.contains(cache) : meaning.caches[0] == cache
     }
 
-    /// A name by which loads ask, and one of the caches that it stands for.
+    /// A name used by loads, and one of the caches that it stands for.
     mutating func member() -> (name: String, cache: String) {
         let name = ["x", "y"].randomElement(using: &random) ?? "x"
         return (name, all(name).randomElement(using: &random) ?? name)

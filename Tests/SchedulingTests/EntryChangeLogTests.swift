@@ -40,7 +40,7 @@ import Testing
 
     @Test mutating func aStoreCountsWhileItIsUnderWayAndForWhatBeganBefore() {
         let before = log.position
-        // In whichever cache: it may replace what another one has.
+        // In any cache: it may replace the entry of another one.
         for cache in ["own", "other", ""] {
             let start = log.position
             #expect(log.permits(promotion("a", since: start)))
@@ -88,7 +88,7 @@ import Testing
         #expect(log.position == 0 && log.permits(promotion("a", since: 0)))
     }
 
-    /// What was forgotten may have been of any key.
+    /// A forgotten change may have had any key.
     @Test mutating func whatBeganBeforeForgottenChangesIsNotPermitted() {
         for number in 0..<EntryChangeLog.storesMax { change(store("s\(number)")) }
         #expect(log.permits(promotion("a", since: 0)))
@@ -111,8 +111,8 @@ import Testing
         #expect(!log.permits(promotion("a", since: start)))
     }
 
-    /// Stores and removals are forgotten by themselves, and not in the order in which they ended:
-    /// what counts is the latest that was forgotten.
+    /// Stores and removals are forgotten separately, and not in the order in which they ended: the
+    /// latest forgotten one counts.
     @Test mutating func aStoreThatIsForgottenLaterTakesNothingBack() {
         change(store("first"))
         for number in 0...EntryChangeLog.removalsMax { change(remove("r\(number)")) }
@@ -131,7 +131,8 @@ import Testing
         #expect(log.permits(promotion("a", since: 2)))
     }
 
-    /// A store counts in whichever cache, a removal in those of either text, and nothing else.
+    /// A store voids the promotion in any cache, a removal in the caches of either key; nothing
+    /// else does.
     @Test func aPromotionIsVoidedByStoresAndRemovalsOfItsEntry() {
         let hit = promotion("a", since: 0)
         for text in ["a", "own\u{1F}a", "shared\u{1F}a", "other\u{1F}a"] {
@@ -149,7 +150,7 @@ import Testing
         #expect(!hit.isVoided(by: JobWork.query(query)))
     }
 
-    /// What is under way when caches are arranged differently is waited for as before.
+    /// Changes in flight when the cache layout changes still count.
     @Test mutating func aNewArrangementForgetsNothingThatIsUnderWay() {
         let storing = begin(store("a"))
         let removing = begin(remove("own\u{1F}b"))

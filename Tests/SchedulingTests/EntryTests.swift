@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admission
 
-/// What operators want of one entry of the cache.
+/// Operator commands on single cache entries.
 @Suite struct EntryTests {
     private func command(_ number: UInt64, _ action: EntryAction, _ key: String = "k")
         -> CacheCommand
@@ -32,7 +32,7 @@ import Testing
         #expect(stack.faults.isEmpty)
     }
 
-    /// An operator has 1,024 questions at a time at most; each answer makes room for another one.
+    /// An operator may have at most 1,024 pending commands; each answer frees a slot.
     @Test func anAnswerMakesRoomForAnotherQuestion() {
         var stack = Stack()
         stack.hire(.cache, credit: 4)
@@ -178,7 +178,7 @@ import Testing
         #expect(works.map(\.limit) == [UInt32(EntryPage.entriesMax)])
     }
 
-    /// A walk over a million entries takes longer than a hung disk may.
+    /// Scanning a million entries takes longer than the limit for a hung disk.
     @Test func aJobAboutSeveralEntriesMayTakeAnHour() {
         var stack = Stack()
         stack.hire(.cache, credit: 9)
@@ -232,7 +232,7 @@ import Testing
 
     // MARK: - What is under way
 
-    /// Removals that mean what is stored of `http://example.org/a.jpg`, and others.
+    /// Commands that match the entries of `http://example.org/a.jpg`, and others.
     private static let removals: [(CacheCommand, isMeant: Bool)] = [
         (CacheCommand(number: 9, action: .clear, key: ""), true),
         (CacheCommand(number: 9, action: .remove, key: url), true),
@@ -262,8 +262,8 @@ import Testing
 
     private static let url = "http://example.org/a.jpg"
 
-    /// The transfer that brings the older bytes is cancelled, and another one begins behind the
-    /// removal: nothing is stored of the first one.
+    /// The transfer that fetches the older bytes is cancelled, and another one starts after the
+    /// removal: nothing is stored from the first one.
     @Test(arguments: removals.indices)
     func aTransferBeginsAnewBehindTheRemoval(index: Int) {
         let (command, isMeant) = Self.removals[index]
@@ -283,7 +283,7 @@ import Testing
         #expect(stack.scheduler.isIdle && stack.faults.isEmpty)
     }
 
-    /// By tag: of a load that has it, of one that has another, and of one whose origin may name it.
+    /// By tag: of a load that has it, of one with another tag, and of one whose origin may add it.
     @Test(arguments: [
         (["shop"], false, true), (["shopping"], false, false), ([], false, false),
         ([], true, true),
@@ -309,7 +309,7 @@ import Testing
         #expect(stack.scheduler.isIdle && stack.faults.isEmpty)
     }
 
-    /// Clients have no say in what origins confirm.
+    /// Clients can't affect confirmations by origins.
     @Test func onlyCoordinatorsRenew() {
         var stack = Stack()
         stack.hire(.cache, credit: 9)
@@ -322,15 +322,15 @@ import Testing
         #expect(error.code == .invalidRequest && stack.held(.query).isEmpty)
     }
 
-    /// Misses, until nothing is asked of the cache.
+    /// Answers queries with misses until none is left.
     private func answerQueries(of stack: inout Stack) {
         for _ in 0..<4 {
             for held in stack.held(.query) { stack.finish(held) }
         }
     }
 
-    /// The older bytes are there, and are being decoded or encoded, or are on their way to the
-    /// cache: no job that stores them is left when the removal is answered.
+    /// The older bytes have arrived, and are being decoded, encoded or stored: no job that stores
+    /// them is left when the removal is answered.
     @Test(arguments: [JobStage.decode, .transform, .store])
     func whatIsMadeOfRemovedBytesIsNotStored(stage: JobStage) {
         var stack = Stack()

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Dispatching
 
-/// How much evidence quarantines a suspect, and what makes it void: a success before there is
-/// enough, time, an operator. After each of them the count begins at nothing.
+/// How much evidence quarantines a suspect, and what voids it: an early success, time, or an
+/// operator. After each of them the count restarts at zero.
 @Suite struct EvidenceTests {
     private static let source = SourceKey(ImageRequest(url: "http://h/a.png"))
     private let suspect = Suspect.decode(EvidenceTests.source)
@@ -20,7 +20,7 @@ import Testing
             quarantine = Quarantine(entriesMax: entriesMax, milliseconds: 1_000)
         }
 
-        /// Whether the suspect is quarantined now.
+        /// Adds evidence. Returns whether the suspect is now quarantined.
         @discardableResult
         mutating func accuse(_ suspect: Suspect, _ evidence: Evidence, at now: Instant) -> Bool {
             quarantine.accuse(suspect, evidence, at: now, numbers: &numbers)
@@ -66,7 +66,7 @@ import Testing
         #expect(court.quarantine.holds(suspect, at: start))
     }
 
-    /// Give or take a tenth, and from the last evidence on.
+    /// Within ten percent, counted from the latest evidence.
     @Test func evidenceIsForgottenAfterItsTime() {
         var court = Court()
         court.accuse(suspect, .crash, at: start)
@@ -92,8 +92,8 @@ import Testing
         #expect(!isHeld)
     }
 
-    /// A drawing is quarantined by the evidence of four sizes, and a success takes back only what
-    /// its own size had counted.
+    /// A drawing is quarantined by the evidence of four sizes; a success voids only the evidence of
+    /// its own size.
     @Test func aSuccessTakesBackWhatItsSizeCountedAgainstTheDrawing() {
         func drawing(_ pixels: Int) -> Suspect { .drawing(Self.source, .area(pixels)) }
         var court = Court()
@@ -106,7 +106,7 @@ import Testing
         #expect(court.quarantine.holds(.drawings(Self.source), at: start))
     }
 
-    /// As many suspects as there may be are all remembered; with one more the oldest is not.
+    /// As many suspects as permitted are all remembered; one more evicts the oldest.
     @Test(arguments: [3, 4]) func theOldestSuspectMakesRoomBeyondTheLimit(count: Int) {
         func suspect(_ number: Int) -> Suspect {
             .decode(SourceKey(ImageRequest(url: "http://h/\(number).png")))

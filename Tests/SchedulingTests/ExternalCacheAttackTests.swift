@@ -6,7 +6,7 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// What a cache of others could do to those who do not use it.
+/// How an external cache could affect loads that don't use it.
 @Suite struct ExternalCacheAttackTests {
     private let client: ClientID
     private var stack: Stack
@@ -29,7 +29,7 @@ import Testing
         stack.allHeld.filter { stack.workers[$0.worker]?.isExternal == true && !$0.isCancelled }
     }
 
-    /// The misses of the result, then a hit of the original.
+    /// Misses of the result, then a hit of the original.
     private mutating func handOverAnOriginal() throws {
         stack.finish(try #require(theirs.first))
         let query = try #require(theirs.first)
@@ -37,8 +37,7 @@ import Testing
         #expect(stack.held(.decode).count == 1)
     }
 
-    /// Bytes that kill decoders are evidence against what they were under there, and against
-    /// nothing that an origin has.
+    /// Bytes that crash decoders are evidence against that entry, not against the origin's bytes.
     @Test mutating func bytesThatKillDecodersPoisonNoURL() throws {
         let token = stack.load(.image(size: 10), by: client, terms: terms)
         try handOverAnOriginal()
@@ -60,7 +59,7 @@ import Testing
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// What waits since class low has few places says nothing of the pool.
+    /// Jobs queued because of class low's small share don't count as errors of the pool.
     @Test mutating func whatNobodyWasGivenIsNoFaultOfThePool() {
         for number in 0..<8 {
             stack.load(.image("n\(number)", size: 9, .lowPriority), by: client, terms: terms)
@@ -74,7 +73,7 @@ import Testing
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// Memory answers nothing of a cache that was ours before a reload.
+    /// After a reload moves a cache to an external pool, memory no longer answers for it.
     @Test mutating func whatWasOursIsAskedOfWhoHoldsItNow() {
         stack.send(.caches(CacheLayout([:])))
         stack.publish("theirs\u{1F}http://example.org/a.jpg")
@@ -90,7 +89,7 @@ import Testing
         #expect(stack.faults == [])
     }
 
-    /// Where others hold a higher cache, it is asked each time.
+    /// An external cache of higher priority is queried each time.
     @Test mutating func aHitBelowACacheOfOthersIsNotRemembered() throws {
         (terms.cache, terms.originalCache) = ("three", "three")
         let reference = stack.publish("http://example.org/a.jpg")
@@ -109,7 +108,7 @@ import Testing
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// Stores that nobody answers keep no other pool from its decodes.
+    /// Unanswered stores don't block decodes of other pools.
     @Test mutating func storesThatHangKeepNoDecoderFromItsJobs() {
         stack.load(.image(size: 10), by: client, terms: terms)
         while let held = stack.allHeld.first(where: { held in

@@ -6,7 +6,7 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// Caches that programs of others hold (SEMANTICS §5.26).
+/// Caches implemented by plug-ins (SEMANTICS §5.26).
 @Suite struct ExternalCacheTests {
     private let url = "http://example.org/a.jpg"
     private let client: ClientID
@@ -51,12 +51,12 @@ import Testing
         return stack.hire(.cache, credit: credit, pool: pool)
     }
 
-    /// Jobs at the foreign cache.
+    /// Jobs at the external cache.
     private var theirs: [Stack.Held] {
         stack.allHeld.filter { stack.workers[$0.worker]?.isExternal == true && !$0.isCancelled }
     }
 
-    /// Jobs at our own.
+    /// Jobs at our own cache.
     private var ours: [Stack.Held] {
         stack.allHeld.filter {
             $0.job.work.kind == .cache && stack.workers[$0.worker]?.isExternal == false
@@ -76,7 +76,7 @@ import Testing
         if case .store(let work)? = held?.job.work { work } else { nil }
     }
 
-    /// Finishes what runs but for what others hold.
+    /// Completes everything except the jobs of the external cache.
     private mutating func finishOurs() {
         stack.goOn()
         while let held = stack.allHeld.first(where: { held in
@@ -211,7 +211,7 @@ import Testing
         #expect(stack.workers[worker]?.held[query.job.id]?.isCancelled == true)
         finishOurs()
         #expect(stack.image(token) != nil, "stores do not keep the reply")
-        // What comes too late is nobody's.
+        // A late answer is discarded.
         stack.finish(query, stack.hit(query))
         stack.finishAll()
         #expect(stack.isAtRest)
@@ -410,7 +410,7 @@ import Testing
 
     // MARK: - Refreshes
 
-    /// What a refresh found changed is removed there before it is stored: that may not be made.
+    /// An outdated entry is removed there before the new one is stored, since the store may fail.
     @Test mutating func whatARefreshReplacesIsRemovedThereFirst() {
         hire()
         let token = stack.load(.image("a", .refreshCached), by: client, terms: terms)

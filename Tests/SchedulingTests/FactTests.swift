@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admission
 
-/// Facts that a decoder finds (SEMANTICS §11.15).
+/// Image properties determined by a decoder (SEMANTICS §11.15).
 struct FactTests {
     private func properties(_ kinds: FactKinds, _ options: RequestOptions = []) -> ImageRequest {
         .image("a", options).with {
@@ -21,7 +21,7 @@ struct FactTests {
 
     private struct Missing: Error {}
 
-    /// All that a decoder could say.
+    /// Every property that a decoder can return.
     private var all: ImageProperties {
         var properties = ImageProperties()
         (properties.orientation, properties.bitsPerSample, properties.profile) = (6, 8, "P3")
@@ -54,7 +54,7 @@ struct FactTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// Nobody learns from a decoder what was not asked for.
+    /// Properties that were not requested are not passed on.
     @Test(arguments: [FactKinds.header, .exif, .gps, .colors, .blurHash, .thumbHash])
     func whatWasNotAskedForIsTakenOut(kinds: FactKinds) throws {
         var (stack, client) = Stack.staffed()
@@ -88,7 +88,7 @@ struct FactTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// One decode for the same facts, one transfer for all.
+    /// One decode for the same properties, one transfer for all.
     @Test func loadsOfTheSameFactsJoin() throws {
         var (stack, client) = Stack.staffed()
         let first = stack.load(properties(.colors, .fromLoaderOnly), by: client)
@@ -131,7 +131,7 @@ struct FactTests {
         #expect(stack.error(tooFine) == .invalidRequest)
     }
 
-    /// Pixels that are damaged say nothing of facts of the header.
+    /// Damaged pixels don't affect properties of the header.
     @Test func damagedPixelsAreInTheWayOfFactsOfPixelsOnly() {
         #expect(properties(.colors).needsPixels)
         #expect(properties(.thumbHash).needsPixels)

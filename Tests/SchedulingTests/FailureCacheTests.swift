@@ -9,7 +9,7 @@ import Testing
 struct FailureCacheTests {
     private let url = "http://example.org/a.jpg"
 
-    /// A stack that fetched a text for an image.
+    /// A stack that fetched a text in place of an image.
     private func stackWithABadBody(
         _ options: RequestOptions = [], _ change: (inout SchedulerLimits) -> Void = { _ in }
     ) -> (Stack, ClientID) {
@@ -38,7 +38,7 @@ struct FailureCacheTests {
         #expect(stack.isAtRest)
     }
 
-    /// The rows of PROTOCOL §9 that a download worker tells apart.
+    /// The rows of PROTOCOL §9 that a download worker distinguishes.
     @Test(arguments: ErrorCode.allCases) func aFailedFetchBlocksAsTheTableSays(code: ErrorCode) {
         let blocking: Set<ErrorCode> = [
             .invalidURL, .badImageData, .tooManyRedirects, .badEncoding,
@@ -46,7 +46,7 @@ struct FailureCacheTests {
         ]
         #expect(code.rule.cachesFailures == blocking.contains(code))
         var (stack, client) = Stack.staffed { $0.dispatch.fetchRetriesMax = 0 }
-        // These two do not end a request.
+        // These do not end a request.
         guard ![.arenaFull, .cancelled, .shuttingDown, .stale].contains(code) else { return }
         let token = stack.load(.image("a", .fromLoaderOnly), by: client)
         stack.fail(.fetch, code)
@@ -67,7 +67,7 @@ struct FailureCacheTests {
         #expect(stack.gets == [url: 2])
     }
 
-    /// Nobody's URL is to blame: the copy in the cache is bad, and the origin is asked.
+    /// The URL isn't at fault: the copy in the cache is bad, and the origin is queried.
     @Test func aCachedOriginalThatIsNoImageDoesNotBlock() {
         var (stack, client) = Stack.staffed()
         let token = stack.load(.image("a", size: 3), by: client)
@@ -79,7 +79,7 @@ struct FailureCacheTests {
         #expect(stack.scheduler.report.blacklisted == 0)
     }
 
-    /// The header of the same bytes was good: who does not need the pixels gets them.
+    /// The header of the same bytes was valid, so loads that don't need pixels succeed.
     @Test func damagedPixelsBlockOnlyLoadsThatNeedThem() throws {
         var (stack, client) = Stack.staffed()
         var error = ImageError(.badImageData, "cut off")
@@ -106,7 +106,7 @@ struct FailureCacheTests {
         #expect(stack.scheduler.report.blacklisted == 1)
     }
 
-    /// The kinds of decodes, and how an operator sees that one of them failed.
+    /// The kinds of decodes, and how the failure of each is reported to operators.
     private static let decodes: [(name: String, image: ImageRequest)] = [
         ("decode", .image("a", size: 3, .fromLoaderOnly)),
         (
@@ -120,7 +120,7 @@ struct FailureCacheTests {
         ("decode frame 4", .image("a", size: 3, .fromLoaderOnly).with { $0.frame = 4 }),
     ]
 
-    /// Damage of frame 9 says nothing about frame 0.
+    /// Damage in frame 9 says nothing about frame 0.
     @Test(arguments: decodes.indices) func aFailedDecodeRefusesItsKindAlone(index: Int) {
         var (stack, client) = Stack.staffed()
         var error = ImageError(.badImageData, "cut off")
@@ -137,7 +137,7 @@ struct FailureCacheTests {
         #expect(stack.reports.last?.entries.map(\.operation) == [Self.decodes[index].name])
     }
 
-    /// Two decodes of one transfer: the failure of one is not entered for the other.
+    /// Two decodes of one transfer: the failure of one isn't recorded for the other.
     @Test func aFailedDecodeLeavesOthersOfItsTransferAlone() {
         var (stack, client) = Stack.staffed()
         var error = ImageError(.badImageData, "cut off")
@@ -152,7 +152,7 @@ struct FailureCacheTests {
         #expect(stack.reports.last?.entries.map(\.operation) == ["decode all frames"])
     }
 
-    /// A ticket of a plain hit stands, one of a result does not.
+    /// A ticket for an original remains valid, one for a result does not.
     @Test func damagedPixelsLeaveTicketsOfOriginalsAlone() throws {
         var (stack, client) = Stack.staffed()
         let small = ImageRequest.image("a", size: 3)
@@ -191,7 +191,7 @@ struct FailureCacheTests {
         #expect(stack.scheduler.report.blacklisted == 0)
     }
 
-    /// Upstream's order: the options, the blacklist, and only then whether there is a URL.
+    /// Upstream's order: the options, the failure cache, and only then whether there is a URL.
     @Test func theOptionsComeBeforeItAndTheURLAfterIt() {
         var (stack, client) = stackWithABadBody()
         let options = stack.load(
@@ -270,8 +270,8 @@ struct FailureCacheTests {
         #expect(stack.error(again) == .blacklisted)
     }
 
-    /// The header is good, the pixels are not: who wants the bytes still gets them, and that does
-    /// not take the source off the list.
+    /// The header is valid, the pixels are not: a load of the bytes succeeds, and doesn't remove
+    /// the source from the failure cache.
     @Test func aSuccessWithoutRetryFailedTakesNothingOff() {
         var (stack, client) = Stack.staffed()
         let small = stack.load(.image("a", size: 3, .fromLoaderOnly), by: client)

@@ -5,14 +5,14 @@ import Testing
 @testable import Admission
 @testable import Dispatching
 
-/// Who of several clients is served next.
+/// Which of several clients is served next.
 struct FairnessTests {
     private func name(_ held: Stack.Held?) -> String {
         guard let held, case .fetch(let work) = held.job.work else { return "" }
         return String(work.url.dropFirst("http://example.org/".count).dropLast(".jpg".count))
     }
 
-    /// What the one download worker is given, one after another.
+    /// The jobs assigned to the only download worker, in order.
     private func order(_ stack: inout Stack, atMost count: Int = .max) -> [String] {
         var order: [String] = []
         while order.count < count, let next = stack.held(.fetch).first {
@@ -64,7 +64,7 @@ struct FairnessTests {
             stack.load(.image("c\(number)", size: nil, .fromLoaderOnly), by: other)
         }
         stack.hire(.download)
-        // The client has the turns of one, whatever number of visitors it names.
+        // The gateway gets the turns of one client, however many HTTP clients it names.
         #expect(
             order(&stack) == [
                 "a0", "c0", "b0", "c1", "a1", "c2", "b1", "a2", "b2", "a3", "a4", "a5",
@@ -110,7 +110,7 @@ struct FairnessTests {
         #expect(stack.faults == [])
     }
 
-    /// Whoever sends images that crash decoders waits behind the others each time.
+    /// A client whose images crash decoders waits behind the others each time.
     @Test(arguments: [CrashRecord.Cause.signal(6), .cancelledHard])
     func aVisitorPaysForTheWorkersThatItsImagesEnd(_ cause: CrashRecord.Cause) {
         var stack = Stack()
@@ -124,7 +124,7 @@ struct FairnessTests {
         }
         var sources: [UInt64: String] = [:]
         for held in stack.held(.fetch) {
-            // Their lengths tell the images apart.
+            // The length identifies the image.
             let length = UInt64(1_000 + sources.count)
             sources[length] = name(held)
             stack.finish(held, stack.success(held, length: length))

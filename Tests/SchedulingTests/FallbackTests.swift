@@ -13,8 +13,8 @@ struct FallbackTests {
         ImageRequest.image("a", size: size).with { $0.context.fallback = fallback }
     }
 
-    /// A stack whose origin does not have the image, and the request that is about its fallback
-    /// now.
+    /// A stack whose origin doesn't have the image, and the request that is now loading its
+    /// fallback.
     private func fallingBack(
         _ fallback: Fallback?, _ change: (inout ImageRequest) -> Void = { _ in }
     ) -> (Stack, ClientID, Token) {

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Admission
 
-/// Decoders and transformers that hand over other frames than were asked for.
+/// Decoders and transformers that return other frames than requested.
 struct ForgedFramesTests {
     private static let canvas = PixelSize(width: 40, height: 30)
 
-    /// A stack whose decoder holds the job of a GIF of which all frames are wanted, or the first.
+    /// A stack whose decoder has a job for a GIF, for all frames or for the first.
     private func decoding(all: Bool, _ terms: LoadTerms = LoadTerms()) -> Stack {
         var (stack, client) = Stack.staffed()
         let request = ImageRequest.image("a", size: 20, .fromLoaderOnly).with {
@@ -21,8 +21,8 @@ struct ForgedFramesTests {
         return stack
     }
 
-    /// What a decoder says of `said` frames of a source that has three, of which `there` lie in the
-    /// block.
+    /// Returns an outcome that declares `said` frames of a source with three, of which `there` are
+    /// in the block.
     private func finish(
         _ stack: inout Stack, frames said: Int, there: Int = 3, size: PixelSize = canvas
     ) {
@@ -44,7 +44,7 @@ struct ForgedFramesTests {
         #expect(stack.held(.transform).count == 1)
     }
 
-    /// The limit of pixels is that of one frame.
+    /// The pixel limit applies to each frame.
     @Test func pixelsOfFramesDoNotAddUp() {
         var terms = LoadTerms()
         terms.limits[.pixels] = 40 * 30

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Admission
 
-/// Transformers and decoders that say what cannot be, and images that are not what was said.
+/// Transformers and decoders that report impossible properties, and images that don't match theirs.
 struct ForgedImageTests {
     private func loader(_ size: Int) -> ImageRequest {
         .image("a", size: size, .fromLoaderOnly).with { $0.originalStoreCacheTypes = .none }
     }
 
-    /// A stack whose transformer holds a job: 40 by 30 into a box of 20.
+    /// A stack whose transformer has a job: 40 × 30 into a box of 20.
     private func transforming() -> (Stack, Token) {
         var (stack, client) = Stack.staffed()
         let token = stack.load(loader(20), by: client)
@@ -67,7 +67,7 @@ struct ForgedImageTests {
         #expect(stack.isAtRest)
     }
 
-    /// What lies beside pixels is what was asked for, or the decoder is not believed.
+    /// Metadata is accepted only if it was requested.
     @Test(arguments: [true, false])
     func aProfileThatNobodyAskedForEndsTheSession(isAskedFor: Bool) {
         var (stack, client) = Stack.staffed()
@@ -125,7 +125,7 @@ struct ForgedImageTests {
         #expect(stack.image(again) != nil)
     }
 
-    /// What a serializer made is checked as well; its request was answered before.
+    /// Output of a serializer is checked as well; its request was answered before.
     @Test func whatASerializerMadeIsHeldAgainstItsHeader() {
         var (stack, client) = Stack.staffed()
         let request = loader(20).with { $0.context.serializer = .transcode(.png, quality: nil) }

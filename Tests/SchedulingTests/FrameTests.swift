@@ -8,7 +8,7 @@ import Testing
 
 /// Several blocks in one outcome: frames of an image, of which the first is used.
 struct FrameTests {
-    /// A decoder has a job of three frames; all other workers are there.
+    /// A decoder has a job for three frames; all other workers are present.
     private func asked(
         _ change: (inout SchedulerLimits) -> Void = { _ in }
     ) -> (stack: Stack, client: ClientID, token: Token) {
@@ -21,7 +21,7 @@ struct FrameTests {
         return (stack, client, token)
     }
 
-    /// The decoder hands over so many frames; their blocks.
+    /// The decoder returns that many frames. Returns their blocks.
     private func handOver(_ stack: inout Stack, frames: Int = 3) -> [BlockID] {
         let held = stack.held(.decode)[0]
         let image = stack.decoded(by: held.worker, frames: frames)
@@ -29,7 +29,7 @@ struct FrameTests {
         return image.frames.map(\.reference.block)
     }
 
-    /// Blocks that the decoder was told in the last event that they are free; each time counts.
+    /// Blocks released to the decoder by the last event, including repetitions.
     private func released(_ stack: Stack, of worker: WorkerID) -> [BlockID] {
         stack.actions.flatMap { action -> [BlockID] in
             guard case .release(worker, let blocks, _) = action else { return [] }
@@ -134,7 +134,7 @@ struct FrameTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// Each result gives all its references, and takes as many in their places.
+    /// `references` returns all references of a result, and `with` replaces them in order.
     @Test func theReferencesOfAResultAreReplacedInTheirOrder() {
         let info = ImageInfo(format: .jpeg, size: PixelSize(width: 40, height: 30))
         func references(from first: UInt64, _ count: Int) -> [BlockReference] {
@@ -167,10 +167,10 @@ struct FrameTests {
 
     // MARK: - Lies
 
-    /// What an outcome can say of three frames that is not so.
+    /// A false claim about three frames.
     struct Lie: CustomTestStringConvertible {
         let testDescription: String
-        /// Whether it is one whatever was asked for.
+        /// Whether it is false regardless of the request.
         let isForged: Bool
         let change: @Sendable (inout [DecodedImage.Frame]) -> Void
 
@@ -261,7 +261,7 @@ struct FrameTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// Of what is laid over an image, and of what a serializer encodes anew, one frame is enough.
+    /// For an overlay, and for re-encoding by a serializer, one frame is enough.
     @Test func onlyTheImageItselfIsAskedForSeveral() {
         var (stack, client) = Stack.staffed { $0.workGraph.framesMax = 3 }
         let overlay = Overlay(url: ImageRequest.image("b").url)

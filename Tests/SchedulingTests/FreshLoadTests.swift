@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admission
 
-/// respectCacheControl: a cached image for as long as its origin says (SEMANTICS §6.5).
+/// respectCacheControl: a cached image is used as long as its origin permits (SEMANTICS §6.5).
 struct FreshLoadTests {
     private static let image = ImageRequest.image(size: 100, .respectCacheControl)
     private static let key = "http://example.org/a.jpg"
@@ -16,7 +16,7 @@ struct FreshLoadTests {
         let client: ClientID
         var token: Token
 
-        /// A load of an image that the cache has, so many seconds old.
+        /// A load of an image that is in the cache, with an age in seconds.
         init(
             age: Int64, _ control: String? = FreshLoadTests.control, length: UInt64 = 1_000,
             terms: LoadTerms = LoadTerms(), _ change: (inout ImageRequest) -> Void = { _ in }
@@ -45,7 +45,7 @@ struct FreshLoadTests {
             return OriginCaching(CacheControl(control), ResponseAge(bornMilliseconds: born))
         }
 
-        /// Loads the same once more; the cache has what it had.
+        /// Repeats the load; the cache has the same entry.
         mutating func again(age: Int64, _ control: String = FreshLoadTests.control) {
             token = stack.load(FreshLoadTests.image, by: client)
             found(age: age, control)
@@ -90,7 +90,8 @@ struct FreshLoadTests {
         #expect(setting.conditions == [Self.v1], "one question for both")
         setting.stack.finish(.fetch, .failed(setting.stack.notModified("max-age=10")))
         let renewed = setting.stack.finishRenewals()
-        // The image and its original, with what was said last, as far as they are of those bytes.
+        // The image and its original, renewed with the latest caching data, as their bytes are
+        // those.
         #expect(Set(renewed.map(\.key)).count == 2 && renewed.count == 2)
         #expect(renewed.contains { $0.key == Self.key })
         #expect(renewed.allSatisfy { $0.renewal?.caching?.cacheControl.maxAge == 10 })
@@ -100,7 +101,7 @@ struct FreshLoadTests {
         #expect(setting.image?.cacheType == .disk, "the answer has renewed it")
         #expect(setting.image?.validity?.expiry?.freshFor == 10_000)
         #expect(setting.stack.held(.fetch).isEmpty)
-        // The result that was read still said the old: the cache is told once more.
+        // The result read earlier still had the old data: the cache is updated once more.
         let told = setting.stack.finishRenewals().map(\.key)
         #expect(told.count == 1 && told.first?.contains("FitTransformer") == true, "\(told)")
         #expect(setting.stack.isAtRest, "\(setting.stack)")
@@ -130,7 +131,7 @@ struct FreshLoadTests {
         #expect(setting.image?.cacheType == .disk)
         #expect(setting.image?.validity?.originFailure == nil)
         #expect(setting.stack.replies[setting.token]?.count == 1)
-        // The 304 said nothing: what was said before holds anew (RFC 9111 §4.3.4).
+        // The 304 had no caching data, so the previous data applies again (RFC 9111 §4.3.4).
         #expect(setting.image?.validity?.expiry?.freshFor == 60_000)
         setting.again(age: age)
         #expect(setting.image != nil)
@@ -142,7 +143,7 @@ struct FreshLoadTests {
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
-    /// The clock was a day ahead as the image was stored.
+    /// The clock was a day ahead when the image was stored.
     @Test func whatAFastClockStoredIsAskedForOnce() {
         var setting = Setting(age: -86_400)
         #expect(setting.outcome == nil)
@@ -162,7 +163,7 @@ struct FreshLoadTests {
             }
             setting.stack.pass(milliseconds: 1)
         }
-        // From the confirmation on it may be served for 160 s, if its origin fails.
+        // From the confirmation on, it may be served for 160 s if its origin fails.
         #expect(setting.image?.validity?.originFailure?.code == .timedOut)
         setting.stack.finishAll()
         #expect(setting.stack.isAtRest, "\(setting.stack)")
@@ -195,8 +196,9 @@ struct FreshLoadTests {
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
-    /// A client without an assumption stored the image, and the origin gives no lifetime. A client
-    /// that assumes one has the origin asked once; the answer is kept for the next coordinator.
+    /// A client without an assumed lifetime stored the image, and the origin states none. A client
+    /// that assumes one causes one query to the origin; the result is kept for the next
+    /// coordinator.
     @Test func whatAnotherOneHadStoredIsAskedAboutOnce() throws {
         var terms = LoadTerms()
         terms.assumedLifetime = AssumedLifetime(fresh: 3_600)
@@ -211,7 +213,7 @@ struct FreshLoadTests {
         setting.token = setting.stack.load(Self.image, by: setting.client, terms: terms)
         setting.found(age: 9_999, "")
         #expect(setting.image?.cacheType == .disk && setting.stack.held(.fetch).isEmpty)
-        // Another coordinator reads what was kept.
+        // Another coordinator reads the stored data.
         let next = Setting(age: 0, kept.cacheControl.field ?? "", terms: terms)
         #expect(next.image?.cacheType == .disk && next.stack.held(.fetch).isEmpty)
     }
@@ -317,7 +319,7 @@ struct FreshLoadTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// What is made of a cached original is as fresh as that.
+    /// A result made from a cached original is as fresh as the original.
     @Test func anOriginalHasItsOwnAge() {
         var (stack, client) = Stack.staffed()
         stack.scheduler.calendarOffsetMilliseconds = 1_700_000_000_000

@@ -7,15 +7,15 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// Remembered answers by themselves: each reason withdraws what it must, and nothing else.
+/// Remembered answers on their own: each event withdraws exactly the affected ones.
 @Suite struct HitsTests {
-    /// Tickets of five loads. Two of them are of one entry: of two profiles, which have deny lists
-    /// of their own, and one load that no deny list concerns.
+    /// Tickets of five loads. Two of them are for one entry: from two profiles, which have their
+    /// own failure caches, and one load that isn't subject to a failure cache.
     private enum Name: String, CaseIterable {
         case a, aOfShop, aRetried, b, c
     }
 
-    /// What every test begins with: three entries and five tickets, all of which stand.
+    /// The initial state of every test: three entries and five valid tickets.
     private struct Room {
         var hits: Hits
         var now = Instant(nanoseconds: 1_000_000_000)
@@ -82,8 +82,8 @@ import Testing
             hits.publish(notice, reference, of: cache, at: now)
         }
 
-        /// The tickets that stand no more. None of them has a voucher by which a client would still
-        /// repeat its answer.
+        /// The tickets that are no longer valid. None of them has a voucher with which a client
+        /// would still repeat its answer.
         var fallen: Set<Name> {
             let fallen = tickets.filter { !hits.stands($0.value.unvouched, at: now) }
             for (name, ticket) in fallen {
@@ -127,7 +127,7 @@ import Testing
         let old = try #require(room.tickets[.a])
         try room.grantAll()
         #expect(room.fallen.isEmpty && room.tickets[.a] != old)
-        // The block where it lay may go now.
+        // The block that contained it may now be freed.
         room.hits.withdraw(.evicted(room.handle(1)))
         #expect(room.fallen.isEmpty)
     }
@@ -158,7 +158,7 @@ import Testing
         room.hits.withdraw(.cacheGone(room.cache))
         #expect(room.fallen == Set(Name.allCases))
         #expect(room.hits.count == 0 && room.hits.touched == 0 && room.hits.touchedSince == nil)
-        // The next cache begins with the same blocks.
+        // The next cache starts with the same blocks.
         room.publish(.a, in: BlockID(1))
         #expect(room.fallen == Set(Name.allCases))
     }
@@ -227,7 +227,8 @@ import Testing
         #expect(room.hits.grant(image, terms, names, at: room.now) == nil)
     }
 
-    /// Else it would go on by messages alone, when its word has become another one's.
+    /// Otherwise the ticket would remain usable in messages when its word is reused for another
+    /// voucher.
     @Test func aTicketFallsWithItsVoucherAndMayHaveAnother() throws {
         var room = try Room { $0.vouchersMax = 5 }
         #expect(room.fallen.isEmpty)
@@ -243,8 +244,7 @@ import Testing
         #expect(room.hits.stands(ticket, at: room.now))
     }
 
-    /// By the moment at which it is stale, or at which its entry expires, and by a new word of its
-    /// origin.
+    /// Until it becomes stale, its entry expires, or its origin changes the caching data.
     @Test(arguments: [nil, 70, 30] as [UInt64?])
     func aFreshAnswerIsRepeatedAsLongAsItsOriginSays(expiresIn: UInt64?) throws {
         var room = try Room()
@@ -269,7 +269,7 @@ import Testing
         #expect(!room.hits.isRepeated(ticket, at: room.now))
     }
 
-    /// Its answer depends on what the client keeps; the entry answers all the same.
+    /// Its answer depends on the client's own copy; the entry can still be used.
     @Test func aLargeResultHasNoTicketAndIsFreeOnceNobodyReadsIt() throws {
         var room = try Room()
         let client = ClientID(3)
@@ -291,7 +291,7 @@ import Testing
 }
 
 extension HitTicket {
-    /// The same without its voucher: whether it stands does not depend on that then.
+    /// The same without its voucher, so that its validity doesn't depend on that.
     var unvouched: HitTicket {
         var ticket = self
         ticket.image.voucher = nil
@@ -300,7 +300,7 @@ extension HitTicket {
 }
 
 extension Hits {
-    /// Whether a client that was told the answer of a ticket would repeat it.
+    /// Whether a client that received the ticket's answer would repeat it.
     func isRepeated(_ ticket: HitTicket, at now: Instant) -> Bool {
         guard let voucher = ticket.image.voucher, stands(voucher: voucher.number) else {
             return false

@@ -4,15 +4,15 @@ import TestKit
 
 @testable import Admission
 
-/// A random walk with a cache that keeps what it is given and says what it had when it was asked,
-/// however late the answer comes, and without losses, lies and cancels: then no URL may ever be
+/// A random walk whose cache keeps everything it is given and answers queries with what it had when
+/// it received them, however late, and without losses, lies and cancels: then no URL may ever be
 /// fetched twice (SEMANTICS §3.5: there is no gap between fetch and store).
 struct HonestWalk {
     var stack: Stack
     var random: SeededGenerator
     /// Keys on disk.
     private var stored: Set<String> = []
-    /// What a query would find, as of the moment in which the cache got it.
+    /// The result of each query, as of the moment when the cache received it.
     private var found: [JobID: Bool] = [:]
     let client: ClientID
 
@@ -44,7 +44,7 @@ struct HonestWalk {
         }
     }
 
-    /// Queries that the cache has just been given.
+    /// Records the results of queries that the cache has just received.
     private mutating func look() {
         for held in stack.held(.query) where found[held.job.id] == nil {
             guard case .query(let work) = held.job.work else { continue }

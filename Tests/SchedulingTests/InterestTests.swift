@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admission
 
-/// What a request may ask for besides its image.
+/// Valid combinations of what a request asks for besides its image.
 @Suite struct InterestTests {
     private func error(_ change: (inout ImageRequest) -> Void) -> ImageError? {
         var request = ImageRequest(url: "http://host/a.jpg")

@@ -5,7 +5,7 @@ import Testing
 @testable import Derivation
 
 struct JobPlanTests {
-    /// A request and the stages that it goes through unless one of the first finds the image.
+    /// A request and the stages that it goes through unless an early one finds the image.
     struct Case: CustomTestStringConvertible {
         let what: String
         let image: ImageRequest

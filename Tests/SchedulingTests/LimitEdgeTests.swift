@@ -6,10 +6,9 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// Limits at the limit and one beyond it: as many as are permitted are taken, one more is not, and
-/// what was given back makes room.
+/// Exact limits: as many as permitted are accepted, one more is not, and a released one makes room.
 @Suite struct LimitEdgeTests {
-    /// A flow keeps so many bytes that a third of what it holds then is still free.
+    /// A flow may hold bytes as long as a third of its total remains free.
     @Test func overlaysOfOneClientLeaveRoomForOthers() {
         let (flow, other) = (FlowID.session(ClientID(1)), FlowID.session(ClientID(2)))
         var bytes = OverlayBytes(max: 8)

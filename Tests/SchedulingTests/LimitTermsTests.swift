@@ -6,8 +6,8 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// Limits that a configuration sets: they come with jobs, narrow and never widen, and work with
-/// other limits is not shared (SEMANTICS §9.8).
+/// Limits set by a configuration: they are part of jobs, only narrow the built-in ones, and work
+/// with different limits isn't shared (SEMANTICS §9.8).
 struct LimitTermsTests {
     private static func terms(_ values: [LimitSetting: Int]) -> LoadTerms {
         var terms = LoadTerms()

@@ -24,7 +24,7 @@ struct LostInputTests {
         #expect(stack.isAtRest)
     }
 
-    /// The coordinator knows what lies in its own arena.
+    /// The coordinator knows the content of its own arena.
     @Test func withAnUploadNobodyIsBelieved() {
         var stack = Stack()
         stack.hireAll()
@@ -43,7 +43,7 @@ struct LostInputTests {
         #expect(stack.isAtRest)
     }
 
-    /// A decoder that says that its bytes are not there, and the cache that was asked to look.
+    /// A decoder that reports missing bytes, and the cache that was asked to verify it.
     private func disputedDecode() -> (Stack, Token) {
         var stack = Stack()
         stack.hireAll()

@@ -5,7 +5,7 @@ import Testing
 @testable import Admission
 @testable import Dispatching
 
-/// What status shows of stages and requests.
+/// Metrics of stages and requests in the status.
 @Suite struct MetricsTests {
     private func stage(_ stage: JobStage, _ stack: Stack) -> StatusReport.StageStatus? {
         stack.scheduler.report.stages.first { $0.stage == stage.name }
@@ -67,7 +67,7 @@ import Testing
         #expect(counted.redirects == 3 && counted.continuations == 1)
     }
 
-    /// What a worker says may be anything.
+    /// Values reported by a worker are not trusted.
     @Test func figuresOfATransferAreBelievedAsFarAsAJobMayTake() {
         var metrics = TransferMetrics()
         var account = FetchAccount()

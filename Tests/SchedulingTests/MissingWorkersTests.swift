@@ -5,7 +5,7 @@ import Testing
 @testable import Admission
 @testable import Dispatching
 
-/// A request that waits for a pool without workers waits to its deadline, and is told why.
+/// A request for a pool without workers waits until its deadline, and its error states the reason.
 struct MissingWorkersTests {
     private static let gif = WorkerPool(name: PoolName("scans") ?? PoolName(.cache), kind: .decode)
         .with {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dispatching
 
-/// Decoders of others say what they know (SEMANTICS §10.21).
+/// Plug-in decoders that decline files of unknown formats (SEMANTICS §10.21).
 struct NextCoderTests {
     private static func pool(_ name: String, _ formats: Set<String>) -> WorkerPool {
         guard let name = PoolName(name) else { preconditionFailure("it is a name") }
@@ -28,7 +28,7 @@ struct NextCoderTests {
         return (bench, workers)
     }
 
-    /// Who is asked in turn, where nobody knows it.
+    /// The pools that get the job in turn, each of which declines it.
     private static func asked(
         _ bench: inout PoolBench, _ job: JobID, _ workers: [WorkerID],
         _ code: ErrorCode = .unsupportedFormat
@@ -60,7 +60,7 @@ struct NextCoderTests {
         #expect(Self.asked(&bench, job, workers) == expected)
         #expect(bench.failures()[job]?.code == .unsupportedFormat)
         #expect(bench.expelled == [] && bench.faults == [])
-        // Nothing is left of it where it was.
+        // The job is gone from all queues.
         #expect(Self.names.allSatisfy { bench.row($0)?.queued == 0 })
     }
 
@@ -86,7 +86,7 @@ struct NextCoderTests {
         #expect(bench.expelled == [workers[2]], "it said what it is not granted")
     }
 
-    /// Whoever asks for what nobody knows gets in front of nobody else.
+    /// A job for an unknown format doesn't overtake others.
     @Test func itGoesBehindThoseWhoWaitThere() {
         var (bench, workers) = Self.bench()
         let (held, waiting) = (bench.decode(.jpeg), bench.decode(.jpeg))
@@ -100,13 +100,13 @@ struct NextCoderTests {
         #expect(bench.faults == [])
     }
 
-    /// What it reads counts once, though one pool after the other has it: 64 bytes of 100.
+    /// Its input counts once, even if several pools read it one after the other: 64 bytes of 100.
     @Test func aLargeOneHasRoomAtTheNextOneAsWell() {
         var (bench, workers) = Self.bench { $0.outputBytesMax.download = 4 * 100 }
         let job = bench.decode(nil)
         #expect(Self.asked(&bench, job, workers) == ["first", "second", "decode"])
         #expect(bench.failures()[job]?.code == .unsupportedFormat)
-        // Where that of another one waits besides, there is none.
+        // With a second waiting job there is no room.
         bench.leave(workers[2])
         let (waiting, refused) = (bench.decode(nil), bench.decode(nil))
         #expect(bench.failures()[refused]?.code == .busy)
@@ -115,7 +115,7 @@ struct NextCoderTests {
         #expect(bench.faults == [])
     }
 
-    /// It waits there like any other job, and goes where nobody wants it any more.
+    /// It is queued there like any other job, and removed when it is no longer wanted.
     @Test func itWaitsForTheNextOneAndIsForgotten() {
         var (bench, workers) = Self.bench()
         bench.leave(workers[2])

@@ -6,7 +6,7 @@ import Testing
 @testable import Admission
 @testable import Derivation
 
-/// What happens to those who wait for a cached original that the cache does not have.
+/// Requests waiting for a cached original that the cache doesn't have.
 struct OnwardTests {
     private func asking(
         _ images: [ImageRequest]

@@ -5,7 +5,7 @@ import Testing
 @testable import Admission
 @testable import Dispatching
 
-/// When an overlay is refused, and when it is not asked for.
+/// When an overlay is refused, and when it is not loaded.
 struct OverlayAdmissionTests {
     private static let mark = "http://marks.example/mark.png"
 
@@ -35,7 +35,7 @@ struct OverlayAdmissionTests {
 
     // MARK: - Queues
 
-    /// With a queue of transfers in which there is no room for one more.
+    /// A stack with a full queue of transfers.
     private func crowded() -> (Stack, ClientID) {
         var stack = Stack { $0.dispatch.queuedCostMax.fetch = 1 }
         for kind in [WorkerKind.cache, .decode, .transform] { stack.hire(kind, credit: 4) }

@@ -6,7 +6,7 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// What is kept of overlays, and of what is made with them.
+/// What is stored of overlays, and of results made with them.
 struct OverlayKeepingTests {
     private static let mark = "http://marks.example/mark.png"
 
@@ -16,8 +16,8 @@ struct OverlayKeepingTests {
         }
     }
 
-    /// Fetches what is asked for; only the answer of the overlay's origin depends on something.
-    /// Returns the keys under which the cache is to keep anything.
+    /// Completes all jobs; only the response of the overlay's origin varies. Returns the keys of
+    /// all stores.
     private func finish(_ stack: inout Stack, vary: String? = nil) -> [String] {
         var keys: [String] = []
         while let held = stack.allHeld.first {
@@ -104,7 +104,7 @@ struct OverlayKeepingTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// One whose images trickle holds what is laid over them for as long as that takes.
+    /// A client whose images arrive slowly holds their overlays for that time.
     @Test func oneClientLeavesRoomForTheOverlaysOfOthers() {
         let size = UInt64(4_000)
         var stack = Stack { $0.workGraph.overlayBytesMax = 8 * size }

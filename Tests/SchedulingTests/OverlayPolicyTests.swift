@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admission
 
-/// Whether an image may be had whose overlay may not.
+/// Whether an image may be loaded whose overlay may not.
 struct OverlayPolicyTests {
     private static let mark = "http://marks.example/mark.png"
 
@@ -19,7 +19,7 @@ struct OverlayPolicyTests {
         return error.details["overlay"]
     }
 
-    /// The load that a configuration makes which has not the overlay's URL.
+    /// The terms of a configuration that refuses the overlay's URL.
     private func refusing(_ image: ImageRequest) -> LoadTerms {
         var terms = LoadTerms()
         terms.overlays = image.preparedOverlays
@@ -56,7 +56,7 @@ struct OverlayPolicyTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// The blacklist saves transfers; a result that is there needs none.
+    /// The failure cache saves transfers; a cached result needs none.
     @Test func aResultThatIsCachedIsServedThoughItsOverlayIsBlacklisted() throws {
         var (stack, client) = Stack.staffed()
         stack.load(ImageRequest(url: Self.mark), by: client)
@@ -74,7 +74,7 @@ struct OverlayPolicyTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// Nobody lays bytes over an image: a load of them is not refused, and an overlay is.
+    /// Loads of bytes are permitted, but an overlay needs pixels, so it is refused.
     @Test func anOverlayNeedsItsPixels() {
         var (stack, client) = Stack.staffed()
         var error = ImageError(.badImageData, "cut off")
@@ -95,7 +95,7 @@ struct OverlayPolicyTests {
 
     // MARK: - Rules that block
 
-    /// A rule under which this failure of an overlay enters its URL in the blacklist.
+    /// A rule that adds this failure of an overlay to the failure cache.
     private func blocking(_ code: ErrorCode, over image: ImageRequest) -> LoadTerms {
         var terms = LoadTerms()
         terms.overlays = image.preparedOverlays
@@ -103,8 +103,8 @@ struct OverlayPolicyTests {
         return terms
     }
 
-    /// What is too large to be laid over an image may still be a good image by itself: its URL is
-    /// not entered, whatever a rule says of images that are too large.
+    /// An image that is too large for an overlay may be valid by itself: its URL isn't added, even
+    /// if a rule caches failures of too large images.
     @Test func anOverlayThatIsTooLargeIsNotBlacklistedByARule() {
         var (stack, client) = Stack.staffed()
         let image = image()
@@ -119,7 +119,7 @@ struct OverlayPolicyTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// Only the size of an overlay is forgiven: the same rule holds for its other failures.
+    /// Only an overlay's size is exempt: the same rule applies to its other failures.
     @Test func anOverlayThatIsNoImageIsBlacklisted() {
         var (stack, client) = Stack.staffed()
         let token = stack.load(image(), by: client)
@@ -132,7 +132,7 @@ struct OverlayPolicyTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// An image that is too large is entered where a rule says so.
+    /// An image that is too large is added if a rule says so.
     @Test func anImageThatIsTooLargeIsBlacklistedByARule() {
         var (stack, client) = Stack.staffed()
         var terms = LoadTerms()

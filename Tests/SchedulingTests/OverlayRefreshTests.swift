@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admission
 
-/// What a refresh makes of overlays, and of those who lay what it replaces over others.
+/// How a refresh affects overlays, and results that use an outdated overlay.
 struct OverlayRefreshTests {
     private static let mark = "http://marks.example/mark.png"
 
@@ -35,8 +35,8 @@ struct OverlayRefreshTests {
                 effectiveURL: ""))
     }
 
-    /// A transfer that nothing but an overlay needs brings the old bytes; a refresh of the same URL
-    /// brings new ones meanwhile.
+    /// A transfer needed only by an overlay returns the old bytes; a refresh of the same URL
+    /// returns new ones in the meantime.
     @Test(arguments: [false, true])
     func whatOnlyAnOverlayNeedsIsNotStoredAfterWhatReplacedIt(isThereFirst: Bool) throws {
         var (stack, client) = Stack.staffed()
@@ -69,7 +69,7 @@ struct OverlayRefreshTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// A request that has its cached image, and is about to load its overlay anew.
+    /// A request that has its cached image and is about to reload its overlay.
     private func refreshing(
         _ stack: inout Stack, _ client: ClientID, _ change: (inout ImageRequest) -> Void = { _ in }
     ) -> Token {
@@ -107,7 +107,7 @@ struct OverlayRefreshTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// Neither the overlay nor the image has changed: nobody else begins again.
+    /// Neither the overlay nor the image has changed: no other load restarts.
     @Test(arguments: ["http://marks.example/mark.png", "http://example.org/a.jpg"])
     func whatTurnsOutToBeTheSameDisturbsNobody(url: String) throws {
         var (stack, client) = Stack.staffed()
@@ -138,7 +138,7 @@ struct OverlayRefreshTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// Of the first one the image is still on its way.
+    /// The image of the first refresh has not arrived yet.
     @Test func aRefreshIsNotAnsweredWithWhatAnEarlierOneBrought() {
         var (stack, client) = Stack.staffed()
         let first = refreshing(&stack, client)
@@ -174,7 +174,7 @@ struct OverlayRefreshTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// A refresh ends with what its origin says of the image, whatever may be asked for besides.
+    /// A refresh depends on the origin of the image only, whatever else is needed.
     @Test func anOverlayThatMayNotBeFetchedIsTakenFromTheCache() throws {
         var (stack, client) = Stack.staffed()
         let image = image("a", .refreshCached)
@@ -192,7 +192,7 @@ struct OverlayRefreshTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// An origin that says so of what nobody has.
+    /// An origin that sends 304 to an unconditional request.
     @Test func anOverlayThatIsNotModifiedWithoutBeingAskedIsNone() {
         var (stack, client) = Stack.staffed()
         let token = refreshing(&stack, client)

@@ -25,7 +25,7 @@ struct OverlayTests {
         }
     }
 
-    /// A request that waits for its overlay, the caches having nothing.
+    /// A request that waits for its overlay, with empty caches.
     private func fetchingMark(
         _ change: (inout ImageRequest) -> Void = { _ in },
         _ limits: (inout SchedulerLimits) -> Void = { _ in }
@@ -118,7 +118,7 @@ struct OverlayTests {
         stack.finishAll()
         #expect(tokens.allSatisfy { stack.image($0) != nil })
         #expect(stack.gets[mark] == 1)
-        // At the cached original, which is not there, and at the fetched one.
+        // At the cached original, which is missing, and at the fetched one.
         #expect(stack.counters.coalesced.decodes == 2)
         #expect(stack.isAtRest)
     }
@@ -272,7 +272,7 @@ struct OverlayTests {
         #expect(stack.isAtRest)
     }
 
-    /// Of several inputs the cache looks at one after the other.
+    /// The cache verifies several inputs one after the other.
     @Test(arguments: [false, true])
     func aTransformerThatMissesBytesIsJudgedByAllOfThem(isOverlayMissing: Bool) throws {
         var (stack, client) = Stack.staffed()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dispatching
 
-/// What a decoder may say of the beginning of a file.
+/// Valid outcomes of decoding a partial file.
 @Suite struct PartialAnswerTests {
     private static let size = PixelSize(width: 2, height: 2)
     private static let reference = BlockReference(

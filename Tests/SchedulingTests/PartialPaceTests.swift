@@ -6,7 +6,7 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// How often what has arrived is looked at (SEMANTICS §2.11).
+/// How often partial data is decoded (SEMANTICS §2.11).
 struct PartialPaceTests {
     private static let start = Instant(nanoseconds: 1_000_000_000)
 
@@ -14,7 +14,7 @@ struct PartialPaceTests {
         Self.start.adding(milliseconds: milliseconds)
     }
 
-    /// One look has been taken at so many bytes, from the start on for so many milliseconds.
+    /// The state after one decode of `bytes` that started at the start and took `milliseconds`.
     private func looked(
         at bytes: UInt64, taking milliseconds: Int = 0, _ end: PartialPace.End = .shown
     ) -> PartialPace {
@@ -46,7 +46,7 @@ struct PartialPaceTests {
         #expect(pace.permits(90_000, of: 0, at: at(400 + 1_200)))
     }
 
-    /// All partial images of one look count, and the next look waits for all of them.
+    /// All partial images of one round count, and the next round waits for all of them.
     @Test func whatSeveralTookIsAddedUp() {
         var pace = PartialPace()
         pace.begins(of: 2_000)
@@ -84,8 +84,8 @@ struct PartialPaceTests {
 
     // MARK: - Transfers
 
-    /// Bytes of a transfer arrive every 100 ms, and each decode takes so long. When decodes began,
-    /// and how many of them were shown.
+    /// Bytes of a transfer arrive every 100 ms, and each decode takes a given time. Returns when
+    /// decodes started, and how many of them were shown.
     private func transfer(
         steps: Int, of bytes: UInt64, from first: UInt64? = nil, taking milliseconds: Int,
         isShown: Bool = true
@@ -103,7 +103,7 @@ struct PartialPaceTests {
                 }
                 ends = nil
             }
-            // The block before was given back.
+            // The previous block was released.
             let downloader = stack.worker(.download)
             if step.isMultiple(of: 100), stack.workers[downloader]?.live.isEmpty == true {
                 stack.arrive(
@@ -122,13 +122,13 @@ struct PartialPaceTests {
         return (starts, stack.partialCount)
     }
 
-    /// The promises of a transfer of six seconds.
+    /// The guarantees for a transfer of six seconds.
     @Test func anOrdinaryTransferIsShownOften() {
         let (starts, shown) = transfer(steps: 60, of: 2_000, taking: 30)
         #expect(starts.first == 0 && shown >= 20, "\(starts)")
     }
 
-    /// Ten bytes a second of a file whose decode takes half a second.
+    /// Ten bytes per second of a file whose decode takes half a second.
     @Test func bytesThatTrickleAreHardlyLookedAt() {
         let (starts, _) = transfer(steps: 250, of: 1, from: 50_000, taking: 500)
         #expect(starts == [0], "no growth is worth a look")

@@ -6,11 +6,11 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// Work on what has arrived that kills workers (SEMANTICS §2.11, §7.5).
+/// Decodes of partial data that crash workers (SEMANTICS §2.11, §7.5).
 struct PartialQuarantineTests {
     private static let options: RequestOptions = [.progressiveLoad, .fromLoaderOnly]
 
-    /// A transfer runs for loads of these sizes that want to see what has arrived.
+    /// A transfer for loads of these sizes that request partial images.
     private func fetching(_ sizes: Int...) -> (stack: Stack, client: ClientID, tokens: [Token]) {
         var stack = Stack()
         stack.hireAll()
@@ -27,7 +27,7 @@ struct PartialQuarantineTests {
         stack.hire(stage.kind)
     }
 
-    /// Ends those that were told to stop.
+    /// Completes the cancelled jobs.
     private func stopCancelled(_ stack: inout Stack) {
         while let held = stack.allHeld.first(where: \.isCancelled) {
             stack.finish(held, .failed(ImageError(.cancelled, "stopped")))
@@ -52,7 +52,7 @@ struct PartialQuarantineTests {
         #expect(stack.counters.crashes == 1 && stack.isAtRest, "\(stack)")
     }
 
-    /// A decode that came to its end only since its time was over is a hang.
+    /// A decode that ended only because its time was over is a hang.
     @Test func afterOneHangNoneIsMadeOfTheTransfer() {
         var (stack, _, tokens) = fetching(5)
         stack.arrive(2_000)
@@ -64,7 +64,7 @@ struct PartialQuarantineTests {
         #expect(stack.image(tokens[0]) != nil && stack.isAtRest, "\(stack)")
     }
 
-    /// A worker that names a job which it did not hold accuses nobody.
+    /// A crash record for a job that the worker didn't hold is not evidence.
     @Test func whatAnotherWorkerHoldsIsNotGivenUp() {
         var (stack, client, _) = fetching(5)
         stack.arrive(2_000)
@@ -80,7 +80,7 @@ struct PartialQuarantineTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// Two crashes with what has arrived quarantine the source as two with the whole do.
+    /// Two crashes with partial data quarantine the source, like two with the whole file.
     @Test func itIsEvidenceLikeAnyOther() {
         var (stack, client, tokens) = fetching(5)
         stack.arrive(2_000)
@@ -93,7 +93,7 @@ struct PartialQuarantineTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// What is suspected is not tried with a part, and a part that goes well proves nothing of the
+    /// A suspect isn't decoded partially, and a successful partial decode proves nothing about the
     /// whole.
     @Test func aSuspectShowsNothingBeforeTheWholeWentWell() {
         var (stack, client, tokens) = fetching(5)
@@ -129,8 +129,8 @@ struct PartialQuarantineTests {
         stopCancelled(&stack)
     }
 
-    /// The cache finds that an encoded part is not what was said: evidence, and the partial image
-    /// ends.
+    /// The cache finds that an encoded partial image doesn't match its declared properties: this is
+    /// evidence, and ends the partial image.
     @Test func whatIsNotTheImageThatWasSaidIsEvidence() {
         var (stack, _, tokens) = fetching(5)
         stack.arrive(2_000)

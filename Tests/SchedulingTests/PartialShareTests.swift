@@ -5,9 +5,9 @@ import Testing
 @testable import Admission
 @testable import Dispatching
 
-/// Partial images are in nobody's way, be it of class low (SEMANTICS §2.11).
+/// Partial images delay no other work, not even of class low (SEMANTICS §2.11).
 struct PartialShareTests {
-    /// A stack whose only partial image is being decoded, with so many decoders.
+    /// A stack with that many decoders, one of which decodes the only partial image.
     private func showing(decoders: Int) -> (stack: Stack, client: ClientID, partial: Stack.Held) {
         var stack = Stack { $0.dispatch.creditMax.decode = 1 }
         for kind in WorkerKind.workers where kind != .decode { stack.hire(kind, credit: 16) }
@@ -18,7 +18,7 @@ struct PartialShareTests {
         return (stack, client, stack.held(.decode)[0])
     }
 
-    /// A load of class low, whose bytes are there.
+    /// A load of class low whose bytes have arrived.
     private func loadLow(_ name: String, _ stack: inout Stack, by client: ClientID) {
         stack.load(.image(name, size: 5, [.fromLoaderOnly, .lowPriority]), by: client)
         guard let fetch = stack.held(.fetch).last else { return stack.fault("nothing is fetched") }
@@ -54,7 +54,7 @@ struct PartialShareTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// So that others find a decoder, and what arrives is given back at once.
+    /// So that others find a free decoder, and arrived data is released at once.
     @Test func itTakesNoMoreThanClassLowMay() {
         var (stack, client, _) = showing(decoders: 8)
         for name in ["b", "c", "d"] {
@@ -88,7 +88,7 @@ struct PartialShareTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// A pool without workers would keep what arrives until they come.
+    /// In a pool without workers, partial data would be held until some connect.
     @Test func itWaitsForNoDecoder() throws {
         let name = try #require(PoolName("photographs"))
         var pool = WorkerPool(name: name, kind: .decode)

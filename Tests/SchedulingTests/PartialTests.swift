@@ -6,9 +6,9 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// Images of what has arrived so far (SEMANTICS §2.11).
+/// Images of the data that has arrived so far (SEMANTICS §2.11).
 struct PartialTests {
-    /// A transfer runs for a load that wants to see what has arrived.
+    /// A transfer for a load that requests partial images.
     private func fetching(
         _ options: RequestOptions = [.progressiveLoad, .fromLoaderOnly], wantsInfo: Bool = false
     ) -> (stack: Stack, client: ClientID, token: Token) {
@@ -47,7 +47,7 @@ struct PartialTests {
         #expect(stack.faults == [])
     }
 
-    /// No more than one is under way: bytes that come meanwhile are given back at once.
+    /// At most one is in flight: bytes that arrive meanwhile are released at once.
     @Test func oneIsUnderWayAtATime() {
         var (stack, _, token) = fetching()
         stack.arrive(10_000)
@@ -69,8 +69,8 @@ struct PartialTests {
         #expect(stack.faults == [])
     }
 
-    /// It costs nobody a turn: with no decoder free none is begun, and one that is under way ends
-    /// where other work comes.
+    /// It delays no other work: without a free decoder none is started, and one in flight is
+    /// cancelled when other work arrives.
     @Test func otherWorkComesFirst() throws {
         var (stack, client) = Stack.staffed { $0.dispatch.creditMax.decode = 1 }
         let token = stack.load(
@@ -110,8 +110,8 @@ struct PartialTests {
         #expect(partials(stack, token) == [20_000] && stack.image(token) != nil)
     }
 
-    /// Without partial images the header is read once, of any format; nothing is shown of formats
-    /// that cannot be.
+    /// Without partial images, the header is read once for any format; formats that can't be shown
+    /// partially are not.
     @Test func whoWantsTheHeaderGetsThatOnce() throws {
         var (stack, _, token) = fetching(.fromLoaderOnly, wantsInfo: true)
         stack.arrive(5_000, as: .avif)
@@ -153,7 +153,7 @@ struct PartialTests {
         #expect(stack.expelled.map(\.0) == [held.worker])
     }
 
-    /// What is handed out is no more than has come, and than the job permits.
+    /// A worker may hand out no more than it received, and no more than the job permits.
     @Test func moreThanCanHaveComeEndsTheSession() {
         var (stack, _, _) = fetching()
         let held = stack.held(.fetch)[0]
@@ -169,7 +169,7 @@ struct PartialTests {
         }
     }
 
-    /// Only a transfer has bytes that arrive.
+    /// Only a transfer has arriving bytes.
     @Test func whoHandsOutOfOtherJobsLosesItsSession() {
         var (stack, _, _) = fetching()
         stack.finish(.fetch)

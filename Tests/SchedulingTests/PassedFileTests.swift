@@ -5,12 +5,12 @@ import Testing
 @testable import Admission
 @testable import Dispatching
 
-/// A file that a decoder hands over is the result (SEMANTICS §11.37).
+/// A file that a decoder passes through is the result (SEMANTICS §11.37).
 struct PassedFileTests {
     private static let unchanged = ImageRequest.image("a", .fromLoaderOnly)
         .with { $0.output.metadata = .copyright }
 
-    /// The decode under way, answered by a file in the place of pixels.
+    /// Completes the current decode with a file instead of pixels.
     private func handOver(_ stack: inout Stack) throws {
         let held = try #require(stack.held(.decode).first)
         var image = stack.decoded(.header, by: held.worker)
@@ -34,7 +34,7 @@ struct PassedFileTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// A decoder may hand over pixels all the same, such as one of an earlier version.
+    /// A decoder may still return pixels, such as one of an earlier version.
     @Test func pixelsAreEncodedAsUsual() throws {
         var (stack, client) = Stack.staffed()
         let token = stack.load(Self.unchanged, by: client)
@@ -84,7 +84,7 @@ struct PassedFileTests {
         #expect(isBelieved(unchanged, allFrames: true) { $0.info.pages = 2 })
         #expect(!isBelieved(unchanged) { $0.info.size.width = 0 })
         #expect(!isBelieved(unchanged) { $0.properties = ImageProperties() })
-        // 4 by 3 pixels: what the need would reduce has to be decoded.
+        // 4 × 3 pixels: if the need requires a reduction, the file must be decoded.
         #expect(isBelieved(unchanged, need: .area(12)))
         #expect(!isBelieved(unchanged, need: .area(11)))
         #expect(isBelieved(unchanged, need: .cover(PixelSize(width: 4, height: 9), .fit)))

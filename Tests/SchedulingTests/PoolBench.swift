@@ -4,7 +4,7 @@ import Testing
 
 @testable import Dispatching
 
-/// A dispatcher with further pools, whose workers are in the hands of a test.
+/// A dispatcher with further pools, whose workers are controlled by a test.
 struct PoolBench {
     /// A job and its worker.
     struct Assignment: Hashable, Comparable {
@@ -42,10 +42,10 @@ struct PoolBench {
         Incarnation(Identifier128(high: 1, low: number))
     }
 
-    /// What does not fit together.
+    /// Violated invariants.
     var faults: [String] { dispatcher.audit(isBehind: false) }
 
-    /// Of a pool, in the status.
+    /// The status of a pool.
     func row(_ name: String) -> StatusReport.PoolStatus? {
         dispatcher.pools.first { $0.name.text == name }
     }
@@ -84,7 +84,7 @@ struct PoolBench {
         answer(job, .failed(ImageError(code, "as told")), by: worker)
     }
 
-    /// A body in a block that the test keeps.
+    /// Completes a job with a body in a block that the test keeps.
     mutating func deliver(_ job: JobID, bytes: UInt64, by worker: WorkerID) throws {
         lastBlock += 1
         let reference = BlockReference(
@@ -154,14 +154,14 @@ struct PoolBench {
 
     // MARK: - What comes of it
 
-    /// What was given out since the last look, by job.
+    /// Assignments since the last call, sorted by job.
     mutating func assignments() -> [Assignment] {
         settle()
         defer { pending = [] }
         return pending.sorted()
     }
 
-    /// Jobs that failed since the last look.
+    /// Jobs that failed since the last call.
     mutating func failures() -> [JobID: ImageError] {
         settle()
         defer { errors = [:] }

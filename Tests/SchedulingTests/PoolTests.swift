@@ -36,7 +36,7 @@ struct PoolTests {
         #expect(bench.faults == [])
     }
 
-    /// It gets the jobs of its loader, those alone, and of the schemes that it is granted.
+    /// It gets only jobs of its loader, and only with schemes that it is granted.
     @Test func aPoolOfALoaderIsAskedByThatLoaderAlone() throws {
         let grant = WorkerCapabilities(schemes: ["photos", "https"])
         let loader = Self.pool("mine", .download, grant) {
@@ -59,7 +59,7 @@ struct PoolTests {
         #expect(bench.assignments() == [] && bench.faults == [])
     }
 
-    /// Names say who is asked, in their order, and nobody else.
+    /// The names select the pools in order, and no others.
     @Test func namedCodersAreTheOnlyOnesAsked() throws {
         let png = WorkerCapabilities(formatsIn: ["png"])
         var bench = PoolBench([Self.pool("mine", .decode, png), Self.pool("other", .decode, png)])

@@ -4,8 +4,7 @@ import TestKit
 
 @testable import Dispatching
 
-/// Workers of several pools come and go; jobs are wanted, done, and
-/// wanted no longer: in any order.
+/// Workers of several pools come and go; jobs are added, completed and cancelled in any order.
 struct PoolWalk {
     private var bench: PoolBench
     private var random: SeededGenerator
@@ -34,7 +33,7 @@ struct PoolWalk {
         look()
     }
 
-    /// Everybody is there who can do anything: nothing is left to wait.
+    /// Workers for every job are present: nothing may remain queued.
     mutating func end() {
         for name in names {
             workers[bench.hire(name, credit: 8)] = name

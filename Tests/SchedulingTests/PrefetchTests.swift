@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admission
 
-/// Batches of URLs that will be wanted (SEMANTICS §12).
+/// Batches of URLs that will be needed (SEMANTICS §12).
 struct PrefetchTests {
     private func stack() -> (Stack, ClientID) {
         var stack = Stack()
@@ -303,7 +303,7 @@ struct PrefetchTests {
         var (stack, client) = stack()
         let batch = stack.prefetch(names(5), by: client, like: .image(size: 5, .fromLoaderOnly))
         #expect(stack.gets.count == 3)
-        // The configuration is another one by now.
+        // The configuration has changed.
         let terms = [3, 4].map { ImageRequest.image("p\($0)") }.map { own in
             (own.url, Resolution(own, LoadTerms().refusing(.addressForbidden)))
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import Admission
 @testable import Dispatching
 
-/// However many sessions a process has, it has one share.
+/// A process has one share, however many sessions it opens.
 struct ProcessShareTests {
     private func image(_ name: String) -> ImageRequest {
         ImageRequest.image(name, size: nil, .fromLoaderOnly).with {
@@ -69,7 +69,7 @@ struct ProcessShareTests {
         for number in 0..<60 { stack.load(image("a\(number)"), by: first) }
         for number in 0..<60 { stack.load(image("b\(number)"), by: second) }
         #expect(count("a", stack) == 24 && count("b", stack) == 0)
-        // Nobody is stopped: places go over as transfers end.
+        // No transfer is cancelled: slots change hands as transfers end.
         for held in stack.held(.fetch).prefix(20) {
             stack.finish(held, .failed(ImageError(.invalidDownloadContentType, "as told")))
         }
@@ -94,7 +94,7 @@ struct ProcessShareTests {
         #expect(stack.faults == [])
     }
 
-    /// What waits is served in turns of processes, and within one in turns of its sessions.
+    /// Queued jobs are served in turns of processes, and within a process in turns of its sessions.
     @Test func processesTakeTurnsAndWithinThemSessionsDo() {
         var stack = Stack()
         for number in 0..<8 {

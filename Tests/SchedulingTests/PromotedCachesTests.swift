@@ -1,9 +1,9 @@
 import Messages
 import Testing
 
-/// Which names of caches may have entries that come from an external cache (SEMANTICS §5.26): our
-/// own caches that keep its hits, and the composites whose queries lead to that. Bytes under such
-/// a name are no evidence against a URL.
+/// Which cache names may have entries promoted from an external cache (SEMANTICS §5.26): our own
+/// caches that keep its hits, and the composites whose queries reach those. Bytes under such a name
+/// are no evidence against a URL.
 @Suite struct PromotedCachesTests {
     private func mayHavePromoted(_ layout: CacheLayout, _ cache: String) -> Bool {
         let prefix = cache.isEmpty ? "" : "\(cache)\u{1F}"
@@ -23,7 +23,7 @@ import Testing
         #expect(!mayHavePromoted(none, cache) && !none.promotes)
     }
 
-    /// The default cache has no name in stored texts.
+    /// The default cache has no name in stored keys.
     @Test func theDefaultCacheMayHaveThemToo() {
         let layout = CacheLayout(
             ["tiers": CompositeCache(of: ["shared", ""])],
@@ -32,7 +32,7 @@ import Testing
         #expect(!mayHavePromoted(layout, "shared"))
     }
 
-    /// Where all caches are our own, there is nothing to promote.
+    /// Without external caches, nothing is promoted.
     @Test func withoutExternalCachesNothingIsPromoted() {
         for layout in [
             CacheLayout(), CacheLayout(["tiers": CompositeCache(of: ["low", "high"])]),

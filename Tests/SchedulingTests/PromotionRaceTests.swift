@@ -6,10 +6,10 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// Removals and stores while a hit of an external cache is on its way into our own
-/// (SEMANTICS §5.26).
+/// Removals and stores while a hit of an external cache is being promoted into our own (SEMANTICS
+/// §5.26).
 @Suite struct PromotionRaceTests {
-    /// Removals that mean an entry with the tag `red`, and one of none.
+    /// Removals that match an entry with the tag `red`, and one of a missing entry.
     private static let removals: [CacheCommand] = {
         let url = PromotionStack.url
         var commands = [
@@ -38,7 +38,7 @@ import Testing
         if case .store = work { true } else { false }
     }
 
-    /// A query that the external cache has been asked.
+    /// A stack whose external cache has received a query.
     private func asked() -> PromotionStack {
         var tier = PromotionStack(.disk)
         _ = tier.load()
@@ -46,7 +46,7 @@ import Testing
         return tier
     }
 
-    /// Finishes all, and says whether our own cache was told to keep a hit.
+    /// Completes everything. Returns whether our own cache was asked to keep a hit.
     private func keeps(_ tier: inout PromotionStack) -> Bool {
         var isKept = false
         repeat {
@@ -75,7 +75,7 @@ import Testing
         var tier = asked()
         let question = tier.shared[0]
         tier.remove(command)
-        // The removal is over before the answer, which was on its way all the same.
+        // The removal completes before the answer, which was already in flight.
         while let removal = (tier.own + tier.shared).first(where: {
             if case .entry = $0.job.work { true } else { false }
         }) {
@@ -102,7 +102,7 @@ import Testing
         #expect(!keeps(&tier) && tier.promoted == 0 && tier.isAtRest)
     }
 
-    /// The copy that our own cache makes is cancelled, and begins again without a key.
+    /// The copy into our own cache is cancelled, and restarts without a key.
     @Test(arguments: removals)
     func whatIsRemovedWhileItIsCopiedIsNotKept(command: CacheCommand) {
         var tier = asked()
@@ -124,7 +124,7 @@ import Testing
         #expect(tier.promoted == 1 && tier.isAtRest)
     }
 
-    /// A query that begins after the answer of a removal finds what was stored since.
+    /// A query that starts after a removal was answered finds later stores.
     @Test func aRemovalThatIsOverDoesNotMatter() {
         var tier = PromotionStack()
         tier.remove(Self.removals[0])
@@ -137,7 +137,7 @@ import Testing
         #expect(tier.promoted == 1 && tier.isAtRest)
     }
 
-    /// The answer may come from before a removal that began first and is not over.
+    /// The answer may predate a removal that started earlier and is still in flight.
     @Test func aQueryThatBeginsDuringARemovalIsNotKept() {
         var tier = PromotionStack()
         tier.remove(Self.removals[0])
@@ -175,7 +175,7 @@ import Testing
 
     // MARK: - Stores
 
-    /// A load that asks no cache stores a newer image meanwhile.
+    /// A load that skips the caches stores a newer image in the meantime.
     private mutating func storeNewer(in tier: inout PromotionStack) {
         _ = tier.load(.image("a", .fromLoaderOnly))
         tier.stack.run(.fetch, .decode)
@@ -212,7 +212,7 @@ import Testing
         #expect(tier.promoted == 0 && tier.isAtRest)
     }
 
-    /// Nobody wants the load any more: what our own cache was not given is not kept.
+    /// The load was cancelled: without a copy in our own cache, nothing is kept.
     @Test func aLoadThatIsCancelledLeavesNothingBehind() {
         var tier = PromotionStack()
         let token = tier.load()

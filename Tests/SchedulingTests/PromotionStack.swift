@@ -4,7 +4,7 @@ import Messages
 @testable import Admission
 @testable import Dispatching
 
-/// A stack whose cache `tiers` asks its own caches `high` and `low`, and then the external one
+/// A stack whose cache `tiers` queries its own caches `high` and `low`, and then the external one
 /// `shared`.
 struct PromotionStack {
     static let url = "http://example.org/a.jpg"
@@ -50,7 +50,7 @@ struct PromotionStack {
         }
     }
 
-    /// Stores at our own cache, without those that are cancelled.
+    /// Stores at our own cache, except cancelled ones.
     var stores: [StoreWork] {
         own.compactMap { if case .store(let work) = $0.job.work { work } else { nil } }
     }
@@ -67,7 +67,7 @@ struct PromotionStack {
         stack.load(image, by: client, terms: terms)
     }
 
-    /// Our own caches miss, as far as they are asked.
+    /// Our own caches miss, as far as they are queried.
     mutating func missOwn() {
         while let held = own.first(where: { if case .query = $0.job.work { true } else { false } })
         {
@@ -75,7 +75,7 @@ struct PromotionStack {
         }
     }
 
-    /// The external cache has what it is asked for, with these tags.
+    /// The external cache has the requested entry, with these tags.
     mutating func hit(tags: [String] = [], etag: String? = nil) {
         guard let held = shared.first, case .hit(var hit) = stack.hit(held, etag: etag) else {
             return
@@ -84,7 +84,7 @@ struct PromotionStack {
         stack.finish(held, .hit(hit))
     }
 
-    /// Finishes the first store of our own cache, or its last removal.
+    /// Completes the first store of our own cache, or its last removal.
     mutating func finishOwn(_ isMeant: (JobWork) -> Bool) {
         if let held = own.first(where: { isMeant($0.job.work) }) { stack.finish(held) }
     }

@@ -6,9 +6,10 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// Hits of external caches that enter our own (SEMANTICS §5.26): which, where and in which tiers.
+/// Hits of external caches that are promoted into our own (SEMANTICS §5.26): which, where and in
+/// which tiers.
 @Suite struct PromotionTests {
-    /// The copy of a hit, for loads that differ in what they store.
+    /// The copy of a hit, for loads with different store options.
     private func copy(
         _ promotion: CachePromotion, _ cache: String = "tiers", storing tiers: CacheTypes = .all
     ) throws -> StoreWork {
@@ -40,7 +41,7 @@ import Testing
         if !tiers.isEmpty { #expect(copy.key == "high\u{1F}\(PromotionStack.url)") }
     }
 
-    /// The first of our own caches that is asked, if that is before the external one.
+    /// The first of our own caches that is queried, if it comes before the external one.
     @Test(arguments: [
         ("tiers", "high"), ("between", "high"), ("any", "low"), ("reversed", nil),
         ("lowest", nil), ("shared", nil),
@@ -61,7 +62,7 @@ import Testing
         #expect(tier.isAtRest)
     }
 
-    /// Loads that wait together are one query: the tiers of all of them count.
+    /// Coalesced loads share one query: their tiers are combined.
     @Test func theTiersOfAllWhoWaitCount() throws {
         var tier = PromotionStack(.disk)
         _ = tier.load(.image().with { $0.storeCacheTypes = .memory })
@@ -89,7 +90,7 @@ import Testing
         #expect(tier.stack.image(second)?.cacheType == .memory && tier.isAtRest)
     }
 
-    /// Our own cache refuses what is no such image; it has not kept it either.
+    /// Our own cache rejects an invalid image, so it isn't stored either.
     @Test func whatIsRefusedIsNotCounted() {
         var tier = PromotionStack()
         let token = tier.load()
@@ -115,7 +116,7 @@ import Testing
 
     // MARK: - Originals
 
-    /// Finishes the queries of the result and of the original: the external cache has the latter.
+    /// Completes the queries of the result and of the original: the external cache has the latter.
     private func decoding(
         _ promotion: CachePromotion, originals: CacheTypes = .disk
     ) -> PromotionStack {
@@ -151,7 +152,7 @@ import Testing
         #expect(tier.isAtRest)
     }
 
-    /// Several decodes of one original are one copy of it.
+    /// Several decodes of one original need one copy of it.
     @Test func anOriginalThatIsDecodedTwiceIsKeptOnce() {
         var tier = PromotionStack(.disk)
         for size in [10, 20] { _ = tier.load(.image(size: size)) }
@@ -177,7 +178,7 @@ import Testing
         #expect(tier.promoted == 0 && tier.stack.gets[PromotionStack.url] == 1 && tier.isAtRest)
     }
 
-    /// Nobody waits for the copy, which ends with the worker that has the bytes.
+    /// No load waits for the copy, which ends with the worker that has the bytes.
     @Test func anOriginalWhoseProducerIsGoneIsNotKept() {
         var tier = decoding(.disk)
         tier.stack.finish(.decode)
@@ -190,8 +191,8 @@ import Testing
 
     // MARK: - Trust
 
-    /// What our own cache has under such a name may come from anybody who can write to the external
-    /// cache: it is no evidence against the URL.
+    /// An entry of our own cache under such a name may come from anyone with write access to the
+    /// external cache: it is no evidence against the URL.
     @Test func promotedBytesThatKillDecodersPoisonNoURL() throws {
         var tier = PromotionStack(.disk)
         let token = tier.load(.image(size: 10))

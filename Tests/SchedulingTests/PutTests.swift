@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admission
 
-/// Bytes that operators put into a cache.
+/// Bytes that operators store in a cache.
 struct PutTests {
     private let key = "http://example.org/a.jpg"
 
@@ -33,7 +33,7 @@ struct PutTests {
         stack.fail(.decode, .badImageData)
         #expect(stack.error(token) == .badImageData)
         #expect(stack.counters.stores == 0)
-        // Whoever loads the URL of that name is not kept from it.
+        // The failure doesn't block loads of a URL that equals the key.
         #expect(stack.scheduler.report.blacklisted == 0)
         #expect(stack.isAtRest, "\(stack.testDescription)")
     }
@@ -130,8 +130,8 @@ struct PutTests {
 }
 
 extension JobWork {
-    /// What is to be decoded, where that is the work.
+    /// The work, if it is a decode.
     fileprivate var decode: DecodeWork? { if case .decode(let work) = self { work } else { nil } }
-    /// What is to be stored, where that is the work.
+    /// The work, if it is a store.
     fileprivate var store: StoreWork? { if case .store(let work) = self { work } else { nil } }
 }

@@ -66,7 +66,7 @@ struct QuarantineTests {
         #expect(stack.image(second) != nil)
     }
 
-    /// The kernel kills a process that takes too much memory, and that leaves no record.
+    /// The kernel kills a process that uses too much memory, without a crash record.
     @Test(arguments: [JobStage.decode, .transform])
     func aWorkerThatIsLostTwiceWithAJobIsEvidence(_ stage: JobStage) {
         var stack = Stack()
@@ -101,7 +101,7 @@ struct QuarantineTests {
         #expect(stack.scheduler.report.quarantined == 0)
     }
 
-    /// Its worker may have ended since it was told to stop, or since an operator wants that.
+    /// The worker may have exited because it was told to drain.
     @Test func aLossOfAWorkerThatDrainsIsNoEvidence() {
         var stack = Stack()
         stack.hireAll()
@@ -118,7 +118,7 @@ struct QuarantineTests {
         #expect(stack.image(token) != nil)
     }
 
-    /// Its memory was not full yet, so that somebody else ended it.
+    /// It can't have run out of memory that fast, so something else killed it.
     @Test func aLossWithinAMomentIsNoEvidence() {
         var stack = Stack()
         stack.hireAll()
@@ -189,7 +189,7 @@ struct QuarantineTests {
         #expect(stack.image(token) != nil)
     }
 
-    /// Its producer may have cut the bytes off under the reader.
+    /// The producer may have truncated the file under the reader.
     @Test func aBusErrorIsNoEvidence() {
         var stack = Stack()
         stack.hireAll()
@@ -258,7 +258,7 @@ struct QuarantineTests {
         stack.finish(held, .fetched(body))
     }
 
-    /// Loads a drawing in a size; its decoder crashes so many times.
+    /// Loads a drawing in a size; its decoder crashes that many times.
     private func crashDrawing(
         _ size: Int, times: Int, in stack: inout Stack, by client: ClientID
     ) -> Token {
@@ -287,7 +287,7 @@ struct QuarantineTests {
         #expect(stack.isAtRest)
     }
 
-    /// A client that leaves after the first crash must not escape the count.
+    /// A client that disconnects after the first crash must not evade the count.
     @Test func sizesThatCrashOnceEachPoisonTheDrawing() {
         var (stack, client) = Stack.staffed()
         for size in 5..<9 {
@@ -323,8 +323,8 @@ struct QuarantineTests {
 
     // MARK: - What takes all its time
 
-    /// Loads an image whose decoder works for `held` milliseconds of the time of the load, and ends
-    /// with its process as it is told to stop, or by itself.
+    /// Loads an image whose decoder works until the load's timeout of `held` milliseconds, and,
+    /// when cancelled, exits with its process or stops by itself.
     private func overrun(
         _ size: Int, after held: Int, endsProcess: Bool, in stack: inout Stack, by client: ClientID
     ) -> Token {
@@ -368,7 +368,7 @@ struct QuarantineTests {
         #expect(stack.scheduler.report.quarantined == 0)
     }
 
-    /// Whoever leaves early says nothing of the image, as long as its decoder stops.
+    /// An early cancel is no evidence against the image, as long as its decoder stops.
     @Test func aCancelThatIsHeededIsNoEvidence() {
         var (stack, client) = Stack.staffed()
         for size in 5..<15 {

@@ -5,19 +5,19 @@ import Testing
 @testable import Admission
 @testable import Dispatching
 
-/// What is empty again is as it was at first: whatever was served, lost or given up before, those
-/// who come next are served in the same order, and have the same share, as in a new stack.
+/// An empty queue equals a new one: whatever was served, lost or cancelled before, later jobs are
+/// served in the same order, and have the same share, as in a new stack.
 @Suite struct QueueResetTests {
     // MARK: - One queue
 
-    /// What a queue went through before it was empty.
+    /// The history of a queue before it became empty.
     enum Past: CaseIterable {
         case served, left, moved, cameBack, owed, heldUpByItsHost, stoodAside, swept
     }
 
-    /// A queue with all that waits in it and all that was taken from it.
+    /// A queue with all of its queued and assigned jobs.
     private struct Line {
-        /// Jobs that workers take at a time.
+        /// The number of concurrent jobs of the workers.
         private static let places = 8
         var queue = StageQueue(heldPerHostMax: 2, isShared: true)
         private var waiting: [JobID: ActiveJob] = [:]
@@ -41,7 +41,7 @@ import Testing
             waiting[job.id] = job
         }
 
-        /// Gives the next job to a worker, and returns its name.
+        /// Assigns the next job to a worker, and returns its name.
         @discardableResult
         mutating func serve() -> String? {
             let waiting = waiting
@@ -63,7 +63,7 @@ import Testing
             held = []
         }
 
-        /// Serves all that waits, one after another.
+        /// Serves all queued jobs one after another.
         mutating func serveAll() -> [String] {
             var order: [String] = []
             while let name = serve() {
@@ -82,7 +82,7 @@ import Testing
             }
         }
 
-        /// What workers hold waits again, before all others.
+        /// Jobs held by workers are queued again, ahead of all others.
         mutating func putBackAll() {
             for var job in held {
                 queue.ended(job)
@@ -103,7 +103,7 @@ import Testing
             queue.sweep { waiting[$0.job]?.ticket.serial == $0.serial }
         }
 
-        /// In which order jobs of two flows are served, and one of a higher class.
+        /// The order in which jobs of two flows and one of a higher class are served.
         mutating func probe() -> [String] {
             for number in 1...3 { add("a\(number)", flow: 1) }
             for number in 1...3 { add("b\(number)", flow: 2) }
@@ -111,7 +111,7 @@ import Testing
             return serveAll()
         }
 
-        /// Waiting, mostly in flow 1.
+        /// Queues jobs, mostly in flow 1.
         mutating func fill(host: String? = nil) {
             for number in 1...20 { add("x\(number)", flow: 1, host: host ?? "h\(number)") }
             add("y", flow: 2, host: host ?? "h")
@@ -170,8 +170,8 @@ import Testing
         #expect(line.queue.share?.waitingCount == 0)
     }
 
-    /// 1,024 flows may owe something. With one more all earlier debts are forgotten, and with one
-    /// of them again none is.
+    /// At most 1,024 flows may have a debt. With one more, all earlier debts are forgotten; if it
+    /// is one of the existing flows, none is.
     @Test(arguments: [(1_024, false, "b"), (1_024, true, "b"), (1_025, false, "a")])
     func debtsAreBounded(debtors: Int, again: Bool, first: String) {
         var line = Line()
@@ -185,7 +185,7 @@ import Testing
 
     // MARK: - A stack
 
-    /// What a stack went through before nothing was left in it.
+    /// The history of a stack before it became idle.
     enum StackPast: CaseIterable {
         case failed, cancelled, disconnected, expired, workerLost, workerDrained, suspended, limited
     }
@@ -196,7 +196,7 @@ import Testing
         return (stack, worker)
     }
 
-    /// Which transfers are at the worker.
+    /// The transfers assigned to the worker.
     private static func begun(_ stack: Stack) -> [String] {
         stack.held(.fetch).compactMap {
             if case .fetch(let work) = $0.job.work { work.url } else { nil }
@@ -210,7 +210,7 @@ import Testing
         (0..<count).map { stack.load(.image("\(name)\($0)", .fromLoaderOnly), by: client) }
     }
 
-    /// All transfers fail, one after another.
+    /// Fails all transfers, one after another.
     private static func failAll(_ stack: inout Stack) {
         while let held = stack.allHeld.first {
             let code = held.isCancelled ? ErrorCode.cancelled : .invalidDownloadContentType
@@ -219,7 +219,7 @@ import Testing
         stack.goOn()
     }
 
-    /// What is at the worker after each step, while two clients have transfers from one host.
+    /// The assigned transfers after each step, with two clients that load from one host.
     private static func probe(_ stack: inout Stack) -> [[String]] {
         let (first, second) = (stack.connect(), stack.connect())
         load("a", 6, by: first, &stack)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Admission
 
-/// Of two refreshes of one image that is kept which the transfer brought that began last.
+/// Of two concurrent refreshes of one image, the transfer that started last is stored.
 struct RacingRefreshTests {
     private static let url = "http://example.org/a.jpg"
 
-    /// Two refreshes of one image, in two sizes that were made of different bytes; `older` was
-    /// given out first.
+    /// Two refreshes of one image, in two sizes that were made from different bytes; `older` was
+    /// assigned first.
     private struct Race {
         var stack = Stack()
         let client: ClientID
@@ -30,7 +30,7 @@ struct RacingRefreshTests {
             newer = try #require(stack.held(.fetch).first { $0.job.id != id })
         }
 
-        /// A transfer brings other bytes than the stored ones, and they are an image.
+        /// A transfer returns other bytes than the stored ones, and they are a valid image.
         mutating func arrive(_ held: Stack.Held, etag: String) throws {
             let reference = stack.block(of: held.worker)
             let body = FetchedBody(
@@ -41,7 +41,7 @@ struct RacingRefreshTests {
             stack.finish(try #require(stack.held(.decode).last))
         }
 
-        /// Entity tags of the stores of the original that are at the cache and go on.
+        /// Entity tags of the pending stores of the original that are not cancelled.
         var kept: [String?] {
             stores.filter { !$0.isCancelled }.compactMap { held in
                 guard case .store(let work) = held.job.work, !work.delivers else { return nil }
@@ -49,7 +49,7 @@ struct RacingRefreshTests {
             }
         }
 
-        /// Questions for a key; removals are jobs of that stage, too.
+        /// Queries only; removals belong to the same stage.
         var queries: [Stack.Held] {
             stack.held(.query).filter { held in
                 if case .query = held.job.work { true } else { false }
@@ -67,7 +67,8 @@ struct RacingRefreshTests {
             }
         }
 
-        /// All that is stored from now on, with the tag, and all that is removed.
+        /// Completes everything. Returns all stored keys with their entity tags, and all removed
+        /// ones.
         mutating func finishAll() -> (stored: [String: String?], removed: [String]) {
             var (stored, removed): ([String: String?], [String]) = ([:], [])
             while let held = stack.allHeld.first {
@@ -101,7 +102,7 @@ struct RacingRefreshTests {
         #expect(race.stack.isAtRest, "\(race.stack)")
     }
 
-    /// Nobody is served later what an older refresh would have replaced.
+    /// Entries that an older refresh would have replaced are not served later.
     @Test func whatAnOlderTransferWouldHaveReplacedIsRemoved() throws {
         var race = try Race()
         try race.arrive(race.newer, etag: "\"3\"")
@@ -113,7 +114,7 @@ struct RacingRefreshTests {
         #expect(race.stack.isAtRest, "\(race.stack)")
     }
 
-    /// The older one had replaced the original, and its result is at the cache.
+    /// The older refresh had replaced the original, and its result is being stored.
     @Test func whatTheOlderTransferBroughtIsOutdatedByTheNewerOne() throws {
         var race = try Race()
         try race.arrive(race.older, etag: "\"2\"")
@@ -141,7 +142,7 @@ struct RacingRefreshTests {
         #expect(race.stack.isAtRest, "\(race.stack)")
     }
 
-    /// The older one was answered, and what a serializer makes of it is on its way to the disk.
+    /// The older refresh was answered, and its serialized result is being written to disk.
     @Test func whatTheOlderTransferWasToReplaceOnTheDiskIsRemoved() throws {
         var race = try Race { $0.context.serializer = .transcode(.webp, quality: nil) }
         try race.arrive(race.older, etag: "\"2\"")
@@ -163,7 +164,7 @@ struct RacingRefreshTests {
         }
     }
 
-    /// Nobody joins an older transfer that is known to be outdated.
+    /// An older transfer known to be outdated is not joined.
     @Test func whoRefreshesAfterwardsAsksAnew() throws {
         var race = try Race()
         try race.arrive(race.newer, etag: "\"3\"")
@@ -175,7 +176,8 @@ struct RacingRefreshTests {
         #expect(race.stack.isAtRest, "\(race.stack)")
     }
 
-    /// It asks again after the newer one was answered: its answer is the newest now.
+    /// It queries the origin again after the newer one was answered, so its answer is now the
+    /// newest.
     @Test func aTransferThatBeginsAgainIsTheNewest() throws {
         var race = try Race()
         race.stack.finish(race.older, .failed(ImageError(.timedOut, "as told")))
@@ -189,7 +191,7 @@ struct RacingRefreshTests {
         #expect(race.stack.isAtRest, "\(race.stack)")
     }
 
-    /// The image changes with each answer: nobody begins again.
+    /// The image changes with each response: no refresh restarts another.
     @Test func refreshesDoNotRestartEachOther() throws {
         var race = try Race()
         try race.arrive(race.newer, etag: "\"3\"")
@@ -200,7 +202,7 @@ struct RacingRefreshTests {
 
     // MARK: - The same mark
 
-    /// The answer of the first one is there, and is being weighed, decoded, transformed or stored.
+    /// The first refresh has its response, and is comparing, decoding, transforming or storing it.
     @Test(arguments: 0..<4)
     func aLaterRefreshOfTheSameMarkAsksAnew(point: Int) throws {
         var stack = Stack()

@@ -14,7 +14,7 @@ struct RefreshTests {
         var client: ClientID
         var token: Token
 
-        /// A refresh of an image that the cache has.
+        /// A refresh of an image that is in the cache.
         init(
             size: Int? = 100, etag: String? = v1, tier: CacheTypes = .disk,
             _ change: (inout ImageRequest) -> Void = { _ in }
@@ -143,8 +143,8 @@ struct RefreshTests {
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
-    /// Another size was refreshed first: the stored original is newer than this result, which the
-    /// same bytes do not confirm.
+    /// Another size was refreshed first: the stored original is newer than this result, so equal
+    /// bytes do not confirm it.
     @Test func aResultOfBytesThatWereReplacedIsMadeAnew() {
         var setting = Setting(etag: "imagebus:1-1")
         setting.fetched(etag: nil)
@@ -232,7 +232,7 @@ struct RefreshTests {
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
-    /// The bytes came before it asked: the origin may have others by now.
+    /// The bytes arrived before the refresh was requested: the origin may have changed since.
     @Test func aRefreshAsksAnewWhileTheOriginalOfAnEarlierOneIsStored() {
         var setting = Setting()
         setting.fetched()
@@ -266,7 +266,7 @@ struct RefreshTests {
         #expect(tiers == [.all])
     }
 
-    /// Memory was asked first: nobody knows whether the disk has the old one, too.
+    /// Memory was queried first, so it is unknown whether the disk has the old one, too.
     @Test func whatIsReplacedInMemoryAloneGoesFromTheDisk() {
         var setting = Setting(tier: .memory) { $0.storeCacheTypes = .memory }
         setting.fetched()
@@ -286,7 +286,7 @@ struct RefreshTests {
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
-    /// A cache that cannot remove it knows it by then: it is asked once more, and not for ever.
+    /// A cache that can't remove it reports that by then: it is retried once, not forever.
     @Test func whatCannotBeRemovedIsTriedOnceMore() {
         var setting = Setting(tier: .memory) { $0.storeCacheTypes = .memory }
         setting.fetched()
@@ -308,7 +308,7 @@ struct RefreshTests {
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
-    /// The original of another cache is outdated as well, and nobody has a new one stored there.
+    /// The original in another cache is outdated as well, and no load stores a new one there.
     @Test func anOutdatedOriginalGoesUnderEveryTextUnderWhichItIsNotReplaced() {
         var setting = Setting()
         var terms = LoadTerms()
@@ -339,7 +339,7 @@ struct RefreshTests {
     @Test func whatWasBeingMadeOfOldBytesIsMadeOfNewOnes() {
         var setting = Setting()
         setting.fetched()
-        // Another size begins with the cached original meanwhile.
+        // Meanwhile, another size starts with the cached original.
         let other = setting.stack.load(.image(size: 5), by: setting.client)
         for held in setting.stack.held(.query) {
             guard case .query(let work) = held.job.work else { continue }

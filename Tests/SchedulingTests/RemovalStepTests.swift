@@ -80,7 +80,7 @@ import Testing
         #expect(stack.removals[7] == nil && stack.answers[7] != nil && stack.isAtRest)
     }
 
-    /// Each step has the time of a removal: ten times the patience.
+    /// Each step has the timeout of a removal: ten times the query timeout.
     @Test mutating func timeCountsByStep() {
         remove()
         for next in 1...5 {
@@ -147,7 +147,7 @@ import Testing
         #expect(stack.image(token) != nil && stack.answers[7] != nil && stack.isAtRest)
     }
 
-    /// Only who was asked for steps may answer with one.
+    /// Only a cache that was asked for steps may answer with one.
     @Test mutating func ourOwnCacheRemovesAtOnce() {
         stack.questions[7] = client
         var command = CacheCommand(number: 7, action: .removeSelected, key: "")

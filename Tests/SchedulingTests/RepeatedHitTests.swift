@@ -61,7 +61,7 @@ struct RepeatedHitTests {
         #expect(late == nil)
     }
 
-    /// Also where the new cache stores the same key in a block of the same id.
+    /// Even if the new cache stores the same key in a block with the same ID.
     @Test func theTicketsGoWithTheCache() throws {
         var (stack, client, reference, ticket) = try stack()
         stack.kill(stack.worker(.cache))
@@ -137,7 +137,7 @@ struct RepeatedHitTests {
         #expect(ticket == nil)
     }
 
-    /// Nobody may be asked whether it is still right: then the index answers at once.
+    /// The image can't be revalidated, so the index answers at once.
     @Test func whoRefreshesWithoutALoaderIsAnsweredFromMemory() throws {
         var (stack, client, _, _) = try stack()
         var terms = LoadTerms()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Admission
 
-/// A client wants something more or less badly than it said.
+/// A client changes the priority of a load.
 struct ReprioritizeTests {
     private func loader(_ name: String, _ options: RequestOptions = []) -> ImageRequest {
         .image(name, size: 3, options.union(.fromLoaderOnly))
@@ -77,7 +77,7 @@ struct ReprioritizeTests {
 
     private let large = GroupID(Identifier128(high: 3, low: 2))
 
-    /// A stack in which twenty members of one group wait, and four are told in each event.
+    /// A stack in which twenty members of one group wait, and four are processed per event.
     private func withLargeGroup(_ body: (inout Stack, ClientID, [Token]) -> Void) {
         var stack = Stack { $0.batchStepsMax = 4 }
         let client = stack.connect()

@@ -107,8 +107,8 @@ struct ResultBlockTests {
         #expect(stack.isAtRest)
     }
 
-    /// Releases name no session: block 1 of the cache that died and block 1 of the one that lives
-    /// look the same, and the living one must not be taken to be free too early.
+    /// Releases name no session: block 1 of a cache that died and block 1 of the running one look
+    /// the same, and the latter must not be freed too early.
     @Test func aReleaseCountsForTheOlderCacheFirst() {
         var stack = Stack()
         stack.hireAll()

@@ -16,7 +16,7 @@ struct RetryTests {
         return .failed(ImageError(.invalidDownloadStatusCode, "as told", details: details))
     }
 
-    /// Milliseconds until the scheduler wants to be woken.
+    /// Milliseconds until the scheduler's next deadline.
     private func pause(_ stack: Stack) -> Int {
         stack.scheduler.nextDeadline?.milliseconds(since: stack.now) ?? 0
     }
@@ -154,7 +154,8 @@ struct RetryTests {
         #expect(stack.image(long) != nil)
     }
 
-    /// The one who could have waited is gone: the others need not wait for their deadline.
+    /// The only subscriber with enough time has left: the others need not wait until their
+    /// deadline.
     @Test func whoIsLeftAndCannotWaitIsToldAtOnce() {
         var (stack, client) = Stack.staffed()
         let short = stack.load(image.with { $0.timeoutMilliseconds = 1_000 }, by: client)

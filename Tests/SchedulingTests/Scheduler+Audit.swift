@@ -6,9 +6,9 @@ import Tables
 @testable import Derivation
 @testable import Dispatching
 
-// What must hold between the tables after every event.
+// Invariants between the tables that hold after every event.
 extension Scheduler {
-    /// Everything that does not fit together; empty in a scheduler that is right.
+    /// All violated invariants; empty for a correct scheduler.
     func audit() -> [String] {
         var faults: [String] = []
         func check(_ isRight: Bool, _ what: String) { if !isRight { faults.append(what) } }
@@ -99,7 +99,7 @@ extension Scheduler {
 }
 
 extension Place {
-    /// Whether it is for one who has its image.
+    /// Whether its subscriber already has its image.
     var isOfWatcher: Bool {
         switch node {
         case .original, .transcode: true
@@ -109,7 +109,7 @@ extension Place {
 }
 
 extension Scheduler {
-    /// Whether the blacklist keeps the request out at that moment.
+    /// Whether the failure cache refuses the request at that time.
     func refuses(_ image: ImageRequest, _ terms: LoadTerms, at moment: Instant) -> Bool {
         let source = ScopedSource(SourceKey(image), terms)
         return !image.options.contains(.retryFailed)

@@ -29,7 +29,7 @@ extension Scheduler {
             let most = own.map(\.concurrency).max() ?? 0
             let running = own.reduce(0) { $0 + $1.members.count }
             check(prefetcher.running == running, "members are counted")
-            // The batch that wanted more may have ended since.
+            // The batch with the higher limit may have ended since.
             check(running <= RequestLimits.prefetchConcurrencyMax, "as many as one may want")
             check(prefetcher.waiting == own.reduce(0) { $0 + $1.waiting.count }, "URLs are counted")
             check(

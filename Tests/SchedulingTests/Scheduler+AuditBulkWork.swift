@@ -9,7 +9,7 @@ extension LiveRequest.Standing {
 }
 
 extension BatchOperation {
-    /// Whether its members wait for nothing but their turn.
+    /// Whether its members are waiting only for their turn.
     var isMove: Bool {
         switch step {
         case .group, .departed, .progress, .partial: false
@@ -19,7 +19,8 @@ extension BatchOperation {
 }
 
 extension Scheduler {
-    /// Who waits nowhere has one turn to come, and who has no client goes with its session.
+    /// A subscriber that waits nowhere has exactly one pending turn, and one without a client ends
+    /// with its session.
     func auditBatchOperations(_ check: (Bool, String) -> Void) {
         var (moving, departing): ([LiveRequest.ID], Set<LiveRequest.ID>) = ([], [])
         for work in works {
@@ -46,7 +47,7 @@ extension Scheduler {
         check(!isUnfinished || nextDeadline.map { $0 <= now } == true, "it goes on at once")
     }
 
-    /// What is left to do, the first one first.
+    /// Pending operations, the first one first.
     var works: [BatchOperation] {
         var (copy, all) = (pendingTransitions.batchOperations, [BatchOperation]())
         while let work = copy.popFirst() { all.append(work) }
@@ -55,6 +56,6 @@ extension Scheduler {
 }
 
 extension Hits {
-    /// Whether a block may not be used again; of small ones nothing is known.
+    /// Whether a block may not be reused yet; small ones are not tracked.
     func isPinned(_ handle: BlockHandle) -> Bool { readers(of: handle).map { $0 > 0 } ?? true }
 }

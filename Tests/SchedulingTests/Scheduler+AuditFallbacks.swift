@@ -6,7 +6,8 @@ import Tables
 @testable import Derivation
 
 extension Scheduler {
-    /// A fallback has nothing that its caller said to somebody else, and none of its own.
+    /// A fallback inherits nothing that its caller addressed to another origin, and has no fallback
+    /// of its own.
     func auditFallbacks(_ check: (Bool, String) -> Void) {
         for id in requests.ids {
             let request = requests[id]

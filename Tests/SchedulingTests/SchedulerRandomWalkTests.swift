@@ -3,15 +3,15 @@ import Testing
 
 @testable import Admission
 
-/// Random walks with the invariants of the scheduler checked on the way. A failure names its seed;
+/// Random walks that check the invariants of the scheduler on the way. A failure states its seed;
 /// `IMAGEBUS_WALK_SEED=N` walks that seed alone and audits every step, `IMAGEBUS_WALK_SEEDS` and
-/// `IMAGEBUS_WALK_STEPS` make the walks more or longer, and so does `IMAGEBUS_LONG=1`.
+/// `IMAGEBUS_WALK_STEPS` set the number and length of walks, and `IMAGEBUS_LONG=1` increases both.
 ///
-/// The first seeds are the same in each run, the last ones are drawn anew and printed; one of
-/// these is audited after every step, the others after every sixteenth.
+/// The first seeds are fixed, the last ones are new in each run and printed; one of these is
+/// audited after every step, the others after every sixteenth.
 struct SchedulerRandomWalkTests {
     private static let isLong = setting("IMAGEBUS_LONG") == 1
-    /// Seeds that are the same in each run.
+    /// The number of fixed seeds.
     private static let seeds = setting("IMAGEBUS_WALK_SEEDS") ?? (isLong ? 800 : 80)
 
     private static func setting(_ name: String) -> Int? {
@@ -43,8 +43,8 @@ struct SchedulerRandomWalkTests {
         }
     }
 
-    /// A drawn walk found this: what a deadline released after work had been given out woke a job
-    /// that nobody gave out until the next event.
+    /// Found by a random walk: space released by a deadline after jobs had been assigned woke a job
+    /// that wasn't assigned until the next event.
     @Test func spaceThatBecomesFreeWhileAnEventEndsIsUsedInIt() {
         walk(seed: 1_839_731_765, steps: 2_700, auditEvery: 1)
     }

@@ -3,13 +3,13 @@ import Testing
 
 @testable import Dispatching
 
-/// A flow that holds three jobs for each that is free stands aside. It is called as soon as that
-/// is no longer so: because one of its jobs has ended, or because workers take more jobs.
+/// A flow that holds three jobs for each free slot stands aside. It is resumed as soon as that is
+/// no longer the case, because one of its jobs ended or workers accept more jobs.
 @Suite struct ShareGateTests {
     private let flow = FlowID.session(ClientID(1))
     private var place: HostGates.Place { HostGates.Place(line: 0, flow: flow) }
 
-    /// A gate at which the flow holds so many jobs, and stands aside.
+    /// A gate at which the flow holds that many jobs, and stands aside.
     private func gate(held: Int, free: Int) -> ShareGate {
         var gate = ShareGate()
         for _ in 0..<held { gate.began(flow) }
@@ -84,7 +84,7 @@ import Testing
         #expect(share.admits(flow, free: free))
     }
 
-    /// What is given back is forgotten, the flow with its owner.
+    /// A released share is forgotten, and its flow with it.
     @Test func aShareThatWasGivenBackIsAsItWasAtFirst() {
         let sessions = (1...2).map { number in
             FlowID.client(

@@ -6,7 +6,7 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// What one host, and what class low, may have of the workers.
+/// The shares of the workers that one host and class low may have.
 struct ShareTests {
     private func image(_ host: String, _ name: String, _ options: RequestOptions = [])
         -> ImageRequest
@@ -106,7 +106,7 @@ struct ShareTests {
 
     // MARK: - One client's
 
-    /// Whose transfers are at workers, by the first letter of their names.
+    /// The number of assigned transfers whose names start with that letter.
     private func count(_ name: String, _ stack: Stack) -> Int {
         fetches(stack).count { $0.split(separator: "/")[1].hasPrefix(name) }
     }
@@ -121,7 +121,7 @@ struct ShareTests {
         #expect(count("b", stack) == 3)
         stack.load(image("h", "c"), by: third)
         #expect(count("c", stack) == 1, "who has none finds a place")
-        // Nobody is stopped: places go over as transfers end.
+        // No transfer is cancelled: slots change hands as transfers end.
         for held in stack.held(.fetch).prefix(8) { stack.finish(held) }
         #expect(abs(count("a", stack) - count("b", stack)) <= 1, "\(fetches(stack))")
         #expect(stack.held(.fetch).count < 16)
@@ -206,7 +206,7 @@ struct ShareTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// Nothing has to end before a transfer begins that waits for its client's share alone.
+    /// A transfer that waits only for its client's share starts without another one having to end.
     @Test(arguments: [false, true])
     func whatWaitsForAShareBeginsOnceWorkersTakeMore(isSameWorker: Bool) {
         var stack = Stack()

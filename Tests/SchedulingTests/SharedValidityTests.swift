@@ -6,8 +6,8 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// What an origin has confirmed on one machine, others learn from an external cache
-/// (SEMANTICS §6.7).
+/// Confirmations by an origin are shared with other machines through an external cache (SEMANTICS
+/// §6.7).
 @Suite struct SharedValidityTests {
     private static let image = ImageRequest.image(size: 100, .respectCacheControl)
     private static let control = "max-age=60, stale-while-revalidate=30"
@@ -33,7 +33,7 @@ import Testing
         stack.allHeld.filter { stack.workers[$0.worker]?.isExternal == true && !$0.isCancelled }
     }
 
-    /// Texts that external caches are asked about.
+    /// Keys queried at external caches.
     private var questions: [String] {
         theirs.compactMap { held in
             guard case .entry(let work) = held.job.work, work.wantsValidity else { return nil }
@@ -48,7 +48,7 @@ import Testing
         return OriginCaching(CacheControl(control), ResponseAge(bornMilliseconds: born))
     }
 
-    /// Our own cache has an image that is so many seconds old.
+    /// Our own cache has the image with that age in seconds.
     private mutating func load(age: Int64) -> Token {
         let token = stack.load(Self.image, by: client, terms: terms)
         if let query = stack.held(.query).first(where: { held in
@@ -133,7 +133,7 @@ import Testing
         #expect(stack.isAtRest && stack.gets.isEmpty, "\(stack)")
     }
 
-    /// A worker of an earlier version says only whether it has the entry.
+    /// A worker of an earlier version only reports whether it has the entry.
     @Test mutating func anEarlierWorkerCostsAQuestion() {
         let token = load(age: 200)
         while let held = theirs.first { stack.finish(held) }
@@ -145,7 +145,7 @@ import Testing
         #expect(stack.image(token) != nil)
         let counters = stack.scheduler.report.externalCaches
         #expect(counters.first { $0.name == "foreignCacheErrors.team" }?.value ?? 0 == 0)
-        // What it did not do was no removal: it is believed.
+        // A request that it didn't support isn't counted as a removal: it stays trusted.
         stack.finishAll()
         let second = stack.load(.image("b"), by: client, terms: terms)
         stack.finishAll()
@@ -171,7 +171,7 @@ import Testing
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    /// What an operator removes meanwhile is confirmed by its origin alone.
+    /// After a removal by an operator, only the origin can confirm the entry.
     @Test mutating func afterARemovalItsAnswerDoesNotCount() {
         let token = load(age: 200)
         stack.questions[1] = client

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Admission
 
-/// Slots: a new load cancels what its slot wanted before (SEMANTICS §8.7).
+/// Slots: a new load cancels the previous load of its slot (SEMANTICS §8.7).
 struct SlotTests {
     private let image = ImageRequest.image("a", size: 5, .fromLoaderOnly)
     private let other = ImageRequest.image("b", size: 5, .fromLoaderOnly)
@@ -117,8 +117,8 @@ struct SlotTests {
         #expect(stack.isAtRest)
     }
 
-    /// A detached load that is attached to again is older than all that its client's new session
-    /// has begun: it takes its slot back only where the slot is free.
+    /// A reattached load is older than all loads of the client's new session: it regains its slot
+    /// only if the slot is free.
     @Test func aDetachedLoadLeavesItsSlotToANewerOne() {
         var (stack, client) = stack()
         let detached = stack.load(image, by: client, detach: true, slot: "s")

@@ -46,8 +46,8 @@ struct SpaceTests {
         #expect(stack.isAtRest)
     }
 
-    /// What is free is said to its producer some time later: meanwhile a job of another worker of
-    /// the pool finds no space, and nothing is in use that could be released.
+    /// The producer learns of released blocks with a delay: meanwhile a job of another worker in
+    /// the pool finds no space, although no releasable block is in use.
     @Test func aJobThatFindsNoSpaceJustAfterAReleaseWaits() {
         var stack = Stack()
         stack.hireAll(credit: 1)
@@ -66,8 +66,8 @@ struct SpaceTests {
         #expect(stack.isAtRest)
     }
 
-    /// Who comes while a budget is used up waits for the next output that is released, and not
-    /// for all jobs that the workers could take.
+    /// A job that arrives while a budget is used up waits for the next released output, without
+    /// then starting as many jobs as the workers could take.
     @Test func ofABudgetThatIsUsedUpNoMoreIsGivenOutThanIsReleased() {
         var stack = Stack { $0.dispatch.outputBytesMax.download = 20_000 }
         stack.hire(.cache)
@@ -75,7 +75,7 @@ struct SpaceTests {
         stack.hire(.decode, credit: 1)
         let client = stack.connect()
         for number in 0..<200 { stack.load(loader("a\(number)"), by: client) }
-        // Nothing is known of sizes yet: the first ones are as many as the host is given.
+        // Sizes are unknown at first: the first assignments are limited by the host's share only.
         func finishFetches() {
             while let held = stack.held(.fetch).first {
                 stack.finish(held, stack.success(held, length: 1_000))
@@ -93,7 +93,8 @@ struct SpaceTests {
         #expect(stack.faults == [])
     }
 
-    /// Transfers that do not end, each as large as the budget by what others made.
+    /// Transfers that do not end, each expected to be as large as the budget, judging by earlier
+    /// ones.
     @Test func whatIsUnderWayKeepsOthersFromHalfOfABudgetAtMost() {
         var stack = Stack { $0.dispatch.outputBytesMax.download = 20_000 }
         stack.hire(.cache)
@@ -227,7 +228,7 @@ struct SpaceTests {
         for kind in WorkerKind.workers where kind != .decode { stack.hire(kind, credit: 4) }
         let client = stack.connect()
         let tokens = (0..<4).map { stack.load(loader("p\($0)"), by: client) }
-        // Three are under way, as many as one client gets of four places.
+        // Three are in flight, as many as one client gets of four slots.
         #expect(stack.held(.fetch).count == 3)
         stack.finish(stack.held(.fetch)[0])
         #expect(stack.held(.fetch).count == 2, "with those under way 1,000 bytes are too much")

@@ -3,7 +3,7 @@ import Messages
 
 @testable import Admission
 
-// Workers that do what they are told, or what a test wants of them.
+// Workers that act correctly, or as a test specifies.
 extension Stack {
     /// A block that the worker hands over with its next outcome.
     mutating func block(
@@ -20,7 +20,7 @@ extension Stack {
             arena: arena, segment: 0, offset: id.value * 64, length: length, block: id)
     }
 
-    /// The worker answers a job that it holds.
+    /// The worker completes a job that it holds.
     mutating func finish(_ held: Held, _ result: JobResult, microseconds: UInt64 = 1_000) {
         workers[held.worker]?.held[held.job.id] = nil
         send(
@@ -31,10 +31,10 @@ extension Stack {
                     workMicroseconds: microseconds)))
     }
 
-    /// The worker does the job as it should; the cache has nothing.
+    /// The worker completes the job successfully; the cache misses.
     mutating func finish(_ held: Held) { finish(held, success(held)) }
 
-    /// Finishes the only job of a stage.
+    /// Completes the only job of a stage.
     mutating func finish(_ stage: JobStage, _ result: JobResult? = nil) {
         let jobs = held(stage)
         guard jobs.count == 1 else {
@@ -43,7 +43,7 @@ extension Stack {
         finish(jobs[0], result ?? success(jobs[0]))
     }
 
-    /// Finishes the only job of each of these stages in turn.
+    /// Completes the only job of each of these stages in turn.
     mutating func run(_ stages: JobStage...) {
         for stage in stages { finish(stage) }
     }
@@ -52,7 +52,7 @@ extension Stack {
         finish(stage, .failed(ImageError(code, "as told")))
     }
 
-    /// Finishes everything until no worker has anything to do.
+    /// Completes everything until no worker has a job.
     mutating func finishAll() {
         repeat {
             while let held = allHeld.first {
@@ -64,12 +64,12 @@ extension Stack {
         } while !allHeld.isEmpty
     }
 
-    /// The scheduler does what it left to do in earlier events.
+    /// Lets the scheduler process work left by earlier events.
     mutating func goOn() {
         while scheduler.isUnfinished { send(.tick) }
     }
 
-    /// What a good worker answers.
+    /// The outcome of a correct worker.
     mutating func success(_ held: Held, length: UInt64 = 1_000) -> JobResult {
         let worker = held.worker
         switch held.job.work {
@@ -103,7 +103,7 @@ extension Stack {
         }
     }
 
-    /// Pixels as they are have as many bytes as they need.
+    /// Raw pixels have a fixed number of bytes.
     private mutating func encoded(
         _ format: ImageFormat, _ size: PixelSize, _ length: UInt64, by worker: WorkerID
     ) -> EncodedImage {
@@ -113,7 +113,7 @@ extension Stack {
             info: ImageInfo(format: format, size: size))
     }
 
-    /// What a good worker says of 304 with this `Cache-Control`.
+    /// The error of a correct worker for a 304 with this `Cache-Control`.
     func notModified(_ control: String?) -> ImageError {
         guard let age = responseAge else {
             return ImageError(
@@ -123,11 +123,11 @@ extension Stack {
         return .notModified(OriginCaching(CacheControl(control), age))
     }
 
-    /// The cache does what it is told of entries that origins have confirmed; what that was.
+    /// Completes the cache's renewals of entries confirmed by origins. Returns them.
     @discardableResult
     mutating func finishRenewals() -> [EntryWork] {
         var works: [EntryWork] = []
-        // One after another, where the cache has room for one.
+        // One after another if the cache has credit for one.
         while let next = held(.query).first(where: { $0.job.work.renewal != nil }) {
             if let work = next.job.work.renewal { works.append(work) }
             finish(next)
@@ -135,12 +135,12 @@ extension Stack {
         return works
     }
 
-    /// Of what comes now.
+    /// The age of a response that arrives now.
     private var responseAge: ResponseAge? {
         age.map { ResponseAge(bornMilliseconds: scheduler.calendarNow - $0) }
     }
 
-    /// What a good decoder makes of an image: so many frames of it, where pixels are wanted.
+    /// The outcome of a correct decoder: that many frames, if pixels are needed.
     mutating func decoded(_ need: DecodeNeed = .full, by worker: WorkerID, frames: Int = 1)
         -> DecodedImage
     {
@@ -154,7 +154,7 @@ extension Stack {
             })
     }
 
-    /// The cache has it.
+    /// A cache hit.
     mutating func hit(
         _ held: Held, tier: CacheTypes = .disk, length: UInt64 = 1_000, etag: String? = nil,
         caching: OriginCaching? = nil
@@ -217,7 +217,7 @@ extension ImageRequest {
 }
 
 extension JobWork {
-    /// What the cache is told of an entry that its origin has confirmed.
+    /// The work, if it renews an entry confirmed by its origin.
     fileprivate var renewal: EntryWork? {
         if case .entry(let work) = self, work.action == .renew { work } else { nil }
     }

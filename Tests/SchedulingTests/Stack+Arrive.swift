@@ -5,7 +5,7 @@ import Messages
 
 // Bytes of a transfer arrive.
 extension Stack {
-    /// So many bytes of the oldest transfer have arrived; the block that names them.
+    /// That many bytes of the oldest transfer have arrived. Returns the block with them.
     @discardableResult
     mutating func arrive(
         _ bytes: UInt64, of expected: UInt64 = 100_000, as format: ImageFormat = .jpeg,

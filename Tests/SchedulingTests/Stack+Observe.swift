@@ -5,7 +5,7 @@ import Messages
 @testable import Derivation
 @testable import Dispatching
 
-// What the scheduler asks for, held against what could really be done.
+// Checks the scheduler's actions against what is actually possible.
 extension Stack {
     mutating func fault(_ what: String) {
         faults.append("\(what) (after \(actions.count) actions)")
@@ -69,7 +69,7 @@ extension Stack {
         }
     }
 
-    /// Each terminal reply is recorded once, right behind it.
+    /// Each terminal reply is recorded once, immediately after it.
     private mutating func recorded(_ record: RequestRecord) {
         recordCount += 1
         if replies[record.reply.token]?.last != record.reply || recordCount != replyCount {
@@ -118,8 +118,8 @@ extension Stack {
         countShares(of: job, record.pool)
     }
 
-    /// Neither one host nor class low has more than its share of a pool, dying jobs included; what
-    /// is expendable counts for itself.
+    /// Neither a host nor class low exceeds its share of a pool, including cancelled jobs;
+    /// expendable jobs are counted separately.
     private mutating func countShares(of job: Job, _ pool: PoolID?) {
         if let host = HostName(job.work), scheduler.limits.dispatch.fetchesPerHostMax > 0 {
             let held = allHeld.count { HostName($0.job.work) == host }
@@ -145,8 +145,8 @@ extension Stack {
         scheduler.workGraph.dispatcher.jobs[job]?.isExpendable == true
     }
 
-    /// Nobody takes a transfer who holds three for each that others could have, be it of all or of
-    /// those of one host.
+    /// A process that holds three transfers for each free slot gets no more, neither in total nor
+    /// of one host.
     private mutating func checkShare(of job: Job) {
         let owner = scheduler.workGraph.dispatcher.jobs[job.id]?.holder.owner
         let held = held(kind: .download)
@@ -167,13 +167,13 @@ extension Stack {
         }
     }
 
-    /// On what terms the origin is asked; `nil` where nobody waits for that any more.
+    /// The terms of the origin request; `nil` if no node waits for it any longer.
     private func fetchTerms(of job: JobID) -> FetchTerms? {
         guard case .source(let node) = scheduler.workGraph.purposes[job] else { return nil }
         return scheduler.workGraph.sources[node].name.origin.terms
     }
 
-    /// Whether nobody may join the transfer, since one that began later replaced the original.
+    /// Whether the transfer can't be joined, since one that started later replaced the original.
     private func isClosed(_ job: JobID) -> Bool {
         guard case .source(let node) = scheduler.workGraph.purposes[job] else { return false }
         return scheduler.workGraph.sources[node].freshness.isClosed
@@ -269,7 +269,7 @@ extension Stack {
 }
 
 extension Stack {
-    /// Who asks for it is led past the blacklist, and nobody else is told of it later than at once.
+    /// Loads with `retryFailed` bypass the failure cache, and all others are refused immediately.
     private mutating func checkRefusal(_ reply: Reply) {
         guard case .failure(let error) = reply.outcome, error.code == .blacklisted else { return }
         if wanted[reply.token]?.options.contains(.retryFailed) == true {
@@ -280,7 +280,8 @@ extension Stack {
         }
     }
 
-    /// An image of what has arrived: for who asked, each of more bytes than the one before.
+    /// A partial image: only for a load that requested it, each with more bytes than the previous
+    /// one.
     private mutating func wasShown(_ reply: Reply, _ request: ImageRequest?) {
         partialCount += 1
         if request?.options.contains(.progressiveLoad) != true || request?.infoOnly != false {
@@ -295,7 +296,7 @@ extension Stack {
         shown[reply.token] = bytes
     }
 
-    /// The first of two replies: an image out of a cache, once, for who asked for a refresh.
+    /// The first of two replies: a cached image, once, for a load that requested a refresh.
     private mutating func beganRefresh(_ reply: Reply, _ request: ImageRequest?) {
         if !refreshing.insert(reply.token).inserted { fault("a cached image came twice") }
         guard case .image(let image) = reply.outcome, !image.cacheType.isEmpty else {
@@ -308,8 +309,7 @@ extension Stack {
         }
     }
 
-    /// Holds an image against what the request wanted of it. The played cache stores all that it
-    /// is asked to.
+    /// Checks an image against its request. The simulated cache stores everything it is asked to.
     private mutating func check(
         _ image: DeliveredImage, _ request: ImageRequest, by token: Token
     ) {
@@ -322,7 +322,7 @@ extension Stack {
         if isFallback { check(fallback: image, request) }
         if isPainted(image) { return }
         if !isFallback { check(cacheOf: image, by: token) }
-        // What an older refresh brought is delivered, and stored nowhere (PROTOCOL §8.6).
+        // The result of an older refresh is delivered, but not stored (PROTOCOL §8.6).
         let isOvertaken =
             !request.options.isDisjoint(with: [.refreshCached, .respectCacheControl])
             && image.storedTiers == CacheTypes.none
@@ -340,7 +340,7 @@ extension Stack {
         }
     }
 
-    /// Memory answers with what one of the caches has that the policy means.
+    /// Memory answers with an entry of one of the caches that the policy selects.
     private mutating func check(cacheOf image: DeliveredImage, by token: Token) {
         guard let composites, let block = image.reference?.block, image.cacheType == .memory,
             let text = publishedTexts[block], let asked = asked[token]
@@ -351,7 +351,7 @@ extension Stack {
         }
     }
 
-    /// Only who has a fallback gets it, and only where the image itself could not be had.
+    /// A fallback is delivered only if the request has one, and only if the image itself failed.
     private mutating func check(fallback image: DeliveredImage, _ request: ImageRequest) {
         guard let error = image.fallbackFor else { return }
         switch request.context.fallback {
@@ -366,7 +366,7 @@ extension Stack {
 }
 
 extension HostName {
-    /// Where a job's transfer goes, read from its URL; `nil` for other work.
+    /// The host of a job's transfer, parsed from its URL; `nil` for other work.
     init?(_ work: JobWork) {
         guard case .fetch(let fetch) = work, let url = try? SourceURL(fetch.url) else { return nil }
         self.init(url)

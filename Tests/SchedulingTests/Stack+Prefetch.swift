@@ -3,7 +3,7 @@ import Messages
 
 @testable import Admission
 
-/// On what terms a batch is loaded: the template, and URLs that are resolved otherwise.
+/// The terms of a batch: the template's, and those of URLs that resolve differently.
 struct PrefetchTerms {
     var terms = LoadTerms()
     var members: [String: Resolution] = [:]
@@ -18,7 +18,7 @@ extension Resolution {
 }
 
 extension LoadTerms {
-    /// The terms of what the configuration refuses.
+    /// The terms for a URL that the configuration refuses.
     func refusing(_ code: ErrorCode) -> LoadTerms {
         var terms = self
         terms.refusal = ImageError(code, "as told")
@@ -26,9 +26,9 @@ extension LoadTerms {
     }
 }
 
-// Batches and what is told of them.
+// Batches and their reports.
 extension Stack {
-    /// A batch, or a further part of one.
+    /// Sends a batch, or a further part of one.
     @discardableResult
     mutating func prefetch(
         _ names: [String], by client: ClientID, batch: Token? = nil, isLast: Bool = true,
@@ -46,7 +46,7 @@ extension Stack {
         return token
     }
 
-    /// From now on these URLs of prefetches become these requests.
+    /// From now on these URLs of prefetches resolve to these requests.
     mutating func resolve(_ more: [String: Resolution]) {
         members.merge(more) { $1 }
         let members = members
@@ -56,7 +56,7 @@ extension Stack {
         }
     }
 
-    /// What was told of a batch last.
+    /// The latest report of a batch.
     func report(_ batch: Token) -> PrefetchReport? { prefetchReports[batch]?.last }
 
     mutating func prefetched(_ report: PrefetchReport, of client: ClientID) {
@@ -83,7 +83,7 @@ extension Stack {
         refusals[batch] = error
     }
 
-    /// Plays until nobody has anything to do, the clock too.
+    /// Runs until everything is idle, advancing the clock.
     mutating func finishEverything() {
         repeat {
             finishAll()

@@ -3,10 +3,10 @@ import Messages
 
 @testable import Admission
 
-// The short way of a repeated hit beside the whole one. A scheduler is a value: both are tried on
-// copies.
+// Compares the fast path of a repeated hit with the full one. A scheduler is a value, so both are
+// tried on copies.
 extension Stack {
-    /// What a load says without its token.
+    /// A load without its token.
     struct Saying: Hashable {
         let load: LoadRequest
         let terms: LoadTerms
@@ -20,7 +20,7 @@ extension Stack {
         }
     }
 
-    /// Notes a fault where a ticket that was given out earlier answers what the whole way does not.
+    /// Records a fault if an earlier ticket's answer differs from that of the full path.
     mutating func compareWays(_ load: LoadRequest, by client: ClientID, _ terms: LoadTerms) {
         guard let ticket = tickets[Saying(load, terms)] else { return }
         var (short, whole) = (scheduler, scheduler)
@@ -37,8 +37,8 @@ extension Stack {
         }
     }
 
-    /// Keeps the ticket of a load that memory answers; an older one for some time longer, so that
-    /// it is tried when it is good no more.
+    /// Keeps the ticket of a load answered from memory; sometimes keeps an older one, so that it is
+    /// tried after it became invalid.
     mutating func takeTicket(_ load: LoadRequest, _ terms: LoadTerms) {
         let saying = Saying(load, terms)
         guard tickets[saying] == nil || lastToken % 4 == 0 else { return }

@@ -4,7 +4,7 @@ import Messages
 @testable import Admission
 
 extension Stack {
-    /// An image that a client brings along; equal names are equal bytes.
+    /// An image uploaded by a client; equal names mean equal bytes.
     @discardableResult
     mutating func upload(
         _ name: String, by client: ClientID, token: Token? = nil, group: GroupID? = nil,
@@ -35,7 +35,7 @@ extension Stack {
         return token
     }
 
-    /// Bytes that an operator puts under a key; a token that is given may be a live one.
+    /// Bytes that an operator stores under a key; a given token may be a live one.
     @discardableResult
     mutating func put(
         _ key: String, by client: ClientID, in tiers: CacheTypes = .all, token: Token? = nil,

@@ -6,15 +6,15 @@ import Testing
 @testable import Admission
 @testable import Dispatching
 
-/// A scheduler with clients and workers played around it. Every action is checked against what a
-/// real stack could do with it; what must never happen is noted in `faults`.
+/// A scheduler with simulated clients and workers. Every action is checked against what a real
+/// stack could do with it; violations are recorded in `faults`.
 struct Stack {
     /// A worker as the scheduler should know it.
     struct Worker {
         let kind: WorkerKind
         let incarnation: Incarnation
         var window: Int
-        /// That of every stack where nothing is said.
+        /// The default pool of its kind unless stated otherwise.
         var pool: PoolID?
         var held: [JobID: Held] = [:]
         var lastBlock: UInt64 = 0
@@ -23,7 +23,7 @@ struct Stack {
         /// Large blocks of `results/`; whether they were evicted.
         var large: [BlockID: Bool] = [:]
 
-        /// Whether its pool is a further one, which is somebody else's here.
+        /// Whether its pool is a further one, which is always external here.
         var isExternal: Bool { pool.map { $0 != PoolID(kind) } ?? false }
     }
 
@@ -34,83 +34,83 @@ struct Stack {
         var isCancelled = false
         var left: UInt32
         var priority: Priority
-        /// Whether its worker was told that somebody listens.
+        /// Whether its worker was told that a client subscribed to progress.
         var wantsProgress: Bool
-        /// Whether it was told that somebody looks at what has arrived.
+        /// Whether it was told to hand out partial data.
         var wantsArrived: Bool
     }
 
     var scheduler: Scheduler
     var now = Instant(nanoseconds: 1_000_000_000)
-    /// What the last event led to.
+    /// The actions of the last event.
     var actions: [SchedulerAction] = []
-    /// The most that one event led to.
+    /// The largest number of actions of one event.
     var mostActions = 0
     var faults: [String] = []
 
     var workers: [WorkerID: Worker] = [:]
-    /// The coordinator itself, as the producer of what clients bring along.
+    /// The coordinator itself, as the producer of uploads.
     var producer = Worker(
         kind: .coordinator, incarnation: Incarnation(Identifier128(high: 8, low: 0)), window: 0)
     var clients: Set<ClientID> = []
-    /// Which client a session belongs to, ended ones included.
+    /// The client that each session belongs to, including ended sessions.
     var incarnations: [ClientID: Incarnation] = [:]
-    /// Requests that go on without their client.
+    /// Requests that continue without their client.
     var detached: Set<Token> = []
-    /// Questions about entries without an answer, and answers.
+    /// Unanswered commands on entries, and the answers.
     var questions: [UInt64: ClientID] = [:]
     var answers: [UInt64: CacheReport.Outcome] = [:]
-    /// How far removals were said to be.
+    /// The progress reported for removals.
     var removals: [UInt64: [EntryPage]] = [:]
     var reports: [FailureCacheReport] = []
-    /// Requests that have no terminal reply yet, by who made them.
+    /// Requests without a terminal reply, by client.
     var waiting: [Token: ClientID] = [:]
     var replies: [Token: [Reply]] = [:]
-    /// Requests that have their cached image while the origin is asked.
+    /// Requests that have their cached image while the origin is queried.
     var refreshing: Set<Token> = []
     var progress: [Token: [RequestProgress]] = [:]
-    /// Bytes in the last partial image of those that have no terminal reply, and how many there
-    /// were.
+    /// The bytes in the last partial image of requests without a terminal reply, and the number of
+    /// partial images.
     var shown: [Token: UInt64] = [:]
     var partialCount = 0
-    /// What the log is told.
+    /// Log records of requests.
     var records: [Token: RequestRecord] = [:]
     var replyCount = 0
     var recordCount = 0
-    /// The newest attempt of every job that was ever given out.
+    /// The latest attempt of every job ever assigned.
     var attempts: [JobID: UInt32] = [:]
     var expelled: [(WorkerID, ImageError)] = []
     var touched: [BlockID] = []
     var wasDrained = false
-    /// Batches that have not ended, by whose they are; what was told of each, and how it was
-    /// refused.
+    /// Active batches by client, their reports, and how they were refused.
     var prefetching: [Token: ClientID] = [:]
     var prefetchReports: [Token: [PrefetchReport]] = [:]
     var refusals: [Token: ImageError] = [:]
-    /// URLs of prefetches that become other requests than their templates.
+    /// URLs of prefetches that resolve to other requests than their templates.
     var members: [String: Resolution] = [:]
-    /// Large blocks of `results/` that clients have and did not release.
+    /// Large blocks of `results/` that clients hold and have not released.
     var reading: [ClientID: [BlockReference]] = [:]
     /// Blocks that may be released once more, since an outcome named them twice.
     var namedTwice: Set<BlockHandle> = []
-    /// What the requests that have no reply yet want.
+    /// The images of requests without a reply.
     var wanted: [Token: ImageRequest] = [:]
-    /// Whether anybody asked for a serializer, which may fail at the cost of all tiers.
+    /// Whether any load requested a serializer, whose failure may prevent storing in all tiers.
     var transcodes = false
-    /// Names that stand for several caches; `nil` where none does.
+    /// The composite caches, if any.
     var composites: DrawnComposites?
-    /// Which cache the requests ask that have no reply yet, and what memory was said to have.
+    /// The cache that each request without a reply uses, and the published keys by block.
     var asked: [Token: String] = [:]
     var publishedTexts: [BlockID: String] = [:]
-    /// How often each URL was fetched, repeated attempts included.
+    /// The number of fetches of each URL, including retries.
     var gets: [String: Int] = [:]
 
-    /// Of loads that memory answered, and how often one answered again.
+    /// Tickets of loads answered from memory, and the number of repeated answers.
     var tickets: [Saying: HitTicket] = [:]
     var repeatedHits = 0
-    /// What the played origins say that their answers depend on.
+    /// The `Vary` of simulated origins.
     var vary: String?
-    /// What they say of keeping them, and how old answers are, in milliseconds; `nil`: not told.
+    /// The `Cache-Control` of simulated origins, and the age of responses in milliseconds; `nil`:
+    /// not sent.
     var cacheControl: String?
     var age: Int64?
 
@@ -146,7 +146,7 @@ struct Stack {
         send(.tick)
     }
 
-    /// A new session; of the same client as an earlier one, where that is named.
+    /// Opens a session; of the same client as an earlier one, if given.
     mutating func connect(again earlier: ClientID? = nil, process: Int32? = nil) -> ClientID {
         lastClient += 1
         let client = ClientID(lastClient)
@@ -167,7 +167,7 @@ struct Stack {
         send(.clientLeft(client))
     }
 
-    /// A worker with one announced segment of each arena that it may have.
+    /// Adds a worker with one announced segment of each arena that it may have.
     @discardableResult
     mutating func hire(_ kind: WorkerKind, credit: Int = 1, pool: PoolID? = nil) -> WorkerID {
         lastWorker += 1
@@ -175,7 +175,7 @@ struct Stack {
         let incarnation = Incarnation(Identifier128(high: 7, low: lastWorker))
         let pool = pool ?? PoolID(kind)
         workers[id] = Worker(kind: kind, incarnation: incarnation, window: credit)
-        // Segments are announced before there is credit, as real workers do.
+        // Segments are announced before credit is granted, as real workers do.
         workers[id]?.pool = pool
         send(.workerJoined(id, kind: kind, incarnation: incarnation, credit: 0, pool: pool))
         guard workers[id] != nil else { return id }
@@ -189,7 +189,7 @@ struct Stack {
         return id
     }
 
-    /// With one client and workers of all kinds.
+    /// A stack with one client and workers of all kinds.
     static func staffed(
         _ change: (inout SchedulerLimits) -> Void = { _ in }
     ) -> (Stack, ClientID) {
@@ -208,7 +208,7 @@ struct Stack {
         send(.workerLeft(worker, crash))
     }
 
-    /// Kills the worker of a job; its fault handler named the job.
+    /// Kills the worker of a job with a crash record of that job.
     mutating func crash(_ held: Held, signal: Int32 = 11) {
         let record = CrashRecord(job: held.job.id, attempt: held.job.attempt, signal: signal)
         kill(held.worker, crash: record)
@@ -255,7 +255,7 @@ struct Stack {
             refreshing.remove(token)
         }
         var terms = terms
-        // The configuration's part: a request's own serializer is no name here.
+        // Does the configuration's part: a request's own serializer isn't a named one here.
         if let serializer = image.context.serializer { terms.serializer = serializer }
         if terms.overlays.isEmpty { terms.overlays = image.preparedOverlays }
         terms.fallback = PreparedFallback(image.context.fallback, of: image)
@@ -275,7 +275,7 @@ struct Stack {
         return token
     }
 
-    /// A client lets go of one large block.
+    /// A client releases one large block.
     mutating func release(_ index: Int, by client: ClientID) {
         guard let reference = reading[client]?.remove(at: index) else { return }
         send(.clientReleased(client, [reference.block]))
@@ -283,7 +283,7 @@ struct Stack {
 
     // MARK: - What there is
 
-    /// Nothing is left of anything, and nothing went wrong.
+    /// Whether nothing is left, and no fault occurred.
     var isAtRest: Bool {
         scheduler.isIdle && faults.isEmpty && waiting.isEmpty && scheduler.audit().isEmpty
             && workers.values.allSatisfy(\.live.isEmpty) && producer.live.isEmpty
@@ -295,7 +295,7 @@ struct Stack {
 
     func error(_ token: Token) -> ErrorCode? { failure(token)?.code }
 
-    /// How it failed, if it did.
+    /// The error of a failed request.
     func failure(_ token: Token) -> ImageError? {
         guard case .failure(let error)? = replies[token]?.last?.outcome else { return nil }
         return error
@@ -306,7 +306,7 @@ struct Stack {
         return image
     }
 
-    /// Whether it got, or waits for, its fallback after that error.
+    /// Whether it received, or waits for, its fallback after that error.
     func isFallback(_ token: Token, for code: ErrorCode) -> Bool {
         if let image = image(token) { return image.fallbackFor?.code == code }
         guard let id = scheduler.tokens[token] else { return false }
@@ -318,19 +318,19 @@ struct Stack {
         return true
     }
 
-    /// All jobs at workers, the oldest first.
+    /// All assigned jobs, the oldest first.
     var allHeld: [Held] {
         workers.values.flatMap(\.held.values).sorted { $0.job.id < $1.job.id }
     }
 
-    /// Jobs of a stage at workers that nobody cancelled, the oldest first.
+    /// Assigned jobs of a stage that are not cancelled, the oldest first.
     func held(_ stage: JobStage) -> [Held] {
         allHeld.filter { $0.job.work.stage == stage && !$0.isCancelled }
     }
 }
 
 extension Scheduler {
-    /// With digests that a test can read.
+    /// A scheduler with digests that a test can read.
     init(limits: SchedulerLimits = SchedulerLimits()) {
         self.init(limits: limits) { headers in
             headers.map { "\($0.name)=\($0.value)" }.joined(separator: ";")

@@ -6,7 +6,7 @@ import Testing
 @testable import Admission
 @testable import Dispatching
 
-/// The queue by itself.
+/// The queue on its own.
 struct StageQueueTests {
     private func job(
         _ number: Int, flow: Int = 1, host: String = "h", _ priority: Priority = .normal
@@ -118,7 +118,7 @@ struct StageQueueTests {
         #expect(queue.size < 700)
     }
 
-    /// Whether the flow of a job may take one more of some places.
+    /// Whether the flow of a job may hold one more of a number of slots.
     private func mayHold(
         _ job: ActiveJob, _ held: [ActiveJob], of places: Int, _ isLimited: Bool
     ) -> Bool {
@@ -126,7 +126,7 @@ struct StageQueueTests {
         return !isLimited || own < 3 * (places - held.count)
     }
 
-    /// Fairness and order against a model that looks at everything, every time.
+    /// Fairness and order compared with a model that scans everything each time.
     @Test(arguments: 0..<40)
     func aQueueServesAsItsModelDoes(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))

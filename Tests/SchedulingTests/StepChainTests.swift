@@ -6,7 +6,7 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// Steps of somebody else, with those of ours before and behind them.
+/// Custom steps of plug-ins, with built-in steps before and after them.
 struct StepChainTests {
     private static let mark = TransformStep.custom(
         CustomStep("acme.mark", parameters: ["text": "draft"]))
@@ -33,7 +33,7 @@ struct StepChainTests {
         }
     }
 
-    /// The only transform that is under way.
+    /// The only transform in flight.
     private static func transform(_ stack: Stack) -> (work: TransformWork, worker: WorkerID)? {
         let held = stack.held(.transform)
         guard held.count == 1, case .transform(let work) = held[0].job.work else { return nil }
@@ -70,7 +70,7 @@ struct StepChainTests {
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// Whatever was decoded becomes PAM first, and what a client gets was encoded by ours.
+    /// Decoded pixels become PAM first, and the final result is encoded by a built-in worker.
     @Test func oursBeginAndEnd() throws {
         var (stack, client, theirs) = Self.staffed()
         let request = ImageRequest.image().with { $0.steps = [Self.mark] }
@@ -89,8 +89,8 @@ struct StepChainTests {
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// A format is accepted by the size that the link makes, and not by what all steps would make
-    /// of that once more.
+    /// A format is selected by the size that the last link produces, without applying all steps to
+    /// it again.
     @Test func theLastLinkHasTheFormatThatItsSizeAccepts() throws {
         var (stack, client, _) = Self.staffed()
         let smaller = TransformStep.resizeTo(
@@ -103,7 +103,7 @@ struct StepChainTests {
         stack.run(.query)
         stack.run(.query, .fetch)
         let decode = try #require(stack.held(.decode).first)
-        // 19,200 columns are too many for WebP, and 60 % of these are not.
+        // 19,200 columns are too many for WebP; 60 % of them would not be.
         let info = ImageInfo(format: .png, size: PixelSize(width: 32_000, height: 10))
         let layout = PixelLayout(bands: .rgb, size: info.size, stride: 3 * info.size.width)
         let bytes = UInt64(3 * info.size.width * info.size.height)
@@ -119,7 +119,7 @@ struct StepChainTests {
 
     // MARK: - Encoded by others
 
-    /// Who does which steps and makes which format, one after the other, until it is done.
+    /// Completes the links one after the other. Returns the worker, steps and format of each.
     private static func links(_ stack: inout Stack) -> [String] {
         var links: [String] = []
         while let (work, worker) = Self.transform(stack) {
@@ -158,7 +158,7 @@ struct StepChainTests {
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// TIFF is one that ours encode as well.
+    /// TIFF can be encoded by built-in workers as well.
     @Test(arguments: [
         (OutputOptions(format: .tiff, quality: 70), "theirs [] tiff"),
         (OutputOptions(format: .tiff, compression: 4), #"ours ["resize"] tiff"#),
@@ -193,7 +193,8 @@ struct StepChainTests {
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// They get one image: where the result has all frames, ours encode it.
+    /// Plug-in encoders get a single image: if the result has all frames, a built-in worker encodes
+    /// it.
     @Test(arguments: [true, false])
     func framesAreEncodedByOurs(isAnimated: Bool) throws {
         var (stack, client, _) = Self.staffed {
@@ -227,7 +228,7 @@ struct StepChainTests {
         #expect(stack.image(token) != nil && stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// A file of 512 GiB that has no bytes costs who makes it nothing; others would wait behind it.
+    /// A sparse file of 512 GiB costs its producer nothing, but would delay others.
     @Test(arguments: [(10_001, false), (10_000, true)])
     func whatTheyEncodeIsNoLongerThanPixelsMayBe(length: UInt64, isTaken: Bool) throws {
         var (stack, client, theirs) = Self.staffed { $0.workGraph.image.pixelBytesMax = 10_000 }
@@ -243,7 +244,7 @@ struct StepChainTests {
         #expect(stack.image(token) != nil && stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// Memory takes it as it is; that it is not on the disk is said.
+    /// Memory stores it unchanged; the report shows that it isn't on disk.
     @Test func aSerializerLeavesAloneWhatNobodyDecodes() {
         var (stack, client, _) = Self.staffed()
         let request = Self.image([]).with {
@@ -273,7 +274,7 @@ struct StepChainTests {
         #expect(stack.allHeld.isEmpty && stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// What is said to be another format, or larger, ends the session of who said it.
+    /// A result with another declared format, or a larger size, ends the plug-in's session.
     @Test(arguments: [(ImageFormat.png, 20), (.pam, 20), (.qoi, 21)])
     func whoEncodesSomethingElseIsGone(format: ImageFormat, width: Int) throws {
         var (stack, client, theirs) = Self.staffed()
@@ -301,7 +302,7 @@ struct StepChainTests {
         #expect(stack.allHeld.isEmpty && stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// They go to whom they were granted by name.
+    /// Custom steps go only to pools that are granted them by name.
     @Test func ourWorkersDoNoStepOfSomebodyElse() {
         var (stack, client) = Stack.staffed()
         let token = stack.load(Self.image([Self.mark]), by: client)
@@ -328,7 +329,7 @@ struct StepChainTests {
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// With alpha, or gray, as the length says.
+    /// The length determines whether the image has alpha or is gray.
     @Test(arguments: [(1, false), (2, true), (3, false), (4, true)])
     func theLengthSaysHowManySamplesThereAre(bands: Int, hasAlpha: Bool) throws {
         var (stack, client, theirs) = Self.staffed()
@@ -357,7 +358,7 @@ struct StepChainTests {
         stack.hire(.transform, pool: .steps)
         #expect(stack.held(.transform).count == 1, "the same pixels, another worker")
 
-        // Those that ours made for it.
+        // Blocks that built-in workers produced for it.
         let ours = stack.worker(.transform)
         stack.kill(ours)
         #expect(stack.held(.transform).isEmpty, "\(stack.held(.transform))")
@@ -387,8 +388,8 @@ struct StepChainTests {
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// What waits for somebody else's workers is no output that ours wait for: whatever the budget,
-    /// a chain gets on as long as its jobs are done.
+    /// Output waiting for external workers doesn't count as output that built-in jobs wait for:
+    /// with any budget, a chain continues as long as its jobs complete.
     @Test func linksFindSpaceWhateverOthersHold() {
         var (stack, client, _) = Self.staffed {
             $0.dispatch.outputBytesMax.transform = 1_000
@@ -405,7 +406,7 @@ struct StepChainTests {
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
-    /// One without workers holds what its stage may have made, and the others go on.
+    /// A chain without workers occupies the output budget of its stage, and others continue.
     @Test func aPoolWithoutWorkersKeepsNobodyElseWaiting() {
         var (stack, client, theirs) = Self.staffed {
             $0.dispatch.outputBytesMax.transform = 4_000

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Admission
 
-/// What is made of an animation is one image of it, and says so.
+/// A result made from an animation is a single image of it, and is marked as such.
 struct StillTests {
     private let animation = ImageInfo(
         format: .gif, size: PixelSize(width: 40, height: 30), pages: 12)
 
-    /// The decoder finds an animation, of which it makes the first frame.
+    /// The decoder finds an animation, and decodes its first frame.
     private func decode(_ stack: inout Stack, _ info: ImageInfo? = nil) throws {
         let held = try #require(stack.held(.decode).first)
         guard case .decode(let work) = held.job.work else { return }
@@ -49,7 +49,7 @@ struct StillTests {
         #expect(stack.image(token)?.info == animation)
     }
 
-    /// What a transformer says of it does not count.
+    /// A transformer's claim about it is ignored.
     @Test func whatIsMadeOfASingleImageIsNoStill() throws {
         var (stack, client) = Stack.staffed()
         let token = stack.load(.image("a", size: 5, .fromLoaderOnly), by: client)

@@ -5,7 +5,8 @@ import Testing
 @testable import Admission
 @testable import Dispatching
 
-/// What a configuration says of requests (`LoadTerms`), and work that is shared all the same.
+/// Terms that a configuration sets for requests (`LoadTerms`), and work that is shared
+/// nevertheless.
 struct TermsTests {
     private static let url = "http://example.org/a.jpg"
 
@@ -23,7 +24,7 @@ struct TermsTests {
         $0.originalStoreCacheTypes = .disk
     }
 
-    /// Plays to the end; the keys of all stores.
+    /// Runs to the end. Returns the keys of all stores.
     private static func storedKeys(_ stack: inout Stack) -> [String] {
         var keys: [String] = []
         while let held = stack.allHeld.first {
@@ -65,7 +66,7 @@ struct TermsTests {
         stack.load(image, by: client)
         stack.load(image, by: client, terms: Self.kept("x"))
         stack.run(.fetch)
-        // Who comes when the bytes are there is told as well.
+        // A load that arrives after the bytes is affected as well.
         stack.load(image, by: client, terms: Self.kept("y"))
         let keys = Self.storedKeys(&stack)
         #expect(stack.gets == [Self.url: 1])
@@ -146,7 +147,7 @@ struct TermsTests {
                 guard case .fetch(let work) = held.job.work else { return [] }
                 return work.sources
             } == [[], narrow.sources])
-        // Nor does it take the bytes that were fetched so.
+        // Nor does it use the bytes that were fetched that way.
         stack.finish(stack.held(.fetch)[0])
         let late = stack.load(image, by: client, terms: narrow)
         #expect(stack.held(.fetch).count == 1)

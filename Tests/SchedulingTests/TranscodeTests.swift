@@ -5,7 +5,7 @@ import Testing
 @testable import Admission
 @testable import Derivation
 
-/// What serializers make of originals and results (SEMANTICS §5.8).
+/// Serializers applied to originals and results (SEMANTICS §5.8).
 struct TranscodeTests {
     private static let webp = Serializer.transcode(.webp, quality: 70)
 
@@ -16,7 +16,7 @@ struct TranscodeTests {
         ImageRequest.image("a", size: size, options).with { $0.context.serializer = serializer }
     }
 
-    /// What is stored by jobs that workers hold, without deliveries.
+    /// Stores assigned to workers, except deliveries.
     private func stored(_ stack: Stack) -> [StoreWork] {
         stack.held(.store).compactMap { held in
             guard case .store(let work) = held.job.work, !work.delivers else { return nil }
@@ -24,7 +24,7 @@ struct TranscodeTests {
         }
     }
 
-    /// The first transformation that a worker holds.
+    /// The first transformation assigned to a worker.
     private func transformation(_ stack: Stack) throws -> TransformWork {
         let works = stack.held(.transform).compactMap { held -> TransformWork? in
             guard case .transform(let work) = held.job.work else { return nil }
@@ -42,7 +42,7 @@ struct TranscodeTests {
                 guard case .store(let work) = held.job.work else { return nil }
                 return work
             }.first)
-        // It lies there for who gets it, and under no key.
+        // It is published for its readers only, without a key.
         #expect(delivery.key == nil)
         #expect(delivery.tiers == .none)
         #expect(delivery.metadata.info.format == .jpeg)
@@ -86,7 +86,7 @@ struct TranscodeTests {
         var (stack, client) = Stack.staffed()
         let token = stack.load(image(size: 5, [.fromLoaderOnly, .waitStoreCache]), by: client)
         stack.run(.fetch, .decode)
-        // The original is decoded anew.
+        // The original is decoded again.
         stack.run(.transform)
         while let held = stack.held(.decode).first ?? stack.held(.transform).first {
             stack.finish(held)
@@ -150,7 +150,7 @@ struct TranscodeTests {
         let request = image(size: 5).with { $0.storeCacheTypes = .none }
         stack.load(request, by: client)
         stack.run(.fetch, .decode, .transform, .store)
-        // Its second encoding is on the way: nobody asks the origin again.
+        // It is being encoded for the second time: the origin is not queried again.
         stack.load(image(size: 6), by: client)
         #expect(stack.held(.fetch).isEmpty)
         stack.finishAll()
@@ -207,14 +207,14 @@ struct TranscodeTests {
 
     // MARK: - What a refresh found outdated
 
-    /// A refresh of an image that the cache has, whose origin has other bytes; after their decode.
+    /// A refresh of a cached image whose origin has other bytes, after their decode.
     private func changed(
         size: Int?, pages: Int = 1, _ change: (inout SchedulerLimits) -> Void = { _ in }
     ) -> (Stack, ClientID, Token) {
         var (stack, client) = Stack.staffed(change)
         let token = stack.load(image(size: size, .refreshCached), by: client)
         stack.finish(.query, stack.hit(stack.held(.query)[0], etag: "\"0\""))
-        // Other bytes than the cache has, by their length.
+        // The bytes differ from the cached ones in length.
         stack.finish(.fetch)
         stack.finish(.query, stack.hit(stack.held(.query)[0], length: 7, etag: "\"0\""))
         guard pages > 1 else {
@@ -226,7 +226,7 @@ struct TranscodeTests {
         return (stack, client, token)
     }
 
-    /// Plays to the end; what is removed, and from where.
+    /// Runs to the end. Returns the removed keys and their tiers.
     private func removals(_ stack: inout Stack) -> [String: CacheTypes] {
         var removed: [String: CacheTypes] = [:]
         while let held = stack.allHeld.first {
@@ -245,7 +245,7 @@ struct TranscodeTests {
             var (stack, _, token) = changed(size: nil, pages: pages) {
                 $0.workGraph.transcodesMax = most
             }
-            // Memory has the bytes as they are.
+            // Memory has the unchanged bytes.
             #expect(removals(&stack) == [key: .disk])
             #expect(stack.image(token) != nil)
             #expect(stack.isAtRest, "\(stack.testDescription)")
@@ -257,7 +257,7 @@ struct TranscodeTests {
         stack.finish(.transform)
         let removed = removals(&stack)
         #expect(removed[stack.image(token)?.key ?? ""] == .disk)
-        // The original is for the disk only, and memory may have the older one.
+        // The original is stored on disk only, and memory may have the older one.
         #expect(removed[key] == .all)
         #expect(stack.isAtRest, "\(stack.testDescription)")
     }
@@ -331,7 +331,7 @@ struct TranscodeTests {
             stack.hire(.transform)
         }
         #expect(stack.image(token)?.storedTiers == CacheTypes.none)
-        // The image itself is not in doubt.
+        // The image itself is not suspected.
         let again = stack.load(image(), by: client)
         stack.finishAll()
         #expect(stack.image(again) != nil)

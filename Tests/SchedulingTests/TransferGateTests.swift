@@ -6,14 +6,14 @@ import Testing
 @testable import Dispatching
 
 extension Stack {
-    /// The first transfer that is held fails.
+    /// Fails the first assigned transfer.
     fileprivate mutating func failFirst() {
         guard let first = held(.fetch).first else { return fault("no transfer is held") }
         finish(first, .failed(ImageError(.invalidDownloadContentType, "no image")))
     }
 }
 
-/// How many transfers are given out, and whether any is (SEMANTICS §10.17, §10.18).
+/// Limits and suspension of transfers (SEMANTICS §10.17, §10.18).
 struct TransferGateTests {
     private func stack(loads count: Int, _ limit: Int?) -> Stack {
         var stack = Stack()
@@ -55,7 +55,7 @@ struct TransferGateTests {
         #expect(stack.faults == [])
     }
 
-    /// Who waited in vain is told for what; a transfer that runs waits for nothing.
+    /// The error of a load that waited states the reason; a running transfer isn't waiting.
     @Test func aDeadlineSaysThatTransfersAreSuspended() throws {
         var stack = stack(loads: 2, 1)
         stack.send(.downloads(.suspend))

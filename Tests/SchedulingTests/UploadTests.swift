@@ -16,7 +16,7 @@ struct UploadTests {
         #expect(stack.image(token) != nil)
         #expect(stack.gets.isEmpty)
         #expect(stack.counters.decodes == 1)
-        // The result is kept; the bytes that came along are not.
+        // The result is stored; the uploaded bytes are not.
         #expect(stack.counters.stores == 1)
         #expect(stack.isAtRest, "\(stack.testDescription)")
     }
@@ -43,7 +43,7 @@ struct UploadTests {
         stack.finish(stack.held(.query)[0], .miss)
         let stays = stack.upload("x", by: second)
         stack.send(.cancel(first, gone))
-        // The decoder is lost: the work begins again, with what is left.
+        // The decoder is lost: the work restarts with the remaining time.
         stack.kill(stack.worker(.decode))
         stack.hire(.decode)
         stack.finishAll()

@@ -5,7 +5,7 @@ import Testing
 @testable import Admission
 @testable import Derivation
 
-/// Answers that depend on request headers (SEMANTICS §5.10; RFC 9111 §4.1).
+/// Responses that depend on request headers (SEMANTICS §5.10; RFC 9111 §4.1).
 struct VaryTests {
     private static let key = "http://example.org/a.jpg"
 
@@ -15,7 +15,7 @@ struct VaryTests {
         }
     }
 
-    /// Fetches an image whose origin says so; the keys of what is stored then.
+    /// Fetches an image whose origin sends that `Vary`. Returns the keys of its stores.
     private static func keys(
         _ stack: inout Stack, _ image: ImageRequest, vary: String?, by client: ClientID,
         identity: String? = nil

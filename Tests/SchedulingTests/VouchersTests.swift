@@ -5,9 +5,9 @@ import Testing
 
 @testable import Admission
 
-/// Vouchers by themselves, and as who reads their file sees them.
+/// Vouchers on their own, and as readers of their file see them.
 @Suite struct VouchersTests {
-    /// The file, as clients read it.
+    /// The file as clients read it.
     private struct File {
         var words: [UInt64: UInt64] = [:]
         var floor: UInt64 = 0
@@ -92,7 +92,7 @@ import Testing
         #expect(vouchers.stands(try #require(second)))
     }
 
-    /// Whoever reads the words sees exactly what stands, whatever was issued and withdrawn.
+    /// Readers of the words see exactly the valid vouchers, whatever was issued and withdrawn.
     @Test func theFileSaysTheSame() {
         var random = SeededGenerator(seed: 5)
         for words in [1, 3, 16] {

@@ -3,9 +3,9 @@ import Messages
 
 @testable import Admission
 
-// Names that stand for several caches: in every second walk.
+// Composite caches, in every second walk.
 extension Walk {
-    /// The names of the caches that loads ask stand for 1 to 4 others, by policies of their own.
+    /// Makes the cache names used by loads stand for 1 to 4 caches, with policies of their own.
     mutating func drawComposites(seed: UInt64) {
         guard seed.isMultiple(of: 2) else { return }
         var composites = DrawnComposites(seed: seed)
@@ -13,7 +13,7 @@ extension Walk {
         stack.composites = composites
     }
 
-    /// The configuration is loaded anew, or an operator means one of these caches.
+    /// Reloads the configuration, or addresses an operator's command to one of these caches.
     mutating func mean(_ command: inout CacheCommand) {
         guard var composites = stack.composites else { return }
         if composites.isDrawn(oneIn: 3) {
@@ -28,8 +28,8 @@ extension Walk {
         stack.composites = composites
     }
 
-    /// In which cache an entry of memory is published: mostly in one of those that stand below a
-    /// name, which is then asked for it in every second case.
+    /// The cache in which an entry of memory is published: usually a member of a composite, whose
+    /// name is then used in half of the cases.
     mutating func publishedCache() -> (cache: String, name: String?) {
         guard stack.composites?.isDrawn(oneIn: 4) == false,
             let (name, cache) = stack.composites?.member()
@@ -37,7 +37,7 @@ extension Walk {
         return (cache, stack.composites?.isDrawn(oneIn: 2) == true ? name : nil)
     }
 
-    /// Who asks a name is answered from the caches of its policy, and from no others.
+    /// Records the cache of a load, which may be answered only from the caches of its policy.
     mutating func ask(_ name: String?, for request: ImageRequest) {
         guard let name, let client = pick(stack.clients.sorted()) else { return }
         var terms = LoadTerms()

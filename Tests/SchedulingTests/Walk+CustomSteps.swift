@@ -5,8 +5,8 @@ import Messages
 @testable import Dispatching
 
 extension Walk {
-    /// Steps of somebody else between those of ours, sometimes one that nobody does. A seed without
-    /// them says the same as before.
+    /// Inserts custom steps between built-in ones, sometimes one that no worker implements. Walks
+    /// of seeds without them are unchanged.
     mutating func addCustomSteps(to request: inout ImageRequest) {
         guard hasCustomSteps else { return }
         swap(&random, &side)
@@ -20,7 +20,7 @@ extension Walk {
         }
     }
 
-    /// There are none at times.
+    /// Adds a worker for the steps; at times there is none.
     mutating func hireForSteps() {
         guard hasCustomSteps, !stack.workers.values.contains(where: { $0.pool == .steps }) else {
             return
@@ -34,7 +34,7 @@ extension Walk {
 }
 
 extension WorkerPools {
-    /// With one of somebody else that does two steps and encodes two formats.
+    /// The default pools and an external one with two steps and two output formats.
     static var withSteps: WorkerPools {
         guard let name = PoolName("steps") else { preconditionFailure("it is a name") }
         var pool = WorkerPool(name: name, kind: .transform)

@@ -4,7 +4,7 @@ import Messages
 @testable import Dispatching
 
 extension Walk {
-    /// Nobody asks any more and nobody lies any more: everything has to come to an end.
+    /// Without further requests and lies, everything must complete.
     mutating func comeToRest() {
         for kind in WorkerKind.workers {
             let draining = stack.scheduler.report.workers.filter {
@@ -14,7 +14,7 @@ extension Walk {
         }
         completeBatches()
         for _ in 0..<5_000 {
-            // Who said before that bytes are missing may still be found out.
+            // A worker that earlier claimed missing bytes may still be found to have lied.
             let pools = stack.scheduler.limits.dispatch.pools
             for pool in pools.workers
             where !stack.workers.values.contains(where: { $0.pool == pool }) {

@@ -4,14 +4,13 @@ import Messages
 @testable import Admission
 @testable import Dispatching
 
-// Caches that others hold: in every fourth walk.
+// External caches, in every fourth walk.
 extension Walk {
     static func hasExternalCaches(_ seed: UInt64) -> Bool { seed % 4 == 1 }
 
     static let poolsWithCache = WorkerPools([ExternalCacheTests.pool("team")])
 
-    /// Loads ask the caches x, y and z: one is held by others, one stands for it and for two of
-    /// our own.
+    /// Loads use the caches x, y and z: one is external, one stands for it and two of our own.
     mutating func drawExternalCaches(seed: UInt64) {
         guard Self.hasExternalCaches(seed) else { return }
         var policies: [CompositeOperation: CompositePolicy] = [:]
@@ -28,12 +27,12 @@ extension Walk {
         hireExternalCache()
     }
 
-    /// Our own, while it is there.
+    /// Our own cache worker, if it is connected.
     var ownCache: Stack.Worker? {
         stack.workers.values.first { $0.kind == .cache && !$0.isExternal }
     }
 
-    /// What it says of freshness, and steps of a removal after which others follow.
+    /// Random answers about freshness, and steps of a removal that is to be continued.
     mutating func externalAnswer(_ held: Stack.Held) -> JobResult? {
         guard case .entry(let work) = held.job.work else { return nil }
         if work.wantsValidity, side.oneIn(2) {
@@ -51,7 +50,7 @@ extension Walk {
         return nil
     }
 
-    /// Its workers come when others do.
+    /// Adds its workers when others are added.
     mutating func hireExternalCache() {
         let pools = stack.scheduler.limits.dispatch.pools
         guard let pool = ExternalCacheTests.id("team", in: pools),

@@ -3,8 +3,8 @@ import ImageModel
 @testable import Admission
 
 extension Walk {
-    /// What is to be delivered where the image cannot be had: mostly nothing, sometimes what
-    /// others load as well, or what nobody may have.
+    /// A random fallback: usually nil, sometimes a URL that other loads use as well, or one that
+    /// may not be loaded.
     mutating func fallback() -> Fallback? {
         guard random.oneIn(3) else { return nil }
         let fallbacks: [Fallback] = [

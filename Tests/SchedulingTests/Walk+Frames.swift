@@ -4,9 +4,9 @@ import Messages
 @testable import Admission
 @testable import Derivation
 
-// Decoders that hand over several frames, in the walks in which they are asked for them.
+// Decoders that return several frames, in walks in which they are requested.
 extension Walk {
-    /// As many frames as the job asks for, or fewer; `nil` where it asks for no more than one.
+    /// As many frames as the job requests, or fewer; `nil` if it requests at most one.
     mutating func frames(_ held: Stack.Held) -> JobResult? {
         guard let most = framesAskedFor(held) else { return nil }
         return .decoded(stack.decoded(by: held.worker, frames: draw(1...most)))
@@ -18,8 +18,8 @@ extension Walk {
         return work.framesMax
     }
 
-    /// Seldom a decoder names a block twice, bytes that it does not have, or more frames than it
-    /// was asked for: its session ends.
+    /// Occasionally, a decoder names a block twice, bytes that it doesn't have, or more frames than
+    /// requested: its session ends.
     mutating func liesAboutFrames(_ held: Stack.Held) -> Bool {
         guard let most = framesAskedFor(held), random.oneIn(30) else { return false }
         var image = stack.decoded(by: held.worker, frames: most)
@@ -34,7 +34,7 @@ extension Walk {
         return true
     }
 
-    /// Sometimes an outcome of an attempt that is over has frames of its own.
+    /// Sometimes an outcome of an ended attempt has frames of its own.
     mutating func handsOverLate(_ outcome: JobOutcome, _ worker: WorkerID) -> Bool {
         let most = stack.scheduler.limits.workGraph.framesMax
         guard stack.workers[worker]?.kind == .decode, most > 1 else { return false }

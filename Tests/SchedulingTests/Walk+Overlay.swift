@@ -3,7 +3,7 @@ import ImageModel
 @testable import Admission
 
 extension Walk {
-    /// Those of a request, of which some say something of what is laid over it.
+    /// Random terms of a request, some of which affect its overlays.
     mutating func terms(of image: ImageRequest) -> LoadTerms {
         var terms = terms()
         terms.overlays = image.preparedOverlays
@@ -21,8 +21,8 @@ extension Walk {
         hasSerializers ? .transcode(.webp, quality: nil) : .asIs
     }
 
-    /// What is laid over the image: mostly nothing, sometimes what others load as well, the
-    /// image itself, twice the same, or what nobody may have.
+    /// Adds random overlays: usually none, sometimes a URL that other loads use as well, the image
+    /// itself, the same one twice, or one that may not be loaded.
     mutating func addOverlays(to request: inout ImageRequest) {
         guard random.oneIn(4), !request.infoOnly else { return }
         let urls =

@@ -3,7 +3,7 @@ import Messages
 
 @testable import Admission
 
-// Batches, in whole and in parts.
+// Batches, whole and in parts.
 extension Walk {
     mutating func prefetchStep(_ step: Step) {
         switch step {
@@ -51,7 +51,7 @@ extension Walk {
             concurrency: UInt32(draw(0...5)), like: image, terms: prefetchTerms(names, image))
     }
 
-    /// Of some URLs their own.
+    /// Random terms, with separate ones for some of the URLs.
     private mutating func prefetchTerms(_ names: [String], _ image: ImageRequest) -> PrefetchTerms {
         var all = PrefetchTerms(terms: random.oneIn(4) ? terms() : LoadTerms())
         for name in names where random.oneIn(4) {
@@ -62,7 +62,7 @@ extension Walk {
         return all
     }
 
-    /// The last parts come.
+    /// Sends the last parts.
     mutating func completeBatches() {
         for batch in batches {
             if let client = stack.prefetching[batch] {

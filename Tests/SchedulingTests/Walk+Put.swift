@@ -4,7 +4,7 @@ import Messages
 @testable import Admission
 
 extension Walk {
-    /// An operator puts bytes under a key that loads ask for, under an empty one, or again.
+    /// An operator stores bytes under a key used by loads, under an empty one, or again.
     mutating func put() {
         guard let client = pick(stack.clients.sorted()) else { return }
         let key = random.oneIn(9) ? "" : "http://example.org/\(pick(["a", "b"]) ?? "a").jpg"

@@ -3,8 +3,8 @@ import Messages
 @testable import Admission
 
 extension Walk {
-    /// A session of a new client or of one that was there before, in one of two processes or where
-    /// nobody knows which.
+    /// Opens a session of a new client or of an earlier one, in one of two processes or an unknown
+    /// one.
     mutating func connect() {
         guard stack.clients.count < 6 else { return }
         let earlier = stack.incarnations.keys.filter { !stack.clients.contains($0) }.sorted()

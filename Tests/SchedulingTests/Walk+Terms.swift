@@ -3,9 +3,9 @@ import Messages
 
 @testable import Admission
 
-// What a configuration says of requests.
+// Random terms set by a configuration.
 extension Walk {
-    /// Mostly none: another cache, another base of the key, no download.
+    /// Usually the defaults; otherwise another cache, another key base, or no download.
     mutating func terms() -> LoadTerms {
         var terms = LoadTerms()
         guard random.oneIn(3) else { return terms }

@@ -5,7 +5,7 @@ import TestKit
 
 // Answers that clients may repeat by themselves.
 extension Walk {
-    /// Some of what is in memory is told with a voucher; now and then the configuration changes.
+    /// Grants vouchers for some images in memory; occasionally changes the configuration.
     mutating func stepAside() {
         swap(&random, &side)
         if random.oneIn(6) { vouch() }
@@ -14,7 +14,7 @@ extension Walk {
         swap(&random, &side)
     }
 
-    /// A client is told an answer that it may repeat.
+    /// Sends a client an answer that it may repeat.
     private mutating func vouch() {
         let image = request()
         let load = LoadRequest(token: Token(Identifier128(high: 8, low: 8)), image: image)
@@ -24,7 +24,7 @@ extension Walk {
         if vouched.count > 200 { vouched.removeFirst(100) }
     }
 
-    /// Answers that a client would repeat, and that the scheduler would not give.
+    /// Answers that a client would repeat although the scheduler would no longer give them.
     var forgottenWithdrawals: [String] {
         let hits = stack.scheduler.hits
         return vouched.filter {

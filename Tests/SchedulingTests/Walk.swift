@@ -6,9 +6,9 @@ import TestKit
 @testable import Derivation
 @testable import Dispatching
 
-/// A random walk: clients, workers, deaths, lies and time, all drawn from one seed.
+/// A random walk: clients, workers, crashes, lies and time, all drawn from one seed.
 struct Walk {
-    /// What may happen in one step, and how often compared with the others.
+    /// The kinds of steps, with relative weights.
     enum Step: CaseIterable {
         case load, finish, finishMore, pass, cancel, cancelGroup, resend, foreignToken, connect
         case disconnect, hire, kill, drainWorker, credit, progress, publish, evict, release
@@ -37,17 +37,17 @@ struct Walk {
         }
     }
 
-    /// Questions that were asked.
+    /// The number of commands sent.
     private var asked: UInt64 = 0
     var stack: Stack
     var random: SeededGenerator
-    /// For what was added later: so a seed says the same steps as before.
+    /// For features added later, so that a seed keeps its original steps.
     var side: SeededGenerator
     var published: [BlockID] = []
-    /// What clients were told with a voucher, the newest ones.
+    /// The latest answers sent with a voucher.
     var vouched: [HitTicket] = []
     var lastOutcomes: [(WorkerID, JobOutcome)] = []
-    /// Few things fail and nothing is in a hurry, so that requests come far.
+    /// Few failures and no short timeouts, so that requests progress far.
     private let isCalm: Bool
     let hasSerializers: Bool
     private let deck = Step.allCases.flatMap { Array(repeating: $0, count: $0.weight) }
@@ -114,7 +114,7 @@ struct Walk {
     mutating func step() {
         stepAside()
         guard let step = pick(deck) else { return }
-        // Time passes whether or not somebody looks at the clock.
+        // Time passes even without an event.
         if random.oneIn(4) { stack.now = stack.now.adding(milliseconds: draw(0...5)) }
         switch step {
         case .load where isCalm && stack.waiting.count > 10: finish()
@@ -169,7 +169,7 @@ struct Walk {
         }
     }
 
-    /// An operator asks about an entry, or removes it.
+    /// An operator queries or removes an entry.
     private mutating func ask() {
         guard let client = pick(stack.clients.sorted()) else { return }
         asked += 1
@@ -212,7 +212,7 @@ struct Walk {
 
     private mutating func slot() -> String? { random.oneIn(4) ? pick(["s", "t"]) : nil }
 
-    /// Mostly of what the client has, sometimes of what it never asked for.
+    /// Usually for a load of the client, sometimes for an unknown one.
     private mutating func reprioritize() {
         guard let client = pick(stack.clients.sorted()), let priority = pick(Priority.allCases)
         else { return }
@@ -360,7 +360,7 @@ struct Walk {
         return externalAnswer(held) ?? frames(held) ?? stack.success(held, length: length)
     }
 
-    /// Of what a cache has: fresh, stale or very old.
+    /// Caching data of a cached entry: fresh, stale or very old.
     private mutating func caching() -> OriginCaching? {
         guard let age = pick([nil, 0, 500, 1_500, 9_000] as [Int64?]) ?? nil else { return nil }
         return OriginCaching(
@@ -368,7 +368,7 @@ struct Walk {
             ResponseAge(bornMilliseconds: max(0, stack.scheduler.calendarNow - age)))
     }
 
-    /// The origin fails, in passing or for good.
+    /// The origin fails, temporarily or permanently.
     private mutating func failedFetch(_ held: Stack.Held) -> JobResult {
         guard held.job.work.stage == .fetch else {
             return .failed(ImageError(.connectionFailed, "drawn"))
@@ -385,7 +385,7 @@ struct Walk {
         return .failed(error)
     }
 
-    /// What origins and caches say of bytes that may be those that are there.
+    /// Random answers of origins and caches about bytes that may be unchanged.
     private mutating func refreshed(_ held: Stack.Held, length: UInt64) -> JobResult? {
         switch held.job.work {
         case .fetch(let work) where work.validators != nil && random.oneIn(3):
@@ -404,7 +404,7 @@ struct Walk {
         var progress = JobProgress(
             id: held.job.id, attempt: held.job.attempt,
             received: max(1, 2_000 * UInt64(draw(0...9))), expected: 18_000)
-        // Sometimes nobody looks at it any more.
+        // Sometimes partial data is no longer wanted.
         if held.wantsArrived || random.oneIn(8) {
             progress.arrived = stack.block(of: held.worker, length: progress.received)
             progress.format = pick([.jpeg, .png, .avif, nil] as [ImageFormat?]) ?? nil
@@ -437,7 +437,7 @@ struct Walk {
 
     // MARK: - Lies
 
-    /// An outcome comes again, or one of an attempt that is over with a block of its own.
+    /// Repeats an outcome, or sends one of an ended attempt with a block of its own.
     private mutating func repeatOutcome(isOld: Bool) {
         guard let (worker, outcome) = pick(lastOutcomes), stack.workers[worker] != nil else {
             return
@@ -461,7 +461,7 @@ struct Walk {
                     workMicroseconds: 1)))
     }
 
-    /// A job is answered with bytes that the worker does not have: its session ends.
+    /// Completes a job with bytes that the worker doesn't have: its session ends.
     private mutating func forge() {
         let makers = stack.allHeld.filter {
             $0.job.work.stage == .fetch || $0.job.work.stage == .transform
@@ -487,7 +487,7 @@ struct Walk {
         if stack.workers[held.worker] != nil { stack.fault("a forged reference was believed") }
     }
 
-    /// A job is answered with what was not asked for: its session ends.
+    /// Completes a job with a result that wasn't requested: its session ends.
     private mutating func mistake() {
         guard let held = pick(stack.allHeld.filter { $0.job.work.stage != .query }) else { return }
         stack.finish(held, .miss)

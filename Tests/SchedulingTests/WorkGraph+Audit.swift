@@ -5,10 +5,10 @@ import Tables
 @testable import Derivation
 @testable import Dispatching
 
-// What must hold between nodes, jobs and blocks after every event.
+// Invariants of nodes, jobs and blocks that hold after every event.
 extension WorkGraph {
-    /// Everything that does not fit together; empty in a workGraph that is right. `uploads`: what
-    /// requests hold. `isBehind`: whether there is more to be looked after than one event does.
+    /// All violated invariants; empty for a correct work graph. `uploads`: blocks held by requests.
+    /// `isBehind`: whether more work is pending than one event processes.
     func audit(uploads: [BlockHandle], isBehind: Bool) -> [String] {
         var faults: [String] = []
         func check(_ isRight: Bool, _ what: String) { if !isRight { faults.append(what) } }
@@ -26,7 +26,7 @@ extension WorkGraph {
         return faults + dispatcher.audit(isBehind: isBehind)
     }
 
-    /// Whether somebody waits there.
+    /// Whether the subscriber waits there.
     func knows(_ id: Subscriber.ID, at place: Place) -> Bool {
         switch place.node {
         case .lookup(let need):
@@ -170,7 +170,7 @@ extension WorkGraph {
         compositeJobs[job]?.urgency ?? dispatcher.jobs[job]?.urgency
     }
 
-    /// Errands have the jobs that they wait for, and are woken.
+    /// Composite jobs have the jobs that they wait for, and are woken.
     func auditCompositeJobs(_ check: (Bool, String) -> Void) {
         var jobs: [JobID] = []
         for id in compositeJobs.ids {

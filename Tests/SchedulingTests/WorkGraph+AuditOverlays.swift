@@ -5,7 +5,7 @@ import Messages
 @testable import Dispatching
 
 extension WorkGraph {
-    /// Who lays what over which image, and what that keeps in use.
+    /// Which images use which overlays, and what that keeps in use.
     func auditOverlays(_ check: (Bool, String) -> Void) {
         var seats = 0
         for (id, gathering) in gatherings {

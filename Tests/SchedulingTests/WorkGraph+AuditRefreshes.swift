@@ -4,13 +4,13 @@ import Messages
 @testable import Derivation
 @testable import Dispatching
 
-// What must hold between refreshes of one image.
+// Invariants between refreshes of one image.
 extension WorkGraph {
     func auditRefreshes(_ check: (Bool, String) -> Void) {
         for id in sources.ids {
             let source = sources[id]
             auditOrder(of: id, source, check)
-            // Bytes that came along are asked of no origin.
+            // Uploaded bytes have no origin to query.
             guard source.kept != nil, source.spec != nil else { continue }
             for decode in source.consumers.members
             where decodes[decode].name.origin.isRevalidation {
@@ -29,7 +29,8 @@ extension WorkGraph {
         }
     }
 
-    /// Of all that replace the original of one key that is kept which began last.
+    /// Of all transfers that replace the original of one key, only the one that started last may be
+    /// stored.
     private func auditOrder(
         of id: SourceNode.ID, _ source: SourceNode, _ check: (Bool, String) -> Void
     ) {

@@ -6,7 +6,7 @@ import Tables
 @testable import Dispatching
 
 extension WorkGraph {
-    /// What serializers make of what was made.
+    /// Invariants of serializers applied to results.
     func auditTranscodes(_ check: (Bool, String) -> Void) {
         check(transcodes.count <= limits.transcodesMax, "transcodes have a limit")
         for id in transcodes.ids {
