@@ -1,4 +1,4 @@
-"""Keeps images in the memory of one process: what was used longest ago leaves.
+"""An LRU cache that keeps images in the memory of one process.
 
     python dictionary_cache.py --runtime-dir /run/imagebus --pool team --bytes 268435456
 """
@@ -14,7 +14,7 @@ from imagebus_worker import Cache, run
 
 
 class Dictionary(Cache):
-    """Keeps the images that were used last, within a number of bytes."""
+    """Keeps the most recently used images, up to a number of bytes."""
 
     def __init__(self, bytes_max: int) -> None:
         super().__init__()

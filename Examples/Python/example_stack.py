@@ -25,11 +25,11 @@ from imagebus import ImagebusError
 from imagebus.aio import Client
 
 PROGRAMS = Path(os.environ["IMAGEBUS_PROGRAMS"])
-SECONDS = 60  # until what should happen counts as not happening
+SECONDS = 60  # until an expected event counts as missing
 
 
 def png(width: int, height: int, seed: int) -> bytes:
-    """Noise, which does not compress: the file has three bytes a pixel."""
+    """A PNG of incompressible noise: three bytes per pixel."""
     noise = random.Random(seed)
     rows = b"".join(b"\0" + noise.randbytes(3 * width) for _ in range(height))
 
@@ -65,8 +65,8 @@ class SlowPicture:
 
 
 class TaggedPicture:
-    """Has an entity tag: who has it already is told that it is the same (304). `headers` are of a
-    picture that is sent, `confirmed` of a 304."""
+    """Has an entity tag and answers matching conditional requests with 304. `headers` are sent with
+    a picture, `confirmed` with a 304."""
 
     def __init__(
         self, data: bytes, headers: dict[str, str] | None = None,
@@ -128,7 +128,7 @@ class Origin(ThreadingHTTPServer):
         self.pictures: dict[str, Picture] = {}
         self.gets: Counter[str] = Counter()
         self.confirmations: Counter[str] = Counter()  # 304s
-        self.headers: dict[str, dict[str, str]] = {}  # of the last request
+        self.headers: dict[str, dict[str, str]] = {}  # of the latest request
         self.lock = threading.Lock()
         self._thread = threading.Thread(target=self.serve_forever)
         self._thread.start()
@@ -137,7 +137,8 @@ class Origin(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}{path}"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Who is cancelled goes while something is sent: that is no error of the tests."""
+        """A cancelled load closes the connection during a response: that isn't an error of the
+        tests."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -148,7 +149,7 @@ class Origin(ThreadingHTTPServer):
 
 
 class Stack:
-    """`imagebus serve` with directories of its own, which may reach one origin only."""
+    """`imagebus serve` with temporary directories, which may connect to a single origin only."""
 
     def __init__(self, origin: Origin, *options: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
@@ -195,7 +196,7 @@ class Stack:
         shutil.rmtree(self.folder)
 
     def run(self, *arguments: str) -> bytes:
-        """What a command says that an operator gives; it has to succeed."""
+        """The output of an operator's command, which must succeed."""
         command = [PROGRAMS / "imagebus", *arguments, "--runtime-dir", self.runtime_dir]
         ended = subprocess.run(command, capture_output=True, timeout=SECONDS)
         if ended.returncode != 0:
@@ -215,7 +216,7 @@ class Stack:
 
 
 class ExampleTests(unittest.IsolatedAsyncioTestCase):
-    # Of `serve`: a picture that a test holds back is not too slow, however busy a machine is.
+    # For `serve`: a picture held back by a test doesn't count as slow, however busy the machine is.
     options: tuple[str, ...] = ("--low-speed", "0")
     origin: Origin
     stack: Stack
@@ -232,13 +233,13 @@ class ExampleTests(unittest.IsolatedAsyncioTestCase):
         return Client(self.stack.runtime_dir, delivery)
 
     def serve(self, picture: Picture) -> str:
-        """A URL that no other test has."""
+        """Serves the picture at a new URL and returns it."""
         path = f"/{self.id()}-{len(self.origin.pictures)}.png"
         self.origin.pictures[path] = picture
         return self.origin.url(path)
 
     def replace(self, url: str, picture: Picture) -> None:
-        """What the origin has there from now on."""
+        """Replaces the origin's response at this URL."""
         self.origin.pictures[self.path(url)] = picture
 
     def path(self, url: str) -> str:
@@ -261,7 +262,7 @@ class ExampleTests(unittest.IsolatedAsyncioTestCase):
         self.assertTrue(broken, "the connection to the origin goes on")
 
     def assert_same(self, data: bytes | memoryview, expected: bytes) -> None:
-        """Without printing them."""
+        """Compares without printing the bytes."""
         self.assertTrue(data == expected, f"{len(data)} and {len(expected)} bytes differ")
 
     async def assert_fails(self, name: str, code: int, load: object) -> ImagebusError:

@@ -2,8 +2,8 @@
 
     python photos_loader.py --runtime-dir /run/imagebus --pool photos --folder /srv/photos
 
-Beside an image may lie a smaller one of the same name in a folder .previews: it is shown first
-where somebody shows what has arrived. Links are not followed.
+A smaller image of the same name in a subfolder .previews is sent first if previews are requested.
+Links are not followed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from imagebus_worker import Failure, Loaded, Loader, Report, run
 
 DOMAIN = "SDWebImagePhotosErrorDomain"
 IDENTIFIER_INVALID, NOT_AN_IMAGE, NOT_AUTHORIZED = 10001, 10002, 10003
-STEPS = 1000  # progress is in thousandths, whatever the size
+STEPS = 1000  # progress is in thousandths, regardless of the size
 PIECE = 1 << 20  # bytes
 ENDINGS = {".jpg", ".jpeg", ".png", ".gif", ".webp", ".heic", ".avif", ".tif", ".tiff"}
 
@@ -38,14 +38,14 @@ class Photos(Loader):
         album, name = self._place(url)
         report(0, STEPS)
         if report.wants_preview:
-            with suppress(Failure):  # there need not be one
+            with suppress(Failure):  # it is optional
                 report.preview(self._read((album, ".previews", name), report, is_told=False)[0])
         data, etag = self._read((album, name), report)
         return Loaded(data, etag=etag)
 
     @staticmethod
     def _place(url: str) -> tuple[str, str]:
-        """Album and name; neither leads anywhere else."""
+        """Album and name; neither leads outside."""
         parts = urlsplit(url)
         album, name = unquote(parts.netloc), unquote(parts.path.removeprefix("/"))
         for part in (album, name):
@@ -58,7 +58,7 @@ class Photos(Loader):
     def _read(
         self, parts: Sequence[str], report: Report, is_told: bool = True
     ) -> tuple[bytes, str]:
-        """The bytes of a regular file, and a text that is another one when it has changed."""
+        """The bytes of a regular file, and a tag that changes with it."""
         file = self._open(parts)
         try:
             facts = os.fstat(file)
@@ -75,7 +75,7 @@ class Photos(Loader):
             os.close(file)
 
     def _open(self, parts: Sequence[str]) -> int:
-        """Goes down the folders one by one, without following links."""
+        """Opens the folders one by one, without following links."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         place = os.open(self._folder, flags | os.O_DIRECTORY)
         try:

@@ -1,4 +1,4 @@
-"""Decodes QOI (https://qoiformat.org), which Imagebus knows and does not decode itself.
+"""Decodes QOI (https://qoiformat.org), which Imagebus recognizes but doesn't decode itself.
 
     python qoi_coder.py --runtime-dir /run/imagebus --pool qoi
 """
@@ -11,7 +11,7 @@ from imagebus_worker import Coder, Header, Report, run
 
 HEAD = struct.Struct(">4sIIBB")
 END = bytes(7) + b"\1"
-LOOKS = 65_536  # pixels between two looks whether anybody still waits
+LOOKS = 65_536  # pixels between two checks for a cancel
 
 
 class QOI(Coder):
@@ -30,7 +30,7 @@ class QOI(Coder):
     def pixels(self, data: memoryview, header: Header, report: Report) -> bytearray:
         body = data[HEAD.size : len(data) - len(END)]
         count, bands = header.width * header.height, header.bands
-        if count > 62 * len(body):  # a byte stands for a run of so many at most
+        if count > 62 * len(body):  # one byte encodes a run of at most 62
             raise ValueError("it ends early")
         seen = [(0, 0, 0, 0)] * 64
         pixel = (0, 0, 0, 255)

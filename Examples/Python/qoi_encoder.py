@@ -1,4 +1,4 @@
-"""Encodes QOI (https://qoiformat.org), which Imagebus knows and does not encode itself.
+"""Encodes QOI (https://qoiformat.org), which Imagebus recognizes but doesn't encode itself.
 
     python qoi_encoder.py --runtime-dir /run/imagebus --pool qoi-out
 """
@@ -12,13 +12,13 @@ from imagebus_worker import Encoder, Report, run
 
 HEAD = struct.Struct(">4sIIBB")
 END = bytes(7) + b"\1"
-LOOKS = 65_536  # pixels between two looks whether anybody still waits
+LOOKS = 65_536  # pixels between two checks for a cancel
 RUN_MAX = 62
 OPAQUE = (0, 0, 0, 255)
 
 
 class QOI(Encoder):
-    """Encodes images as QOI: without loss, so that no quality changes it."""
+    """Encodes images as QOI, which is lossless, so the quality has no effect."""
 
     format = "qoi"
 
@@ -63,7 +63,7 @@ def quadruples(pixels: Pixels):
 
 
 def chunk(pixel: tuple[int, ...], before: tuple[int, ...], seen: list[tuple[int, ...]]) -> bytes:
-    """One pixel that is another one than that before it."""
+    """A pixel that differs from the previous one."""
     red, green, blue, alpha = pixel
     place = (red * 3 + green * 5 + blue * 7 + alpha * 11) % 64
     if seen[place] == pixel:

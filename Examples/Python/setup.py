@@ -1,4 +1,4 @@
-"""Makes imagebus_pb2 of the messages of the protocol; all else is in pyproject.toml."""
+"""Generates imagebus_pb2 from the protocol's messages; everything else is in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MESSAGES = "imagebus.proto"
 
 
 def folder_of_messages() -> Path:
-    """That of the repository, or this one in a distribution of sources."""
+    """The repository's folder, or the copy in a source distribution."""
     places = [HERE, HERE.parents[1] / "Proto"]
     return next(place for place in places if (place / MESSAGES).is_file())
 

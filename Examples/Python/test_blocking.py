@@ -1,4 +1,4 @@
-"""The client that waits, against a real stack."""
+"""The blocking client with a real stack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Caches by other programs: removals in steps, and what confirms an entry."""
+"""Plug-in caches: removals in steps, and confirmations of entries."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from worker_bench import Serving
 
 
 class StepTests(CacheTests):
-    """Removals in steps, and what confirms an entry."""
+    """Removals in steps, and confirmations of entries."""
 
     class Stepwise(Dictionary):
-        """Three keys a call; `gate` is called before each."""
+        """Three keys per call; `gate` is called before each."""
 
         gate: Callable[[], None] = staticmethod(lambda: None)
         pause = 0.0

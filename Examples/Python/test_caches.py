@@ -1,4 +1,4 @@
-"""Caches by other programs against a real stack: what they give, and what happens without them."""
+"""Plug-in caches with a real stack: hits, and behavior without them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class CacheTests(WorkerTests):
     configuration = CONFIGURATION
 
     def setUp(self) -> None:
-        """A stack for each test: another one may have left a pool alone."""
+        """A new stack for each test, as an earlier one may have opened the circuit of a pool."""
         self.stack = Stack(self.origin, "--config", str(self.folder / "imagebus.yaml"))
         self.addCleanup(self.stack.remove)
         self.stack.start()
@@ -63,7 +63,7 @@ class CacheTests(WorkerTests):
         self, client: Client, url: str, cache: str, *steps: object, original: str = "",
         waits: bool = True,
     ) -> Image:  # fmt: skip
-        """Waits until it is stored, unless it need not."""
+        """Waits until it is stored, unless told otherwise."""
         image = request_for(steps, None, None, False, None)
         image.url, image.context.cache = url, cache
         image.context.original_cache = original or cache
@@ -71,7 +71,7 @@ class CacheTests(WorkerTests):
         return await client._run(image, SECONDS, None, "")
 
     async def run_command(self, *words: str) -> str:
-        """Beside the worker, which runs in the loop of this test."""
+        """Runs a command concurrently with the worker, which runs in this test's loop."""
         return (await asyncio.to_thread(self.stack.run, *words)).decode().strip()
 
     def counter(self, name: str, pool: str = "team") -> int:
@@ -88,7 +88,7 @@ class CacheTests(WorkerTests):
 
 
 class GivenTests(CacheTests):
-    """What works."""
+    """Working caches."""
 
     async def test_as_the_cache_of_results_it_gives_what_it_was_given(self) -> None:
         url, picture = self.serve_png(1)
@@ -145,7 +145,7 @@ class GivenTests(CacheTests):
                     self.assertEqual(f"theirs\x1f{url}" in entries.keys(), theirs)
                     self.assertEqual(await self.tiers(url, "own") != "none", own)
                     self.assertEqual(await self.tiers(url, "theirs"), "disk")
-                    # Each of them alone gives it.
+                    # Each of them alone serves it.
                     await self.run_command("cache", "clear", "--cache", "own")
                     self.assertEqual(await self.tiers(url, name), "disk")
                     image = await self.load(client, url, name)
@@ -154,7 +154,7 @@ class GivenTests(CacheTests):
                     await self.run_command("cache", "remove", url, "--cache", "theirs")
                     self.assertEqual(entries.keys(), [])
                     await self.load(client, url, name)
-                    # Our own has it by then, if it is asked before the external one.
+                    # Our own cache has it by then, if it is queried before the external one.
                     self.assertEqual(self.gets(url), 1 if name in ("last", "any") else 2)
                     await self.run_command("cache", "remove", url, "--cache", name)
                     self.assertEqual(await self.tiers(url, name), "none")
@@ -195,7 +195,7 @@ class GivenTests(CacheTests):
 
 
 class GoneTests(CacheTests):
-    """A cache that is not there, not in time, or not what it says."""
+    """A cache that is missing, slow, or returns wrong values."""
 
     def start(self, pool: str) -> subprocess.Popen[bytes]:
         return self.launch("dictionary_cache.py", pool)
@@ -394,7 +394,7 @@ class TurnTests(WorkerTests):
 
 
 class SelectionTests(WorkerTests):
-    """As `CacheKey.isOf` has it, at worst with more entries."""
+    """Like `CacheKey.isOf`, possibly selecting more entries."""
 
     def test_what_is_made_of_a_url_is_found_by_its_key(self) -> None:
         url = "http://host/a/b.jpg?x=1"

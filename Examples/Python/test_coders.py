@@ -1,4 +1,4 @@
-"""The kit for coders against a real stack."""
+"""The SDK for coders with a real stack."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from worker_bench import WorkerTests, Working
 
 
 class Card(Coder):
-    """Makes cards of one colour of QOI, which nobody else here decodes."""
+    """Decodes single-color cards from QOI, which has no other decoder here."""
 
     format = "qoi"
 

@@ -1,5 +1,5 @@
-"""SDWebImage's behaviour as this client sees it: rows of Tests/ConformanceTests/CASES.md, whose
-head says which ones. A test is named after the number of its row, as that row's test in Swift."""
+"""SDWebImage's behavior as seen by this client: rows of Tests/ConformanceTests/CASES.md, whose head
+lists them. Each test is named after the number of its row, like that row's test in Swift."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from imagebus import (
 )  # fmt: skip
 from imagebus.aio import Client, Operator
 
-CLOSED = "127.0.0.1:1"  # where nobody listens
+CLOSED = "127.0.0.1:1"  # no process listens there
 ONLY_CACHE, ONLY_LOADER = Options.FROM_CACHE_ONLY, Options.FROM_LOADER_ONLY
 STORED, RETRIED = Options.WAIT_STORE_CACHE, Options.RETRY_FAILED
 Load = asyncio.Task[Image]
 
 
 class ConformanceCase(ExampleTests):
-    # A transfer that hangs ends with its load alone.
+    # A stalled transfer ends only with its load.
     options = ("--allow-address", CLOSED, "--low-speed", "0")
 
     async def asyncSetUp(self) -> None:
@@ -38,7 +38,7 @@ class ConformanceCase(ExampleTests):
         return asyncio.create_task(load)
 
     async def go_round(self) -> None:
-        """What this client said before has arrived: a load behind it was answered."""
+        """Waits until earlier messages have arrived: a load sent after them was answered."""
         await self.client_of_test.load(self.serve(png(8, 8, 0)))
 
 
@@ -181,7 +181,7 @@ class LoadCases(ConformanceCase):
         for side in range(20, 40):
             token = new_token()
             load = self.start(self.client_of_test.load(url, resize(side, side), token=token))
-            await asyncio.sleep(0)  # it has begun
+            await asyncio.sleep(0)  # it has started
             self.client_of_test.cancel(token)
             await self.assert_fails("cancelled", 2002, load)
 
@@ -219,7 +219,7 @@ class LoadCases(ConformanceCase):
         self.replace(url, data)
         await self.assert_fails("blacklisted", 1003, load())
         self.assert_same((await load(RETRIED)).data, data)
-        self.assert_same((await load(ONLY_LOADER)).data, data)  # it was taken off the list
+        self.assert_same((await load(ONLY_LOADER)).data, data)  # removed from the failure cache
         self.assertEqual(self.gets(url), 4)
 
     async def test_case062_only_an_animation_will_do_under_its_option(self) -> None:
@@ -247,7 +247,7 @@ class LoadCases(ConformanceCase):
         picture = PIL.Image.new("RGB", (60, 40), (250, 0, 0))
         picture.paste((0, 0, 250), (0, 20, 60, 40))
         exif, file = PIL.Image.Exif(), io.BytesIO()
-        exif[0x0112] = 6  # a quarter turn clockwise: what is above comes to the right
+        exif[0x0112] = 6  # a quarter turn clockwise: the top becomes the right
         picture.save(file, "jpeg", exif=exif, quality=95)
         url = self.serve(file.getvalue())
         upright = (await self.client_of_test.load(url, resize(20, 30), format="png")).pillow()
@@ -418,7 +418,7 @@ class PrefetchCases(ConformanceCase):
 
 
 class Stranger(Operator):
-    """Says what operators say where everybody may speak."""
+    """Sends operator commands on the listener for ordinary clients."""
 
     _place = Client._place
 
@@ -430,7 +430,7 @@ def two_frames() -> bytes:
     return file.getvalue()
 
 
-# The stack of the tests is that of their classes alone.
+# Only its subclasses need the stack of the tests.
 del ConformanceCase
 
 if __name__ == "__main__":

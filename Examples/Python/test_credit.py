@@ -1,5 +1,5 @@
-"""Workers of every kind that claim to take more jobs than there are: they get what the
-configuration grants, and others go on."""
+"""Workers of every kind that request more jobs than granted: they get what the configuration
+permits, and others continue."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ profiles:
 
 
 class Greedy:
-    """Waits in each call, and counts those that wait."""
+    """Blocks in each call, and counts the blocked ones."""
 
     credit = CLAIM
 
@@ -106,7 +106,7 @@ class CreditTests(PictureTests):
     async def held(
         self, extension: Any, pool: str, load: Callable[[Client, int], Any]
     ) -> list[Image]:
-        """Holds back as many jobs as it is given, while others load, and then does all of them."""
+        """Blocks as many jobs as it is given, while others load, and then completes all of them."""
         worker: Extension = extension
         serving = Serving(worker, self.stack, pool)
         async with serving as session, self.client() as client:

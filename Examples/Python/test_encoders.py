@@ -1,5 +1,5 @@
-"""The kit for encoders, and the one of QOI that is written with it, against a real stack. qoiconv,
-the reference's program, is the independent reader and writer."""
+"""The SDK for encoders, and the QOI example written with it, with a real stack. qoiconv, the
+reference program, is the independent reader and writer."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Function(Encoder):
 
 
 class Liar(Function):
-    """Says of what it made what is not so, in as many ways."""
+    """Makes various false claims about its result."""
 
     def __init__(self, lie: int) -> None:
         super().__init__("qoi", lambda pixels, _: files[lie % 2](pixels))
@@ -66,7 +66,7 @@ class Liar(Function):
             case 0:
                 made.info.width += 1
             case 1:
-                pass  # its bytes are no QOI
+                pass  # its bytes aren't QOI
             case 2:
                 made.reference.length = 1 << 32
             case 3:
@@ -80,13 +80,13 @@ class Liar(Function):
 
 
 def head(pixels: Pixels) -> bytes:
-    """As much of a QOI as somebody reads who looks at its size."""
+    """The part of a QOI file that is needed to read its size."""
     width, height = pixels.width.to_bytes(4, "big"), pixels.height.to_bytes(4, "big")
     return b"qoif" + width + height + b"\3\0" + bytes(7) + b"\1"
 
 
 def photograph(width: int, height: int, mode: str) -> bytes:
-    """A PNG with noise, slopes and areas of one colour: every kind of chunk of QOI."""
+    """A PNG with noise, gradients and single-color areas: every kind of QOI chunk."""
     noise = PIL.Image.effect_noise((width, height), 40)
     slope = PIL.Image.linear_gradient("L").resize((width, height))
     flat = PIL.Image.new("L", (width, height), 90)
@@ -244,7 +244,7 @@ class EncoderTests(PictureTests):
                     if ending == signal.SIGKILL:
                         os.kill(process.pid, signal.SIGKILL)
                     other = self.launch("qoi_encoder.py", "qoi-out")
-                    # A halted one keeps what it has until it goes on.
+                    # A stopped process keeps its jobs until it continues.
                     if ending == signal.SIGSTOP:
                         os.kill(process.pid, signal.SIGCONT)
                     for load in loads:

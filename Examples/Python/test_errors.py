@@ -1,4 +1,4 @@
-"""The classes of errors are those of the protocol."""
+"""The error classes match the protocol."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROTOCOL = Path(__file__).parents[2] / "Proto" / "PROTOCOL.md"
 
 
 def rows() -> list[tuple[str, int, bool]]:
-    """Name, number and whether it is retryable, as the document says."""
+    """Name, number and whether it is retryable, from the document."""
     table = PROTOCOL.read_text().partition("\n## 9 Errors\n")[2].partition("\n## 10 ")[0]
     found = re.findall(r"^\| `(\w+)` \| (\d+) \| (yes|no) \|", table, re.MULTILINE)
     return [(name, int(number), says == "yes") for name, number, says in found]

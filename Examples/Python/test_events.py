@@ -1,4 +1,4 @@
-"""What a load tells before it ends."""
+"""The events of a load before its end."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class EventTests(ExampleTests):
         self.assertIn(len(data), {event.expected for event in progress})
 
     async def test_a_preview_shows_the_rows_that_have_arrived(self) -> None:
-        # The larger one is lent from shared memory, or comes in many pieces.
+        # The larger one is lent from shared memory, or arrives in many chunks.
         for delivery, side in ("mapped", 64), ("mapped", 800), ("pieces", 64), ("pieces", 800):
             with self.subTest(delivery=delivery, side=side):
                 await self.assert_shown(delivery, png(side, side, side), side)
@@ -50,7 +50,7 @@ class EventTests(ExampleTests):
                     with event.image as image:
                         shown = image.pillow()
                     self.assertEqual(shown.size, (side, side))
-                    # The file has as many bytes for each row; what is on its way to a row counts.
+                    # Each row takes an equal number of bytes; a partially received row counts.
                     rows = (0, 0, side, side * event.arrived // len(data) // 2)
                     self.assert_same(shown.crop(rows).tobytes(), whole.crop(rows).tobytes())
                     if previews == 0 and 3 * event.arrived >= len(data):

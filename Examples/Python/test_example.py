@@ -1,4 +1,4 @@
-"""The client and the command against a real stack and an origin on the loopback interface."""
+"""The client and the command with a real stack and an origin on the loopback interface."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from imagebus import crop, flip, new_token, resize, rotate
 from imagebus.aio import Client
 from imagebus.results import StaleError, read_result
 
-logging.getLogger("asyncio").setLevel(logging.ERROR)  # it tells of every busy moment
+logging.getLogger("asyncio").setLevel(logging.ERROR)  # it logs every delay
 
 
 class LoadTests(ExampleTests):
@@ -126,7 +126,7 @@ class LoadTests(ExampleTests):
         async with self.client() as client, asyncio.TaskGroup() as tasks:
             loads = [tasks.create_task(client.load(url, resize(32, 32))) for _ in range(64)]
             await self.until_asked(picture)
-            await client.load(self.serve(png(8, 8, 11)))  # came after all 64, and was answered
+            await client.load(self.serve(png(8, 8, 11)))  # sent after all 64, and answered
             picture.open()
         self.assertEqual(len({load.result().data for load in loads}), 1)
         self.assertEqual(self.gets(url), 1)
@@ -159,7 +159,7 @@ class SharedMemoryTests(ExampleTests):
 
 
 class ReadingTests(unittest.TestCase):
-    """What a reader must check, against segments made by hand."""
+    """The checks that a reader must make, with handmade segments."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="ib-", dir="/tmp")
@@ -280,7 +280,8 @@ class PieceTests(ExampleTests):
 
 
 def heed_interrupts() -> None:
-    """In a program that is about to start: what runs behind a shell ignores them otherwise."""
+    """Restores the default handler in a new process: background processes of a shell ignore SIGINT
+    otherwise."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -1,4 +1,4 @@
-"""Formats that Imagebus has never heard of, their frames, and what is seen before all has come."""
+"""Formats unknown to Imagebus, their frames, and previews of them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ pools:
   second: {kind: decode, trust: foreign, formats-in: [undefined, psd]}
 """
 HEAD = struct.Struct(">4sHHBB")
-SHOWN = 40_000  # microseconds of each frame
+SHOWN = 40_000  # microseconds per frame
 
 
 class Book(Coder):
-    """A flip book: a head, and each frame as it is."""
+    """A flip book: a header, and uncompressed frames."""
 
     def __init__(self, signature: bytes) -> None:
         self.signature = signature
@@ -89,7 +89,7 @@ class FormatTests(PictureTests):
                     self.assertEqual(first.seen[-1], signature)
             await self.assert_fails(1001, 1001, client.load(self.serve(b"none" * 9), format="png"))
             self.assertEqual(first.seen, [b"BOKA", b"BOKB", b"none"])
-            # One of a format that has a name is not for those who are granted none.
+            # A known format isn't passed to pools that aren't granted it.
             load = client.load(self.serve(b"8BPS" + bytes(40)), format="png")
             await self.assert_fails(3006, 3006, load)
             self.assertEqual(first.seen[-1], b"none")

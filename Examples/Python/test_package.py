@@ -1,5 +1,5 @@
-"""The package as somebody else has it: installed by pip into an environment of its own, and used by
-a program that lies outside, against a real stack."""
+"""The package as installed by users: by pip into a new environment, and used by a program outside
+of it, with a real stack."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from imagebus import aio
 
 HERE = Path(__file__).resolve().parent
 MESSAGES = HERE.parents[1] / "Proto" / "imagebus.proto"
-PATIENCE = 300  # seconds for pip, which is slow where others are busy
+PATIENCE = 300  # seconds for pip, which is slow on a busy machine
 
 PROGRAM = """
 import asyncio, sys
@@ -95,7 +95,8 @@ asyncio.run(main())
 
 
 def copied_to(folder: Path) -> Path:
-    """What a checkout has of it: pip builds where the sources are, and leaves what it made."""
+    """Copies the checked-in files: pip builds inside the source folder, and leaves its output
+    there."""
     sources = folder / "Examples" / "Python"
     ignored = shutil.ignore_patterns(".venv", "__pycache__", "build", "*.egg-info", "imagebus_pb2*")
     shutil.copytree(HERE, sources, ignore=ignored)
@@ -150,7 +151,7 @@ class PackageTests(ExampleTests):
         return ended.stdout
 
     def fresh_python(self) -> Path:
-        """An environment that has, from this one, what the package needs, and not the package."""
+        """An environment with the package's dependencies from this one, but without the package."""
         place = self.folder / "environment"
         venv.create(place, with_pip=False)
         paths = sysconfig.get_paths(vars={"base": str(place), "platbase": str(place)})

@@ -1,4 +1,4 @@
-"""The example loader against a real stack, in processes that are killed and halted."""
+"""The example loader with a real stack, in processes that are killed and stopped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from example_stack import SECONDS, png
 from worker_bench import WorkerTests
 
 DOMAIN = "SDWebImagePhotosErrorDomain"
-# What root may not read either.
+# Drops the capabilities with which root could read every file.
 UNPRIVILEGED = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] * (os.getuid() == 0)
 
 
@@ -63,7 +63,7 @@ class PhotosTests(WorkerTests):
             await self.assert_fails(DOMAIN, 10003, load)
 
     async def test_one_that_is_killed_leaves_nothing_and_its_loads_go_on(self) -> None:
-        """Killed while it is halted, so that it holds the job for sure."""
+        """Killed while stopped, so that it certainly holds the job."""
         first = self.start()
         async with self.client() as client:
             await client.load("photos://album/a%20b.png?alive")
@@ -71,7 +71,7 @@ class PhotosTests(WorkerTests):
             task = asyncio.create_task(client.load("photos://album/a%20b.png?again"))
             await self.until("the job is at a worker", self.holds_a_job)
             left = self.arena / f"{'ab' * 16}.7"
-            left.write_bytes(bytes(128))  # as one that was killed leaves it
+            left.write_bytes(bytes(128))  # as a killed process leaves it
             first.kill()
             await asyncio.to_thread(first.wait, SECONDS)
             self.start()

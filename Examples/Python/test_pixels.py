@@ -1,4 +1,4 @@
-"""Pixels as they are, and images of Pillow, which is the independent reader here."""
+"""Raw pixels, and Pillow images; Pillow is the independent reader here."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def opened(data: bytes | memoryview) -> PIL.Image.Image:
 
 
 def picture(mode: str) -> bytes:
-    """A PNG of 37 by 23 pixels, odd on purpose, with another value in each sample."""
+    """A PNG of 37 × 23 pixels, odd on purpose, with another value in each sample."""
     count = 37 * 23 * len(mode)
     file = io.BytesIO()
     samples = bytes(7 * number % 251 for number in range(count))
@@ -65,7 +65,7 @@ class PixelTests(ExampleTests):
             )
             held = weakref.ref(image)
             del image
-            await asyncio.sleep(0)  # until the task goes on it holds what it waited for
+            await asyncio.sleep(0)  # the task holds its result until it continues
             gc.collect()
             self.assertIsNotNone(held(), "its block is not given back under the pixels")
             self.assert_same(pixels.data, expected.tobytes())
@@ -94,7 +94,7 @@ class PillowTests(ExampleTests):
                 pillow = image.pillow()
                 self.assertEqual((pillow.format, pillow.size), (name, (37, 23)))
                 self.assertEqual(pillow.mode, "RGBA")
-                if format != "webp":  # which has a loss
+                if format != "webp":  # which is lossy
                     self.assert_same(pillow.tobytes(), opened(data).tobytes())
             small = await client.load(url, resize(16, 16), format="jpeg")
             self.assertEqual(small.pillow().size, (16, 10))
@@ -122,7 +122,7 @@ class Bytes:
 
 
 class HeaderTests(unittest.TestCase):
-    """What a reader has to check."""
+    """The checks that a reader must make."""
 
     def file(self, samples: int = 24, end: str = "ENDHDR\n", **other: object) -> Bytes:
         facts = dict(WIDTH=4, HEIGHT=2, DEPTH=3, MAXVAL=255) | other

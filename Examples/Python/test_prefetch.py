@@ -1,4 +1,4 @@
-"""Lists of URLs: against a real stack, and what one is told of long lists."""
+"""Lists of URLs: with a real stack, and the reports about long lists."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class PrefetchTests(ExampleTests):
 
 
 class LongListTests(ScriptedTests):
-    """Against a coordinator that follows a script."""
+    """With a scripted coordinator."""
 
     def report(self, batch: bytes, total: int, finished: int, **more: object) -> pb.PrefetchReport:
         return pb.PrefetchReport(batch=batch, total=total, finished=finished, **more)
 
     async def go_round(self, client: Client) -> None:
-        """What was said before has been heard, and what was to be sent has come."""
+        """Waits until earlier messages were processed, and those due have arrived."""
         load = self.start(client.load("http://round/"))
         await self.script.say(self.image((await self.script.expect(pb.Load)).token))
         await load

@@ -1,4 +1,4 @@
-"""The client against a coordinator that follows a script: what a real one does rarely."""
+"""The client with a scripted coordinator, for rare situations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PRODUCER = pb.Producer(kind=pb.WORKER_KIND_CACHE, incarnation=b"\xab" * 16)
 
 
 class Script:
-    """A ROUTER; each line of a test says what comes, or what is answered."""
+    """A ROUTER; each line of a test is an expected message or a reply."""
 
     def __init__(self, folder: Path) -> None:
         (folder / "front").mkdir(exist_ok=True)
@@ -68,7 +68,7 @@ class Script:
 
 
 class ScriptedTests(unittest.IsolatedAsyncioTestCase):
-    """With a folder, a script, and what a coordinator would say."""
+    """Has a folder, a script, and typical messages of a coordinator."""
 
     async def asyncSetUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))

@@ -1,5 +1,5 @@
-"""The kit for transformers, and the watermark that is written with it, against a real stack.
-Pillow is the independent reader."""
+"""The SDK for transformers, and the watermark example written with it, with a real stack. Pillow is
+the independent reader."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIES = 6
 
 
 class Step(Transformer):
-    """One step of a function of a test."""
+    """One step, implemented by a function of a test."""
 
     steps = ("test.step",)
 
@@ -42,7 +42,7 @@ class Step(Transformer):
 
 
 class Liar(Step):
-    """Says of what it made what is not so, in as many ways."""
+    """Makes various false claims about its result."""
 
     def __init__(self, lie: int) -> None:
         super().__init__(lambda pixels, *_: bytes(pixels.data))
@@ -75,7 +75,7 @@ def opened(data: bytes | memoryview) -> PIL.Image.Image:
 
 
 def picture(mode: str) -> bytes:
-    """A PNG of 37 by 23 pixels with another value in each sample."""
+    """A PNG of 37 × 23 pixels with another value in each sample."""
     file = io.BytesIO()
     samples = bytes(7 * number % 251 for number in range(37 * 23 * len(mode)))
     PIL.Image.frombytes(mode, (37, 23), samples).save(file, "PNG")
@@ -260,7 +260,7 @@ class WatermarkTests(PictureTests):
                     if ending == signal.SIGKILL:
                         os.kill(process.pid, signal.SIGKILL)
                     other = self.start()
-                    # A halted one keeps what it has until it goes on.
+                    # A stopped process keeps its jobs until it continues.
                     if ending == signal.SIGSTOP:
                         os.kill(process.pid, signal.SIGCONT)
                     for load in loads:

@@ -1,4 +1,4 @@
-"""Whose runtime directory is used where nobody named one."""
+"""Which runtime directories are used by default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two stacks that share a tier in Valkey or Redis: with the server, and without it."""
+"""Two stacks that share a tier on a Valkey or Redis server: with the server, and without it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ caches:
 
 
 class SharedTierTests(unittest.IsolatedAsyncioTestCase):
-    """So many stacks with one server."""
+    """Several stacks with one server."""
 
     count = 2
     configuration = CONFIGURATION
@@ -92,13 +92,14 @@ class SharedTierTests(unittest.IsolatedAsyncioTestCase):
             return await client._run(image, SECONDS, None, "")
 
     async def assert_loads(self, url: str, picture: bytes, cache: str) -> None:
-        """In both stacks, and the bytes are those of the origin."""
+        """In both stacks, with the origin's bytes."""
         for stack in self.stacks:
             image = await self.load(stack, url, cache)
             self.assertTrue(bytes(image.data) == picture)
 
     async def until_connected(self, cache: str) -> None:
-        """Each stack has a worker that answers, and asks it: as its circuit may be open."""
+        """Waits until each stack has a responding worker and queries it: its circuit may be
+        open."""
         deadline = asyncio.get_running_loop().time() + SECONDS
         for stack in self.stacks:
             while True:
@@ -141,7 +142,7 @@ class ValkeyTests(SharedTierTests):
             self.assertEqual(self.gets(url), 1)
         after = [self.counter(finder, name, "shared") for name in ("Hits", "Promoted")]
         self.assertEqual([new - old for old, new in zip(before, after)], [2, 2])
-        # The server is not needed for it any more, until it is removed.
+        # The server is no longer needed for it, until it is removed.
         self.storage.kill()
         self.assertEqual((await self.load(finder, url, "tiers", *steps)).cache_type, 2)
         self.storage.start()
@@ -215,7 +216,7 @@ class ValkeyTests(SharedTierTests):
 
 @unittest.skipIf(PROGRAM is None, "there is no server: scripts/setup installs one")
 class ServerTests(unittest.TestCase):
-    """The cache alone against the server."""
+    """The cache on its own with the server."""
 
     def setUp(self) -> None:
         folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
@@ -374,7 +375,7 @@ class ServerTests(unittest.TestCase):
 
 
 class SilentServerTests(unittest.TestCase):
-    """The cache alone against a server that accepts and reads, and answers no question."""
+    """The cache on its own with a server that accepts and reads, but never answers."""
 
     def test_each_call_asks_once_until_its_time_is_over(self) -> None:
         folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
@@ -420,11 +421,12 @@ class SilentServerTests(unittest.TestCase):
             self.assertGreaterEqual(time.monotonic() - began, 0.99 * seconds)
 
     def listen(self, listener: socket.socket) -> list[bytes]:
-        """What each connection said. Its greeting is refused, what it asks is not answered."""
+        """The data received on each connection. The greeting is refused, requests aren't
+        answered."""
         heard: list[bytes] = []
         while True:
             connection, _ = listener.accept()
-            connection.settimeout(SECONDS)  # it ends who waits for ever
+            connection.settimeout(SECONDS)  # ends connections that wait forever
             said = bytearray()
             with connection, suppress(OSError):
                 while data := connection.recv(1 << 16):

@@ -1,4 +1,4 @@
-"""What stacks with one server of Valkey or Redis learn from each other, and removals of very many
+"""Confirmations shared by stacks through one Valkey or Redis server, and removals of very many
 entries from it."""
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ RESPECT_CACHE_CONTROL = 1 << 31
 
 @unittest.skipIf(PROGRAM is None, "there is no server: scripts/setup installs one")
 class ConfirmationTests(SharedTierTests):
-    """A picture that its origin has confirmed on one machine is fresh on all."""
+    """A picture confirmed by its origin on one machine is fresh on all."""
 
     count = 3
     urls = 20
 
     def serve_stale(self) -> tuple[str, TaggedPicture]:
-        """What everybody who gets it has to ask about, until it was confirmed once."""
+        """Serves a picture that must be revalidated until it was confirmed once."""
         url, data = self.serve()
         picture = TaggedPicture(
             data, {"Cache-Control": "max-age=60", "Age": "100"}, {"Cache-Control": "max-age=600"}
@@ -55,14 +55,14 @@ class ConfirmationTests(SharedTierTests):
         return self.origin.confirmations[self.path(url)]
 
     async def until_told(self, url: str) -> None:
-        """The server has the words of the 304."""
+        """Waits until the server has the caching data of the 304."""
         deadline = asyncio.get_running_loop().time() + SECONDS
         while not self.storage.tell("EXISTS", f"imagebus:shared\x1f{url}\x1d"):
             self.assertLess(asyncio.get_running_loop().time(), deadline)
             await asyncio.sleep(0.01)
 
     async def ask_all(self, stacks: list[Stack], url: str, cache: str, *kept: str) -> None:
-        """Each has the picture in these caches, stale, and then wants it fresh."""
+        """Each stack has a stale picture in these caches, and then requests a fresh one."""
         for stack in stacks:
             for name in kept:
                 await self.load(stack, url, name)
@@ -116,7 +116,7 @@ class ConfirmationTests(SharedTierTests):
         self.storage.tell("UNLINK", f"{key}\x1d")
         before = self.counter(second, "Writes", "shared")
         await self.load_fresh(second, url, "tiers")
-        # It was asked, and told.
+        # It was queried and updated.
         await self.until(lambda: self.counter(second, "Writes", "shared") >= before + 2)
         self.assertEqual(self.storage.tell("EXISTS", key, f"{key}\x1d"), 0)
 
@@ -139,7 +139,7 @@ class ConfirmationTests(SharedTierTests):
 
 @unittest.skipIf(PROGRAM is None, "there is no server: scripts/setup installs one")
 class RemovalTests(SharedTierTests):
-    """Many entries, with the patience and the timeout of who sets nothing."""
+    """Many entries, with the default timeouts."""
 
     count = 1
     entries = 50_000
@@ -156,7 +156,7 @@ caches:
         self.stack = self.stacks[0]
 
     def fill(self, stored: int | None = None) -> None:
-        """Entries with a tag below one host; others are not meant, whatever is removed."""
+        """Creates entries with a tag below one host, and others that must not be removed."""
         metadata = pb.Metadata(tags=["red"])
         metadata.info.format, metadata.info.width, metadata.info.height = 1, 1, 1
         body = os.urandom(4096)

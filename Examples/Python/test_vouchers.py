@@ -1,4 +1,4 @@
-"""Answers that are given again without asking: what ends them, and what is told of them."""
+"""Answers that are repeated without a request: how they end, and how they are reported."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from imagebus.aio import Client
 from imagebus.vouchers import ANSWERS_MAX, HEADER, MAGIC, WORDS_MAX, RepeatedAnswers
 from test_sessions import PRODUCER, Script
 
-LIMIT = 60  # seconds until what should happen counts as not happening
+LIMIT = 60  # seconds until an expected event counts as missing
 WORDS = 2_048
-NEVER = 3_600.0  # seconds in which no test ends
+NEVER = 3_600.0  # seconds; longer than any test
 
 
 class Sent:
-    """What a client has sent since it was asked last."""
+    """The messages that a client has sent since the last call."""
 
     def __init__(self, client: Client) -> None:
         self._messages: list[Message] = []
@@ -40,7 +40,7 @@ class Sent:
 
     def _note(self, message: Message) -> Any:
         self._messages.append(message)
-        return DEFAULT  # what is wrapped is called then
+        return DEFAULT  # then calls the wrapped function
 
     def take(self, kind: type[Message]) -> list[Any]:
         taken = [message for message in self._messages if type(message) is kind]
@@ -52,7 +52,7 @@ class VoucherTests(ExampleTests):
     """With a real coordinator and cache."""
 
     async def learn(self, client: Client, url: str, **how: Any) -> Image:
-        """Once the client gives the answer again by itself: one hit by voucher."""
+        """Loads until the client repeats the answer by itself: one hit by voucher."""
         sent = Sent(client)
         async with asyncio.timeout(LIMIT):
             while True:
@@ -113,7 +113,7 @@ class VoucherTests(ExampleTests):
                 data, width = pictures[number % 2], (112, 110)[number % 2]
                 self.origin.pictures[url.removeprefix(self.origin.url(""))] = data
                 self.stack.run("cache", "remove", "--url", url)
-                # Facts have no bytes of which to see that they are gone: here the words alone tell.
+                # Properties have no bytes that could be checked: only the words reveal the removal.
                 self.assertEqual((await client.load(url, info_only=True)).width, width)
                 self.assertEqual((await self.learn(client, url, info_only=True)).width, width)
                 self.assert_same((await client.load(url)).data, data)
@@ -127,7 +127,7 @@ class VoucherTests(ExampleTests):
             self.assert_same((await self.learn(client, url)).data, old)
             self.assertEqual((await self.learn(client, url, info_only=True)).width, 112)
             self.origin.pictures[url.removeprefix(self.origin.url(""))] = new
-            # This task does not wait meanwhile: the client has not noticed that end.
+            # This task doesn't yield meanwhile: the client has not noticed the end.
             self.stack.kill_coordinator()
             self.stack.run("cache", "remove", "--url", url)
             self.assertTrue(client._has_session)
@@ -152,7 +152,7 @@ class NoVoucherTests(ExampleTests):
 
 
 class WordTests(unittest.IsolatedAsyncioTestCase):
-    """With a coordinator that follows a script, and a file of vouchers made by hand."""
+    """With a scripted coordinator, and a handmade voucher file."""
 
     async def asyncSetUp(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ib-", dir="/tmp"))
@@ -167,7 +167,7 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         self.number, self.until = 5, 0
         self.epoch = os.urandom(16)
 
-    # ---- What the coordinator and the cache do
+    # ---- Actions of the coordinator and the cache
 
     def write_block(self, block: int, data: bytes) -> None:
         self.segment.write_bytes(struct.pack("<Q", block) + bytes(56) + data)
@@ -179,7 +179,7 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         return self.front / f"vouchers.{self.epoch.hex()}"
 
     def write_words(self, head: bytes = b"", size: int = HEADER + 8 * WORDS) -> None:
-        """All vouchers from 1 on stand."""
+        """Makes all vouchers from 1 on valid."""
         head = head or MAGIC + struct.pack("<Q", WORDS) + self.epoch
         numbers = struct.pack(f"<{WORDS}Q", WORDS, *range(1, WORDS))
         self.words.write_bytes((head.ljust(HEADER, b"\0") + numbers).ljust(size, b"\0")[:size])
@@ -204,7 +204,7 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         await self.script.welcome(2_048, epoch=self.epoch, voucher_words=words, clock=clock)
 
     async def begin_anew(self, client: Client, words: int = WORDS) -> None:
-        """Another session of the same client."""
+        """Starts another session of the same client."""
         session = client._session
         await self.script.say(pb.HelloRequired())
         await self.welcome(words=words)
@@ -219,9 +219,9 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         return pb.DeliveredImage(**facts)
 
     async def is_asked(self, load: Coroutine[Any, Any, Image]) -> bool:
-        """Whether a load comes to the coordinator, which answers it with a voucher."""
+        """Whether a load is sent to the coordinator, which answers it with a voucher."""
         task = asyncio.create_task(load)
-        for _ in range(3):  # turns of the loop; without an answer a load never ends in them
+        for _ in range(3):  # turns of the loop; without an answer a load can't finish in them
             await asyncio.sleep(0)
         if is_asked := not task.done():
             while type(message := await self.script.receive()) is not pb.Load:
@@ -238,7 +238,7 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         self.assertFalse(await self.is_asked(load), "it was asked for")
         self.assertEqual(self.image.data, b"picture")
 
-    # ---- What stands
+    # ---- Valid answers
 
     async def test_an_answer_stands_as_long_as_its_word_and_the_floor_say(self) -> None:
         self.write_words()
@@ -329,7 +329,7 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
             self.assertEqual((self.image.token, self.image.width), (token, 1))
             self.assertNotIn(-1.0, self.image.timings.values())
 
-    # ---- Which file
+    # ---- The voucher file
 
     async def test_a_file_that_is_not_right_means_no_vouchers(self) -> None:
         whole, count = HEADER + 8 * WORDS, struct.pack("<Q", WORDS)
@@ -395,7 +395,7 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         await self.script.say(pb.Reply(token=asked.token, image=self.delivered()))
         self.assertEqual((await load).data, b"picture")
 
-    # ---- What is told
+    # ---- Reports
 
     async def test_the_coordinator_is_told_soon(self) -> None:
         self.write_words()
@@ -435,7 +435,7 @@ class WordTests(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((used.loads, list(used.vouchers)), (2, [1_025]))
         await self.script.expect(pb.Goodbye)
 
-    # ---- What is kept
+    # ---- Kept answers
 
     async def test_what_is_kept_has_a_limit_and_can_be_compared(self) -> None:
         self.write_words()

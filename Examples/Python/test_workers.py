@@ -1,4 +1,4 @@
-"""The kit for loaders against a real stack: what works, what fails, and what lies."""
+"""The SDK for loaders with a real stack: successes, failures, and false claims."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LoaderTests(WorkerTests):
             error = await self.assert_fails("Elsewhere.Domain", -(2**40), load_it)
             self.assertEqual(error.message, "why: größer \N{CAT}")
             self.assertEqual((error.name, error.code), ("foreignFailure", 3029))
-            # It said that it is for good.
+            # It declared the failure as permanent.
             await self.assert_fails(1003, 1003, client.load("photos://album/2"))
 
     async def test_what_the_author_did_not_foresee_is_an_error_and_no_end(self) -> None:
@@ -134,7 +134,7 @@ class LoaderTests(WorkerTests):
             self.assertEqual(working.welcomes, 1, "its session did not end for it")
 
     async def test_a_function_that_heeds_nothing_does_not_keep_the_worker(self) -> None:
-        """Its deadline passes while it holds a thread; others are served meanwhile."""
+        """Its deadline passes while it blocks a thread; others are served meanwhile."""
         gate = threading.Event()
         self.addCleanup(gate.set)
 
@@ -164,7 +164,7 @@ class LoaderTests(WorkerTests):
             self.assertEqual(len(asked), 2)
 
     async def terminal(self, image: pb.ImageRequest) -> str:
-        """What the last reply of a load is, by a client of one message."""
+        """The last reply of a load, received by a client of one message."""
         context = zmq.asyncio.Context()
         socket = context.socket(zmq.DEALER)
         socket.connect(f"ipc://{self.stack.runtime_dir}/front/front.sock")
@@ -215,7 +215,7 @@ class LoaderTests(WorkerTests):
 
 
 def failing(domain: str) -> Function:
-    """A loader that says who it was."""
+    """A loader that identifies itself."""
 
     def load(url: str, report: Report) -> bytes:
         raise Failure(domain, 1, "it was this one")
@@ -224,7 +224,7 @@ def failing(domain: str) -> Function:
 
 
 class LyingSegments(Segments):
-    """Says of its bytes what is not so."""
+    """Makes false claims about its bytes."""
 
     lie: dict[str, int] = {}
 
@@ -237,8 +237,8 @@ class LyingSegments(Segments):
 
 class LieTests(WorkerTests):
     async def test_who_lies_of_its_bytes_loses_its_session_and_another_one_is_asked(self) -> None:
-        """A wrong size, a segment that nobody announced, bytes before the first one, the block of
-        another job."""
+        """A wrong size, an unannounced segment, bytes before the payload, and the block of another
+        job."""
         lies = {"length": 1 << 30}, {"segment": 99}, {"offset": 0}, {"offset": 1 << 40}
         picture = png(8, 8, 9)
         for number, lie in enumerate(lies):

@@ -2,8 +2,8 @@
 
     python thumbnail.py -o thumbnails https://www.swift.org/apple-touch-icon.png mine.jpg
 
-Names without `://` are files, whose bytes are sent along. Ctrl-C cancels all. The trace context in
-$TRACEPARENT goes along with every picture.
+Arguments without `://` are files, which are uploaded. Ctrl-C cancels everything. The trace context
+in $TRACEPARENT is sent with every picture.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def name_of(number: int, picture: str, extension: str) -> str:
-    """Names of pictures come from others: only harmless letters of theirs are kept."""
+    """A file name derived from an untrusted one: only harmless characters are kept."""
     stem = Path(re.sub(r"[?#].*", "", picture)).stem
     return f"{number:04}-{re.sub(r'[^A-Za-z0-9_-]+', '-', stem)[:64]}.{extension}"
 
 
 class Thumbnails:
-    """One run: which pictures, how far each is, how many failed."""
+    """One run: the pictures, their progress, and the number of failures."""
 
     def __init__(self, client: Client, arguments: argparse.Namespace) -> None:
         self._client, self._arguments = client, arguments

@@ -1,9 +1,9 @@
-"""Keeps images in Valkey or Redis, for several stacks together. It needs redis-py (`[valkey]`).
+"""Keeps images in Valkey or Redis, shared by several stacks. Requires redis-py (`[valkey]`).
 
     python valkey_cache.py --runtime-dir /run/imagebus --pool shared --server /run/valkey.sock
 
-The server says how much is kept and what leaves first (maxmemory, maxmemory-policy); who may use
-it may show images of any stack in all others.
+The server determines the limit and the eviction (maxmemory, maxmemory-policy); anyone with access
+to it can replace images in all stacks.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from redis.retry import Retry
 
 from imagebus_worker import Cache, run
 
-BYTES_A_SECOND = 50e6  # that the server takes at least
-LARGE = 1 << 20  # bytes, from which on their own time counts
-STEP = 1000  # keys that the server looks at in one call, about
-STEP_SECONDS = 1.0  # that an answer about many keys may take at least
+BYTES_A_SECOND = 50e6  # the server's minimum throughput
+LARGE = 1 << 20  # bytes; larger values get extra time
+STEP = 1000  # approximate number of keys that the server scans per call
+STEP_SECONDS = 1.0  # minimum timeout for calls on many keys
 
 
 class Valkey(Cache):
-    """Keeps images in a server of Valkey or Redis, beside those of other stacks."""
+    """Keeps images on a Valkey or Redis server, beside those of other stacks."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         super().__init__()
@@ -41,10 +41,11 @@ class Valkey(Cache):
         self._password = _password(options.password_file)
         self.server = self._client(options.timeout)
         self.many = self._client(max(options.timeout, STEP_SECONDS))
-        """For what no load waits for."""
+        """The clients for calls that no load waits for."""
 
     def get(self, key: str) -> bytes | None:
-        # GET would be read to its end, however long it is: of this, one byte tells enough.
+        # GET would read a value of any length to its end: with this, one extra byte reveals the
+        # excess.
         data = self.server.getrange(self._name(key), 0, self._bytes_max)
         return data if 0 < len(data) <= self._bytes_max else None
 
@@ -59,7 +60,7 @@ class Valkey(Cache):
                 return True
             except redis.OutOfMemoryError:
                 pass
-        # It is full, or does not want it: what was there is not the newest any more.
+        # It is full or rejects the value: the previous one is outdated.
         self.remove(key)
         return False
 
@@ -76,7 +77,7 @@ class Valkey(Cache):
         return keys, following
 
     def count(self) -> int:
-        return self.many.dbsize()  # with what others keep there
+        return self.many.dbsize()  # including keys of other programs
 
     def peek(self, keys: list[str], length: int) -> list[tuple[bytes, int] | None]:
         server = self.server if len(keys) <= 2 else self.many
@@ -103,13 +104,13 @@ class Valkey(Cache):
         return self._prefix + key
 
     def _client_for(self, length: int) -> nullcontext[redis.Redis] | redis.Redis:
-        """Its time belongs to a connection: what is large has one of its own."""
+        """A timeout belongs to a connection, so large values get their own."""
         if length < LARGE:
             return nullcontext(self.server)
         return self._client(self._seconds + length / BYTES_A_SECOND)
 
     def _client(self, seconds: float) -> redis.Redis:
-        """Asks once: what fails is a miss. A connection that has ended is replaced before use."""
+        """Tries once: a failure is a miss. A closed connection is replaced before use."""
         is_path = self._place.startswith("/")
         return redis.Redis.from_url(
             f"unix://{quote(self._place)}" if is_path else f"redis://{self._place}",
@@ -117,13 +118,13 @@ class Valkey(Cache):
             socket_timeout=seconds,
             socket_connect_timeout=seconds,
             retry=Retry(NoBackoff(), 0),
-            max_connections=4 * self.credit,  # some calls are over before their threads
+            max_connections=4 * self.credit,  # some calls end before their threads
             protocol=2,
         )
 
 
 def _password(file: str | None) -> str | None:
-    """The first line of a file; `serve` passes no variable such as VALKEY_PASSWORD on."""
+    """The first line of a file; `serve` doesn't pass on variables such as VALKEY_PASSWORD."""
     if file is None:
         return os.environ.get("VALKEY_PASSWORD")
     return Path(file).read_text().split("\n", 1)[0]
@@ -132,11 +133,11 @@ def _password(file: str | None) -> str | None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--server", default="127.0.0.1:6379")  # or the path of a socket
-    parser.add_argument("--password-file")  # in place of VALKEY_PASSWORD
+    parser.add_argument("--password-file")  # instead of VALKEY_PASSWORD
     parser.add_argument("--prefix", default="imagebus:")
     parser.add_argument("--max-age", type=int, default=7 * 86_400)  # seconds
     parser.add_argument("--bytes-max", type=int, default=64 << 20)  # of one image
-    parser.add_argument("--heed-expiry", action="store_true")  # of origins, beside --max-age
+    parser.add_argument("--heed-expiry", action="store_true")  # of origins, besides --max-age
     parser.add_argument("--timeout", type=float, default=0.05)  # seconds
     options, others = parser.parse_known_args(sys.argv[1:])
     run(Valkey(options), others)

@@ -1,4 +1,4 @@
-"""A server of Valkey or Redis on a socket of its own, for tests and benchmarks."""
+"""A Valkey or Redis server on a temporary socket, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROGRAM = shutil.which("valkey-server") or shutil.which("redis-server")
 
 
 class Storage:
-    """A server that keeps everything in memory, and can be halted and killed."""
+    """An in-memory server that can be stopped and killed."""
 
     def __init__(self, folder: Path) -> None:
         self.place = str(folder / "server.sock")

@@ -1,10 +1,10 @@
-"""Writes a word over pictures: the step examples.watermark, with the parameters text (letters,
-digits and some signs), opacity (0 to 1, 0.5) and size (the height of its letters as a part of that
-of the picture, 0.1).
+"""Draws text on pictures: the step examples.watermark, with the parameters text (letters, digits
+and some punctuation), opacity (0 to 1, default 0.5) and size (the letter height as a fraction of
+the picture's height, default 0.1).
 
     python watermark_transformer.py --runtime-dir /run/imagebus --pool watermark
 
-It needs Pillow.
+Requires Pillow.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from imagebus import Pixels
 from imagebus_worker import Report, Transformer, run
 
 WHITE = (255, 255, 255)
-LETTERS_MAX = 512  # pixels of a letter's height
-WIDTH_MAX = 4096  # pixels of a word: what is behind is cut off
+LETTERS_MAX = 512  # maximum letter height in pixels
+WIDTH_MAX = 4096  # maximum text width in pixels: the rest is cut off
 
 
 class Watermark(Transformer):
-    """Writes a word over pictures, at the bottom right."""
+    """Draws text on pictures, at the bottom right."""
 
     steps = ("examples.watermark",)
 
@@ -49,7 +49,7 @@ class Watermark(Transformer):
         bands = picture.convert("RGB" if "RGB" in mode else "L")
         bands.paste(colour, corner, mask)
         if mode.endswith("A"):
-            # What the word covers is seen, as far as the word is.
+            # Pixels covered by the text become visible, as far as the text is.
             alpha = picture.getchannel("A")
             alpha.paste(255, corner, mask)
             bands.putalpha(alpha)
@@ -65,7 +65,7 @@ def number(parameters: Mapping[str, str], name: str, usual: float) -> float:
 
 @lru_cache(maxsize=8)
 def mask_of(text: str, height: int, opacity: float) -> PIL.Image.Image:
-    """How much of each pixel the word covers."""
+    """The coverage of each pixel by the text."""
     font = PIL.ImageFont.load_default()
     left, top, right, bottom = font.getbbox(text)
     lines = max(1, bottom - top)

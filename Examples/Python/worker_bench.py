@@ -1,4 +1,4 @@
-"""A stack with foreign pools and workers in the event loop of a test."""
+"""A stack with external pools and workers in a test's event loop."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class WorkerTests(unittest.IsolatedAsyncioTestCase):
     def launch(
         self, program: str, pool: str, *arguments: str | Path, prefix: Sequence[str] = ()
     ) -> subprocess.Popen[bytes]:
-        """One of the example programs, in a process of its own until the test ends."""
+        """Runs one of the example programs as a process until the test ends."""
         return self._launch([*prefix, sys.executable, HERE / program], pool, *arguments)
 
     def launch_extension(self, module: str, expression: str, pool: str) -> subprocess.Popen[bytes]:
-        """An extension of a test in a process of its own: a process has one session as a worker."""
+        """Runs a test's plug-in as a process: a process has only one session as a worker."""
         code = f"import {module}, imagebus_worker; imagebus_worker.run({module}.{expression})"
         return self._launch([sys.executable, "-c", code], pool)
 
@@ -86,7 +86,7 @@ class WorkerTests(unittest.IsolatedAsyncioTestCase):
         process.wait(SECONDS)
 
     async def until(self, what: str, condition: Callable[[], bool]) -> None:
-        """Looks at what nobody tells of, such as files that go."""
+        """Polls for conditions without a notification, such as removed files."""
         deadline = asyncio.get_running_loop().time() + SECONDS
         while not condition():
             self.assertLess(asyncio.get_running_loop().time(), deadline, what)
@@ -122,7 +122,7 @@ class Working:
 
 
 class Serving(Working):
-    """A worker that was welcomed: a load asks no cache whose worker is not there."""
+    """A worker that was welcomed: loads skip a cache without a worker."""
 
     async def __aenter__(self) -> Worker:
         worker = await super().__aenter__()
@@ -137,7 +137,7 @@ class Serving(Working):
 
 
 class Function(Loader):
-    """A loader of one function of a test."""
+    """A loader with a function of a test."""
 
     schemes = ("photos", "other")
 

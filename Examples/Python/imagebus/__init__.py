@@ -5,7 +5,7 @@
     with Client() as client:
         image = client.load(url, resize(256, 256), format="webp", quality=75)
 
-`imagebus.aio` has the same for asyncio.
+`imagebus.aio` provides the same for asyncio.
 """
 
 from imagebus import aio, errors

@@ -29,18 +29,19 @@ __all__ = ["Client", "Operator", "new_token"]
 
 
 class Client(Session):
-    """A connection to the coordinator below `runtime_dir`, made again whenever it breaks. Where no
-    directory is named it is $IMAGEBUS_RUNTIME_DIR, or where `imagebus serve` puts it, if that is
-    this user's or root's (else this raises `AddressForbidden`).
+    """A connection to the coordinator below `runtime_dir`, which reconnects automatically. The
+    default directory is $IMAGEBUS_RUNTIME_DIR, or the default of `imagebus serve` if that belongs
+    to this user or root (else this raises `AddressForbidden`).
 
-    `delivery`: "mapped" reads results from shared memory, "pieces" gets them through the socket,
-    "auto" decides by whether the results can be opened. `patience`: seconds. Belongs to one event
-    loop, whose thread alone calls its functions.
+    `delivery`: "mapped" reads results from shared memory, "pieces" receives them in chunks through
+    the socket, "auto" chooses "mapped" if the results can be opened. `patience`: the connection
+    timeout in seconds. A client belongs to one event loop, and its functions must be called from
+    the loop's thread.
     """
 
     @property
     def knows_pieces(self) -> bool:
-        """Whether the coordinator takes uploads and delivers in pieces."""
+        """Whether the coordinator supports uploads and chunked delivery."""
         return self._piece_window > 0
 
     async def load(
@@ -59,19 +60,19 @@ class Client(Session):
         query: Tiers | None = None,
         store: Tiers | None = None,
     ) -> Image:
-        """The picture at `url` after `steps`, in its own format where none is named. `format` is a
-        name as "jpeg", "png", "webp", "avif", or "pam" for pixels as they are; `quality` 0 to 100.
-        `headers` are for the origin. `timeout`: seconds, up to 3,600. `progress` is called with the
-        bytes that have come and those that are expected (0: unknown). `token`: 16 bytes, which
-        name it for `cancel`. A `traceparent` (W3C Trace Context) goes into the logs of all
-        processes that work for it. `query` and `store`: the tiers that are asked and that get it,
-        of the image and of the original that it is made of; absent: both of the image, the disk of
-        the original. Under `Options.REFRESH_CACHED` the newest image comes back.
+        """Returns the picture at `url` after `steps`, in the source's format by default. `format`
+        is a name such as "jpeg", "png", "webp", "avif", or "pam" for raw pixels; `quality` is 0 to
+        100. `headers` are sent to the origin. `timeout`: seconds, up to 3,600. `progress` is called
+        with the bytes received and expected (0: unknown). `token`: 16 bytes that identify the load
+        for `cancel`. A `traceparent` (W3C Trace Context) is logged by all processes that work on
+        the load. `query` and `store`: the cache tiers to query and to store in, for the image and
+        for the original it is made from; defaults: both tiers for the image, the disk for the
+        original. With `Options.REFRESH_CACHED` the newest image is returned.
 
-        Raises a class of `imagebus.errors` that says how it failed, `errors.CacheMiss` under
-        `Options.FROM_CACHE_ONLY`, and `ValueError` for a format or a mode that nobody knows.
+        Raises a class of `imagebus.errors` that describes the failure, `errors.CacheMiss` with
+        `Options.FROM_CACHE_ONLY`, and `ValueError` for an unknown format or mode.
 
-        An image that this client was told before is given again without a message, as long as
+        An image that this client received before is returned again without a message, as long as
         the coordinator would answer the same from memory."""
         image = request_for(
             steps, format, quality, info_only, headers, options, query, store
@@ -90,7 +91,7 @@ class Client(Session):
         token: bytes | None = None,
         traceparent: str = "",
     ) -> Image:
-        """The same with a picture that the caller has."""
+        """Like `load`, with a picture that the caller provides."""
         image = request_for(steps, format, quality, info_only)
         return await self._run(image, timeout, token, traceparent, upload=bytes(data))
 
@@ -106,10 +107,10 @@ class Client(Session):
         traceparent: str = "",
         options: Options = Options(0),
     ) -> AsyncGenerator[Event, None]:
-        """What a load tells: `Progress`, with `previews` also `Preview`, images of what has arrived
-        so far, under `Options.REFRESH_CACHED` what a cache has (`Cached`), and at last `Loaded`.
-        Who reads slowly is told the newest of each. Leaving the loop cancels the load. Arguments
-        and errors are those of `load`."""
+        """Yields the events of a load: `Progress`; with `previews` also `Preview`, images of the
+        data that has arrived so far; with `Options.REFRESH_CACHED` the cached image (`Cached`); and
+        finally `Loaded`. A slow reader gets only the latest of each. Leaving the loop cancels the
+        load. Arguments and errors are those of `load`."""
         if previews:
             options |= Options.PROGRESSIVE_LOAD
         image = request_for(steps, format, quality, False, headers, options)
@@ -143,13 +144,13 @@ class Client(Session):
         report: Report | None = None,
         options: Options = Options(0),
     ) -> PrefetchReport:
-        """Loads the pictures at `urls`, 100,000 at most, into the caches, as `load` with the same
-        arguments would store them, `concurrency` (1 to 64) at a time, each within `timeout`
-        seconds. `report` is told how far it is, and the last report comes back: a URL that fails
-        ends nothing, and is counted there. Cancelling the task cancels the rest.
+        """Loads the pictures at `urls`, at most 100,000, into the caches, stored as `load` with the
+        same arguments would, `concurrency` (1 to 64) at a time, each within `timeout` seconds.
+        `report` is called with the progress, and the last report is returned: a failed URL doesn't
+        stop the batch, and is counted there. Cancelling the task cancels the rest.
 
-        Raises `LimitExceeded` or `Busy` where there are too many, and `ValueError` for a URL of
-        more than 8,192 bytes."""
+        Raises `LimitExceeded` or `Busy` if there are too many, and `ValueError` for a URL of more
+        than 8,192 bytes."""
         if not 1 <= concurrency <= 64:
             raise ValueError(f"concurrency must be 1 to 64, not {concurrency}")
         self._check_open()
@@ -160,8 +161,8 @@ class Client(Session):
 
 class Operator(Client):
     """A client at the operators' socket of the runtime directory, which only its owner may use. It
-    loads as others do, and puts, looks up and removes entries of the caches, by the `key` that
-    images have; `cache` is the name of one, and empty for the default one."""
+    loads like other clients, and also stores, looks up and removes cache entries by the `key` of an
+    image; `cache` is a cache name, empty for the default cache."""
 
     _place = "admin/admin.sock"
 
@@ -171,30 +172,30 @@ class Operator(Client):
     async def put(
         self, key: str, data: bytes, cache: str = "", tiers: Tiers = Tiers.ALL
     ) -> Tiers:
-        """Stores an image under a key; returns which tiers have it. Raises `BadImageData` for what
-        no decoder takes for an image, and `ArenaFull` where no tier took it."""
+        """Stores an image under a key; returns the tiers that have it. Raises `BadImageData` if no
+        decoder recognizes an image, and `ArenaFull` if no tier stored it."""
         image = pb.ImageRequest(info_only=True, store_cache_types=tiers)
         image.context.base_key, image.context.cache = key, cache
         return (await self._run(image, 30.0, None, "", upload=bytes(data))).stored
 
     async def tiers(self, key: str, cache: str = "") -> Tiers:
-        """Those that have the entry."""
+        """The tiers that have the entry."""
         report = await self._command(named(pb.ENTRY_ACTION_CONTAINS, key, cache))
         return Tiers(report.tiers)
 
     async def remove(self, key: str, cache: str = "", tiers: Tiers = Tiers.ALL) -> Tiers:
-        """Removes the entry from tiers; returns those that are without it now. No load that begins
-        after this finds it there."""
+        """Removes the entry from tiers; returns the tiers that no longer have it. No load that
+        starts afterwards finds it there."""
         report = await self._command(named(pb.ENTRY_ACTION_REMOVE, key, cache, tiers))
         return Tiers(report.tiers)
 
     async def clear(self, tiers: Tiers = Tiers.ALL) -> Tiers:
-        """Removes every entry of every cache from tiers; returns those that are empty now."""
+        """Removes every entry of every cache from tiers; returns the tiers that are now empty."""
         command = pb.CacheCommand(action=pb.ENTRY_ACTION_CLEAR, tiers=tiers)
         return Tiers((await self._command(command)).tiers)
 
     async def counts(self) -> dict[Tiers, Count]:
-        """What all caches have, by tier."""
+        """Entries and bytes of all caches, by tier."""
         page = (await self._command(pb.CacheCommand(action=pb.ENTRY_ACTION_COUNT))).page
         found = {Tiers.MEMORY: page.memory, Tiers.DISK: page.disk}
         return {tier: Count(count.entries, count.bytes) for tier, count in found.items()}

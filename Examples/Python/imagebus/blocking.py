@@ -1,4 +1,4 @@
-"""A client for programs without an event loop: that of `imagebus.aio`, in a thread of its own."""
+"""A client for programs without an event loop: runs that of `imagebus.aio` in its own thread."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ Live = tuple[asyncio.AbstractEventLoop, aio.Client, asyncio.Event]
 
 
 class Client:
-    """A connection to the coordinator below `runtime_dir`, made again whenever it breaks. Its
-    functions are called from any thread, several at a time, and wait. An interrupt (Ctrl-C) of one
-    that waits cancels its load.
+    """A connection to the coordinator below `runtime_dir`, which reconnects automatically. Its
+    functions block and may be called from any thread, several at a time. An interrupt (Ctrl-C) of a
+    blocked call cancels its load.
 
         with Client() as client:
             client.load("https://…", resize(256, 256), format="webp").data
 
-    Arguments and errors are those of `imagebus.aio.Client`. What is called back (`progress`,
-    `report`) is called in the client's thread, and has to be short."""
+    Arguments and errors are those of `imagebus.aio.Client`. Callbacks (`progress`, `report`) run in
+    the client's thread, and must be short."""
 
     _kind: type[aio.Client] = aio.Client
 
@@ -46,13 +46,13 @@ class Client:
     ) -> None:
         self._client = self._kind(runtime_dir, delivery, patience)
         self._live: Live | None = None
-        # What was given to the loop before it was told to end is ended by it; after that nothing
-        # may be, since nobody would.
+        # Work passed to the loop before it is told to stop is completed by it; afterwards none may
+        # be passed, as nothing would complete it.
         self._giving = threading.Lock()
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Client:
-        """Raises `Unavailable` where nobody welcomes this client within `patience` seconds."""
+        """Raises `Unavailable` if no coordinator welcomes this client within `patience` seconds."""
         if self._thread is not None:
             raise ValueError("a client can be opened only once")
         ready: Future[Live] = Future()
@@ -68,7 +68,7 @@ class Client:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Cancels what is still loading and says goodbye."""
+        """Cancels pending loads and says goodbye."""
         if self._live is not None and self._thread is not None:
             loop, _, end = self._live
             with self._giving:
@@ -92,7 +92,7 @@ class Client:
         query: Tiers | None = None,
         store: Tiers | None = None,
     ) -> Image:
-        """The picture at `url` after `steps`: `imagebus.aio.Client.load`."""
+        """Returns the picture at `url` after `steps`: `imagebus.aio.Client.load`."""
         return self._wait(
             lambda client: client.load(
                 url, *steps, format=format, quality=quality, headers=headers, info_only=info_only,
@@ -112,7 +112,7 @@ class Client:
         token: bytes | None = None,
         traceparent: str = "",
     ) -> Image:
-        """The same with a picture that the caller has: `imagebus.aio.Client.upload`."""
+        """Like `load`, with a picture that the caller provides: `imagebus.aio.Client.upload`."""
         return self._wait(
             lambda client: client.upload(
                 data, *steps, format=format, quality=quality, info_only=info_only,
@@ -132,8 +132,8 @@ class Client:
         traceparent: str = "",
         options: Options = Options(0),
     ) -> Iterator[Event]:
-        """What a load tells, one after another: `imagebus.aio.Client.events`. A caller that leaves
-        the loop cancels the load."""
+        """Yields the events of a load, one after another: `imagebus.aio.Client.events`. Leaving the
+        loop cancels the load."""
         loop, client, _ = self._opened()
         stream = client.events(
             url, *steps, previews=previews, format=format, quality=quality, headers=headers,
@@ -144,18 +144,18 @@ class Client:
             return await anext(stream, None)
 
         async def end() -> None:
-            with suppress(RuntimeError):  # a step that was interrupted ends the stream itself
+            with suppress(RuntimeError):  # an interrupted step ends the stream itself
                 await stream.aclose()
 
         try:
             while (event := self._wait(lambda _: step())) is not None:
                 yield event
         finally:
-            # Nobody waits for it: this may be the garbage collector, in whatever thread.
+            # The result isn't awaited: this may be the garbage collector, in any thread.
             ending = end()
             try:
                 asyncio.run_coroutine_threadsafe(ending, loop)
-            except RuntimeError:  # the client was closed, and with it the stream
+            except RuntimeError:  # the client was closed, and the stream with it
                 ending.close()
 
     def prefetch(
@@ -170,7 +170,7 @@ class Client:
         report: Report | None = None,
         options: Options = Options(0),
     ) -> PrefetchReport:
-        """Loads a list into the caches: `imagebus.aio.Client.prefetch`."""
+        """Loads a list of URLs into the caches: `imagebus.aio.Client.prefetch`."""
         return self._wait(
             lambda client: client.prefetch(
                 urls, *steps, format=format, quality=quality, headers=headers, timeout=timeout,
@@ -179,7 +179,7 @@ class Client:
         )
 
     def cancel(self, token: bytes) -> None:
-        """Ends the load of that token, in whichever thread it waits, with `Cancelled`."""
+        """Ends the load with that token, in whichever thread it blocks, with `Cancelled`."""
         loop, client, _ = self._opened()
         loop.call_soon_threadsafe(client.cancel, token)
 
@@ -215,7 +215,7 @@ class Client:
         except CancelledError:
             raise ImagebusError(pb.ERROR_CODE_CANCELLED, "the client was closed") from None
         except BaseException:
-            future.cancel()  # of one that has ended: nothing
+            future.cancel()  # no effect if it has ended
             raise
 
 
@@ -229,7 +229,7 @@ class Operator(Client):
         return self._ask(lambda operator: operator.put(key, data, cache, tiers))
 
     def tiers(self, key: str, cache: str = "") -> Tiers:
-        """Those that have the entry: `imagebus.aio.Operator.tiers`."""
+        """The tiers that have the entry: `imagebus.aio.Operator.tiers`."""
         return self._ask(lambda operator: operator.tiers(key, cache))
 
     def remove(self, key: str, cache: str = "", tiers: Tiers = Tiers.ALL) -> Tiers:
@@ -241,7 +241,7 @@ class Operator(Client):
         return self._ask(lambda operator: operator.clear(tiers))
 
     def counts(self) -> dict[Tiers, Count]:
-        """What all caches have: `imagebus.aio.Operator.counts`."""
+        """Entries and bytes of all caches: `imagebus.aio.Operator.counts`."""
         return self._ask(lambda operator: operator.counts())
 
     def _ask(self, work: Callable[[aio.Operator], Coroutine[Any, Any, Result]]) -> Result:
@@ -253,7 +253,7 @@ class Operator(Client):
 
 
 def end_when_ready(ready: Future[Live]) -> None:
-    """Whoever opened the client was interrupted meanwhile."""
+    """Stops the client if the thread that opened it was interrupted meanwhile."""
     if ready.exception() is None:
         loop, _, end = ready.result()
         loop.call_soon_threadsafe(end.set)

@@ -1,4 +1,4 @@
-"""What operators ask of the caches (PROTOCOL §8.2, CacheCommand)."""
+"""Operator commands on the caches (PROTOCOL §8.2, CacheCommand)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ SECRET_BYTES = 32
 
 @dataclass(frozen=True)
 class Count:
-    """What a tier has."""
+    """The content of a tier."""
 
     entries: int
     bytes: int
 
 
 class Commands:
-    """Those without a report. `send` sends a message to the coordinator."""
+    """Commands without a report yet. `send` sends a message to the coordinator."""
 
     def __init__(self, send: Callable[[Message], object]) -> None:
         self._send = send
@@ -34,7 +34,7 @@ class Commands:
         self._last = 0
 
     async def run(self, command: pb.CacheCommand) -> pb.CacheReport:
-        """Raises the error of the report."""
+        """Sends a command and returns its outcome. Raises the error of the report."""
         self._last += 1
         command.number = self._last
         done: asyncio.Future[pb.CacheReport] = asyncio.get_running_loop().create_future()
@@ -60,8 +60,8 @@ class Commands:
 
 
 def secret_of(folder: Path) -> bytes:
-    """What the operators' socket there asks for: empty where it asks for nothing, or where this
-    process may not know it."""
+    """The secret of the operators' socket: empty if it requires none, or if this process may not
+    read it."""
     try:
         file = os.open(folder / "secret", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -75,5 +75,5 @@ def secret_of(folder: Path) -> bytes:
 def named(
     action: pb.EntryAction, key: str, cache: str = "", tiers: Tiers = Tiers.ALL
 ) -> pb.CacheCommand:
-    """A command that is about one entry."""
+    """A command on one entry."""
     return pb.CacheCommand(action=action, key=key, cache=cache, tiers=tiers)

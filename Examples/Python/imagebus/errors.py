@@ -1,4 +1,4 @@
-"""How loads fail: one class for each error of PROTOCOL §9.
+"""Errors of loads: one class for each error code of PROTOCOL §9.
 
     try:
         image = client.load(url)
@@ -20,15 +20,15 @@ RETRYABLE = {3001, 3002, 3008, 3009, 3010, 3011, 3012, 3014, 3022, 3023, 3024, 3
 
 
 class ImagebusError(Exception):
-    """How a load failed. One that is made with a number has the class of this number; a number that
-    this version does not know has this one."""
+    """The failure of a load. Creating one with a code yields the class of that code, or this class
+    if the code is unknown to this version."""
 
     code: int  # PROTOCOL §9
     name: str  # likewise, for example "addressForbidden"
     message: str  # a sentence
-    details: dict[str, str]  # by name: PROTOCOL §9 says which
+    details: dict[str, str]  # by name, listed in PROTOCOL §9
     retryable: bool  # whether the same request may succeed later
-    domain: str | None = None  # of a foreign failure: whose number `number` is
+    domain: str | None = None  # of a plug-in's failure: the domain of `number`
     number: int | None = None
 
     number_of_class: ClassVar[int | None] = None
@@ -59,10 +59,10 @@ class ImagebusError(Exception):
 
 
 class CacheMiss(LookupError):
-    """Under `Options.FROM_CACHE_ONLY`: no cache has it. No error of the stack, and none of its
-    numbers."""
+    """With `Options.FROM_CACHE_ONLY`: no cache has the image. Not an error of the stack, and
+    without a code."""
 
-    key: str  # under which it was looked for
+    key: str  # the key that was looked up
 
     def __init__(self, key: str) -> None:
         super().__init__(f"no cache has {key}")
@@ -70,7 +70,7 @@ class CacheMiss(LookupError):
 
 
 def error_from(error: pb.Error) -> ImagebusError:
-    """What a message says, as an exception."""
+    """Converts a message to an exception."""
     details = {detail.name: detail.value for detail in error.details}
     failure = ImagebusError(error.code, error.message, details)
     if error.code == pb.ERROR_CODE_FOREIGN_FAILURE and error.HasField("foreign"):
@@ -83,19 +83,20 @@ class InvalidURL(ImagebusError, number=1000):
 
 
 class BadImageData(ImagebusError, number=1001):
-    """Not an image, or a corrupt one; `details["part"]` is pixels where its header is good."""
+    """Not an image, or a corrupt one; `details["part"]` is pixels if its header is valid."""
 
 
 class CacheNotModified(ImagebusError, number=1002):
-    """The origin said that nothing changed."""
+    """The origin reported that nothing changed."""
 
 
 class Blacklisted(ImagebusError, number=1003):
-    """Failed before for good, not asked again."""
+    """Failed permanently before; not requested again."""
 
 
 class InvalidDownloadOperation(ImagebusError, number=2000):
-    """The transfer could not be made; where a proxy refused it, details have proxy, proxyStatus."""
+    """The transfer could not be started; if a proxy refused it, details have proxy and
+    proxyStatus."""
 
 
 class InvalidDownloadStatusCode(ImagebusError, number=2001):
@@ -115,7 +116,7 @@ class InvalidDownloadContentType(ImagebusError, number=2004):
 
 
 class InternalError(ImagebusError, number=3000):
-    """A defect of Imagebus."""
+    """A bug in Imagebus."""
 
 
 class Busy(ImagebusError, number=3001):
@@ -131,7 +132,7 @@ class LimitExceeded(ImagebusError, number=3003):
 
 
 class AddressForbidden(ImagebusError, number=3004):
-    """Policy forbids this address; in a client: the endpoint is another user's."""
+    """Policy forbids this address; in a client: the endpoint belongs to another user."""
 
 
 class UnsupportedScheme(ImagebusError, number=3005):
@@ -139,7 +140,7 @@ class UnsupportedScheme(ImagebusError, number=3005):
 
 
 class UnsupportedFormat(ImagebusError, number=3006):
-    """Known, but not decoded or encoded by this version."""
+    """Recognized, but not decoded or encoded by this version."""
 
 
 class Poisoned(ImagebusError, number=3007):
@@ -203,7 +204,7 @@ class StepFailed(ImagebusError, number=3021):
 
 
 class Unavailable(ImagebusError, number=3022):
-    """Nobody serves the runtime directory."""
+    """No stack serves the runtime directory."""
 
 
 class ConnectionBroken(ImagebusError, number=3023):
@@ -215,7 +216,7 @@ class ShuttingDown(ImagebusError, number=3024):
 
 
 class ProtocolBroken(ImagebusError, number=3025):
-    """The origin broke HTTP."""
+    """The origin violated HTTP."""
 
 
 class Stale(ImagebusError, number=3026):
@@ -227,8 +228,8 @@ class NotSupported(ImagebusError, number=3027):
 
 
 class SourceForbidden(ImagebusError, number=3028):
-    """The stack's configuration does not permit this URL, or that of a redirect."""
+    """The stack's configuration doesn't permit this URL, or that of a redirect."""
 
 
 class ForeignFailure(ImagebusError, number=3029):
-    """A foreign worker failed: `domain` and `number` are its author's."""
+    """A plug-in failed: `domain` and `number` are defined by its author."""

@@ -1,4 +1,4 @@
-"""What a load tells before it ends, and how it ends."""
+"""The events of a load, including its result."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from imagebus.images import Image
 
 @dataclass(frozen=True)
 class Progress:
-    """Bytes of the source that have come."""
+    """The number of source bytes received."""
 
     received: int
-    expected: int  # in all; 0: unknown
+    expected: int  # in total; 0: unknown
 
 
 @dataclass(frozen=True)
 class Preview:
-    """What has arrived so far, as an image in its own right, after the same steps and in the format
-    of the result. Each is made of more bytes than the one before."""
+    """A complete image of the data that has arrived so far, after the same steps and in the format
+    of the result. Each is made from more bytes than the previous one."""
 
     image: Image
     arrived: int  # bytes of the source
@@ -27,15 +27,15 @@ class Preview:
 
 @dataclass(frozen=True)
 class Cached:
-    """The image that a cache has, while the origin is asked (`Options.REFRESH_CACHED`). `Loaded`
-    brings this very image again where the origin says that nothing changed."""
+    """The cached image, while the origin is queried (`Options.REFRESH_CACHED`). `Loaded` has the
+    same image if the origin reports that nothing changed."""
 
     image: Image
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """The image that was asked for: the last event."""
+    """The requested image: the last event."""
 
     image: Image
 
@@ -44,8 +44,8 @@ Event = Progress | Preview | Cached | Loaded
 
 
 class Mailbox:
-    """What was told and not read yet: the newest of each kind, so that who reads slowly is told
-    less, and nothing piles up."""
+    """Unread events: only the latest of each kind, so that they don't accumulate for a slow
+    reader."""
 
     def __init__(self) -> None:
         self._unread: dict[type, Progress | Preview | Cached] = {}
@@ -64,12 +64,12 @@ class Mailbox:
         self._changed.set()
 
     def end(self, *_: object) -> None:
-        """No more will come."""
+        """Marks the end of the events."""
         self._is_closed = True
         self._changed.set()
 
     def close(self) -> None:
-        """Nobody reads any more."""
+        """Discards the events, as the reader has left."""
         self._is_closed = True
         for event in self._unread.values():
             if isinstance(event, Preview):
@@ -77,7 +77,7 @@ class Mailbox:
         self._unread.clear()
 
     async def next(self) -> Progress | Preview | Cached | None:
-        """The oldest; `None` where no more will come."""
+        """The oldest event; `None` at the end."""
         while not self._unread:
             if self._is_closed:
                 return None

@@ -1,4 +1,4 @@
-"""Pictures that came back."""
+"""Pictures returned by loads."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Image:
-    """A picture, or facts about one. `data` of 1 MiB and more is a view of shared memory: it is
-    given back by `release()`, by the end of a `with`, or when nobody holds the image any more.
-    Then other bytes may appear in views of it."""
+    """A picture, or its properties. `data` of 1 MiB and more is a view of shared memory: it is
+    released by `release()`, at the end of a `with`, or when the image is garbage collected.
+    Afterwards, other bytes may appear in views of it."""
 
-    token: bytes  # what named the load
-    data: bytes | memoryview  # the file; empty where facts alone were asked for
+    token: bytes  # identifies the load
+    data: bytes | memoryview  # the file; empty if only properties were requested
     format: str  # its name in lower case, for example "webp"
     width: int  # pixels
     height: int  # pixels
@@ -31,11 +31,11 @@ class Image:
     cache_type: Tiers  # the tier that had it, or the original; `NONE`: it was fetched
     key: str  # of the cache
     timings: dict[str, float]  # milliseconds by stage
-    stored: Tiers = Tiers.NONE  # under `Options.WAIT_STORE_CACHE`: the tiers that have it
+    stored: Tiers = Tiers.NONE  # with `Options.WAIT_STORE_CACHE`: the tiers that have it
     give_back: Callable[[], object] = lambda: None
 
     def release(self) -> None:
-        """Gives shared memory back; `data` is empty after it. Called from any thread."""
+        """Releases shared memory; `data` is empty afterwards. May be called from any thread."""
         self.data = b""
         self.give_back()
 
@@ -47,18 +47,18 @@ class Image:
 
     @property
     def pixels(self) -> Pixels:
-        """The samples of an image of format "pam", which is asked for by `format="pam"`, where
-        they lie. Raises `ValueError` for other formats, and after `release()`."""
+        """The samples of an image in the format "pam", requested by `format="pam"`, without
+        copying. Raises `ValueError` for other formats, and after `release()`."""
         if self.format != "pam":
             raise ValueError(f'pixels require format "pam", not {self.format!r}')
         return pixels_of(self)
 
     def pillow(self) -> PIL.Image.Image:
-        """It as an image of Pillow, which has memory of its own; of an animation all frames.
+        """The image as a Pillow image with its own memory, including all frames of an animation.
 
-        Raises `ImportError` where Pillow is not installed (`pip install 'imagebus[pillow]'`),
-        `PIL.UnidentifiedImageError` for a format that this Pillow does not read, and `ValueError`
-        where there are no bytes."""
+        Raises `ImportError` if Pillow isn't installed (`pip install 'imagebus[pillow]'`),
+        `PIL.UnidentifiedImageError` for a format that this Pillow doesn't read, and `ValueError` if
+        there are no bytes."""
         import PIL.Image
 
         if not self.data:
@@ -70,7 +70,7 @@ class Image:
 
 
 def image_from(reply: pb.Reply, data: bytes | memoryview) -> Image:
-    """Raises `ValueError` for a format without a name."""
+    """Converts a message. Raises `ValueError` for an unknown format."""
     delivered, info = reply.image, reply.image.info
     return Image(
         token=reply.token,

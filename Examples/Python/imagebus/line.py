@@ -1,4 +1,4 @@
-"""Frames to and from the coordinator (PROTOCOL §2 to §5), without what they mean."""
+"""Frames to and from the coordinator (PROTOCOL §2 to §5), independent of their meaning."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ RECEIVED: Kinds = {kind: message for message, kind in KINDS.items() if message n
 
 
 class Line:
-    """A DEALER that connects again by itself. `on_connect` and `on_disconnect` are called with
-    every handshake and end, `on_message` with each message, `on_error` with what is none.
-    `received` says which messages come from the coordinator, and `frame_max` how large they are."""
+    """A DEALER that reconnects automatically. `on_connect` and `on_disconnect` are called for every
+    connection and its end, `on_message` for each message, `on_error` for an invalid one. `received`
+    lists the messages sent by the coordinator, and `frame_max` limits their size."""
 
     def __init__(
         self,
@@ -88,8 +88,8 @@ class Line:
         self._context.term()
 
     def send(self, body: Message, kind: int | None = None) -> None:
-        """Drops the message where there is no connection: the next session begins anew. The kind
-        is that of the body, where it is not said."""
+        """Sends a message, or drops it without a connection, as the next session starts from
+        scratch. The kind defaults to that of the body."""
         self._send_frames(KINDS[type(body)] if kind is None else kind, body.SerializeToString())
 
     def _send_frames(self, kind: int, body: bytes) -> None:

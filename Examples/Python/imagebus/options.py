@@ -1,4 +1,4 @@
-"""What else there is to say about a load: SDWebImage's options, and the tiers of the cache."""
+"""Further options of a load: SDWebImage's options, and the tiers of the cache."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class Tiers(IntFlag):
 
 
 class Options(IntFlag):
-    """Those that change what a load does, with SDWebImage's numbers (PROTOCOL §8.5)."""
+    """Options that change the behavior of a load, with SDWebImage's numbers (PROTOCOL §8.5)."""
 
-    RETRY_FAILED = 1 << 0  # ask the origin although this URL failed before
+    RETRY_FAILED = 1 << 0  # query the origin although this URL failed before
     LOW_PRIORITY = 1 << 1
-    PROGRESSIVE_LOAD = 1 << 2  # `events(…)` sets it where previews are wanted
-    REFRESH_CACHED = 1 << 3  # ask the origin whether the cached image is still right
-    CONTINUE_IN_BACKGROUND = 1 << 4  # go on, and store it, when this client has gone
+    PROGRESSIVE_LOAD = 1 << 2  # set by `events(…)` if previews are requested
+    REFRESH_CACHED = 1 << 3  # ask the origin whether the cached image is still valid
+    CONTINUE_IN_BACKGROUND = 1 << 4  # continue and store the result after a disconnect
     HIGH_PRIORITY = 1 << 7
     TRANSFORM_ANIMATED_IMAGE = 1 << 9  # all frames of an animation
     SCALE_DOWN_LARGE_IMAGES = 1 << 11
-    FROM_CACHE_ONLY = 1 << 15  # `CacheMiss` where no cache has it
-    FROM_LOADER_ONLY = 1 << 16  # ask no cache; what comes is stored all the same
+    FROM_CACHE_ONLY = 1 << 15  # `CacheMiss` if no cache has it
+    FROM_LOADER_ONLY = 1 << 16  # query no cache; the result is stored all the same
     DECODE_FIRST_FRAME_ONLY = 1 << 19
-    MATCH_ANIMATED_IMAGE_CLASS = 1 << 21  # `BadImageData` for what is no animation
-    WAIT_STORE_CACHE = 1 << 22  # end when the caches have it
-    RESPECT_CACHE_CONTROL = 1 << 31  # what the origin says of freshness counts
+    MATCH_ANIMATED_IMAGE_CLASS = 1 << 21  # `BadImageData` if the image isn't animated
+    WAIT_STORE_CACHE = 1 << 22  # finish when the caches have it
+    RESPECT_CACHE_CONTROL = 1 << 31  # honor the freshness stated by the origin

@@ -1,4 +1,4 @@
-"""Pixels as they are: format "pam" (SEMANTICS §11.2)."""
+"""Raw pixels: format "pam" (SEMANTICS §11.2)."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from typing import Protocol
 
 HEADER = 128  # bytes before the first sample
-MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}  # Pillow's names, by samples of a pixel
+MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}  # Pillow's names, by samples per pixel
 SIDE_MAX = (1 << 31) - 1
 
 
 class Owner(Protocol):
-    """Whose bytes they are, for as long as somebody holds it."""
+    """The owner of the bytes, which keeps them alive."""
 
     data: bytes | memoryview
 
 
 @dataclass(frozen=True)
 class Pixels:
-    """Samples of 8 bits, interleaved, rows from the top; straight alpha where there is any.
+    """Interleaved 8-bit samples, rows from the top; straight alpha if there is any.
 
-    `data` is a view of the bytes that came, not a copy: of an image of 1 MiB and more it lies in
-    shared memory. It holds its image, and is good until that one is released."""
+    `data` is a view of the received bytes, not a copy: for an image of 1 MiB and more it is in
+    shared memory. It keeps a reference to its image, and is valid until that is released."""
 
     data: memoryview  # `stride * height` bytes, read-only
     width: int  # pixels
@@ -31,7 +31,7 @@ class Pixels:
 
     @property
     def channels(self) -> int:
-        """Samples of a pixel, 1 to 4."""
+        """Samples per pixel, 1 to 4."""
         return len(self.mode)
 
     @property
@@ -46,12 +46,13 @@ class Pixels:
 
     @property
     def array(self) -> memoryview:
-        """The same memory with the shape (height, width, channels), as NumPy and others take it."""
+        """The same memory with the shape (height, width, channels), as accepted by NumPy and
+        others."""
         return self.data.cast("B", (self.height, self.width, self.channels))
 
 
 def pixels_of(owner: Owner) -> Pixels:
-    """Raises `ValueError` where the bytes are not such an image."""
+    """Parses an image. Raises `ValueError` if the bytes aren't one."""
     view = memoryview(owner.data).toreadonly()
     head = bytes(view[:HEADER])
     words = [line.split() for line in head.split(b"\n")]
@@ -68,7 +69,7 @@ def pixels_of(owner: Owner) -> Pixels:
 
 
 def header_of(width: int, height: int, channels: int) -> bytes:
-    """The header of such pixels, `HEADER` bytes long whatever their size."""
+    """The header of such pixels, always `HEADER` bytes long."""
     kinds = {1: "GRAYSCALE", 2: "GRAYSCALE_ALPHA", 3: "RGB", 4: "RGB_ALPHA"}
     start = f"P7\nWIDTH {width}\nHEIGHT {height}\nDEPTH {channels}\nMAXVAL 255\n"
     start += f"TUPLTYPE {kinds[channels]}\n"

@@ -1,4 +1,4 @@
-"""Lists of URLs that are loaded into the caches, nothing of which is delivered (SEMANTICS §12)."""
+"""Lists of URLs that are loaded into the caches, without delivery (SEMANTICS §12)."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from google.protobuf.message import Message
 import imagebus_pb2 as pb
 from imagebus.errors import ImagebusError, error_from
 
-PART_MAX = 1_024  # URLs of a message (PROTOCOL §7)
-PART_BYTES_MAX = 49_152  # of its URLs; the frame has room for as much again beside them
+PART_MAX = 1_024  # URLs per message (PROTOCOL §7)
+PART_BYTES_MAX = 49_152  # of its URLs; the frame has room for as much again in addition
 AHEAD_MAX = 4_096  # URLs that were sent and have not ended (PROTOCOL §8.2)
 URL_MAX = 8_192  # bytes
 
 
 @dataclass(frozen=True)
 class PrefetchReport:
-    """How far a list is. Of the last one `finished` + `cancelled` are `total`."""
+    """The progress of a list. In the last report `finished` + `cancelled` equals `total`."""
 
-    total: int  # URLs that were sent so far
+    total: int  # URLs sent so far
     finished: int  # that ended, with or without an error
     skipped: int  # that ended with an error
     cancelled: int
     is_final: bool
     failures: list[tuple[str, ImagebusError]]  # the first 16, with the start of their URLs
-    cached: int = 0  # this one and the next in the last report alone: a cache had them
-    errors: dict[str, int] = field(default_factory=dict)  # how many failed, by name of the error
+    cached: int = 0  # this and the next field are set in the last report only: cache hits
+    errors: dict[str, int] = field(default_factory=dict)  # the number of failures by error name
 
 
 Report = Callable[[PrefetchReport], object]
@@ -37,7 +37,7 @@ Report = Callable[[PrefetchReport], object]
 
 @dataclass(eq=False)
 class Batch:
-    """One list without its last report."""
+    """A list without its last report."""
 
     token: bytes
     image: pb.ImageRequest
@@ -72,11 +72,11 @@ class Batches:
             return await done
         finally:
             if self._batches.pop(batch.token, None) is not None and self._has_session:
-                self._send(pb.Cancel(token=batch.token))  # nobody waits any more
+                self._send(pb.Cancel(token=batch.token))  # it is no longer awaited
 
     def begin(self) -> None:
-        """A session has begun, of which nothing was sent: each goes on from its first part. What
-        was loaded is in the caches."""
+        """Starts all lists again in a new session, from their first parts. Images that were loaded
+        are in the caches."""
         self._has_session = True
         for batch in self._batches.values():
             batch.sent_parts = batch.sent = batch.finished = 0
@@ -104,13 +104,13 @@ class Batches:
             asyncio.get_running_loop().call_soon(batch.on_report, report_from(report))
 
     def on_refused(self, refused: pb.Refused) -> bool:
-        """Whether it was one of these. One that a coordinator refuses because it ends waits for the
-        next."""
+        """Whether the refused token belonged to a list. A list refused because the coordinator is
+        shutting down waits for the next one."""
         batch = self._batches.get(refused.token)
         if batch is None:
             return False
         if refused.error.code == pb.ERROR_CODE_SHUTTING_DOWN:
-            batch.sent_parts = len(batch.parts)  # no more to this one
+            batch.sent_parts = len(batch.parts)  # no more for this one
         else:
             self._fail(batch, error_from(refused.error))
         return True
@@ -121,7 +121,7 @@ class Batches:
             batch.done.set_exception(error)
 
     def _pump(self, batch: Batch) -> None:
-        """Sends the parts that may be on their way."""
+        """Sends the parts that fit into the window."""
         while self._has_session and batch.sent_parts < len(batch.parts):
             urls = batch.parts[batch.sent_parts]
             if batch.sent and batch.sent - batch.finished + len(urls) > AHEAD_MAX:
@@ -138,7 +138,8 @@ class Batches:
 
 
 def parts_of(urls: Iterable[str]) -> list[list[str]]:
-    """As many in each as a message may have. Raises `ValueError` for a URL that is in none."""
+    """Splits a list into parts as large as a message permits. Raises `ValueError` for a URL that
+    fits into none."""
     parts: list[list[str]] = []
     room = 0
     for url in urls:
@@ -154,7 +155,7 @@ def parts_of(urls: Iterable[str]) -> list[list[str]]:
 
 
 def report_from(report: pb.PrefetchReport) -> PrefetchReport:
-    """What a message says, as a value."""
+    """Converts a message to a report."""
     return PrefetchReport(
         total=report.total,
         finished=report.finished,

@@ -1,4 +1,4 @@
-"""A load that has no result yet."""
+"""A pending load."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import imagebus_pb2 as pb
 from imagebus.events import Cached, Preview
 from imagebus.images import Image
 
-OnProgress = Callable[[int, int], object]  # bytes that have come and are expected (0: unknown)
+OnProgress = Callable[[int, int], object]  # bytes received and expected (0: unknown)
 OnImage = Callable[[Preview | Cached], object]  # before the end
 
 
 def new_token() -> bytes:
-    """What names a load for `Client.cancel`: 16 random bytes."""
+    """A new identifier of a load for `Client.cancel`: 16 random bytes."""
     return secrets.token_bytes(16)
 
 
 @dataclass(eq=False)
 class Request:
-    """A load without a result: what was asked for, and how far it is."""
+    """A pending load: what was requested, and its progress."""
 
     load: pb.Load
     done: asyncio.Future[Image]
@@ -30,9 +30,9 @@ class Request:
     upload: bytes
     progress: OnProgress | None
     early: OnImage | None
-    key: bytes  # what its answer is known by; empty where it is not to be repeated
+    key: bytes  # identifies its answer; empty if that must not be repeated
     is_sent: bool = False
     is_cancelled: bool = False
-    cached: Image | None = None  # of one that is refreshed
+    cached: Image | None = None  # during a refresh
     uploaded: int = 0
-    body: bytearray = field(default_factory=bytearray)  # what has come in pieces
+    body: bytearray = field(default_factory=bytearray)  # received in chunks

@@ -29,13 +29,13 @@ def can_open(folder: Path) -> bool:
 
 
 def is_lent(delivered: pb.DeliveredImage) -> bool:
-    """Whether the bytes are this client's until it releases them."""
+    """Whether the bytes are lent to this client until it releases them."""
     return delivered.reference.length >= MAPPED_FROM and not delivered.must_copy
 
 
 def read_result(folder: Path, delivered: pb.DeliveredImage) -> bytes | memoryview:
-    """The bytes of a reference: a copy that was checked, or a mapping. Raises `StaleError`, or
-    `OSError` where this process may not read them or should not."""
+    """The bytes of a reference: a verified copy, or a mapping. Raises `StaleError`, or `OSError` if
+    this process can't or shouldn't read them."""
     reference = delivered.reference
     file = open_segment(folder, f"{reference.producer.incarnation.hex()}.{reference.segment}")
     try:
@@ -48,7 +48,7 @@ def read_result(folder: Path, delivered: pb.DeliveredImage) -> bytes | memoryvie
             data: bytes | memoryview = memoryview(mapping)[reference.offset : end]
         else:
             data = os.pread(file, reference.length, reference.offset)
-        # Only now: what was copied before the id changed is whole.
+        # Checked after copying: if the ID is unchanged, the copy is consistent.
         block = os.pread(file, 8, reference.offset - BLOCK_HEADER)
     finally:
         os.close(file)
@@ -58,7 +58,8 @@ def read_result(folder: Path, delivered: pb.DeliveredImage) -> bytes | memoryvie
 
 
 def open_segment(folder: Path, name: str) -> int:
-    """A descriptor of a regular file of the folder's owner, who alone may write there."""
+    """A descriptor of a regular file owned by the folder's owner, and writable by that user
+    only."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
     directory = os.open(folder, flags | os.O_DIRECTORY)
     try:

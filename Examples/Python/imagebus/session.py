@@ -1,4 +1,4 @@
-"""What client and coordinator tell each other (PROTOCOL §5, §8.2, §10)."""
+"""The session between client and coordinator (PROTOCOL §5, §8.2, §10)."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from imagebus.vouchers import RepeatedAnswers
 
 PIECE_MAX = 61_440  # bytes (PROTOCOL §7)
 STALE_RETRIES_MAX = 3  # PROTOCOL §10
-USUAL_TIMEOUT = 30_000  # milliseconds; what a load without one has
-GRACE = 1.0  # seconds in which the coordinator may say itself that a deadline passed
+USUAL_TIMEOUT = 30_000  # milliseconds; the default timeout of a load
+GRACE = 1.0  # seconds in which the coordinator may report itself that a deadline passed
 TELL_USED = 0.05  # seconds; PROTOCOL §10.2 permits twice that, and timers are late
 
 log = logging.getLogger("imagebus")
 
 
 class Session:
-    """The requests of one client: sent within the windows, sent again in a session that follows one
-    that broke, and answered."""
+    """The requests of one client: sent within the windows, sent again in the next session if a
+    session breaks, and completed."""
 
     _place = "front/front.sock"  # below the runtime directory
 
@@ -69,7 +69,7 @@ class Session:
         self._answers = RepeatedAnswers()
         self._batches = Batches(lambda message: self._line.send(message))
         self._commands = Commands(lambda message: self._line.send(message))
-        self._used_due = math.inf  # when the coordinator is to be told of answers given again
+        self._used_due = math.inf  # when repeated answers are to be reported to the coordinator
         self._handlers: dict[type[Message], Callable[[Any], None]] = {
             pb.Event: self._on_event,
             pb.Reply: self._on_reply,
@@ -81,7 +81,7 @@ class Session:
         }
 
     async def __aenter__(self) -> Self:
-        """Raises `unavailable` where nobody welcomes this client within `patience` seconds."""
+        """Raises `Unavailable` if no coordinator welcomes this client within `patience` seconds."""
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         self._line = Line(
             self._runtime_dir / self._place,
@@ -102,7 +102,7 @@ class Session:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Cancels what is still loading and says goodbye; nothing if it was closed."""
+        """Cancels pending loads and says goodbye; has no effect if already closed."""
         if not self._line.is_open:
             return
         for token in list(self._requests):
@@ -114,7 +114,7 @@ class Session:
         await self._line.close()
 
     def cancel(self, token: bytes) -> None:
-        """Ends that load with `cancelled`, whatever it is doing; nothing if it has ended."""
+        """Ends that load with `Cancelled` in any state; has no effect if it has ended."""
         request = self._requests.get(token)
         if request is None:
             return
@@ -159,7 +159,7 @@ class Session:
         except TimeoutError:
             raise ImagebusError(pb.ERROR_CODE_DEADLINE_EXCEEDED, "the deadline passed") from None
         finally:
-            if self._requests.get(load.token) is request:  # nobody waits any more
+            if self._requests.get(load.token) is request:  # it is no longer awaited
                 self.cancel(load.token)
                 self._forget(request)
 
@@ -170,7 +170,7 @@ class Session:
             raise ImagebusError(pb.ERROR_CODE_UNAVAILABLE, "the client is closed")
 
     def _pump(self) -> None:
-        """Sends what the windows permit: loads in their order, pieces of all uploads in turns."""
+        """Sends what the windows permit: loads in order, chunks of all uploads in turn."""
         if not self._has_session:
             return
         while self._waiting and self._in_flight < self._window:
@@ -195,13 +195,13 @@ class Session:
                 self._uploads.popleft()
                 continue
             if self._bytes_out + size > self._piece_window:
-                return  # until something is taken
+                return  # until some are acknowledged
             self._send_piece(request, size)
             self._uploads.rotate(-1)
 
     def _say_time_left(self, request: Request) -> None:
-        """Rounded up, and unsaid where it is the usual time: an answer has a voucher where the same
-        message was answered from memory before, the usual left out of it (PROTOCOL §10.2)."""
+        """Rounded up, and omitted if it equals the default: an answer has a voucher if the same
+        message, without default values, was answered from memory before (PROTOCOL §10.2)."""
         left = max(1, math.ceil(1000 * (request.deadline - time.monotonic())))
         request.load.image.timeout_milliseconds = left
         if left == USUAL_TIMEOUT:
@@ -215,7 +215,7 @@ class Session:
         self._bytes_out += size
 
     def _rewind(self, request: Request) -> None:
-        """As if it had not been sent; the next welcome sends it again."""
+        """Marks the request as unsent; the next welcome sends it again."""
         if request.is_sent:
             self._in_flight -= 1
         request.is_sent, request.uploaded = False, 0
@@ -241,11 +241,11 @@ class Session:
             self._fail(request, error)
         self._batches.fail_all(error)
 
-    # ---- Answers that are given again (PROTOCOL §10.2)
+    # ---- Repeated answers (PROTOCOL §10.2)
 
     async def _note_used(self) -> None:
-        """An answer was given again, which is told soon. A task that does nothing but load may
-        keep the event loop from its timers: then the time is looked at here, and it has a turn."""
+        """Records that an answer was repeated, which is reported soon. A task that only loads may
+        starve the event loop's timers, so the time is checked here, and the loop gets a turn."""
         now = self._loop.time()
         if self._used_due == math.inf:
             self._used_due = now + TELL_USED
@@ -255,7 +255,7 @@ class Session:
             await asyncio.sleep(0)
 
     def _tell_used(self) -> None:
-        """A timer of an earlier time tells too soon, which is as good."""
+        """A timer left from earlier reports too soon, which is harmless."""
         self._used_due = math.inf
         used = self._answers.take_used()
         if used is not None and self._has_session:
@@ -280,11 +280,11 @@ class Session:
         self._line.send(hello)
 
     def _secret(self) -> bytes:
-        """What the socket asks for, where it asks."""
+        """The secret of the socket, if it requires one."""
         return b""
 
     def _on_welcome(self, welcome: pb.ClientWelcome) -> None:
-        """Sends all again under whatever epoch: with a connection its requests have ended."""
+        """Sends everything again, regardless of the epoch: requests ended with their connection."""
         self._window, self._piece_window = welcome.window, welcome.piece_window
         self._has_session, self._broken = True, None
         self._session += 1
@@ -303,7 +303,7 @@ class Session:
         self._answered.set()
 
     def _break(self, error: ImagebusError) -> None:
-        """The other end is no coordinator that this client understands."""
+        """Fails everything: the peer isn't a coordinator that this client understands."""
         self._broken = error
         self._end_session()
         self._answered.set()
@@ -313,13 +313,13 @@ class Session:
         if isinstance(message, pb.ClientWelcome):
             self._on_welcome(message)
         elif not self._has_session:
-            pass  # of a session that has ended; to HelloRequired a hello is on its way
+            pass  # of a session that has ended; after HelloRequired a hello is already on its way
         elif isinstance(message, pb.HelloRequired):
             self._greet()
         else:
             self._handlers[type(message)](message)
 
-    # ---- What comes back
+    # ---- Messages from the coordinator
 
     def _on_event(self, event: pb.Event) -> None:
         request = self._requests.get(event.token)
@@ -352,7 +352,7 @@ class Session:
                 self.cancel(piece.token)
                 sentence = f"a chunk at {piece.offset} does not follow {len(request.body)} bytes"
                 self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, sentence))
-        self._bytes_in += len(piece.data)  # of whatever load: the window is for all
+        self._bytes_in += len(piece.data)  # of any load: the window is shared by all
         if end >= piece.total or 2 * self._bytes_in >= self._piece_window:
             self._line.send(pb.Taken(bytes=self._bytes_in))
             self._bytes_in = 0
@@ -379,8 +379,8 @@ class Session:
             self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, sentence))
 
     def _on_early(self, request: Request, reply: pb.Reply) -> None:
-        """A preview, or what a cache has. One that cannot be read is left out: after a preview the
-        next comes soon, and then the image; the end of a refresh makes up for what was cached."""
+        """Handles a preview or a cached image. Unreadable ones are skipped: after a preview the
+        next follows soon, and then the image; the end of a refresh replaces the cached one."""
         try:
             image = image_from(reply, self._bytes_of(request, reply.image))
         except (StaleError, OSError):
@@ -393,7 +393,7 @@ class Session:
         event: Preview | Cached = Preview(image, reply.arrived_bytes)
         if reply.is_refreshing:
             was_told = request.cached is not None
-            request.cached = image  # of the newest coordinator
+            request.cached = image  # of the latest coordinator
             if was_told:
                 return
             event = Cached(image)
@@ -403,8 +403,8 @@ class Session:
             image.release()
 
     def _on_unmodified(self, request: Request) -> None:
-        """The cached image is the newest. Where it did not arrive it is asked for once more, and
-        the origin is not."""
+        """The cached image is the newest. If it didn't arrive, it is requested again, without
+        asking the origin."""
         if request.cached is None:
             request.load.image.options &= ~Options.REFRESH_CACHED
             request.key = b""
@@ -434,7 +434,8 @@ class Session:
             self._forget(request)
 
     def _retry(self, request: Request, error: Exception, in_pieces: bool) -> None:
-        """The same load once more: its caller sees one. What cannot be read may come in pieces."""
+        """Sends the same load again, invisibly to its caller. Unreadable bytes may be requested in
+        chunks."""
         can_ask = self._delivery != "mapped" and self._piece_window > 0
         if in_pieces and (request.load.wants_pieces or not can_ask):
             is_stale = isinstance(error, StaleError)
@@ -473,12 +474,12 @@ class Session:
         image.give_back = give_back
 
     def _release_soon(self, block: int, session: int) -> None:
-        """From another thread, or from the garbage collector, which may run in any thread, and
-        while another message is on its way to the socket."""
+        """Releases from another thread, or from the garbage collector, which may run in any thread,
+        and while another message is being written to the socket."""
         if self._line.is_open:
             with suppress(RuntimeError):  # the loop has ended meanwhile
                 self._loop.call_soon_threadsafe(self._release, block, session)
 
     def _release(self, block: int, session: int) -> None:
-        if self._has_session and session == self._session:  # else all is released
+        if self._has_session and session == self._session:  # else everything was released
             self._line.send(pb.Release(blocks=[block]))

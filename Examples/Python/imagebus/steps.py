@@ -1,4 +1,4 @@
-"""What is done with a picture: steps, in the order in which they run, and how it comes out."""
+"""Processing of a picture: steps, in the order in which they run, and the output format."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ Step = pb.Step  # at most 32 in a request
 
 
 def resize(width: int, height: int, mode: str = "fit") -> Step:
-    """Into a box of pixels; `mode` is stretch, letterbox, fill, fit, cover, auto, fit_turned,
+    """Resizes to a box of pixels; `mode` is stretch, letterbox, fill, fit, cover, auto, fit_turned,
     cover_turned or reshape."""
     box = pb.Size(width=width, height=height)
     return pb.Step(resize=pb.Resize(box=box, mode=f"RESIZE_MODE_{mode.upper()}"))
 
 
 def crop(x: int, y: int, width: int, height: int) -> Step:
-    """The part of `width` by `height` pixels whose upper left corner is at (`x`, `y`)."""
+    """Crops to `width` × `height` pixels with the upper left corner at (`x`, `y`)."""
     return pb.Step(crop=pb.Rect(x=x, y=y, size=pb.Size(width=width, height=height)))
 
 
 def rotate(degrees: float, fits_size: bool = True) -> Step:
-    """Counter-clockwise; `fits_size` makes room for the corners."""
+    """Rotates counterclockwise; `fits_size` enlarges the canvas to include the corners."""
     return pb.Step(rotate=pb.Rotate(radians=math.radians(degrees), fits_size=fits_size))
 
 
 def flip(horizontal: bool = False, vertical: bool = False) -> Step:
-    """Left for right, top for bottom, or both."""
+    """Flips left to right, top to bottom, or both."""
     return pb.Step(flip=pb.Flip(horizontal=horizontal, vertical=vertical))
 
 
 def custom(name: str, **parameters: str) -> Step:
-    """A step that a worker of the operator's does: `VENDOR.STEP`, with its parameters."""
+    """A step implemented by a plug-in of the operator: `VENDOR.STEP`, with its parameters."""
     details = [pb.Detail(name=key, value=value) for key, value in parameters.items()]
     return pb.Step(named=pb.NamedStep(name=name, parameters=details))
 
@@ -49,7 +49,7 @@ def request_for(
     query: Tiers | None = None,
     store: Tiers | None = None,
 ) -> pb.ImageRequest:
-    """Raises `ValueError` for a format without a number."""
+    """Builds a request. Raises `ValueError` for an unknown format."""
     image = pb.ImageRequest(steps=steps, info_only=info_only, options=options)
     if query is not None:
         image.query_cache_types = image.original_query_cache_types = query

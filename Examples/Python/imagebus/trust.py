@@ -1,4 +1,4 @@
-"""Whose runtime directory may be used where nobody named one (PROTOCOL §2)."""
+"""Which runtime directories may be used by default (PROTOCOL §2)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from imagebus.errors import ImagebusError
 
 
 def default_runtime_dir() -> Path:
-    """Where `imagebus serve` without options puts its sockets. What nobody named has to be this
-    user's or root's (PROTOCOL §2)."""
+    """The default location of `imagebus serve`'s sockets. A directory that wasn't named explicitly
+    must belong to this user or root (PROTOCOL §2)."""
     if chosen := os.environ.get("IMAGEBUS_RUNTIME_DIR"):
         return Path(chosen)
     session = os.environ.get("XDG_RUNTIME_DIR")
@@ -24,8 +24,8 @@ def default_runtime_dir() -> Path:
 
 
 def check_owners(runtime_dir: Path) -> None:
-    """Raises unless nobody but root and this user may change the directory, those above it and
-    that of the socket. One that is missing is served by nobody."""
+    """Raises unless only root and this user may change the directory, its parents and that of the
+    socket. A missing directory isn't served by anyone."""
     mine = {0, os.getuid()}
     above = list(reversed(runtime_dir.absolute().parents))
     places = [(place, mine, True) for place in above]

@@ -1,4 +1,4 @@
-"""Answers that are given again without asking, while their vouchers stand (PROTOCOL §10.2)."""
+"""Answers that are repeated without a request while their vouchers are valid (PROTOCOL §10.2)."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from imagebus.images import Image
 from imagebus.results import StaleError, is_lent, open_segment, read_result
 
 MAGIC, HEADER, WORDS_MAX = b"IBUSVCH\x01", 4_096, 1 << 24
-FLOOR = 64 // 8  # the number of 64 bits that is the floor
+FLOOR = 64 // 8  # the index of the 64-bit number that is the floor
 ANSWERS_MAX, USED_MAX = 4_096, 1_024
-APART_MAX = 1_000_000_000  # nanoseconds; a clock that differs by more is another one
+APART_MAX = 1_000_000_000  # nanoseconds; a larger difference means another clock
 
 
 class VoucherFile:
-    """What a coordinator says of its vouchers: mapped, never written."""
+    """A coordinator's voucher file: mapped, never written."""
 
     def __init__(self, folder: Path, epoch: bytes, words: int) -> None:
-        """Raises `OSError`, `ValueError` or `StaleError` where there is no such file, or none of
-        that coordinator and that many words."""
+        """Raises `OSError`, `ValueError` or `StaleError` if there is no such file, or if it doesn't
+        belong to that coordinator or has another number of words."""
         if not 1 <= words <= WORDS_MAX or len(epoch) != 16 or sys.byteorder != "little":
             raise ValueError(f"invalid number of vouchers or epoch: {words}, {epoch.hex()}")
         size = HEADER + 8 * words
         file = open_segment(folder, f"vouchers.{epoch.hex()}")
         try:
-            # A file that ends earlier would end this process with SIGBUS, not with an exception.
+            # A shorter file would end this process with SIGBUS instead of an exception.
             if os.fstat(file).st_size != size:
                 raise ValueError(f"the voucher file does not have {size} bytes")
             self._mapping = mmap.mmap(file, size, access=mmap.ACCESS_READ)
@@ -48,13 +48,13 @@ class VoucherFile:
         self._words = words
 
     def stands(self, number: int) -> bool:
-        """Whether a voucher stands at this moment, its time apart.
+        """Whether a voucher is valid now, apart from its expiry.
 
         Python has no fences. None is needed between the two loads: a word that is no longer
         `number` never is again and the floor only rises, so that both held at the earlier of the
-        two moments, in whatever order the processor loads. What it must not do is to load before
-        the call of whoever was told of a removal: that news came through a system call or a lock,
-        and what follows those in the program is not loaded before them.
+        two moments, in whatever order the processor loads. They must not be executed before the
+        call of a caller that was notified of a removal: that notification came through a system
+        call or a lock, and loads after those in the program aren't executed before them.
         """
         word = self._numbers[HEADER // 8 + number % self._words]
         return word == number and number >= self._numbers[FLOOR]
@@ -73,9 +73,8 @@ class Answer:
 
 
 class RepeatedAnswers:
-    """What the coordinator answered with a voucher in this session, by the bytes of the request
-    without its timeout. Beyond `ANSWERS_MAX` the oldest is forgotten: the next load brings it
-    back."""
+    """Answers of the coordinator with a voucher in this session, keyed by the bytes of the request
+    without its timeout. Beyond `ANSWERS_MAX` the oldest is evicted: the next load restores it."""
 
     def __init__(self) -> None:
         self._answers: dict[bytes, Answer] = {}
@@ -86,7 +85,7 @@ class RepeatedAnswers:
         self._loads = 0
 
     def begin(self, welcome: pb.ClientWelcome, front: Path, results: Path) -> None:
-        """A session has begun, at the socket in `front`."""
+        """Starts a session at the socket in `front`."""
         self.end()
         self._results = results
         self._shares_clock = abs(time.monotonic_ns() - welcome.clock) <= APART_MAX
@@ -94,11 +93,11 @@ class RepeatedAnswers:
             try:
                 self._file = VoucherFile(front, welcome.epoch, welcome.voucher_words)
             except (OSError, ValueError, StaleError):
-                self._file = None  # then all is asked for
+                self._file = None  # then every load is sent
 
     def end(self) -> None:
-        """The session has ended, and its vouchers with it; the next coordinator is not told what
-        was used of them."""
+        """Ends the session, and its vouchers with it; their use isn't reported to the next
+        coordinator."""
         self._answers.clear()
         self._used.clear()
         self._loads = 0
@@ -107,25 +106,25 @@ class RepeatedAnswers:
             self._file = None
 
     def learn(self, key: bytes, image: Image, delivered: pb.DeliveredImage) -> None:
-        """Keeps an answer that may be given again."""
+        """Keeps an answer that may be repeated."""
         number, until = delivered.voucher.number, delivered.voucher.until
         is_useful = number and (self._shares_clock or not until)
         if self._file is None or not is_useful:
             return
         if is_lent(delivered) or delivered.HasField("piece_bytes"):
-            return  # only what is copied out of its block can be compared with it
+            return  # only bytes copied from the block can be compared with it
         if len(self._answers) >= ANSWERS_MAX and key not in self._answers:
             del self._answers[next(iter(self._answers))]
-        kept = copy.copy(image)  # what its owner does to it is nothing to others
+        kept = copy.copy(image)  # so that changes by its owner don't affect others
         kept.data, kept.timings = b"", dict(image.timings)
         self._answers[key] = Answer(number, until, kept, delivered)
 
     def find(self, key: bytes, token: bytes) -> Image | None:
-        """The answer, where it stands; it counts as used then. `None`: ask."""
+        """The answer, if it is valid; it then counts as used. `None`: send the load."""
         answer = self._answers.get(key)
         if answer is None or self._file is None:
             return None
-        if answer.until and answer.until <= time.monotonic_ns():  # that is CLOCK_MONOTONIC
+        if answer.until and answer.until <= time.monotonic_ns():  # this is CLOCK_MONOTONIC
             return self._forget(key)
         if not self._file.stands(answer.voucher):  # here the load takes effect
             return self._forget(key)
@@ -146,11 +145,11 @@ class RepeatedAnswers:
 
     @property
     def is_full(self) -> bool:
-        """Whether the coordinator is to be told at once."""
+        """Whether the uses are to be reported to the coordinator at once."""
         return len(self._used) >= USED_MAX
 
     def take_used(self) -> pb.Used | None:
-        """What the coordinator was not told of yet; `None` where nothing was used."""
+        """The uses that were not reported yet; `None` if there are none."""
         if self._loads == 0:
             return None
         used = pb.Used(loads=self._loads, vouchers=self._used)

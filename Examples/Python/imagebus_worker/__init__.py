@@ -1,7 +1,7 @@
-"""Loaders, coders, transformers and caches for Imagebus by other programs: workers of a foreign
-pool (PROTOCOL §8.1.1).
+"""The SDK for plug-ins: loaders, coders, transformers and caches for Imagebus as workers of an
+external pool (PROTOCOL §8.1.1).
 
-An author writes one function; this package speaks to the coordinator and hands the bytes over.
+The author writes one function; this package handles the protocol and passes on the bytes.
 
     class Photos(Loader):
         schemes = ("photos",)
@@ -12,7 +12,7 @@ An author writes one function; this package speaks to the coordinator and hands 
     if __name__ == "__main__":
         run(Photos())
 
-What such a process has to keep, and what it may trust, is in Examples/ForeignWorkers.md.
+The rules for such a process, and what it may trust, are in Examples/ForeignWorkers.md.
 """
 
 from imagebus_worker.cache import Cache

@@ -1,4 +1,4 @@
-"""A worker that keeps bytes under keys: SDWebImage's own image cache."""
+"""A worker that stores bytes by key: SDWebImage's custom image cache."""
 
 from __future__ import annotations
 
@@ -13,72 +13,73 @@ from imagebus_worker.report import Report
 from imagebus_worker.turns import Turns
 from imagebus_worker.validity import are_same, is_later, key_of_validity, last_use, newest, renewed
 
-DISK = 1  # of tiers: what another program keeps counts as a disk
+DISK = 1  # as a tier, an external cache counts as a disk
 
 
 class Cache:
-    """What an author derives from. `credit` calls run at a time, each on a thread of its own. Keys
-    are texts of at most 12,289 bytes that differ between caches of one pool; what is kept under one
-    is opaque. What raises is a failure: a miss, for a load."""
+    """The base class of caches. `credit` calls run at a time, each in its own thread. Keys are
+    texts of at most 12,289 bytes that differ between caches of one pool; values are opaque. An
+    exception is a failure: a miss, for a load."""
 
     credit = 16
     answers_at_once = True
-    """A call that nobody waits for is over at once; its thread may end when it will."""
+    """A cancelled call ends at once; its thread may finish at any time."""
 
     def __init__(self) -> None:
         self._turns = Turns()
 
     def get(self, key: str) -> bytes | bytearray | memoryview | None:
-        """What `put` was given last, or nothing."""
+        """Returns the latest value passed to `put`, or `None`."""
         raise NotImplementedError
 
     def put(self, key: str, data: bytes, expires: float | None) -> bool | None:
-        """Keeps it, in place of what was there, as long as it likes. `expires`: seconds since 1970
-        from which on the origin permits no use. `False`: it is not kept, nor what was there."""
+        """Stores the value, in place of any previous one, for any time. `expires`: seconds since
+        1970 after which the origin permits no use. Returns `False` if neither it nor the previous
+        value is stored."""
         raise NotImplementedError
 
     def remove(self, key: str) -> None:
-        """Once this returns, `get` does not find it."""
+        """Removes the value: once this returns, `get` doesn't find it."""
         raise NotImplementedError
 
     def contains(self, key: str) -> bool:
         return self.get(key) is not None
 
     def clear(self) -> None:
-        """The same of all keys."""
+        """Removes all values."""
         raise NotImplementedError
 
     def keys(self) -> Iterable[str] | None:
-        """All keys, where it can say them: then entries can be removed by URL, prefix, tag and
-        age. Keys that come and go meanwhile may be among them or not. Not called if `scan` lists
+        """All keys, if the cache can list them: entries can then be removed by URL, prefix, tag and
+        age. Keys added or removed meanwhile may be included or not. Not called if `scan` lists
         them."""
         return None
 
     def scan(self, after: int) -> tuple[Iterable[str], int] | None:
-        """Some keys, about a thousand, and where to go on (below 2^64; 0: these were the last
-        ones). `after` is 0 at first, then what the call before returned, maybe to another process
-        of the pool. A cache with many entries implements this instead of `keys`: others are
-        served between the calls."""
+        """Some keys, about a thousand, and where to continue (below 2^64; 0: these were the last
+        ones). `after` is 0 at first, then the value that the previous call returned, possibly in
+        another process of the pool. A cache with many entries implements this instead of `keys`:
+        other requests are served between the calls."""
         return None
 
     def count(self) -> int | None:
-        """About how many keys there are; operators are told how far a removal is."""
+        """The approximate number of keys, used to report the progress of a removal to operators."""
         return None
 
     def peek(self, keys: list[str], length: int) -> list[tuple[bytes, int] | None]:
-        """The first `length` bytes of what is under each key, and how many there are in all. By
-        `get`, unless an author knows a faster way."""
+        """The first `length` bytes of the value of each key, and its size. Implemented with `get`,
+        unless the author has a faster way."""
         found = [self.get(key) for key in keys]
         return [data and (bytes(data[:length]), len(data)) or None for data in found]
 
     def remove_many(self, keys: list[str]) -> None:
-        """`remove` of each, unless an author knows a faster way."""
+        """Calls `remove` for each key, unless the author has a faster way."""
         for key in keys:
             self.remove(key)
 
     def extend(self, key: str, expires: float | None) -> None:
-        """The origin has confirmed what is under the key: `expires` is in place of that of `put`
-        from now on. It must not bring back what is gone."""
+        """The origin has confirmed the value: from now on `expires` replaces that of `put`. Must
+        not restore a removed value."""
 
     # ---- For the session
 
@@ -117,7 +118,7 @@ class Cache:
         body = inputs.read(store.source)
         expires = store.expires / 1000 if store.HasField("expires") else None
         with self._turns.of(store.key, report.check):
-            report.check()  # what was removed meanwhile stays away
+            report.check()  # a value removed meanwhile must not be restored
             is_kept = self.put(store.key, pack(store.metadata, body), expires)
         if is_kept is False:
             stored = pb.StoreReport(skipped="the cache did not store the entry")
@@ -135,7 +136,7 @@ class Cache:
             return _tiers(True)
         if entry.action == pb.ENTRY_ACTION_RENEW:
             with self._turns.of(entry.key, report.check):
-                report.check()  # what was removed meanwhile is not confirmed
+                report.check()  # a value removed meanwhile isn't confirmed
                 return _tiers(self._renew(entry.key, entry.renewal))
         if entry.action == pb.ENTRY_ACTION_REMOVE_SELECTED:
             with self._turns.of_all(report.check):
@@ -144,7 +145,7 @@ class Cache:
         raise ImagebusError(pb.ERROR_CODE_NOT_SUPPORTED, sentence)
 
     def _records(self, key: str) -> tuple[Record | None, Record | None]:
-        """Of an entry, and of what confirms it; at least their metadata."""
+        """The records of an entry and of its confirmation; at least their metadata."""
         keys = [key, key_of_validity(key)]
         entry, confirmation = (
             data and record_of(self, name, *data) for name, data in zip(keys, self.peek(keys, PEEK))
@@ -158,7 +159,8 @@ class Cache:
         return pb.Outcome(validity=newest(entry, confirmation))
 
     def _renew(self, key: str, renewal: pb.Validity) -> bool:
-        """Whether there is an entry of those bytes. A later word of their origin stays."""
+        """Records a confirmation. Returns whether there is an entry with those bytes. A later
+        confirmation is kept."""
         entry, known = self._records(key)
         if entry is None or not are_same(entry.metadata, renewal):
             return False

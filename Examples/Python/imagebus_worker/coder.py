@@ -24,9 +24,9 @@ MISMATCH = "the number of pixels from the coder does not match its header"
 
 @dataclass
 class Header:
-    """What the first bytes of a file say: the sizes in pixels as they lie, and how many bands there
-    are (1 grey, 2 with alpha, 3 RGB, 4 with alpha, which is not multiplied). Of an animation also
-    how long each of its frames is shown, in microseconds, and how often all (0: without end)."""
+    """The properties of a file from its first bytes: the stored size in pixels, and the number of
+    bands (1 gray, 2 with alpha, 3 RGB, 4 with straight alpha). For an animation also the duration
+    of each frame in microseconds, and the number of loops (0: endless)."""
 
     width: int
     height: int
@@ -36,43 +36,43 @@ class Header:
 
     @property
     def frames(self) -> int:
-        """How many there are; an image that is none of several has one."""
+        """The number of frames, 1 for a still image."""
         return max(1, len(self.durations))
 
 
 class Coder:
-    """What an author derives from: decodes images of one format, of 8 bits and no orientation. One
-    image at a time; a function that heeds no cancel ends the process."""
+    """The base class of decoders: decodes images of one format with 8 bits per sample and no
+    orientation. One image at a time; a function that ignores a cancel ends the process."""
 
     format = "undefined"
-    """Its name, as `formats-in` of the pool says it. What no signature of Imagebus tells is
-    `undefined`; then `recognises` says of what is its own."""
+    """The name of the format, as in `formats-in` of the pool. A format without a signature known to
+    Imagebus is `undefined`; `recognises` then identifies its files."""
     credit = 1
     answers_at_once = False
 
     def recognises(self, data: memoryview) -> bool:
-        """Whether the bytes are of its format, by their signature. Otherwise the next pool is asked
-        that is granted them."""
+        """Whether the bytes are of this format, judging by their signature. If not, the next pool
+        with a grant for them is tried."""
         return True
 
     def header(self, data: memoryview) -> Header:
-        """Raises `ValueError` for what is no such image."""
+        """Parses the header. Raises `ValueError` if it isn't an image of this format."""
         raise NotImplementedError
 
     def pixels(self, data: memoryview, header: Header, report: Report) -> bytes | bytearray:
-        """Rows from top to bottom, without gaps. Raises `ValueError` for a corrupt image. Called
-        for images within the limits of the stack alone. Of an animation its first frame."""
+        """Rows from top to bottom, without padding. Raises `ValueError` for a corrupt image. Only
+        called for images within the stack's limits. Returns the first frame of an animation."""
         raise NotImplementedError
 
     def frame(
         self, data: memoryview, header: Header, number: int, report: Report
     ) -> bytes | bytearray:
-        """One frame of an animation, from 0 on, as it is shown: all of its rows."""
+        """One frame of an animation, from 0 on, fully composed."""
         raise NotImplementedError
 
     def arrived(self, data: memoryview, header: Header, report: Report) -> bytes | bytearray | None:
-        """All rows of an image of which only the first bytes are there; `None` where there is
-        nothing to see yet. What is missing is no error."""
+        """All rows of an image of which only the first bytes have arrived; `None` if nothing can be
+        shown yet. Missing bytes aren't an error."""
         return None
 
     # ---- For the session
@@ -145,12 +145,12 @@ class Coder:
         )
         decoded = pb.DecodedImage(info=info)
         if decode.facts.kinds:
-            decoded.facts.SetInParent()  # nothing is known of what was asked for
+            decoded.facts.SetInParent()  # none of the requested properties is known
         return pb.Outcome(decoded=decoded)
 
 
 def frames_of(decode: pb.Decode, header: Header) -> range:
-    """Which frames are wanted."""
+    """The requested frames."""
     if decode.all_frames:
         return range(header.frames)
     if decode.frame >= header.frames:
@@ -159,7 +159,7 @@ def frames_of(decode: pb.Decode, header: Header) -> range:
 
 
 def with_alpha(pixels: bytes | bytearray, bands: int) -> bytes | bytearray:
-    """Red, green, blue and alpha of each pixel, as the protocol wants frames of an animation."""
+    """Red, green, blue and alpha of each pixel, as the protocol requires for animation frames."""
     if bands == 4:
         return pixels
     made = bytearray(b"\xff") * (len(pixels) // bands * 4)
@@ -171,7 +171,7 @@ def with_alpha(pixels: bytes | bytearray, bands: int) -> bytes | bytearray:
 
 
 def layout_of(header: Header, frames: int) -> pb.PixelLayout:
-    """Rows without gaps; of several frames one behind the other, with alpha."""
+    """Rows without padding; several frames one after the other, with alpha."""
     bands = header.bands if frames == 1 else 4
     plane = pb.PixelPlane(
         bands=BANDS[bands],
@@ -189,7 +189,7 @@ def layout_of(header: Header, frames: int) -> pb.PixelLayout:
 
 
 def check(header: Header, decode: pb.Decode) -> None:
-    """Before any pixel is made."""
+    """Checks the limits before any pixel is decoded."""
     if header.bands not in BANDS or header.width < 1 or header.height < 1:
         raise ValueError("invalid header")
     limits, area = decode.limits, header.width * header.height

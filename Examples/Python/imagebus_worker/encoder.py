@@ -11,20 +11,20 @@ from imagebus_worker.transformer import pixels_of
 
 
 class Encoder:
-    """What an author derives from: makes files of one format of pixels. One image at a time; a
-    function that heeds no cancel ends the process."""
+    """The base class of encoders: encodes pixels to files of one format. One image at a time; a
+    function that ignores a cancel ends the process."""
 
     format = ""
-    """Its name, as `formats-out` of the pool says it."""
+    """The name of the format, as in `formats-out` of the pool."""
     credit = 1
     answers_at_once = False
 
     def encode(
         self, pixels: Pixels, quality: int | None, report: Report
     ) -> bytes | bytearray | memoryview:
-        """The whole file. `pixels` has 1 to 4 samples of 8 bits (grey, grey with alpha, RGB, RGB
-        with alpha, which is not multiplied), and may not be kept. `quality` is 0 to 100, or None
-        where the request does not say it. Raises `ValueError` for what the format cannot hold."""
+        """Returns the whole file. `pixels` has 1 to 4 samples of 8 bits (gray, gray with alpha,
+        RGB, RGB with straight alpha), and may not be kept. `quality` is 0 to 100, or None if the
+        request doesn't set it. Raises `ValueError` for an image that the format can't represent."""
         raise NotImplementedError
 
     # ---- For the session

@@ -1,4 +1,4 @@
-"""What the session needs to know of the work of an author."""
+"""The interface between the session and a plug-in."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from imagebus_worker.report import Report
 
 
 class Extension(Protocol):
-    """One kind of work. `credit` jobs run at a time, each on a thread of its own."""
+    """One kind of work. `credit` jobs run at a time, each in its own thread."""
 
     credit: int
     answers_at_once: bool
-    """Whether a job that nobody wants is over at once, and its thread may end when it will. Else a
-    function that heeds no cancel ends the process."""
+    """Whether a cancelled job ends at once, while its thread may finish at any time. Otherwise a
+    function that ignores a cancel ends the process."""
 
     @property
     def capabilities(self) -> pb.Capabilities: ...
 
     def bytes_max(self, job: pb.Job) -> int:
-        """Bytes of its result at most."""
+        """The maximum size of its result in bytes."""
         ...
 
     def perform(
         self, job: pb.Job, report: Report, inputs: Inputs
     ) -> tuple[pb.Outcome, memoryview | None]:
-        """The outcome of a job without the reference to its bytes, and these, where it has any."""
+        """Performs a job. Returns its outcome without the reference to its bytes, and the bytes, if
+        any."""
         ...
 
     def refer(self, outcome: pb.Outcome, reference: pb.Reference) -> None:
-        """Puts the bytes into the outcome."""
+        """Sets the reference to the bytes in the outcome."""
         ...

@@ -1,4 +1,4 @@
-"""How the work of an author fails, and what the caller gets of it."""
+"""Failures of a plug-in, and how they are reported to the caller."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ log = logging.getLogger("imagebus.worker")
 
 
 class Failure(Exception):
-    """A failure in a domain of the author's own: the caller gets domain, code and sentence as they
-    are. `blocks`: the URL is not asked again for a while."""
+    """A failure in the author's own domain: the caller gets domain, code and message unchanged.
+    `blocks`: the URL isn't requested again for a while."""
 
     def __init__(self, domain: str, code: int, message: str, blocks: bool = False) -> None:
         if not domain or len(domain.encode()) > DOMAIN_MAX or "\0" in domain:
@@ -28,12 +28,12 @@ class Failure(Exception):
 
 
 class Cancelled(Exception):
-    """Nobody wants the work any more. `Report` raises it; an author lets it through."""
+    """The work was cancelled. Raised by `Report`; the author must not catch it."""
 
 
 def error_of(failure: BaseException) -> pb.Error:
-    """What the coordinator is told. Of what the author did not foresee the caller learns the type;
-    the rest is in the log of the worker."""
+    """The error reported to the coordinator. For an unexpected exception the caller only gets its
+    type; the rest is in the worker's log."""
     if isinstance(failure, Failure):
         named = pb.ForeignFailure(domain=failure.domain, code=failure.code, blocks=failure.blocks)
         code = pb.ERROR_CODE_FOREIGN_FAILURE
@@ -54,5 +54,5 @@ def error_of(failure: BaseException) -> pb.Error:
 
 
 def cut(text: str, most: int = MESSAGE_MAX) -> str:
-    """As many bytes of a text as a message carries."""
+    """Truncates a text to the bytes that a message permits."""
     return text.replace("\0", " ").encode(errors="replace")[:most].decode(errors="ignore")

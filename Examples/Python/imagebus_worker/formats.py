@@ -1,4 +1,4 @@
-"""What bytes look like by their first ones: by that a pool of decoders is chosen."""
+"""Detection of formats by their first bytes, which selects a pool of decoders."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIGNATURES: tuple[tuple[int, bytes, int], ...] = (
 
 
 def format_of(data: bytes | memoryview) -> int | None:
-    """`None`: whoever decodes all formats finds out."""
+    """The format, or `None`: a worker that decodes all formats then determines it."""
     for offset, mark, format in SIGNATURES:
         if bytes(data[offset : offset + len(mark)]) == mark:
             return format

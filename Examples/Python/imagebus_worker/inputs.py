@@ -1,4 +1,4 @@
-"""Bytes of the stage before, read in place out of its shared memory (PROTOCOL §10)."""
+"""Bytes of the previous stage, read in place from its shared memory (PROTOCOL §10)."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ KINDS = {
 
 
 class Inputs:
-    """`arenas` is the folder in which each pool has one for its segments."""
+    """`arenas` is the folder with the segments of each pool."""
 
     def __init__(self, arenas: Path) -> None:
         self._arenas = arenas
 
     def view(self, reference: pb.Reference) -> memoryview:
-        """The bytes of a reference, which stay as they are until the job has its outcome. Raises
-        `StaleError` where they are not there any more, and `PermissionError` where they lie
-        outside of their segment."""
+        """The bytes of a reference, which stay unchanged until the job has its outcome. Raises
+        `StaleError` if they no longer exist, and `PermissionError` if they are outside of their
+        segment."""
         with self._opened(reference) as (file, size):
             if reference.length == 0:
                 raise StaleError(f"block {reference.block} is empty")
@@ -37,7 +37,7 @@ class Inputs:
         return memoryview(mapping)[reference.offset : reference.offset + reference.length]
 
     def read(self, reference: pb.Reference) -> bytes:
-        """A copy of the bytes, for whoever keeps them. Raises as `view` does."""
+        """A copy of the bytes, to be kept longer. Raises the same errors as `view`."""
         with self._opened(reference) as (file, _):
             data = os.pread(file, reference.length, reference.offset)
         if len(data) != reference.length:
@@ -46,7 +46,7 @@ class Inputs:
 
     @contextmanager
     def _opened(self, reference: pb.Reference) -> Iterator[tuple[int, int]]:
-        """The file of a segment and its size, where the reference lies in it."""
+        """The file of a segment and its size, if the reference is inside it."""
         producer = reference.producer
         folder = self._arenas / (producer.pool or KINDS[producer.kind])
         file = open_segment(folder, f"{producer.incarnation.hex()}.{reference.segment}")

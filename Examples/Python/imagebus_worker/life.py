@@ -1,4 +1,4 @@
-"""What a process tells the `serve` that started it (PROTOCOL §10.3)."""
+"""Heartbeats of a process to the `serve` that started it (PROTOCOL §10.3)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import asyncio
 import os
 from collections.abc import Callable
 
-EVERY = 1.0  # seconds; without a sign for five the process is killed
+EVERY = 1.0  # seconds; after five without a heartbeat the process is killed
 
 
 class Life:
-    """Lines on a descriptor. `on_end` is called when nobody reads them any more."""
+    """Lines on a descriptor. `on_end` is called when its reader has closed it."""
 
     def __init__(self, descriptor: int, incarnation: bytes, on_end: Callable[[], None]) -> None:
         self._descriptor, self._name, self._on_end = descriptor, incarnation.hex(), on_end

@@ -1,4 +1,4 @@
-"""A worker that obtains the bytes of URLs: SDWebImage's loader."""
+"""A worker that loads the bytes of URLs: SDWebImage's loader."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from imagebus_worker.formats import format_of
 from imagebus_worker.inputs import Inputs
 from imagebus_worker.report import Report
 
-ORIGIN_TEXT_MAX = 1024  # bytes of each text that an origin says (PROTOCOL §7)
+ORIGIN_TEXT_MAX = 1024  # bytes of each text from an origin (PROTOCOL §7)
 
 
 @dataclass
 class Loaded:
-    """Bytes, with what an HTTP origin would say of them. By `etag` they are known again: a load
-    that asks whether they are still the same is then answered without them."""
+    """Bytes, with the metadata that an HTTP origin would send. `etag` identifies them: a
+    conditional load with that tag is answered without the bytes."""
 
     data: bytes | bytearray | memoryview
     content_type: str | None = None
@@ -29,17 +29,18 @@ class Loaded:
 
 
 class Loader:
-    """What an author derives from. `credit` loads run at a time, each on a thread of its own."""
+    """The base class of loaders. `credit` loads run at a time, each in its own thread."""
 
     schemes: Sequence[str] = ()
     credit = 8
     answers_at_once = True
-    """A load that nobody wants is over at once; its thread may end when it will."""
+    """A cancelled load ends at once; its thread may finish at any time."""
 
     def load(
         self, url: str, headers: Sequence[tuple[str, str]], report: Report
     ) -> bytes | bytearray | memoryview | Loaded:
-        """The bytes of an image. Raises `Failure` in a domain of its own, or `ImagebusError`."""
+        """Returns the bytes of an image. Raises `Failure` in a domain of its own, or
+        `ImagebusError`."""
         raise NotImplementedError
 
     # ---- For the session

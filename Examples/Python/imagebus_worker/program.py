@@ -1,4 +1,4 @@
-"""The process of a worker: how it is started, and how it ends."""
+"""The process of a worker: how it starts and ends."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from imagebus_worker.life import Life
 from imagebus_worker.session import Worker
 
 RUNTIME_DIR, POOL = "IMAGEBUS_RUNTIME_DIR", "IMAGEBUS_POOL"
-RESTARTS, LIFE = "IMAGEBUS_RESTARTS", "IMAGEBUS_LIFE_FD"  # where `serve` started it
+RESTARTS, LIFE = "IMAGEBUS_RESTARTS", "IMAGEBUS_LIFE_FD"  # set by `serve` if it starts the process
 
 
 def run(extension: Extension, arguments: list[str] | None = None) -> None:
-    """Works until it is told to end, and ends the process. Where `imagebus serve` starts it, the
-    environment says for whom: IMAGEBUS_RUNTIME_DIR and IMAGEBUS_POOL."""
+    """Works until told to stop, then exits the process. If `imagebus serve` starts it, the
+    environment has the stack and the pool: IMAGEBUS_RUNTIME_DIR and IMAGEBUS_POOL."""
     parser = argparse.ArgumentParser(description=(type(extension).__doc__ or "").split("\n")[0])
     parser.add_argument("--runtime-dir", type=Path, default=os.environ.get(RUNTIME_DIR))
     parser.add_argument("--pool", default=os.environ.get(POOL))
@@ -29,7 +29,7 @@ def run(extension: Extension, arguments: list[str] | None = None) -> None:
         parser.error("--runtime-dir and --pool are required")
     logging.basicConfig(format="%(name)s: %(message)s", level=logging.INFO)
     status = asyncio.run(_work(extension, Path(options.runtime_dir), options.pool))
-    # A thread that heeds no cancel does not keep the process.
+    # A thread that ignores a cancel must not keep the process alive.
     logging.shutdown()
     sys.stdout.flush()
     os._exit(status)

@@ -1,4 +1,4 @@
-"""What is kept under one key: the bytes of an image, and what the stack knows of them."""
+"""The value stored under a key: the bytes of an image, and the stack's metadata."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 
 import imagebus_pb2 as pb
 
-HEAD = struct.Struct("<4sIQ16s")  # mark, bytes of the metadata, milliseconds since 1970, digest
+HEAD = struct.Struct("<4sIQ16s")  # magic, metadata size, milliseconds since 1970, digest
 MARK = b"IBC1"
 
 
@@ -29,15 +29,16 @@ def pack(metadata: pb.Metadata, body: bytes) -> bytes:
 
 
 def digest(facts: bytes | memoryview, body: bytes | memoryview) -> bytes:
-    """Tells bytes that a store has damaged, or has only a part of; no secret is needed for it."""
+    """Detects bytes that a store has damaged or truncated; it isn't a protection against
+    forgery."""
     made = hashlib.blake2b(facts, digest_size=16)
     made.update(body)
     return made.digest()
 
 
 def unpack_head(data: bytes, size: int) -> Record | None:
-    """The same of the first bytes of `size`: without a body, and without a look at the digest,
-    unless these are all. `None` also if they do not have the whole metadata."""
+    """Like `unpack`, for the first bytes of `size`: without the body, and without verifying the
+    digest unless these are all bytes. Also `None` if the metadata is incomplete."""
     if len(data) == size:
         return unpack(data)
     if len(data) < HEAD.size:
@@ -53,7 +54,8 @@ def unpack_head(data: bytes, size: int) -> Record | None:
 
 
 def unpack(data: bytes | bytearray | memoryview) -> Record | None:
-    """`None` for what no stack of this version has put there, or not as it is."""
+    """Parses a record. `None` if it wasn't stored by a stack of this version, or was changed
+    since."""
     view = memoryview(data).cast("B")
     if len(view) < HEAD.size:
         return None

@@ -1,4 +1,4 @@
-"""Removes the entries of a selection, in steps where the author can list keys so."""
+"""Removes the entries of a selection, in steps if the author can list keys that way."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from imagebus_worker.cache import Cache
 
 STEP = 0.1  # seconds after which a step ends
-BATCH = 256  # keys that are looked at together
+BATCH = 256  # keys that are checked together
 PEEK = 4096  # bytes of an entry that are read first
 
 
 def remove_selected(
     cache: Cache, entry: pb.Entry, check: Callable[[], None]
 ) -> pb.EntryPage:
-    """All of it, or a step: then `next` says where the next one begins."""
+    """Removes everything, or performs one step: then `next` is where the next one starts."""
     page = pb.EntryPage(memory=pb.EntryCount(), disk=pb.EntryCount())
     after, end = entry.after, time.monotonic() + STEP
     while True:
@@ -75,7 +75,7 @@ def _meant(
     entries: set[str],
     page: pb.EntryPage,
 ) -> Iterator[str]:
-    """The texts of what goes; what only confirms an entry goes by its text alone."""
+    """The keys to remove; a confirmation is removed by its key alone."""
     meant = [text for text in texts if means(selection, text)]
     if not asks_record(selection):
         page.disk.entries += sum(text in entries for text in meant)
@@ -86,7 +86,7 @@ def _meant(
         if data is None:
             continue
         record = record_of(cache, text, *data)
-        # What cannot be read is gone at the next look in any case.
+        # An unreadable record would be a miss anyway.
         if record is None or means_record(selection, record):
             page.disk.entries += 1
             page.disk.bytes += data[1]
@@ -94,7 +94,7 @@ def _meant(
 
 
 def record_of(cache: Cache, key: str, data: bytes, size: int) -> Record | None:
-    """What is kept under a key whose first bytes are known; at least its metadata."""
+    """The record under a key whose first bytes are known; at least its metadata."""
     record = unpack_head(data, size)
     if record is not None or len(data) == size:
         return record

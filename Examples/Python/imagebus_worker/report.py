@@ -1,4 +1,4 @@
-"""What the function of an author says while it works, and what it is told."""
+"""Progress reports of a plug-in's function, and notifications to it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 from imagebus_worker.failure import Cancelled
 
-PAUSE = 0.02  # seconds between two messages about progress
+PAUSE = 0.02  # seconds between two progress messages
 COUNT_MAX = (1 << 64) - 1
 
 
 class Report:
-    """Called from the thread of the function. `tell` passes a message on to the session."""
+    """Called from the function's thread. `tell` passes a message on to the session."""
 
     def __init__(
         self,
@@ -23,7 +23,7 @@ class Report:
         show: Callable[[bytes], object],
     ) -> None:
         self.bytes_max = bytes_max
-        """Bytes of the result at most."""
+        """`bytes_max`: the maximum size of the result."""
         self._tell, self._show = tell, show
         self._cancelled = threading.Event()
         self._deadline = time.monotonic() + seconds
@@ -36,21 +36,21 @@ class Report:
 
     @property
     def seconds_left(self) -> float:
-        """Until nobody waits any more."""
+        """Seconds until the deadline."""
         return max(0.0, self._deadline - time.monotonic())
 
     def check(self) -> None:
-        """Raises `Cancelled` where nobody wants the work any more. Call it often."""
+        """Raises `Cancelled` if the work was cancelled. Call it often."""
         if self.is_cancelled:
             raise Cancelled
 
     def wait_until_cancelled(self, seconds: float) -> None:
-        """Waits, at most so long, for whoever waits for something else in turns."""
+        """Waits for a cancel, up to a time, for callers that poll for something else."""
         if self._cancelled.wait(seconds):
             raise Cancelled
 
     def __call__(self, received: int, expected: int = 0) -> None:
-        """How far it is, in whatever unit; 0 expected: not known. Raises `Cancelled`."""
+        """Reports progress in any unit; 0 expected: unknown. Raises `Cancelled`."""
         self.check()
         if not 0 <= received <= COUNT_MAX or not 0 <= expected <= COUNT_MAX:
             raise ValueError("progress must be two 64-bit numbers")
@@ -60,8 +60,8 @@ class Report:
             self._tell(received, expected)
 
     def preview(self, data: bytes) -> None:
-        """A whole image that stands in for the one to come, where somebody shows such meanwhile:
-        each with more bytes than the one before. Raises `Cancelled`."""
+        """Sends a complete image that stands in for the final one, if previews are requested: each
+        with more bytes than the previous one. Raises `Cancelled`."""
         self.check()
         if self.wants_preview and 0 < len(data) <= self.bytes_max:
             self._show(bytes(data))

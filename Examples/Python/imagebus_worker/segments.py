@@ -1,8 +1,8 @@
-"""The segments of this process: bytes that others read out of shared memory (PROTOCOL §10).
+"""The segments of this process: bytes that others read from shared memory (PROTOCOL §10).
 
 Each holds one block, is written once, and is unlinked when its block was released. A segment is
-locked as long as its process lives, so that the next process of the pool knows what one left that
-was killed.
+locked as long as its process lives, so that the next process of the pool recognizes segments left
+by a killed one.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 
 import imagebus_pb2 as pb
 
-HEADER = 64  # bytes before a payload; the first eight are the id of its block
+HEADER = 64  # bytes before a payload; the first eight are the ID of its block
 NAME = re.compile(r"[0-9a-f]{32}\.[0-9]{1,20}")
-SWEPT_MAX = 65_536  # names that are looked at
+SWEPT_MAX = 65_536  # names that are checked
 
 
 def arena_folder(runtime_dir: Path, pool: str) -> Path:
@@ -30,13 +30,13 @@ def arena_folder(runtime_dir: Path, pool: str) -> Path:
 
 
 class Segments:
-    """Called from any thread."""
+    """May be called from any thread."""
 
     def __init__(self, folder: Path, incarnation: bytes) -> None:
         self._folder = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._incarnation = incarnation.hex()
         self._lock = threading.Lock()
-        self._folder_lock = threading.Lock()  # what one thread unlocks is unlocked for all
+        self._folder_lock = threading.Lock()  # an unlock by one thread unlocks for all
         self._last = 0
         self._files: dict[int, tuple[int, int]] = {}  # block: number of its segment, descriptor
 
@@ -46,7 +46,7 @@ class Segments:
         os.close(self._folder)
 
     def put(self, data: bytes | bytearray | memoryview) -> tuple[pb.Segments, pb.Reference]:
-        """Copies at least one byte. Raises `OSError` where there is no space."""
+        """Copies at least one byte. Raises `OSError` if there is no space."""
         view = memoryview(data).cast("B")
         with self._lock:
             self._last += 1
@@ -56,7 +56,7 @@ class Segments:
         with self._lock:
             self._files[block] = (number, file)
         try:
-            os.posix_fallocate(file, 0, size)  # so that no reader meets a page that is not there
+            os.posix_fallocate(file, 0, size)  # so that readers never access a missing page
             written = 0
             while written < len(view):
                 written += os.pwrite(file, view[written:], HEADER + written)
@@ -69,7 +69,7 @@ class Segments:
         return pb.Segments(segments=[announced]), pb.Reference(length=len(view), **place)
 
     def hand_out_again(self, reference: pb.Reference) -> pb.Reference:
-        """The same bytes under an id of their own: the block before was released."""
+        """The same bytes under a new ID: the previous block was released."""
         with self._lock:
             number, file = self._files.pop(reference.block)
             self._last += 1
@@ -81,7 +81,7 @@ class Segments:
         return again
 
     def release(self, blocks: list[int]) -> pb.Segments:
-        """Unlinks what nobody reads any more; unknown ids are ignored."""
+        """Unlinks released blocks; unknown IDs are ignored."""
         closed = pb.Segments()
         for block in blocks:
             with self._lock:
@@ -103,9 +103,9 @@ class Segments:
         return not self._files
 
     def sweep(self) -> int:
-        """Removes what processes of this user left that have ended; how many segments."""
+        """Removes segments of dead processes of this user. Returns their number."""
         swept = 0
-        fcntl.flock(self._folder, fcntl.LOCK_EX)  # nobody is between making and locking one
+        fcntl.flock(self._folder, fcntl.LOCK_EX)  # no process is between creating and locking one
         try:
             with os.scandir(self._folder) as entries:
                 names = [entry.name for entry, _ in zip(entries, range(SWEPT_MAX))]
@@ -136,7 +136,7 @@ class Segments:
             fcntl.flock(self._folder, fcntl.LOCK_SH)
             try:
                 file = os.open(name, flags, 0o640, dir_fd=self._folder)
-                os.fchmod(file, 0o640)  # whatever the umask is
+                os.fchmod(file, 0o640)  # independently of the umask
                 fcntl.flock(file, fcntl.LOCK_EX)
             finally:
                 fcntl.flock(self._folder, fcntl.LOCK_UN)

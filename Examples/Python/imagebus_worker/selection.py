@@ -1,4 +1,5 @@
-"""Which entries an operator means (SEMANTICS §5.7). At worst more: that costs a miss."""
+"""Which entries an operator selects (SEMANTICS §5.7). In doubt it selects more, at the cost of a
+miss."""
 
 from __future__ import annotations
 
@@ -7,17 +8,17 @@ import time
 import imagebus_pb2 as pb
 from imagebus_worker.records import Record
 
-CACHE_END, OWNER_START = "\x1f", "\x1e"  # of stored texts (SEMANTICS §4.7)
+CACHE_END, OWNER_START = "\x1f", "\x1e"  # of stored keys (SEMANTICS §4.7)
 
 
 def means_all(selection: pb.EntrySelection) -> bool:
-    """Whether it says no more than of which cache."""
+    """Whether it only selects by cache."""
     others = ("maybe_url", "maybe_prefix", "maybe_older_than", "maybe_tag")
     return all(selection.WhichOneof(other) is None for other in others)
 
 
 def means(selection: pb.EntrySelection, text: str) -> bool:
-    """As far as the stored text says it."""
+    """Whether a stored key matches, as far as the key alone determines it."""
     cache, _, key = text.rpartition(CACHE_END) if CACHE_END in text else ("", "", text)
     key = key.partition(OWNER_START)[0]
     if selection.WhichOneof("maybe_cache") and cache != selection.cache:
@@ -39,8 +40,8 @@ def means_record(selection: pb.EntrySelection, record: Record) -> bool:
 
 
 def is_of(url: str, key: str) -> bool:
-    """Whether a key is that of the URL, or of something that was made of it: with suffixes before
-    its extension (SEMANTICS §4.3)."""
+    """Whether a key is that of the URL, or of something made from it: with suffixes before its
+    extension (SEMANTICS §4.3)."""
     if key.endswith(")") and (place := key.rfind("-Vary(")) >= 0:
         key = key[:place]
     end = min((i for i in (url.find("?"), url.find("#")) if i >= 0), default=len(url))

@@ -1,4 +1,4 @@
-"""The session of a worker of a foreign pool (PROTOCOL §5 and §8.1 to §8.4)."""
+"""The session of a worker in an external pool (PROTOCOL §5 and §8.1 to §8.4)."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ RECEIVED: Kinds = {
     19: pb.Refused,
     22: pb.DownloadSettings,
 }
-GRACE = 0.4  # seconds until work that heeds no cancel ends the process; PROTOCOL §11 has 500 ms
-LAST_WORDS = 3.0  # seconds for the blocks of a worker that leaves (PROTOCOL §8.1)
-FORSAKEN_MAX = 16  # threads that heed no cancel
-SHOWN_AGAIN = (0.1, 5.0)  # seconds between the first two and any two looks at the same preview
-OK, BROKEN, REFUSED, TOO_OLD = 0, 70, 77, 78  # how the process ends
+GRACE = 0.4  # seconds until work that ignores a cancel ends the process; PROTOCOL §11 has 500 ms
+LAST_WORDS = 3.0  # seconds for the blocks of a departing worker (PROTOCOL §8.1)
+FORSAKEN_MAX = 16  # threads that ignore a cancel
+SHOWN_AGAIN = (0.1, 5.0)  # seconds between the first two and later repetitions of the same preview
+OK, BROKEN, REFUSED, TOO_OLD = 0, 70, 77, 78  # exit statuses
 NO_NEW_PRIVILEGES = 1  # of WorkerHello.sandbox
 log = logging.getLogger("imagebus.worker")
 
@@ -55,17 +55,17 @@ class Held:
     report: Report
     began: float
     end: asyncio.TimerHandle | None = None
-    progress: pb.Progress | None = None  # the last one
-    preview: pb.Reference | None = None  # what was handed out last
+    progress: pb.Progress | None = None  # the latest one
+    preview: pb.Reference | None = None  # the latest one handed out
     preview_format: int | None = None
-    newer: bytes | None = None  # what comes after it
+    newer: bytes | None = None  # the one after it
     pause: float = SHOWN_AGAIN[0]
     timers: list[asyncio.TimerHandle] = field(default_factory=list)
 
 
 class Worker:
-    """One process of a pool: takes jobs, has them done on threads, hands the bytes over. All but
-    the function of the author runs in one event loop."""
+    """One process of a pool: accepts jobs, runs them in threads, hands the bytes over. Everything
+    but the author's function runs in one event loop."""
 
     def __init__(
         self,
@@ -94,11 +94,11 @@ class Worker:
             pb.CancelJob: self._on_cancel,
             pb.Release: self._on_release,
             pb.Drain: lambda _: self._leave(pb.GOODBYE_REASON_DRAINED),
-            pb.DownloadSettings: lambda _: None,  # of our own downloads
+            pb.DownloadSettings: lambda _: None,  # concerns built-in downloads
         }
 
     async def work(self) -> int:
-        """Until it is drained, terminated or refused; the status of the process."""
+        """Runs until drained, terminated or refused; returns the exit status."""
         if swept := self._segments.sweep():
             log.info("removed %d segments of exited processes", swept)
         self._line = Line(
@@ -113,7 +113,7 @@ class Worker:
             self._segments.close()
 
     def terminate(self) -> None:
-        """Finishes what it has, and ends."""
+        """Finishes pending jobs, and ends."""
         self._leave(pb.GOODBYE_REASON_TERMINATED)
 
     # ---- The session
@@ -133,8 +133,8 @@ class Worker:
         self._line.send(hello, HELLO)
 
     def _secret(self) -> bytes:
-        """Read at every hello: the next `serve` writes others. There is none where each kind of
-        process is a user of its own."""
+        """Read at every hello, as the next `serve` writes a new one. There is none if each kind of
+        process runs as its own user."""
         try:
             with open(self._back / "secret", "rb") as file:
                 return file.read(64)
@@ -142,7 +142,7 @@ class Worker:
             return b""
 
     def _end_session(self) -> None:
-        """With a connection its jobs and blocks have ended."""
+        """Ends the jobs and blocks of the connection."""
         self._has_session = False
         for held in list(self._held.values()):
             self._forget(held)
@@ -169,7 +169,7 @@ class Worker:
             self._handlers[type(message)](message)
 
     def _misread(self, error: ImagebusError) -> None:
-        """What it does not understand it ignores, but for another version (PROTOCOL §4)."""
+        """Ignores messages that it doesn't understand, except for another version (PROTOCOL §4)."""
         log.error("%s", error)
         if error.code == pb.ERROR_CODE_VERSION_MISMATCH:
             self._end(TOO_OLD)
@@ -190,7 +190,7 @@ class Worker:
         self._look_whether_done()
 
     def _look_whether_done(self) -> None:
-        """The last outcome was sent, and its blocks were released or had their time."""
+        """Ends once the last outcome was sent, and its blocks were released or timed out."""
         if not self._is_leaving or self._held:
             return
         if self._segments.is_empty:
@@ -222,7 +222,7 @@ class Worker:
         threading.Thread(target=self._perform, args=(held,), daemon=True).start()
 
     def _perform(self, held: Held) -> None:
-        """On a thread of its own: the function of the author, and the copy into shared memory."""
+        """Runs in its own thread: the author's function, and the copy into shared memory."""
         opened = pb.Segments()
         reference = pb.Reference()
         try:
@@ -258,8 +258,8 @@ class Worker:
         self._line.send(outcome, OUTCOME)
 
     def _stop(self, held: Held, error: ImagebusError | Cancelled) -> None:
-        """Nobody wants it, or its time is over. A load is over at once; where the work cannot be
-        left alone, a worker that heeds no cancel ends."""
+        """Stops a job that was cancelled or timed out. A load ends at once; if the work can't be
+        abandoned, a worker that ignores the cancel exits."""
         if self._held.get(held.job.id) is not held:
             return
         held.report.cancel()
@@ -281,7 +281,7 @@ class Worker:
             self._end(BROKEN)
 
     def _forget(self, held: Held, is_over: bool = False) -> None:
-        """Nothing more is said of it. Where its function still runs, it is told."""
+        """Drops a job without a further message. If its function still runs, it is notified."""
         del self._held[held.job.id]
         for timer in [held.end, *held.timers]:
             if timer is not None:
@@ -323,8 +323,8 @@ class Worker:
             self._line.send(held.progress, PROGRESS)
 
     def _show(self, held: Held, data: bytes) -> None:
-        """One preview of a job is out at a time; of those that come meanwhile, the newest is
-        next."""
+        """Only one preview of a job is handed out at a time; of those produced meanwhile, the
+        latest is next."""
         if self._held.get(held.job.id) is not held or not held.job.wants_arrived:
             return
         if held.preview is not None:
@@ -357,7 +357,7 @@ class Worker:
             if held is None or self._held.get(held.job.id) is not held or held.newer is not None:
                 gone.append(block)
             else:
-                # Nobody may have had time for it.
+                # The recipient may have been too busy.
                 held.timers.append(self._loop.call_later(held.pause, self._again, held))
                 held.pause = min(2 * held.pause, SHOWN_AGAIN[1])
             if held is not None and held.newer is not None:

@@ -1,4 +1,4 @@
-"""A worker that does steps of its own: SDWebImage's transformer."""
+"""A worker that implements steps of its own: SDWebImage's transformer."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from imagebus_worker.report import Report
 
 
 class Input:
-    """Whose memory the pixels of a job are."""
+    """The owner of the memory with a job's pixels."""
 
     def __init__(self, data: memoryview) -> None:
         self.data = data
 
 
 class Transformer:
-    """What an author derives from: does steps that are named VENDOR.STEP. One image at a time; a
-    function that heeds no cancel ends the process."""
+    """The base class of transformers: implements steps named VENDOR.STEP. One image at a time; a
+    function that ignores a cancel ends the process."""
 
     steps: Sequence[str] = ()
-    """Their names, as `steps` of the pool says them."""
+    """Their names, as in `steps` of the pool."""
     credit = 1
     answers_at_once = False
 
     def transform(
         self, step: str, parameters: Mapping[str, str], pixels: Pixels, report: Report
     ) -> bytes | bytearray | memoryview:
-        """Pixels of the same size, as `pixels` has them: 1 to 4 samples of 8 bits each (grey, grey
-        with alpha, RGB, RGB with alpha), which need not be as many as before. `pixels` may not be
-        kept. Raises `ValueError` for parameters that say nothing, which the caller is told."""
+        """Returns pixels of the same size, in the form of `pixels`: 1 to 4 samples of 8 bits each
+        (gray, gray with alpha, RGB, RGB with alpha), possibly another number than before. `pixels`
+        may not be kept. Raises `ValueError` for invalid parameters, which is reported to the
+        caller."""
         raise NotImplementedError
 
     # ---- For the session
@@ -84,7 +85,7 @@ class Transformer:
 
 
 def pixels_of(work: pb.Transform, inputs: Inputs) -> Pixels:
-    """Those that a job names. What they are it says as well: nobody has read the header."""
+    """The pixels of a job's input, whose properties are in the job: the header was not read yet."""
     planes = work.layout.planes
     if len(planes) != 1 or work.layout.orientation > 1:
         sentence = "plug-ins require upright pixels in a single plane"

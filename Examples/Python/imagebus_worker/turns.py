@@ -1,4 +1,4 @@
-"""Who changes what a cache has under a key, one after the other."""
+"""Serializes changes of a cache's values by key."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from contextlib import contextmanager
 
 
 PAUSE = 0.1
-"""Seconds between two looks of one who waits."""
+"""Seconds between two checks of a waiting call."""
 
 
 class Turns:
-    """One writer of a key at a time, or one of all keys. So what was removed is not put back by
-    whoever began before. Whoever waits asks `check` now and then, and waits no more where that
-    raises."""
+    """One writer per key, or one for all keys, so that a removed value isn't restored by a write
+    that started before. A waiting call polls `check`, and stops waiting if that raises."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()

@@ -1,8 +1,8 @@
-"""What a cache knows of the freshness of its entries beside their own records (SEMANTICS §6.7).
+"""The freshness of entries, stored separately from their records (SEMANTICS §6.7).
 
-An entry is never written again when its origin has confirmed it: that could bring back what was
-removed meanwhile, or replace what is newer. The words of the origin are a small record under a key
-of their own, which counts only beside an entry of the same bytes.
+An entry is never rewritten when its origin confirms it: that could restore a removed entry, or
+replace a newer one. The confirmation is a small record under its own key, which applies only to an
+entry with the same bytes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import imagebus_pb2 as pb
 from imagebus_worker.records import Record
 
-END = "\x1d"  # of the key of what confirms an entry; no stored text has it
+END = "\x1d"  # suffix of the key of a confirmation; stored keys never contain it
 
 
 def key_of_validity(key: str) -> str:
@@ -22,7 +22,7 @@ def key_of_entry(key: str) -> str:
 
 
 def are_same(left: pb.Metadata | pb.Validity, right: pb.Metadata | pb.Validity) -> bool:
-    """Whether both are of the same bytes, as their origin identifies them."""
+    """Whether both refer to the same bytes, as their origin identifies them."""
     return all(
         left.HasField(field) == right.HasField(field)
         and getattr(left, field) == getattr(right, field)
@@ -31,12 +31,12 @@ def are_same(left: pb.Metadata | pb.Validity, right: pb.Metadata | pb.Validity) 
 
 
 def is_later(metadata: pb.Metadata, other: pb.Metadata | pb.Validity) -> bool:
-    """Whether its origin said so of the same bytes after it said the other."""
+    """Whether the origin stated it later than the other, about the same bytes."""
     return are_same(metadata, other) and metadata.caching.age.born > other.caching.age.born
 
 
 def renewed(metadata: pb.Metadata, renewal: pb.Validity) -> pb.Metadata:
-    """That of the same bytes with what their origin says now."""
+    """The validity of the same bytes, renewed by the origin's latest statement."""
     new = pb.Metadata()
     new.CopyFrom(metadata)
     new.caching.CopyFrom(renewal.caching)
@@ -44,7 +44,7 @@ def renewed(metadata: pb.Metadata, renewal: pb.Validity) -> pb.Metadata:
 
 
 def newest(record: Record, confirmation: Record | None) -> pb.Validity:
-    """What is known of an entry: the later one of two words of its origin counts."""
+    """The validity of an entry: the later of two statements of its origin."""
     metadata, known = record.metadata, record.metadata
     if confirmation is not None and is_later(confirmation.metadata, metadata):
         known = confirmation.metadata
@@ -58,7 +58,7 @@ def newest(record: Record, confirmation: Record | None) -> pb.Validity:
 
 
 def last_use(renewal: pb.Validity) -> float | None:
-    """Seconds since 1970 from which on the origin permits no use; `None`: it does not say."""
+    """Seconds since 1970 after which the origin permits no use; `None`: not stated."""
     if not renewal.HasField("expiry"):
         return None
     expiry = renewal.expiry
