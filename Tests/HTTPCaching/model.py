@@ -1,6 +1,6 @@
-"""A model of what RFC 9111 and RFC 5861 let a cache do with a response, written without a look at
-the gateway. Reads lines of JSON, each with what an origin said and what the gateway made of it, and
-prints those in which a cache behind the gateway may do more than one that asked the origin."""
+"""A model of the uses of a response that RFC 9111 and RFC 5861 permit to a cache, written
+independently of the gateway. Reads lines of JSON, each with an origin's response and the gateway's,
+and prints those for which a cache behind the gateway may do more than a cache at the origin."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ MOMENTS = [0, 1, 2, 5, 9, 10, 11, 30, 59, 60, 61, 299, 300, 3600, 86_400, 604_80
 
 
 def directives(field):
-    """Names in lower case with their values; quotes are heeded (RFC 9111 section 5.2)."""
+    """Names in lower case with their values; quotes are parsed (RFC 9111 §5.2)."""
     found, word, quoted = [], "", False
     for character in (field or "") + ",":
         if character == '"':
@@ -26,7 +26,7 @@ def directives(field):
 
 
 def seconds(text):
-    """RFC 9111 section 1.2.2; anything but a number counts as stale."""
+    """Parses delta-seconds (RFC 9111 §1.2.2); anything but a number counts as stale."""
     return min(int(text), 2**31) if text.isdigit() else 0
 
 
@@ -38,7 +38,7 @@ def moment(text):
 
 
 class Response:
-    """One response with its age at `now`."""
+    """A response with its age at `now`."""
 
     def __init__(self, control, age, expires_in, vary=""):
         said = directives(control)
@@ -73,7 +73,7 @@ class Response:
         return not (shared and self.has("private"))
 
     def may_use(self, shared, later, grace=None):
-        """Whether it is used `later` seconds from now without an answer of the origin: fresh, or
+        """Whether it may be used `later` seconds from now without asking the origin: fresh, or
         stale within the seconds of the directive `grace`."""
         if not self.may_store(shared) or self.has("no-cache"):
             return False

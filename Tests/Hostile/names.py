@@ -1,11 +1,11 @@
-"""A name server that changes its mind, and hosts at the addresses that it names.
+"""A name server that changes its answers, and hosts at the addresses in them.
 
     names.py IMAGE RESOLVER ZONE
 
-Runs in a network and a mount namespace of its own, as root of it. ZONE is JSON: for each name the
-answers to its lookups, one after another; the last one repeats. An answer is a list of addresses,
-empty where there is none, or null where the server says nothing. RESOLVER is the file that becomes
-/etc/resolv.conf. Each address of ZONE is one of this host's, but for those of 93.184.217.0/24.
+Runs as root of its own network and mount namespace. ZONE is JSON: for each name the answers to its
+lookups, one after another; the last one repeats. An answer is a list of addresses, empty if there
+is none, or null for no response. RESOLVER is the file that becomes /etc/resolv.conf. Each address
+in ZONE belongs to this host, except for those of 93.184.217.0/24.
 
 Prints `ready`, then `ADDRESS PORT` for each connection.
 """
@@ -57,7 +57,7 @@ def serve_names():
                 at += 1 + question[at]
             name = ".".join(labels)
             kind, = struct.unpack(">H", question[at + 1:at + 3])
-            # Any label before a known name is that name.
+            # Any label before a known name resolves like that name.
             known = name if name in ZONE else name.split(".", 1)[-1]
             count = seen[name, kind] = seen.get((name, kind), -1) + 1
             answers = ZONE.get(known, [[]])

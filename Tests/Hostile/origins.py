@@ -1,9 +1,9 @@
-"""Origins that misuse TLS, HTTP/1.1 and HTTP/2, each at a port of its own.
+"""Origins that misuse TLS, HTTP/1.1 and HTTP/2, each on its own port.
 
     origins.py CERTIFICATE KEY IMAGE
 
-Prints `NAME PORT` for each and then `ready`; runs until it is ended. IMAGE is the body of the
-answers that are whole. The frames are written by hand: no library sends what these send.
+Prints `NAME PORT` for each and then `ready`; runs until terminated. IMAGE is the body of complete
+responses. The frames are written by hand, as no library sends such frames.
 """
 
 import socket, ssl, struct, sys, threading, time
@@ -20,7 +20,7 @@ def frame(kind, flags, stream, payload=b""):
 
 
 def number(value, bits, first=0):
-    """An integer of HPACK (RFC 7541, section 5.1)."""
+    """An HPACK integer (RFC 7541 §5.1)."""
     most = (1 << bits) - 1
     if value < most:
         return bytes([first | value])
@@ -36,7 +36,7 @@ def text(value):
 
 
 def field(name, value, indexed=False):
-    """A field with a name of its own, which enters the dynamic table if `indexed`."""
+    """A header field with a literal name, which enters the dynamic table if `indexed`."""
     return bytes([0x40 if indexed else 0]) + text(name) + text(value)
 
 
@@ -45,7 +45,7 @@ def head(*fields, status=b"200", indexed=b""):
 
 
 def answer(stream, body=IMAGE, *fields):
-    """A whole answer."""
+    """A complete response."""
     parts = [body[at:at + 16384] for at in range(0, len(body), 16384)] or [b""]
     out = frame(HEADERS, END_HEADERS, stream, head((b"content-type", b"image/png"), *fields))
     for part in parts[:-1]:
@@ -54,7 +54,7 @@ def answer(stream, body=IMAGE, *fields):
 
 
 def forever(connection, block, pause=0):
-    """Sends a block until nobody takes it."""
+    """Sends a block until the connection is closed."""
     while True:
         connection.sendall(block)
         if pause:
@@ -81,14 +81,14 @@ OK = head((b"content-type", b"image/png"))
 
 
 def begun(stream):
-    """The head of an answer whose body follows."""
+    """The head of a response whose body follows."""
     return frame(HEADERS, END_HEADERS, stream, OK)
 
 
-# What each HTTP/2 origin sends when it is asked: a function of connection and stream.
+# The response of each HTTP/2 origin to a request: a function of connection and stream.
 
 def flood(*frames):
-    """The frames of a stream, over and over: some 64 KB at a time."""
+    """Repeats the frames of a stream: some 64 KB at a time."""
     def act(connection, stream):
         block = b"".join(f(stream) if callable(f) else f for f in frames)
         forever(connection, block * max(1, 65536 // len(block)))
@@ -129,7 +129,7 @@ def many_fields(stream):
 
 
 def cut(stream):
-    """Half a body, and then what ends the connection."""
+    """Half a body, followed by what ends the connection."""
     return begun(stream) + frame(DATA, 0, stream, IMAGE[:-2000]) + window(0, 2**31 - 1) * 2
 
 
@@ -206,7 +206,7 @@ HTTP2 = {
     "text": once(lambda stream: b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx" * 9),
 }
 
-# What they say before they are asked.
+# Data sent before a request.
 FIRST = {
     "no-streams": settings((3, 0)),
     "huge-windows": settings((4, 2**32 - 1)),
@@ -273,17 +273,17 @@ def mute(connection):
 
 
 def handshake_drip(connection):
-    """The beginning of a record that never ends."""
+    """The start of a record that never ends."""
     forever(connection, b"\x16\x03\x03\x3f\xff\x02\x00\x3f\xfb" + b"\x03", 1)
 
 
 def alerts(connection):
-    """Warnings that a handshake may have, over and over."""
+    """Warnings that are valid during a handshake, repeated."""
     forever(connection, b"\x15\x03\x03\x00\x02\x01\x5a" * 8192)
 
 
 def hello_requests(connection):
-    """Messages of TLS 1.2 that a client skips during a handshake."""
+    """TLS 1.2 messages that a client skips during a handshake."""
     read(connection)
     forever(connection, (b"\x16\x03\x03\x40\x00" + bytes(16384)) * 4)
 

@@ -2,9 +2,9 @@
 
     validate.py [LEVEL]
 
-One of its tests is mended here, and two are left out, where they ask for what the standard does
-not; the reasons are beside them. Its five seconds for an answer are more here, since machines may
-be busy. Everything else is as it comes from its authors.
+One of its tests is corrected here, and two are left out, where they deviate from the standard; the
+reasons are beside them. Its timeout of five seconds is longer here, since machines may be busy.
+Everything else is unchanged.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ LEFT_OUT = {
 
 
 class SizesThatAreNotEnlarged(Test_No_Size_Up):
-    """What the original does, except that it takes `!2000,3000` for a request to enlarge. The image
-    "must be as large as possible but not larger than the extracted region" (section 4.2), so that
-    the image comes as large as it is."""
+    """Like the original, except that the original takes `!2000,3000` for a request to enlarge. The
+    image "must be as large as possible but not larger than the extracted region" (section 4.2), so
+    it is returned at its own size."""
 
     def run(self, result: ImageAPI) -> ImageAPI:
         side = random.randint(1100, 2000)
@@ -53,7 +53,7 @@ class SizesThatAreNotEnlarged(Test_No_Size_Up):
 
 
 class QualityGray(BaseTest):
-    """`gray`, all of whose pixels are."""
+    """Accepts a `gray` image, as all pixels must be gray."""
 
     label, level, category, versions = "Gray quality", 2, 5, [VERSION]
 
@@ -65,14 +65,14 @@ class QualityGray(BaseTest):
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """An origin that says nothing."""
+    """Discards all output."""
 
     def log_message(self, *_: object) -> None:
         pass
 
 
 def squares(info: ValidationInfo) -> Image.Image:
-    """The image that the tests know: a hundred squares, each of its own colour."""
+    """The validator's test image: a hundred squares, each in its own color."""
     image = Image.new("RGB", (1000, 1000))
     for column, colours in enumerate(info.colorInfo):
         for row, colour in enumerate(colours):
@@ -94,18 +94,18 @@ def suite() -> TestSuite:
 
 
 def failure(name: str, server: str) -> str | None:
-    """Why a test fails; nothing if it does not."""
+    """Why a test fails; nothing if it passes."""
     result = ImageAPI(NAME, server, version=VERSION, debug=False)
     try:
         result = suite().run_test(name, result)
         said = result.exception
-    except Exception as error:  # whatever the answer led to
+    except Exception as error:  # whatever the response caused
         said = error
     return said and f"{said} ({', '.join(result.urls[-1:])})"
 
 
 def run(level: int, server: str) -> int:
-    """Returns how many fail."""
+    """Runs the tests. Returns the number of failures."""
     listed = suite().list_tests(VERSION)
     names = sorted(name for name, facts in listed.items() if facts["level"] <= level)
     failures = {name: failure(name, server) for name in names}

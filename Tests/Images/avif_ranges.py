@@ -1,8 +1,9 @@
-"""AVIF files that readers have taken for others.
+"""AVIF files that readers have misinterpreted.
 
-    avif_ranges.py KIND FILE RAW    writes FILE, and to RAW the RGBA that it shows; prints width and
-                                    height. KIND: grey, limited range without chroma; alpha, limited
-                                    range of alpha; grid, tiles whose order is not that of the file
+    avif_ranges.py KIND FILE RAW    write FILE, and its displayed RGBA to RAW; print width and
+                                    height. KIND: grey, limited range without chroma; alpha,
+                                    limited range of alpha; grid, tiles in another order than in
+                                    the file
 """
 
 import os
@@ -16,7 +17,7 @@ SIZE = (256, 256)
 
 
 def encode(image, file, *options):
-    """With little loss, or none."""
+    """Encodes with little or no loss."""
     with tempfile.TemporaryDirectory() as folder:
         png = os.path.join(folder, "a.png")
         image.save(png)
@@ -25,7 +26,7 @@ def encode(image, file, *options):
 
 
 def ramp():
-    """All shades, each in a column of eight or more."""
+    """All shades, each in a column of eight or more pixels."""
     image = Image.new("L", SIZE)
     image.putdata([x // 8 * 8 + y // 128 * 7 for y in range(SIZE[1]) for x in range(SIZE[0])])
     return image
@@ -42,19 +43,19 @@ def bits_of(data):
 
 
 def range_place(header):
-    """The bit `color_range` in the sequence header of a still picture without chroma (AV1
-    Bitstream & Decoding Process Specification, 5.5), or None."""
+    """The bit `color_range` in the sequence header of a still picture without chroma (AV1 Bitstream
+    & Decoding Process Specification, 5.5), or None."""
     bits = bits_of(header)
     if bits[3:5] != [1, 1]:
         return None
     width, height = (int("".join(map(str, bits[at:at + 4])), 2) + 1 for at in (10, 14))
-    # Six tools, the depth; then without chroma, and without a description of colours.
+    # Six tools, the depth; then without chroma, and without a color description.
     place = 18 + width + height + 7
     return place + 2 if bits[place:place + 2] == [1, 0] else None
 
 
 def alpha(file):
-    """avifenc writes full range: the bit that says so is cleared, and samples stay."""
+    """avifenc writes full range: its bit is cleared, and the samples stay."""
     stored = ramp()
     image = Image.merge("RGBA", [Image.new("L", SIZE, shade) for shade in (200, 40, 90)] + [stored])
     encode(image, file, "--lossless")
@@ -72,7 +73,7 @@ def alpha(file):
 
 
 def grid(file):
-    """Four tiles one below the other, which the grid names from the last one to the first."""
+    """Four tiles one below the other, listed in reverse order by the grid."""
     image = Image.merge("RGB", [ramp(), ramp().rotate(90), ramp().rotate(180)])
     encode(image, file, "--lossless", "--grid", "1x4")
     data = bytearray(open(file, "rb").read())

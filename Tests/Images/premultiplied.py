@@ -1,7 +1,7 @@
-"""Images whose colours are stored multiplied by alpha.
+"""Images whose colors are stored premultiplied by alpha.
 
-    premultiplied.py FILE RAW    writes FILE, an .avif or a .jxl, and to RAW the RGBA that it shows,
-                                 not multiplied; prints width and height
+    premultiplied.py FILE RAW    write FILE, an .avif or a .jxl, and its displayed RGBA with
+                                 straight alpha to RAW; print width and height
 """
 
 import os
@@ -16,7 +16,7 @@ SIZE = (48, 32)
 
 
 def pixels():
-    """Blocks of colours, of which none is so transparent that little of it is left."""
+    """Blocks of colors, none so transparent that little of the color is left."""
     chance = random.Random(7)
     image = Image.new("RGBA", SIZE)
     for y in range(0, SIZE[1], 8):
@@ -31,13 +31,14 @@ def run(*line):
 
 
 def avif(image, png, file):
-    """By avifenc, which multiplies."""
+    """Encoded by avifenc, which premultiplies."""
     image.save(png)
     run("avifenc", "-s", "8", "-y", "444", "--min", "0", "--max", "1", "--premultiply", png, file)
 
 
 def jxl(image, png, file):
-    """By cjxl of multiplied colours, with a header that says so: cjxl 0.7 never does."""
+    """Encoded by cjxl from premultiplied colors, with a patched header: cjxl 0.7 never
+    premultiplies."""
     multiplied = [tuple((band * p[3] + 127) // 255 for band in p[:3]) + p[3:]
                   for p in image.getdata()]
     image = image.copy()
@@ -56,8 +57,8 @@ def jxl(image, png, file):
 
 
 def with_premultiplied_alpha(data, header, longer):
-    """The file with the bit `d_alpha` replaced by all that it stands for (ISO/IEC 18181-1, D.3.6),
-    if its header has so many bytes, and as many more then; else None or what no reader takes."""
+    """The file with the bit `d_alpha` replaced by its expanded form (ISO/IEC 18181-1, D.3.6), if
+    the header is `header` bytes long, and then `longer` bytes; else None or an invalid file."""
     bits = [byte >> bit & 1 for byte in data[:header] for bit in range(8)]
     # The signature; 1, five bits of the height, and a ratio; two flags; 8 bits a sample; buffers of
     # 16 bits; one channel.

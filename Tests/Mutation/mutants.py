@@ -20,7 +20,7 @@ class MutantError(Exception):
 
 @dataclass(frozen=True)
 class Mutant:
-    """One slip: in `file`, `original` becomes `mutated`, where `MUTANT` is the condition."""
+    """One mutation: in `file`, `original` becomes `mutated`, where `MUTANT` is the condition."""
 
     number: int
     file: str
@@ -81,7 +81,7 @@ def by_file(mutants: Iterable[Mutant]) -> dict[str, list[Mutant]]:
 
 
 def occurrences(snippet: str, text: str) -> list[int]:
-    """Where the snippet begins in the text, overlapping occurrences included."""
+    """The offsets of the snippet in the text, overlapping occurrences included."""
     return [match.start() for match in re.finditer(f"(?={re.escape(snippet)})", text)]
 
 

@@ -92,15 +92,15 @@ class Runner:
         return judged(status if is_ended else None, log.read_text(errors="replace"), seconds)
 
     def end_group(self, process: subprocess.Popen[bytes]) -> int:
-        """Kills what is left of a run, then reaps its first process: until then nobody else has
-        the number of the group. Returns the status of that process."""
+        """Kills the remaining processes of a run, then reaps its first process: until then its
+        process group ID can't be reused. Returns the status of that process."""
         with self.lock:
             os.killpg(process.pid, signal.SIGKILL)
             self.groups.discard(process.pid)
         return process.wait()
 
     def stop(self) -> None:
-        """Ends all runs and begins no other."""
+        """Ends all runs and starts no other."""
         with self.lock:
             self.is_stopped = True
             for group in self.groups:
@@ -118,7 +118,7 @@ def ended(process: subprocess.Popen[bytes], limit: float) -> bool:
 
 
 def judged(status: int | None, log: str, seconds: float) -> Outcome:
-    """What the status (None: past its limit) and the log of a run say."""
+    """The judgement of a run by its status (None: past its limit) and its log."""
     if status is None:
         return Outcome("hung", seconds)
     if status == 0 and PASSED.search(log):
@@ -130,7 +130,7 @@ def judged(status: int | None, log: str, seconds: float) -> Outcome:
 
 
 def limit_after(seconds: float) -> float:
-    """For how long a mutant may run whose tests take so long without one."""
+    """The time limit of a mutant whose tests take this long without one."""
     return max(LIMIT_SECONDS_MIN, LIMIT_FACTOR * seconds)
 
 

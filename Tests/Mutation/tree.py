@@ -26,7 +26,7 @@ private let chosenMutant: Int32 = getenv("{VARIABLE}").map {{ atoi($0) }} ?? 0
 func isMutant(_ number: Int32) -> Bool {{ chosenMutant == number }}
 """
 
-# Environments of child processes that leave our own variables out: file, snippet, replacement.
+# Environments of child processes that omit our own variables: file, snippet, replacement.
 PASSAGES = [
     (
         "Sources/Runtime/Supervision/ChildSpecification.swift",
@@ -49,7 +49,7 @@ def text_of(root: Path, file: str) -> str | None:
 
 
 def check(mutants: list[Mutant], root: Path = ROOT) -> list[str]:
-    """Everything that keeps the list from being applied to the tree."""
+    """All reasons why the list can't be applied to the tree."""
     found = []
     for file, there in by_file(mutants).items():
         found += faults(there, text_of(root, file))
@@ -104,7 +104,7 @@ def tracked(root: Path) -> list[str]:
 
 
 def commit(root: Path) -> str:
-    """The commit of the tree, with `+` behind it if tracked files differ from it."""
+    """The commit of the tree, followed by `+` if tracked files differ from it."""
     out = subprocess.run(
         ["git", "-C", root, "describe", "--always", "--dirty=+", "--abbrev=12", "--exclude=*"],
         capture_output=True, text=True, check=False,
@@ -113,12 +113,12 @@ def commit(root: Path) -> str:
 
 
 def lexists(path: Path) -> bool:
-    """Whether there is something at the path, if only a link that leads nowhere."""
+    """Whether the path exists, even if only as a dangling link."""
     return path.is_symlink() or path.exists()
 
 
 def remove_others(target: Path, wanted: set[str]) -> None:
-    """Removes what an earlier copy had and this one has not; what was built stays."""
+    """Removes files of an earlier copy that this one doesn't have; build products stay."""
     for folder, folders, files in os.walk(target):
         place = Path(folder).relative_to(target)
         if place == Path():
