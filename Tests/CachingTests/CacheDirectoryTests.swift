@@ -72,7 +72,7 @@ import Testing
                 + "change its owner, or choose another --cache-dir")
     }
 
-    // MARK: - What leads to it
+    // MARK: - Parent directories and links
 
     private func refusal(_ path: String) -> DiskError? {
         do throws(DiskError) {

@@ -254,7 +254,7 @@ import Testing
         #expect(try cache.get("new") != nil)
     }
 
-    // MARK: - The life of a job
+    // MARK: - Lifecycle of a job
 
     @Test func aCancelledQueryIsAnsweredOnceAndLeavesNothing() throws {
         let disk = try DiskFixture()

@@ -138,7 +138,7 @@ import Testing
         #expect(steps[1].contains("SEARCH entries USING INTEGER PRIMARY KEY"), "\(steps)")
     }
 
-    // MARK: - All of it
+    // MARK: - All carried data
 
     /// From memory, from disk, after a restart, and after the index was lost and rebuilt from the
     /// files.

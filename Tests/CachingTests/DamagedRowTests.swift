@@ -91,7 +91,7 @@ import Testing
         "printf('%.5000c', 'x')", "zeroblob(20000)",
     ]
 
-    // MARK: - Use
+    // MARK: - Access
 
     private func use(
         _ fixture: borrowing DiskFixture, _ damage: String, _ random: inout SeededGenerator

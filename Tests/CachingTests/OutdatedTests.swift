@@ -10,7 +10,7 @@ import Testing
     private let old = sample(40_000, seed: 1)
     private let new = sample(200_000, seed: 2)
 
-    // MARK: - No room on the way
+    // MARK: - Full queue of writes
 
     @Test(arguments: [200_000, 2 << 20])
     func aStoreThatSkipsTheDiskLeavesNoOlderValueThere(length: Int) throws {
@@ -137,7 +137,7 @@ import Testing
         #expect(try cache.get("k", .disk)?.bytes == new)
     }
 
-    // MARK: - Around them
+    // MARK: - Setup
 
     /// A cache with the old bytes in both tiers.
     private func holdingOld(_ path: String, _ policy: CachePolicy) throws -> StageFixture {

@@ -54,7 +54,7 @@ import Testing
         return all
     }
 
-    // MARK: - What is found
+    // MARK: - Hits
 
     @Test func whatIsThereIsAnsweredAndEntersMemoryAlone() throws {
         let before = try contents()
@@ -204,7 +204,7 @@ import Testing
         #expect(try cache.get(long)?.bytes == sample(30_000, seed: 5))
     }
 
-    // MARK: - What is not there
+    // MARK: - Misses
 
     @Test func whatIsMissingIsSaidAndUsedOnceItComes() throws {
         let place = own.scratch.path + "/later"
@@ -250,7 +250,7 @@ import Testing
         try cache.wait { reason(cache).contains("it is in use") ? true : nil }
     }
 
-    // MARK: - Files of strangers
+    // MARK: - Untrusted files
 
     /// Replaces the file of the long body.
     private func replaceBody(_ make: (_ path: String) throws -> Void) throws {

@@ -27,7 +27,7 @@ import Testing
         let arrival = fixture.staging.close(with: gate)
         let work = QueryWork(key: key, tiers: .all, destination: .staging, promotes: false)
         let query = fixture.begin(.query(work))
-        // Later queries wait behind it.
+        // Later queries are queued after it.
         #expect(arrival.wait(timeout: .seconds(10)))
         return query
     }

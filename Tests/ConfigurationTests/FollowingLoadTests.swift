@@ -226,7 +226,7 @@ import Testing
             ) { $0.options.insert(option) })
     }
 
-    // MARK: - Its context
+    // MARK: - The request context
 
     private static let contextRows: [Row] = [
         asked("profile", overlay: true, fallback: true, { $0.terms.scope }) {

@@ -29,8 +29,8 @@ import Testing
         #expect(ledger.ended(11) == nil)
     }
 
-    /// A process at its session limit may still connect and is told why it is refused; further
-    /// connections are dropped.
+    /// A process at its session limit may still connect and is sent the reason for its refusal;
+    /// further connections are dropped.
     @Test func aProcessHasItsPlacesAndOthersHaveTheirs() throws {
         let ledger = ledger(perProcess: 2)
         for descriptor in 0..<4 as Range<Int32> {

@@ -228,7 +228,7 @@ struct UploadSessionsTests {
         #expect(try take(4, at: 9_000)?.image.timeoutMilliseconds == 6_000)
     }
 
-    // MARK: - How they end
+    // MARK: - Ends of uploads
 
     /// An arena allocates whole pages.
     @Test func blocksThatAreLargerThanAskedForCountAsTheyAre() throws {

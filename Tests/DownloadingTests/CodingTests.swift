@@ -120,7 +120,7 @@ import Testing
         #expect(bench.space.liveCount == 0)
     }
 
-    /// What is wrong with a gzip body.
+    /// The kinds of damage to a gzip body.
     enum Damage: CaseIterable, Sendable {
         case cutOff, cutInHeader, noGzip, checkSum, followed
 

@@ -77,7 +77,7 @@ import Testing
         #expect(bench.origin.newestRequest("/a.png")?.header("range") == "bytes=120000-")
     }
 
-    // MARK: - Several breaks
+    // MARK: - Several interruptions
 
     /// The total length from a range is discarded when the body changes.
     @Test(arguments: [90_000, 250_000])
@@ -183,7 +183,7 @@ import Testing
         #expect((body.account?.redirects, body.account?.continuations) == (1, 1))
     }
 
-    // MARK: - What is no rest
+    // MARK: - Invalid continuations
 
     @Test(arguments: [nil, "W/\"e\"", "e"])
     func withoutAStrongTagNothingIsContinued(etag: String?) async throws {

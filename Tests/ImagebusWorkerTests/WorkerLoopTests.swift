@@ -75,7 +75,7 @@ import Testing
         #expect(bench.executor.count(.cancel(JobID(2))) == 1)
     }
 
-    // MARK: - The grace
+    // MARK: - Grace period
 
     /// `cancelGraceMilliseconds` after it was cancelled, to the millisecond.
     @Test func aJobThatHeedsNoCancelEndsTheProcessAfterTheGrace() throws {
@@ -230,7 +230,7 @@ import Testing
         #expect(hellos.count == bench.outbox.count)
     }
 
-    // MARK: - Farewell
+    // MARK: - Leaving
 
     /// A worker that has handed over block 7 and leaves.
     private func leaving(_ leave: (LoopBench) throws -> Void) throws -> LoopBench {
@@ -272,7 +272,7 @@ import Testing
         #expect(bench.executor.calls == [.flush] && bench.goodbye == .drained)
     }
 
-    // MARK: - Departure
+    // MARK: - Time limits when leaving
 
     /// A dismissed worker has seven and a half seconds, whatever it holds.
     @Test(arguments: [GoodbyeReason.drained, .terminated])

@@ -207,7 +207,7 @@ struct CancellationTests {
         #expect(stack.isAtRest)
     }
 
-    // MARK: - What is published
+    // MARK: - Published results
 
     private func durations(_ stack: Stack, _ stage: String) -> StatusReport.Cancellations? {
         stack.scheduler.report.cancellations.first { $0.stage == stage }

@@ -53,7 +53,7 @@ struct DrawnComposites {
         (0..<(members[name] ?? 1)).reversed().map { "\(name).\($0)" }
     }
 
-    // MARK: - What is allowed
+    // MARK: - Permitted jobs
 
     /// The members that an operation applies to, and whether memory comes first, under each policy
     /// so far.
@@ -80,7 +80,7 @@ struct DrawnComposites {
         let memoryFirst: Bool
     }
 
-    /// What is wrong with a job; `nil` if it is correct.
+    /// The error in a job; `nil` if it is correct.
     func fault(of work: JobWork) -> String? {
         switch work {
         case .query(let work):

@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    // MARK: - What is under way
+    // MARK: - Work in flight
 
     /// Commands that match the entries of `http://example.org/a.jpg`, and others.
     private static let removals: [(CacheCommand, isMeant: Bool)] = [

@@ -198,7 +198,7 @@ import Testing
         #expect(stack.isAtRest && counter("Writes") == 0)
     }
 
-    // MARK: - Time
+    // MARK: - Timeouts
 
     @Test mutating func itIsNotWaitedForLongerThanItsPatience() {
         let worker = hire()

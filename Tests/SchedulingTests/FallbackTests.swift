@@ -213,7 +213,7 @@ struct FallbackTests {
         #expect(stack.isAtRest)
     }
 
-    // MARK: - Where there is none
+    // MARK: - No fallback
 
     @Test func theErrorOfTheImageIsToldWhereTheFallbackFailsToo() throws {
         var (stack, _, token) = fallingBack(.url(other))

@@ -44,7 +44,7 @@ struct FrameTests {
             workMicroseconds: 1)
     }
 
-    // MARK: - Kept and released
+    // MARK: - References
 
     @Test func eachBlockIsReleasedOnceWhenTheResultIsMade() {
         var (stack, _, token) = asked()

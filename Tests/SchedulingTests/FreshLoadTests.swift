@@ -228,7 +228,7 @@ struct FreshLoadTests {
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
-    // MARK: - Failures of origins
+    // MARK: - Origin failures
 
     private static let failures: [(ErrorCode, String?, Bool)] = [
         (.connectionFailed, nil, true), (.nameNotResolved, nil, true), (.timedOut, nil, true),

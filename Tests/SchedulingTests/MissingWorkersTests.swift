@@ -54,7 +54,7 @@ struct MissingWorkersTests {
         #expect(error.details == [:])
     }
 
-    // MARK: - Pools of the configuration
+    // MARK: - Configured pools
 
     @Test func aPoolOfTheConfigurationIsNamedWithWhatToStart() {
         var bench = PoolBench([Self.gif])

@@ -6,7 +6,7 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// What is stored of overlays, and of results made with them.
+/// Which overlays are stored, and which results made with them.
 struct OverlayKeepingTests {
     private static let mark = "http://marks.example/mark.png"
 

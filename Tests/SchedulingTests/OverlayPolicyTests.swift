@@ -93,7 +93,7 @@ struct OverlayPolicyTests {
         #expect(stack.isAtRest, "\(stack)")
     }
 
-    // MARK: - Rules that block
+    // MARK: - Rules that cache failures
 
     /// A rule that adds this failure of an overlay to the failure cache.
     private func blocking(_ code: ErrorCode, over image: ImageRequest) -> LoadTerms {

@@ -39,7 +39,7 @@ struct OverlayTests {
         return (stack, client, token)
     }
 
-    // MARK: - The way
+    // MARK: - Stages
 
     @Test func overlaysAreThereBeforeAnythingOfTheImageIs() throws {
         var (stack, _, token) = fetchingMark()

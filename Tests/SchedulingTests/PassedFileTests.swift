@@ -55,7 +55,7 @@ struct PassedFileTests {
         #expect(stack.image(token) != nil && stack.isAtRest, "\(stack)")
     }
 
-    // MARK: - What is believed
+    // MARK: - Validation
 
     private func isBelieved(
         _ passing: Passing?, length: UInt64 = 100, allFrames: Bool = false,

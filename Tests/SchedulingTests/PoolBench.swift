@@ -152,7 +152,7 @@ struct PoolBench {
         settle()
     }
 
-    // MARK: - What comes of it
+    // MARK: - Results
 
     /// Assignments since the last call, sorted by job.
     mutating func assignments() -> [Assignment] {

@@ -122,7 +122,7 @@ struct PoolTests {
         #expect(bench.faults == [])
     }
 
-    // MARK: - What workers say
+    // MARK: - Claims of workers
 
     @Test func nothingThatAWorkerSaysWidensAGrant() {
         var bench = PoolBench([Self.vector])
@@ -231,7 +231,7 @@ struct PoolTests {
         #expect(bench.faults == [])
     }
 
-    // MARK: - At random
+    // MARK: - Random walk
 
     @Test(arguments: 1...8)
     func whateverHappensJobsAreWithThoseThatMayDoThem(_ seed: UInt64) {

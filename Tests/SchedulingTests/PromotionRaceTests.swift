@@ -201,7 +201,7 @@ import Testing
         #expect(!keeps(&tier) && tier.promoted == 0 && tier.isAtRest)
     }
 
-    // MARK: - Arrangement
+    // MARK: - Layout changes
 
     @Test func aQueryFromBeforeAReloadIsNotKept() {
         var tier = asked()

@@ -321,7 +321,7 @@ struct QuarantineTests {
         #expect(stack.image(token) != nil)
     }
 
-    // MARK: - What takes all its time
+    // MARK: - Timeouts
 
     /// Loads an image whose decoder works until the load's timeout of `held` milliseconds, and,
     /// when cancelled, exits with its process or stops by itself.

@@ -200,7 +200,7 @@ struct RacingRefreshTests {
         #expect(race.stack.gets[Self.url] == 2)
     }
 
-    // MARK: - The same mark
+    // MARK: - Shared overlays
 
     /// The first refresh has its response, and is comparing, decoding, transforming or storing it.
     @Test(arguments: 0..<4)

@@ -104,7 +104,7 @@ struct ShareTests {
         #expect(stack.faults == [])
     }
 
-    // MARK: - One client's
+    // MARK: - One client's share
 
     /// The number of assigned transfers whose names start with that letter.
     private func count(_ name: String, _ stack: Stack) -> Int {

@@ -281,7 +281,7 @@ struct Stack {
         send(.clientReleased(client, [reference.block]))
     }
 
-    // MARK: - What there is
+    // MARK: - State
 
     /// Whether nothing is left, and no fault occurred.
     var isAtRest: Bool {

@@ -117,7 +117,7 @@ struct StepChainTests {
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
-    // MARK: - Encoded by others
+    // MARK: - Plug-in encoders
 
     /// Completes the links one after the other. Returns the worker, steps and format of each.
     private static func links(_ stack: inout Stack) -> [String] {
@@ -426,7 +426,7 @@ struct StepChainTests {
         #expect(stack.scheduler.isIdle && stack.faults == [])
     }
 
-    // MARK: - What is not asked of them
+    // MARK: - Limitations of plug-in steps
 
     @Test func animationsBecomeStillsAndNothingIsKeptBesideThePixels() {
         var request = ImageRequest.image().with {

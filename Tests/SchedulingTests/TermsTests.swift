@@ -34,7 +34,7 @@ struct TermsTests {
         return keys
     }
 
-    // MARK: - Texts
+    // MARK: - Keys
 
     @Test func oneTransferIsKeptUnderEveryText() {
         var (stack, client) = Stack.staffed()
@@ -165,7 +165,7 @@ struct TermsTests {
         #expect(stack.isAtRest && stack.allHeld.isEmpty)
     }
 
-    // MARK: - Blacklists
+    // MARK: - Failure caches
 
     @Test func profilesHaveBlacklistsOfTheirOwn() {
         var (stack, client) = Stack.staffed()

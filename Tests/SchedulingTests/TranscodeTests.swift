@@ -205,7 +205,7 @@ struct TranscodeTests {
         #expect(stack.isAtRest, "\(stack.testDescription)")
     }
 
-    // MARK: - What a refresh found outdated
+    // MARK: - Outdated entries
 
     /// A refresh of a cached image whose origin has other bytes, after their decode.
     private func changed(

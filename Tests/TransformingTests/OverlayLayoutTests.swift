@@ -98,7 +98,7 @@ import Vips
         #expect(try lay(over, on: base.padded(by: 7)).samples == plain.samples)
     }
 
-    // MARK: - What they are laid over
+    // MARK: - Base images
 
     @Test func aPlanarImageLeavesItsLaneAtTheOverlay() throws {
         let planar = Source.planar(41, 21, blue: 100, red: 170) { x, y in 60 + 3 * x + 2 * y }

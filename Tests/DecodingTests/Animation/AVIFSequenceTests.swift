@@ -192,7 +192,7 @@ import Testing
         #expect(try pixels(bytes, frame: 7).count == file.frames[7].count)
     }
 
-    /// Decoding yields pixels, or an error whose cause the client can tell.
+    /// Decoding yields pixels, or an error that tells clients the cause.
     @Test func sequencesThatMeanHarmEndByAnError() throws {
         let expected: Set<ErrorCode> = [.badImageData, .limitExceeded, .stepFailed]
         var ends: [String: [String]] = [:]

@@ -55,7 +55,7 @@ import Vips
         #expect(try header(jpeg.withProfile(TestProfile.rotatedRGB)).profile == nil)
     }
 
-    // MARK: - Names of profiles
+    // MARK: - Profile names
 
     private static func number(_ value: Int) -> [UInt8] {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }

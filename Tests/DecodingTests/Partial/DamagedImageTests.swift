@@ -71,7 +71,7 @@ import Vips
         }
     }
 
-    // MARK: - What lacks pixels
+    // MARK: - Missing pixels
 
     @Test(arguments: PartialFile.allCases)
     func whatArrivedIsShown(file: PartialFile) throws {
@@ -138,7 +138,7 @@ import Vips
         }
     }
 
-    // MARK: - What ends behind its last pixel
+    // MARK: - Truncated after the last pixel
 
     /// The color depth of the default decoder's planes is tested elsewhere: a JPEG is compared with
     /// libvips' decode of the whole file.

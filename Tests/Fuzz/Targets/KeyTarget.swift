@@ -121,7 +121,7 @@ enum KeyTarget {
         return actions.filter { if case .record = $0 { false } else { true } }
     }
 
-    // MARK: - Texts
+    // MARK: - Key texts
 
     private static func checkText(of request: ImageRequest, _ url: SourceURL)
         throws(BrokenInvariant)

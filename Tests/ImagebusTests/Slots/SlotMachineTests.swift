@@ -4,7 +4,7 @@ import Testing
 
 @testable import Imagebus
 
-/// What a slot shows and reports, and when.
+/// The images and events of a slot over time.
 @Suite struct SlotMachineTests {
     private typealias Script = SlotScript
     private var slot = SlotScript()

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    // MARK: - The rules themselves
+    // MARK: - Tests of the rules
 
     private let table = """
         | volume | at | owner | writable in | read-only in | because |

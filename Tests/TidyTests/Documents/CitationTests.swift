@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    // MARK: - The rules themselves
+    // MARK: - Tests of the rules
 
     /// The section sign, escaped so that no line of this file is a citation.
     private static let sign = "\u{A7}"

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    // MARK: - The rules themselves
+    // MARK: - Tests of the rules
 
     @Test(arguments: [
         "See [the rooms](../Sources/Gone.md#rooms).",

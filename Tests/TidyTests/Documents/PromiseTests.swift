@@ -13,7 +13,7 @@ import Testing
         #expect(PromiseRules.rowCount(of: document) >= 100)
     }
 
-    // MARK: - The rules themselves
+    // MARK: - Tests of the rules
 
     private static let head = "| promise | tests |\n|---|---|\n"
     private static let measured = "| format | bytes | tests |\n|---|--:|---|\n"

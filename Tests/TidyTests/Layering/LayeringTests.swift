@@ -51,7 +51,7 @@ import Testing
         #expect(bindings.count == Arrows.modulesOfBinding.count)
     }
 
-    // MARK: - The rules themselves
+    // MARK: - Tests of the rules
 
     /// A manifest in our form, with one or two modules per layer.
     private let small = """

@@ -30,7 +30,7 @@ import Testing
         return folders
     }
 
-    // MARK: - The rules themselves
+    // MARK: - Tests of the rules
 
     private func readelf(_ libraries: [String]) -> String {
         let lines = libraries.map {

@@ -31,7 +31,7 @@ import Testing
         return texts
     }
 
-    // MARK: - The rule itself
+    // MARK: - Tests of the rule
 
     @Test func equalMessagesAreFresh() {
         let files = ["a.pb-c.c": "int a;\n", "a.pb-c.h": "int b;\n"]
