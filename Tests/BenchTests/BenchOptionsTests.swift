@@ -20,7 +20,7 @@ import Testing
         #expect(options.seconds == 10)
         #expect(options.concurrency == 1)
         #expect(!options.printsJSON)
-        #expect(options.stack.cacheDirectory == nil, "what is measured is not kept")
+        #expect(options.stack.cacheDirectory == nil, "measured results aren't stored")
     }
 
     @Test func allThatCanBeSaidIsRead() throws {

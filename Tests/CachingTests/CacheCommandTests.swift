@@ -70,7 +70,7 @@ import Testing
         let id = cache.begin(cache.storing("a", sample(3 << 20), .all, delivers: true))
         #expect(try cache.command { cache.stage.clear(.all, command: $0, now: at(0)) })
         guard case .stored(let report) = try cache.wait({ cache.outcome(id) }) else {
-            Issue.record("delivered all the same")
+            Issue.record("delivered nevertheless")
             return
         }
         #expect(cache.results.read(try #require(report.delivered)) == sample(3 << 20))
@@ -87,7 +87,7 @@ import Testing
         let id = cache.begin(cache.storing("a", bytes))
         #expect(try cache.remove("a", tier) == .entry(tier))
         guard case .stored(let report) = try cache.wait({ cache.outcome(id) }) else {
-            Issue.record("stored all the same")
+            Issue.record("stored nevertheless")
             return
         }
         let other = CacheTypes.all.subtracting(tier)

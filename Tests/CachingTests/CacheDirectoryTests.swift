@@ -59,7 +59,7 @@ import Testing
         _ = try CacheDirectory(path: fixture.path)
     }
 
-    @Test(.enabled(if: CurrentProcess.userID == 0, "root alone gives directories to others"))
+    @Test(.enabled(if: CurrentProcess.userID == 0, "only root can change owners"))
     func aDirectoryOfSomebodyElseIsRefused() throws {
         let fixture = try DiskFixture()
         try FileDescriptor.makeDirectory(path: fixture.path)
@@ -120,7 +120,7 @@ import Testing
         #expect(refusal(fixture.scratch.path + "/loop/cache")?.kind == .failed)
     }
 
-    @Test(.enabled(if: CurrentProcess.userID == 0, "root alone gives things to others"))
+    @Test(.enabled(if: CurrentProcess.userID == 0, "only root can change owners"))
     func whatSomebodyElseMadeOnTheWayIsRefused() throws {
         let fixture = try DiskFixture()
         let (place, link) = (fixture.scratch.path + "/place", fixture.scratch.path + "/link")

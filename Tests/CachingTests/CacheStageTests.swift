@@ -218,7 +218,7 @@ import Testing
             cache.note(cache.stage.release([reference.block], now: cache.now))
             let isGone = cache.results.read(reference) == nil
             #expect(isGone)
-            #expect(!cache.results.isRetired(reference.block), "nobody reads it: used again warm")
+            #expect(!cache.results.isRetired(reference.block), "without readers: reused warm")
         }
     }
 
@@ -226,7 +226,7 @@ import Testing
         try evictLarge { cache, reference, _ in
             let other = [UInt8](repeating: 9, count: 1 << 20)
             for number in 0..<9 { _ = try cache.put("m\(number)", other, .memory) }
-            #expect(cache.results.isRetired(reference.block), "others may have mapped it")
+            #expect(cache.results.isRetired(reference.block), "clients may have mapped it")
         }
     }
 
@@ -302,7 +302,7 @@ import Testing
         #expect(cache.staging.liveBlocks == 0)
         #expect(cache.results.liveBlocks == 1)
         #expect(try cache.query("absent", .disk) == .miss)
-        #expect(cache.outcome(lost) == nil, "nobody is there to hear it")
+        #expect(cache.outcome(lost) == nil, "no coordinator receives it")
         #expect(try cache.get("k") != nil)
     }
 

@@ -190,7 +190,7 @@ import Testing
         let isTold = cache.actions.contains {
             if case .stored(let notice) = $0 { notice.digest == report.digest } else { false }
         }
-        #expect(isTold, "the coordinator is told")
+        #expect(isTold, "the coordinator gets it")
         #expect(try metadata(cache, "k", .disk)?.digest == report.digest)
     }
 

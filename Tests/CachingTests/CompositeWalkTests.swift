@@ -211,6 +211,6 @@ import Testing
         #expect(stage.rounds.isEmpty && stage.turnsEnded.isEmpty && stage.waiters.isEmpty)
         let isAtWork = stage.pending.values.contains { $0.isWork }
         #expect(!isAtWork)
-        #expect(walk.fixture.staging.liveBlocks == 0, "what was staged is released")
+        #expect(walk.fixture.staging.liveBlocks == 0, "staged blocks are released")
     }
 }

@@ -18,7 +18,7 @@ import Testing
 
     @Test mutating func onlyWhatIsReleasedIsUsedAgain() throws {
         let (first, second) = (try add(), try add())
-        #expect(departing.bytes == 2_000 && space.liveBlocks == 2, "so much may wait")
+        #expect(departing.bytes == 2_000 && space.liveBlocks == 2, "within the limit")
         departing.release(second)
         #expect(!space.isRetired(second) && space.liveBlocks == 1)
         departing.release(second)
@@ -36,7 +36,7 @@ import Testing
         #expect(blocks.map { space.isRetired($0) } == [true, false, false])
         #expect(departing.bytes == 1_001)
         let large = try add(2_001)
-        #expect((blocks + [large]).allSatisfy { space.isRetired($0) }, "it is too much by itself")
+        #expect((blocks + [large]).allSatisfy { space.isRetired($0) }, "it exceeds the limit alone")
         #expect(departing.bytes == 0 && space.liveBlocks == 0)
     }
 

@@ -20,7 +20,7 @@ import Testing
         }
         #expect(results.last != .stored)
         #expect(tier.health.reason?.kind == .full)
-        #expect(tier.get("before", at(1)) == sample(1_000), "reading goes on")
+        #expect(tier.get("before", at(1)) == sample(1_000), "reading continues")
         try #require(tier.index).connection.execute("PRAGMA max_page_count = 1000000")
         let bytes = sample(500)
         #expect(bytes.withUnsafeBytes { tier.write("a", $0, jpegFacts, at(2)) } != .stored)

@@ -102,7 +102,7 @@ import Testing
             #expect(tier.get("k\(length)") == sample(length), "\(length) bytes")
         }
         #expect(tier.get("k500") == nil)
-        #expect(try fixture.names().contains("index.sqlite.bad-1"), "somebody may look at it")
+        #expect(try fixture.names().contains("index.sqlite.bad-1"), "kept for inspection")
     }
 
     @Test func whatIsRemovedOrNewerMeanwhileIsNotBroughtBack() throws {

@@ -30,7 +30,7 @@ import XXHash
             #expect(UnixTime(plausibleMilliseconds: forged.stored.milliseconds) != nil)
             #expect(UnixTime(plausibleMilliseconds: forged.created.milliseconds) != nil)
         }
-        #expect(read > 0, "some are headers all the same")
+        #expect(read > 0, "some are valid headers")
     }
 
     /// The largest lengths, which overflow when added.

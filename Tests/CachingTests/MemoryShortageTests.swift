@@ -22,7 +22,7 @@ import Testing
             var shortage = MemoryShortage()
             return shortage.reason(supply, now: at(0)) != nil
         }
-        #expect(!isShort(supply()), "nothing is said")
+        #expect(!isShort(supply()), "no data is available")
         #expect(!isShort(supply(limit: 1_000, used: 899)))
         #expect(isShort(supply(limit: 1_000, used: 900)))
         #expect(!isShort(supply(stall: 9.99)))

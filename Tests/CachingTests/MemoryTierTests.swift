@@ -54,7 +54,7 @@ private func ids(_ numbers: UInt64...) -> [BlockID] { numbers.map { BlockID($0) 
         _ = tier.insert(entry(4, key: "c"))
         _ = tier.insert(entry(5, key: "d"))
         #expect(tier.evictOne()?.freed == ids(2))
-        #expect(tier.evictOne()?.freed == ids(4), "a was let go lately")
+        #expect(tier.evictOne()?.freed == ids(4), "a was evicted recently")
         #expect(tier.evictOne()?.freed == ids(3))
     }
 
@@ -94,7 +94,7 @@ private func ids(_ numbers: UInt64...) -> [BlockID] { numbers.map { BlockID($0) 
             _ = tier.insert(entry(number, key: "\(number)"))
         }
         #expect(tier.makeRoom(for: 2_000)?.freed == ids(1))
-        #expect(tier.makeRoom(for: 2_000)?.isEmpty == true, "one place is free now")
+        #expect(tier.makeRoom(for: 2_000)?.isEmpty == true, "one slot is free now")
         #expect(tier.limit(costMax: 1 << 20, countMax: 0).isEmpty)
         for number in 3...9 as ClosedRange<UInt64> {
             #expect(tier.makeRoom(for: 2_000)?.isEmpty == true)
@@ -150,7 +150,7 @@ private func ids(_ numbers: UInt64...) -> [BlockID] { numbers.map { BlockID($0) 
         #expect(tier.remove(key: "b").evicted == ids(2))
         #expect(tier.remove(key: "b").isEmpty)
         #expect(tier.clear().evicted == ids(1, 3))
-        #expect(tier.count == 1, "what is only delivered stays")
+        #expect(tier.count == 1, "bodies only delivered stay")
         #expect(tier.lookup("a", now: at(0)).0 == nil)
     }
 

@@ -198,7 +198,7 @@ import Testing
         let files = try counted(fixture, "cold")
         #expect(files.entries > 0, "the files were taken in")
         #expect(try tier.index?.usage(of: "cold") == files)
-        #expect(tier.usageByCache.isEmpty, "nobody looked yet")
+        #expect(tier.usageByCache.isEmpty, "not counted yet")
         tier.lookAtCaches()
         #expect(tier.usageByCache["cold"] == files)
         for number in 0..<60 {
@@ -218,7 +218,7 @@ import Testing
         tier.put("http://h/1", sample(900))
         #expect(tier.locate(key("hot", 1), at(9)) != nil)
         tier.maintainAll(at(11))
-        #expect(try counted(fixture, "hot").entries == 0, "removed although nobody asked")
+        #expect(try counted(fixture, "hot").entries == 0, "removed without a query")
         #expect(tier.locate(key("plain", 1), at(99)) != nil)
         #expect(tier.locate("http://h/1", at(101)) == nil)
         tier.maintainAll(at(200))

@@ -171,7 +171,7 @@ import Testing
             kind: .cache, incarnation: Incarnation(Identifier128(high: 1, low: 2)),
             pool: PoolName("shared"))
         guard case .failed(let error) = try cache.run(.store(work)) else {
-            Issue.record("noise is no JPEG")
+            Issue.record("noise isn't a JPEG")
             return
         }
         #expect(error.code == .badImageData)

@@ -65,7 +65,7 @@ import Testing
         ] {
             let first = try cache.get(key)
             #expect(first?.bytes == bytes && first?.1 == .disk, "\(key)")
-            #expect(try cache.tiers(of: key) == .memory, "it is not written to the own disk")
+            #expect(try cache.tiers(of: key) == .memory, "it isn't written to the cache's disk")
             #expect(try cache.get(key)?.1 == .memory)
         }
         let said = cache.stage.statistics.directories

@@ -50,9 +50,9 @@ import Testing
         _ = try cache.put(high, sample(30_000, seed: 2), .disk)
         #expect(try query(promotes: false)?.bytes == sample(30_000, seed: 2), "the higher disk")
         let first = try query(memoryFirst: true, promotes: false)
-        #expect(first?.bytes == sample(30_000), "the lower memory, where that comes first")
+        #expect(first?.bytes == sample(30_000), "the lower memory, if that comes first")
         #expect(first?.1 == .memory)
-        #expect(cache.stage.statistics.misses == 0, "who was answered missed nothing")
+        #expect(cache.stage.statistics.misses == 0, "hits in lower caches aren't misses")
     }
 
     @Test func aDiskHitGoesIntoTheMemoryOfItsOwnCache() throws {

@@ -100,7 +100,7 @@ import Testing
         }
         _ = try cache.wait { cache.outcome(store) }
         #expect(page.disk.entries == UInt64(count))
-        #expect(try cache.get("http://h/0")?.bytes == sample(12), "what came later stays")
+        #expect(try cache.get("http://h/0")?.bytes == sample(12), "later entries stay")
         #expect(try cache.query(last) == .miss)
     }
 

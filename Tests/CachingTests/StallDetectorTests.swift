@@ -43,7 +43,7 @@ import Testing
         var now = watched.stall(at: 0)
         #expect(watched.detector.isStalled && watched.detector.count == 1)
         now += Self.second
-        #expect(watched.look(0, at: now) == nil, "told once")
+        #expect(watched.look(0, at: now) == nil, "reported once")
         now += 10 * Self.limit
         #expect(watched.look(now - 1, at: now) == nil, "the next of its requests is not the last")
         #expect(watched.look(nil, at: now) == .recovered)

@@ -69,7 +69,7 @@ import Testing
         }
         #expect(report.tiers == .none && report.skipped?.contains("not responding") == true)
         guard case .failed? = fixture.outcome(removed) else {
-            Issue.record("a removal that was not made is not said to have failed")
+            Issue.record("a pending removal isn't reported as failed")
             return
         }
         let disk = try #require(fixture.stage.statistics.disk)
@@ -157,7 +157,7 @@ import Testing
         #expect(!fixture.actions.contains(.drained))
         tick(fixture)
         #expect(fixture.actions.contains(.drained))
-        #expect(fixture.stage.statistics.writeBehindCount == 1, "said to be lost")
+        #expect(fixture.stage.statistics.writeBehindCount == 1, "reported as lost")
         gate.open()
     }
 }

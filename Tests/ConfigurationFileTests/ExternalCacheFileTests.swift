@@ -23,7 +23,7 @@ import Testing
             ])
         #expect(read.caches == ["a", "b", "c", "d", "e", "f"] && read.cacheSettings["a"] == nil)
         #expect(read.pools[0].kind == .cache && read.pools[0].trust == .external)
-        #expect(read.cacheLayout.promotes, "default is asked before the others of 'd'")
+        #expect(read.cacheLayout.promotes, "default is queried before the others of 'd'")
         #expect(read.cacheLayout.isExternal("a\u{1F}k") && !read.cacheLayout.isExternal("k"))
         for (text, words) in [
             ("{a: {pool: p, disk-limit: 1G}}", "only 'patience' and 'promote'"),

@@ -23,7 +23,7 @@ import Testing
         #expect(read.map(\.name.text) == ["zebra", "raw", "effects", "download"])
         #expect(read.map(\.kind) == [.decode, .decode, .transform, .download])
         #expect(read.map(\.trust) == [.own, .external, .external, .own])
-        #expect(read.map(\.workers) == [3, 0, 0, 0], "serve starts none of a foreign pool")
+        #expect(read.map(\.workers) == [3, 0, 0, 0], "serve starts no external pool")
         #expect(read[0].grant == WorkerCapabilities(formatsIn: ["gif", "webp"]))
         #expect(read[1].grant == WorkerCapabilities(formatsIn: ["raw"]))
         #expect(read[1].creditMax == 4 && read[1].outputBytesMax == 64 << 20)

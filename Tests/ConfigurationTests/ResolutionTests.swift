@@ -151,7 +151,7 @@ import Testing
         #expect(resolution.request.steps == configuration.presets["card"]?.steps)
         #expect(!resolution.request.options.contains(.refreshCached))
         #expect(resolution.terms.cache == "products")
-        #expect(resolution.terms.fallback == .none, "a fallback has none")
+        #expect(resolution.terms.fallback == .none, "a fallback has no fallback")
     }
 
     /// Tags of the request, its profile and all matching rules are combined; for origins and limits

@@ -42,7 +42,7 @@ import Testing
         let refusals = connections.map { ledger.beginSession($0) }
         #expect(refusals == [nil, nil, .processIsFull(2), .processIsFull(2)])
         for descriptor in 5..<9 as Range<Int32> {
-            #expect(ledger.accepted(descriptor, at: start), "of a process that nobody knows")
+            #expect(ledger.accepted(descriptor, at: start), "of an unknown process")
             let connection = try #require(ledger.current(descriptor))
             #expect(ledger.beginSession(connection) == nil)
         }

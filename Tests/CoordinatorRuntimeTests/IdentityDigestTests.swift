@@ -30,7 +30,7 @@ import Testing
         #expect(Set(identities).count == requests.count)
         #expect(identities.allSatisfy { $0.utf8.count == 32 && !$0.contains("one") })
         let again = digest.identity(of: request("http://b.test/", [("AUTHORIZATION", "one")]))
-        #expect(again == identities[0], "who asks, not for what")
+        #expect(again == identities[0], "credentials, not requests")
     }
 
     /// A request with a named secret header that the configuration added.
@@ -57,7 +57,7 @@ import Testing
         #expect(later(named("partner-7", secret: "one")) == one)
         #expect(one?.contains("partner") == false)
         #expect(other != nil && other != one)
-        #expect(nothing == nil, "who shows nothing is nobody")
+        #expect(nothing == nil, "no credentials, no identity")
     }
 
     @Test func underANameClientsWithCredentialsOfTheirOwnStayApart() throws {
@@ -85,7 +85,7 @@ import Testing
         let harmless = [("Accept", "a"), ("User-Agent", "b"), ("traceparent", "c")]
         #expect(digest.identity(of: request("http://a.test/", harmless)) == nil)
         let both = digest.identity(of: request("http://a.test/", harmless + [(name, "one")]))
-        #expect(both == one, "what is harmless is in no identity")
+        #expect(both == one, "harmless headers aren't part of an identity")
     }
 
     @Test func theKeyOutlivesTheProcessAndIsNobodyElses() throws {

@@ -73,7 +73,7 @@ func decode(
         #expect(samples.count >= image.frames.first?.layout.byteCount ?? 0)
         return Decoded(image: image, samples: samples)
     } catch {
-        #expect(space.outstanding == 0, "an error leaves a block behind")
+        #expect(space.outstanding == 0, "a block is left after an error")
         throw error
     }
 }

@@ -34,7 +34,7 @@ import Testing
         #expect(await stands.wait())
         let standing = downloader.heartbeat
         #expect(!standing.isWaiting)
-        #expect(standing.job == JobID(2), "of two jobs the one whose bytes are handled")
+        #expect(standing.job == JobID(2), "of two jobs, the one whose bytes are handled")
         #expect(downloader.heartbeat == standing)
         gate.open()
         #expect(await outcomes.wait()?.first?.id == JobID(2))

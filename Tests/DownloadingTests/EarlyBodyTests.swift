@@ -36,7 +36,7 @@ import Testing
         #expect(body.reference.block != second.block)
         #expect(bench.space.bytes(body.reference) == bytes)
         bench.space.free(body.reference.block)
-        #expect(bench.space.bytes(second) == bytes, "who reads a part still has it")
+        #expect(bench.space.bytes(second) == bytes, "the reader of a part still has it")
         bench.space.free(second.block)
         #expect(bench.space.liveCount == 0)
     }

@@ -22,7 +22,7 @@ import Testing
         bench.downloader.adopt(try settings(["user-agent": "shop/3"]))
         #expect(try await agent(2) == "shop/3")
         bench.downloader.adopt(DownloadSettings())
-        #expect(try await agent(3) == "Imagebus/test", "what is not set is as the option says")
+        #expect(try await agent(3) == "Imagebus/test", "an unset option has its default")
     }
 
     /// A running transfer keeps the settings with which it started.

@@ -54,7 +54,7 @@ import Testing
         #expect(origin.totalRequestCount == 0)
         let known = try bench("http://ann:sesame@\(place)")
         known.start(url)
-        let body = try #require(await known.body(), "as the error says")
+        let body = try #require(await known.body(), "as in the error")
         #expect(known.space.bytes(body.reference) == [1, 2])
     }
 

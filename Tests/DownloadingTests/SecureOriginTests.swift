@@ -186,7 +186,7 @@ import Testing
             let isPacked = outcome.id.value % 2 == 0
             #expect(outcome.body?.reference.length == (isPacked ? 3_000_000 : 1_000_000))
         }
-        #expect(outcomes.contains { $0.failure?.code == .cancelled }, "some were under way")
+        #expect(outcomes.contains { $0.failure?.code == .cancelled }, "some were in flight")
     }
 
     /// The handling of stalled streams doesn't keep a transfer from a silent origin alive.

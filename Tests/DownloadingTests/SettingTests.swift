@@ -104,7 +104,7 @@ import Testing
             bench.start("/a")
             let failure = try #require(await bench.failure())
             #expect(failure.code == .addressForbidden, "\(range)")
-            #expect(failure.message.contains("--deny-address"), "another permission is no help")
+            #expect(failure.message.contains("--deny-address"), "another permission doesn't help")
             #expect(bench.origin.totalRequestCount == 0)
         }
         let other = try DownloadBench { $0.deniedAddresses = ["128.0.0.0/8"] }

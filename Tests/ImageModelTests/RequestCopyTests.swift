@@ -74,6 +74,6 @@ import Testing
         let shared = ObjectIdentifier(copy.shared)
         // One change at a time: memory freed by a first one could be reused by a second one.
         copy.headers.append(HTTPHeader(name: "A", value: "b"))
-        #expect(ObjectIdentifier(copy.shared) == shared, "nobody else has it")
+        #expect(ObjectIdentifier(copy.shared) == shared, "it isn't shared")
     }
 }

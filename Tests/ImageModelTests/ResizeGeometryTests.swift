@@ -103,7 +103,7 @@ import Testing
         var request = ImageRequest(url: "http://origin.test/a.jpg")
         request.thumbnail = Thumbnail(box: size(box), preservesAspectRatio: keepsShape)
         guard case .resize(let box, let mode, let enlarges)? = request.allSteps.first else {
-            return try #require(nil, "a thumbnail is no resize")
+            return try #require(nil, "a thumbnail isn't a resize")
         }
         return ResizeGeometry(source: size(source), box: box, mode: mode, enlarges: enlarges)
             .output

@@ -227,7 +227,7 @@ import Testing
         _ = (uses.addLoad(), uses.count(6, second))
         #expect(uses.take() == UsedVouchers(loads: 2, numbers: [6]))
         uses.tally(5, first)
-        #expect(uses.take() == nil, "its load was told")
+        #expect(uses.take() == nil, "its load was reported")
         var orders: [ClientCommand] = []
         commands.orders.take(into: &orders)
         #expect(orders.count == 3)

@@ -46,7 +46,7 @@ private func begun(bytesMax: Int = 1 << 20, window: Int = 4 << 20) -> IncomingCh
         var chunks = begun()
         try chunks.take(chunk(0, [1, 2], of: 5), isWanted: true)
         #expect(failure(&chunks, wrong) == .protocolViolation)
-        #expect(chunks.isEmpty, "what came for it is dropped")
+        #expect(chunks.isEmpty, "its chunks are dropped")
     }
 
     @Test func aFirstPieceThatDoesNotBeginIsAGap() {
@@ -143,7 +143,7 @@ private func begun(bytesMax: Int = 1 << 20, window: Int = 4 << 20) -> IncomingCh
             let offset = open[number]?.offset ?? upload.offset
             let end = min(upload.image.count, offset + MessageLimits.chunkBytesMax)
             let bytes = Array(upload.image[offset..<end])
-            try #require(onTheWay + bytes.count <= window, "nothing more is said to be taken")
+            try #require(onTheWay + bytes.count <= window, "nothing further is acknowledged")
             onTheWay += bytes.count
             let isWanted = number != 6
             try chunks.take(

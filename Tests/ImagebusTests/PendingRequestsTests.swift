@@ -100,7 +100,7 @@ private func reply(_ number: UInt64, _ outcome: Reply.Outcome = .miss(key: "k"))
         _ = pending.welcomed(welcome, at: at(0))
         for number in 1...3 { _ = pending.submitted(request(UInt64(number)), at: at(0)) }
         let refusal = Reply.Outcome.failure(ImageError(.shuttingDown, "not now"))
-        #expect(sent(pending.replied(reply(1, refusal), at: at(1))) == [3], "a place is free")
+        #expect(sent(pending.replied(reply(1, refusal), at: at(1))) == [3], "a slot is free")
         #expect(pending.expire(at: at(10_000)) == [], "the coordinator is still there")
         #expect(pending.sessionEnded(at: at(10_000)) == [])
         #expect(pending.nextDeadline == at(15_000))

@@ -36,7 +36,7 @@ import Testing
     private func expect(
         _ color: Color?, _ red: Double, _ green: Double, _ blue: Double, _ alpha: Double
     ) {
-        guard let color else { return #expect(Bool(false), "there is no pixel") }
+        guard let color else { return #expect(Bool(false), "the pixel doesn't exist") }
         let pairs = [
             (color.red, red), (color.green, green), (color.blue, blue), (color.alpha, alpha),
         ]

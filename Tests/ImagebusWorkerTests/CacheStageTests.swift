@@ -237,7 +237,7 @@ import Testing
         _ = try perform(store("k", etag: "1", born: 12), stage)
         #expect(try says("1", 12))
         try cache.remove("k")
-        #expect(try known() == nil && cache.keys()?.count == 1, "what confirms is no entry")
+        #expect(try known() == nil && cache.keys()?.count == 1, "a confirmation isn't an entry")
         _ = try perform(.entry(EntryWork(action: .remove, key: "k", tiers: .disk)), stage)
         #expect(try cache.keys() == [])
         _ = try cache.put("gone\u{1D}", [1], expires: nil)

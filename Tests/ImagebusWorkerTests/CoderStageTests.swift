@@ -148,7 +148,7 @@ import Testing
             #expect(
                 error?.external == (code == .foreignFailure ? .init(domain: "D", code: 3) : nil))
         }
-        #expect(bench.arena.usage.blocks == 0, "what was reserved is free again")
+        #expect(bench.arena.usage.blocks == 0, "reserved blocks are free again")
     }
 
     @Test func whatIsDoneForNobodyIsCancelled() throws {

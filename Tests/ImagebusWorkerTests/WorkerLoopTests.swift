@@ -213,7 +213,7 @@ import Testing
         #expect(bench.exitStatus == nil && bench.loop.timers.count == 0)
         try bench.join()
         try bench.give(40, milliseconds: 60_000)
-        #expect(bench.executor.calls.last == .start(JobID(3)), "under a name of its own")
+        #expect(bench.executor.calls.last == .start(JobID(3)), "under a new name")
         try bench.adjust(40, milliseconds: 1_000)
         try bench.pass(to: Instant.now().adding(milliseconds: 1_000))
         #expect(bench.executor.calls.last == .cancel(JobID(3)))

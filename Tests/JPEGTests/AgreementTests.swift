@@ -14,7 +14,7 @@ import Vips
 
     @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"), arguments: sources)
     func fixturesAreAcceptedByBothOrByNone(name: String) throws {
-        let bytes = try #require(Fixtures.bytes(name), "\(name) is no file")
+        let bytes = try #require(Fixtures.bytes(name), "\(name) doesn't exist")
         let verdict = try compare(bytes, name, pixelsMax: .max)
         #expect(verdict != "not compared", "\(name)")
     }

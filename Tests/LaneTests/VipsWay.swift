@@ -96,8 +96,8 @@ enum VipsWay {
                 image = try image.copiedToMemory()
                 if horizontal { image = try image.flippedHorizontally() }
                 if vertical { image = try image.flippedVertically() }
-            case .overlay: Issue.record("only one lane lays images over others")
-            case .custom: Issue.record("no lane does what is somebody else's")
+            case .overlay: Issue.record("overlays exist in one lane only")
+            case .custom: Issue.record("custom steps exist in no lane")
             default: Issue.record("only one lane changes colours and canvas")
             }
         }

@@ -30,7 +30,7 @@ import Testing
         let second = try FileDescriptor.connect(toSocket: path)
         #expect(dup2(second.number, first.number) == first.number)
         #expect(try !external.shutDown())
-        #expect(try second.send([1]) == 1, "it goes on")
+        #expect(try second.send([1]) == 1, "it continues")
         withExtendedLifetime(listener) {}
     }
 }

@@ -31,14 +31,14 @@ import Testing
         let number: Int32
         do {
             let listener = try StreamListener(socketPath: path, mode: 0o660)
-            #expect(failure(path)?.rawValue == EADDRINUSE, "somebody listens")
+            #expect(failure(path)?.rawValue == EADDRINUSE, "it has a listener")
             number = dup(listener.descriptor.number)
         }
-        #expect(failure(path)?.rawValue == EADDRINUSE, "somebody has inherited it")
+        #expect(failure(path)?.rawValue == EADDRINUSE, "another process inherited it")
         close(number)
         #expect(failure(path) == nil)
         let file = folder.write([1], to: "file")
-        #expect(failure(file)?.rawValue == EADDRINUSE, "a file is none of ours")
+        #expect(failure(file)?.rawValue == EADDRINUSE, "a regular file isn't a socket")
         #expect(FileBytes.text(file) != nil)
         #expect(failure(folder.file("none/s")) == .noSuchFile)
     }

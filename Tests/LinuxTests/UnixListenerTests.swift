@@ -8,7 +8,7 @@ import Testing
 
     @Test func whatIsSaidArrivesAndNobodyBlocks() throws {
         let listener = try UnixListener(path: path, mode: 0o600)
-        #expect(try listener.accept() == nil, "nobody has connected")
+        #expect(try listener.accept() == nil, "no connection yet")
         let client = try FileDescriptor.connect(toSocket: path)
         guard let served = try listener.accept() else {
             Issue.record("a connection was not accepted")
@@ -31,7 +31,7 @@ import Testing
         }
         do throws(Errno) {
             _ = try served.send([1])
-            Issue.record("sent to nobody")
+            Issue.record("sent without a reader")
         } catch {
             #expect(error == .brokenPipe)
         }

@@ -65,7 +65,7 @@ import Testing
         gate.open()
         client.get("/again")
         let rest = client.response(bodyBytes: 11)
-        #expect(rest.body == Array("firstsecond".utf8), "an open gate holds nobody")
+        #expect(rest.body == Array("firstsecond".utf8), "an open gate blocks no request")
     }
 
     @Test func aPeerThatLeavesAHeldBodyIsNoticed() throws {

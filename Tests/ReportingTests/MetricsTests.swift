@@ -182,6 +182,6 @@ import Testing
     @Test(.enabled(if: Promtool.path != nil, "scripts/promtool gets promtool"))
     func promtoolHasNothingToSay() throws {
         #expect(try Promtool.check(MetricsText.text(report)) == "")
-        #expect(try Promtool.check("x_total 1\n") != "", "it would say something")
+        #expect(try Promtool.check("x_total 1\n") != "", "it would be reported")
     }
 }

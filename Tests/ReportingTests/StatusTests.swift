@@ -151,7 +151,7 @@ import Testing
         #expect(text.contains("memory          30  21.4 %  75.0 %"))
         #expect(!StatusTable.summary(after, since: nil).contains("requests/s"))
         let reborn = StatusTable.summary(report(500, 4, 4), since: before)
-        #expect(!reborn.contains("requests/s"), "the coordinator began anew")
+        #expect(!reborn.contains("requests/s"), "the coordinator restarted")
         #expect(reborn.contains("memory           4  100.0 %  100.0 %"))
     }
 

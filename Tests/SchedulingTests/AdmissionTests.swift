@@ -278,7 +278,7 @@ struct AdmissionTests {
         #expect(stack.image(token) != nil)
         #expect(stack.wasDrained)
         stack.send(.tick)
-        #expect(stack.isAtRest, "it is said once")
+        #expect(stack.isAtRest, "drained is reported once")
     }
 
     @Test func anIdleSchedulerIsDrainedAtOnce() {

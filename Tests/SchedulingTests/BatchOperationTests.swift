@@ -87,7 +87,7 @@ struct BatchOperationTests {
         let left = stack.scheduler.report.liveRequests
         #expect(left == 4_096 - 64)
         let isDue = stack.scheduler.nextDeadline.map { $0 <= stack.now }
-        #expect(isDue == true, "it goes on at once")
+        #expect(isDue == true, "it continues at once")
         stack.finishAll()
         let (cancelled, told) = (stack.counters.cancelled, replied(stack, tokens))
         #expect(cancelled == 4_096 && told == 0)

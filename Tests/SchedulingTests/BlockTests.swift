@@ -235,7 +235,7 @@ struct BlockTests {
         #expect(ledger.liveBlocks == 0)
         let again = ledger.take(checked, from: worker, as: nil)
         ledger.leave(worker)
-        #expect(ledger.drop(again) == nil, "what was lost is nobody's")
+        #expect(ledger.drop(again) == nil, "lost blocks have no owner")
         #expect(ledger.liveBlocks == 0)
     }
 }

@@ -44,7 +44,7 @@ struct CacheControlTests {
         #expect(Self.stored(&stack, Self.terms(identity: "me"), by: client) == forOne)
         for identity in [nil, "me"] {
             let terms = Self.terms(identity: identity, ignores: true)
-            #expect(Self.stored(&stack, terms, by: client) == 2, "the operator says otherwise")
+            #expect(Self.stored(&stack, terms, by: client) == 2, "the operator overrides it")
         }
         #expect(stack.isAtRest, "\(stack)")
     }

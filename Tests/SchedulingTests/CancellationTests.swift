@@ -91,7 +91,7 @@ struct CancellationTests {
         #expect(stack.held(.store).count == 2, "both stores go on")
         let newcomer = stack.load(loader, by: client)
         stack.finishAll()
-        #expect(stack.image(newcomer) != nil, "who comes then is delivered to")
+        #expect(stack.image(newcomer) != nil, "a later load gets the delivery")
         #expect(stack.counters.fetches == 1)
         #expect(stack.isAtRest)
     }
@@ -192,7 +192,7 @@ struct CancellationTests {
         stack.fail(.fetch, .cancelled)
         #expect(stack.held(.fetch).map(\.job.attempt) == [2])
         stack.finishAll()
-        #expect(stack.image(token) != nil, "nobody sees a cancel that nobody asked for")
+        #expect(stack.image(token) != nil, "no load fails by another's cancel")
         #expect(stack.isAtRest)
     }
 

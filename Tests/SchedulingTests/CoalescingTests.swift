@@ -88,7 +88,7 @@ struct CoalescingTests {
         let query = stack.held(.query)[0]
         stack.finish(query, stack.hit(query, tier: .memory))
         #expect(stack.image(plain)?.cacheType == .memory)
-        #expect(stack.reply(strict) == nil, "a hit is not for those who ask no cache")
+        #expect(stack.reply(strict) == nil, "a hit isn't for loads that skip the caches")
         let second = stack.load(.image("a", size: nil, .fromLoaderOnly), by: client)
         stack.run(.fetch, .decode, .store)
         #expect(stack.image(strict)?.cacheType == CacheTypes.none)
@@ -266,7 +266,7 @@ struct CoalescingTests {
         #expect(first.url == "http://example.org/b.jpg")
         #expect(stack.held(.fetch).first?.job.priority == .high)
         stack.send(.cancel(client, urgent))
-        #expect(stack.held(.fetch).first?.priority == .normal, "and the class goes with it")
+        #expect(stack.held(.fetch).first?.priority == .normal, "and its priority with it")
         #expect(stack.faults == [])
     }
 

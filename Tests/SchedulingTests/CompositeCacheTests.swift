@@ -111,7 +111,7 @@ import Testing
         #expect(stack.image(second)?.reference?.block == reference.block)
         let load = LoadRequest(token: Token(Identifier128(high: 5, low: 5)), image: .image())
         let ticket = stack.scheduler.hitTicket(for: load, terms)
-        #expect(ticket == nil, "it does not stand for as long as it is there")
+        #expect(ticket == nil, "another image may replace it as the answer")
         // From now on the higher one has another image.
         let newer = stack.publish(text("high"))
         let third = stack.load(.image(), by: client, terms: terms)

@@ -25,7 +25,7 @@ struct DispatchTests {
         stack.send(.credit(worker, 1))
         #expect(fetches(stack) == ["a", "b", "c"])
         stack.finish(stack.held(.fetch)[0])
-        #expect(fetches(stack) == ["b", "c", "d"], "an outcome gives its place back")
+        #expect(fetches(stack) == ["b", "c", "d"], "an outcome frees its slot")
         #expect(stack.scheduler.report.workers.first?.jobs == 3)
         #expect(stack.scheduler.report.queued[.decode]?.jobs == 1)
         #expect(stack.faults == [])

@@ -49,7 +49,7 @@ import Testing
         let removals = theirs.filter { held in
             if case .entry(let work) = held.job.work { work.action == .remove } else { false }
         }
-        #expect(removals.count == 1, "it goes from there")
+        #expect(removals.count == 1, "it is removed there")
         #expect(stack.held(.fetch).count == 1, "the origin has other bytes")
         stack.finishAll()
         #expect(stack.image(token) != nil)
@@ -118,7 +118,7 @@ import Testing
             stack.finish(held)
             stack.goOn()
         }
-        #expect(!theirs.isEmpty, "stores are there")
+        #expect(!theirs.isEmpty, "stores are pending")
         #expect(stack.scheduler.workGraph.dispatcher.jobs.bytesClaimedByCaches > 0)
         #expect(stack.scheduler.workGraph.dispatcher.jobs.bytesClaimedByFurtherPools == 0)
         stack.finishAll()

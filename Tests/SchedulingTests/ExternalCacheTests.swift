@@ -135,7 +135,7 @@ import Testing
         let token = stack.load(.image(), by: client, terms: terms)
         stack.finish(theirs[0], stack.hit(theirs[0]))
         stack.finish(ours[0], .failed(ImageError(.badImageData, "another image")))
-        #expect(stack.workers[worker] != nil, "its session goes on")
+        #expect(stack.workers[worker] != nil, "its session continues")
         guard case .entry(let removal)? = theirs.first?.job.work else {
             Issue.record("it is removed there")
             return
@@ -289,7 +289,7 @@ import Testing
         let first = stack.load(.image(), by: client, terms: terms)
         stack.finish(theirs[0], .miss)
         finishOurs()
-        #expect(stack.image(first) != nil && theirs.count == 1, "the store is under way")
+        #expect(stack.image(first) != nil && theirs.count == 1, "the store is in flight")
         let second = stack.load(.image(), by: client, terms: terms)
         #expect(theirs.count == 1 && stack.held(.fetch).isEmpty, "the query waits for it")
         stack.finish(theirs[0])
@@ -353,7 +353,7 @@ import Testing
         #expect(work.action == .remove && stack.held(.fetch).count == 1)
         stack.finishAll()
         stack.load(.image(), by: client, terms: terms)
-        #expect(asked(theirs.first) != nil, "it is believed again")
+        #expect(asked(theirs.first) != nil, "it is trusted again")
         stack.finishAll()
         #expect(stack.isAtRest)
     }

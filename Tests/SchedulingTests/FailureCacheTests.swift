@@ -219,7 +219,7 @@ struct FailureCacheTests {
         #expect(stack.error(only) == .blacklisted)
         let retried = stack.load(.image("a", .retryFailed), by: client)
         #expect(stack.image(retried)?.cacheType == .memory)
-        #expect(stack.scheduler.report.blacklisted == 1, "only what is loaded takes it off")
+        #expect(stack.scheduler.report.blacklisted == 1, "only a load removes it")
     }
 
     @Test func aTicketOfAHitEndsWithAnEntry() throws {

@@ -129,7 +129,7 @@ struct FrameTests {
         stack.send(.outcome(worker, outcome([used] + more)))
         #expect(
             released(stack, of: worker) == more.map(\.reference.block),
-            "what is in use is not released")
+            "blocks in use are not released")
         stack.finishAll()
         #expect(stack.isAtRest, "\(stack)")
     }
@@ -208,7 +208,7 @@ struct FrameTests {
         stack.finish(decode, .decoded(image))
         #expect(stack.expelled.map(\.0) == [decode.worker])
         #expect(stack.expelled.first?.1.code == .protocolViolation)
-        #expect(released(stack, of: decode.worker) == [], "its session is over")
+        #expect(released(stack, of: decode.worker) == [], "its session ended")
         #expect(stack.scheduler.workGraph.dispatcher.ledger.liveBytes(of: PoolID(.decode)) == 0)
         stack.hire(.decode)
         #expect(stack.held(.decode).map(\.job.attempt) == [2])
@@ -225,7 +225,7 @@ struct FrameTests {
         lie.change(&late)
         stack.send(.outcome(worker, outcome(late)))
         #expect(stack.expelled.map(\.0) == [worker])
-        #expect(released(stack, of: worker) == [], "its session is over")
+        #expect(released(stack, of: worker) == [], "its session ended")
         stack.hire(.decode)
         stack.finishAll()
         #expect(stack.isAtRest, "\(stack)")

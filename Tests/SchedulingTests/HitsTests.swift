@@ -103,7 +103,7 @@ import Testing
     @Test func anEvictionWithdrawsTheEntryOfItsBlock() throws {
         var room = try Room()
         room.hits.withdraw(.evicted(room.handle(9)))
-        #expect(room.fallen.isEmpty, "nobody knows that block")
+        #expect(room.fallen.isEmpty, "the block is unknown")
         room.hits.withdraw(.evicted(room.handle(1)))
         #expect(room.fallen == allOfA)
         #expect(room.hits.count == 2)
@@ -135,7 +135,7 @@ import Testing
     @Test func theOldestEntryMakesRoom() throws {
         var room = try Room { $0.hitsMax = 3 }
         room.publish(.b, in: BlockID(5))
-        #expect(room.fallen == [.b], "it took its own place")
+        #expect(room.fallen == [.b], "it replaced itself")
         try room.grantAll()
         let (image, terms, _) = try room.load(.a)
         var other = image
@@ -169,8 +169,8 @@ import Testing
         #expect(room.fallen == [.aOfShop])
         #expect(room.hits.lastDenial == 7)
         room.hits.withdraw(try room.denial(.a))
-        #expect(room.fallen == [.a, .aOfShop], "who tries again asks for it all the same")
-        #expect(room.hits.count == 3, "others may have the entry")
+        #expect(room.fallen == [.a, .aOfShop], "retryFailed bypasses it")
+        #expect(room.hits.count == 3, "other loads may use the entry")
         let (image, terms, _) = try room.load(.a)
         room.hits.forgive(ScopedSource(SourceKey(image), terms), for: image.operation)
         #expect(room.fallen == [.aOfShop])
@@ -280,7 +280,7 @@ import Testing
         let isLent = room.hits.lend(room.handle(7), ResultBlocks.largeBytesMin, to: client)
         #expect(isLent)
         let whileRead = room.hits.withdraw(.evicted(room.handle(7)))
-        #expect(whileRead == nil, "somebody reads it")
+        #expect(whileRead == nil, "a client reads it")
         #expect(room.hits.entry(for: names.result, at: room.now) == nil)
         let released = room.hits.released(BlockID(7), by: client)
         #expect(released == room.handle(7))

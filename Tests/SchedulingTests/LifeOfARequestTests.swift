@@ -91,7 +91,7 @@ struct LifeOfARequestTests {
         stack.finish(query, stack.hit(query, tier: .disk))
         #expect(stack.held(.fetch).isEmpty)
         stack.finish(.decode)
-        #expect(stack.held(.store).isEmpty, "what came from disk is not written again")
+        #expect(stack.held(.store).isEmpty, "a disk hit isn't written again")
         #expect(stack.workers[stack.worker(.cache)]?.live.isEmpty == true, "staging is free")
         stack.finish(.transform)
         stack.finish(.store)

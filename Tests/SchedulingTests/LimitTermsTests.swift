@@ -57,7 +57,7 @@ struct LimitTermsTests {
             stack.finish(held)
         }
         #expect(decoded.sorted() == [2_000, 100_000_000])
-        #expect(stack.gets.values.reduce(0, +) == 1, "the body is limited alike")
+        #expect(stack.gets.values.reduce(0, +) == 1, "the body has the same limit")
         #expect(stack.isAtRest)
     }
 

@@ -92,7 +92,7 @@ struct LostInputTests {
             stack.hire(kind)
             stack.finishAll()
             let isJudged = kind == .cache
-            #expect(stack.expelled.count == (isJudged ? 1 : 0), "the next cache judges")
+            #expect(stack.expelled.count == (isJudged ? 1 : 0), "the next cache decides")
             if isJudged { stack.hire(.decode) }
             stack.finishAll()
             #expect(stack.image(token) != nil, "\(kind)")

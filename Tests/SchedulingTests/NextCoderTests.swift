@@ -83,7 +83,7 @@ struct NextCoderTests {
         let other = bench.decode(nil)
         bench.fail(other, .unsupportedFormat, by: workers[0])
         bench.finish(other, .psd, by: workers[2])
-        #expect(bench.expelled == [workers[2]], "it said what it is not granted")
+        #expect(bench.expelled == [workers[2]], "it exceeded its grant")
     }
 
     /// A job for an unknown format doesn't overtake others.

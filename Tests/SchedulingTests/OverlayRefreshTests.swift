@@ -131,7 +131,7 @@ struct OverlayRefreshTests {
             }
         }
         #expect(stack.image(token) != nil)
-        #expect(stack.held(.decode).map(\.job.id) == [decode], "it goes on")
+        #expect(stack.held(.decode).map(\.job.id) == [decode], "it continues")
         stack.finishAll()
         #expect(stack.image(other) != nil)
         #expect(stack.gets[url] == 2)

@@ -161,7 +161,7 @@ struct OverlayTests {
         secret.overlays[0].terms.identity = "0123"
         let key = CacheKey.result(
             requests[0], url: try SourceURL(requests[0].url), terms: secret)
-        #expect(!keys.contains(key), "an overlay for one identity is no overlay for another")
+        #expect(!keys.contains(key), "overlays aren't shared between identities")
     }
 
     // MARK: - Failure
@@ -308,7 +308,7 @@ struct OverlayTests {
             Issue.record("the image is not fetched")
             return
         }
-        #expect(work.validators == nil, "who has the same image may have another overlay")
+        #expect(work.validators == nil, "loads of the same image may have other overlays")
         stack.finishAll()
         #expect(stack.replies[token]?.count == 2)
         #expect(stack.image(token) != nil)

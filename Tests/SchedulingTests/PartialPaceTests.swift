@@ -73,7 +73,7 @@ struct PartialPaceTests {
             pauses == [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000, 10_000])
         pace.begins(of: bytes)
         pace.ended(.left, after: 10, at: at(now))
-        #expect(!pace.permits(2 * bytes, of: 0, at: at(now + 9_999)), "that said nothing")
+        #expect(!pace.permits(2 * bytes, of: 0, at: at(now + 9_999)), "that has no effect")
         pace.begins(of: 2 * bytes)
         pace.ended(.shown, after: 10, at: at(now))
         #expect(pace.permits(4 * bytes, of: 0, at: at(now + 30)))

@@ -38,7 +38,7 @@ struct PartialTests {
         #expect(stack.progress[token]?.last?.info?.size == PixelSize(width: 40, height: 30))
         stack.run(.transform, .store)
         #expect(partials(stack, token) == [10_000])
-        #expect(stack.waiting[token] != nil, "the load goes on")
+        #expect(stack.waiting[token] != nil, "the load continues")
         stack.arrive(30_000)
         stack.run(.decode, .transform, .store)
         stack.finishAll()
@@ -85,7 +85,7 @@ struct PartialTests {
             })
         stack.finish(fetch)
         #expect(stack.actions.contains(.cancelJob(partial.worker, partial.job.id)))
-        #expect(stack.held(.decode).isEmpty, "it keeps its place until it answers")
+        #expect(stack.held(.decode).isEmpty, "it keeps its slot until it answers")
         stack.finish(partial, .failed(ImageError(.cancelled, "stopped")))
         let whole = try #require(stack.held(.decode).first)
         guard case .decode(let work) = whole.job.work else { return }
@@ -134,7 +134,7 @@ struct PartialTests {
         let block = stack.arrive(10_000)
         #expect(isReleased(block, stack) && stack.held(.decode).isEmpty)
         stack.load(.image("a", size: 9, [.fromLoaderOnly, .progressiveLoad]), by: client)
-        #expect(stack.held(.fetch)[0].wantsArrived, "who joins may want it")
+        #expect(stack.held(.fetch)[0].wantsArrived, "a joining load may want it")
         stack.finishAll()
         #expect(stack.faults == [])
     }

@@ -34,7 +34,7 @@ struct ProcessShareTests {
         #expect(count("a", stack) == 96)
         let other = stack.connect(process: 8)
         for number in 0..<32 { stack.load(image("b\(number)"), by: other) }
-        #expect(count("b", stack) == 24, "three quarters of what is left")
+        #expect(count("b", stack) == 24, "three quarters of the rest")
         #expect(stack.scheduler.audit() == [])
         #expect(stack.faults == [])
     }
@@ -58,7 +58,7 @@ struct ProcessShareTests {
         for session in sessions { stack.load(image("x"), by: session) }
         #expect(count("a", stack) == 12 && count("x", stack) == 0)
         stack.load(image("x"), by: stack.connect(process: 8))
-        #expect(count("x", stack) == 1, "who holds nothing has the next free place")
+        #expect(count("x", stack) == 1, "a process without transfers gets the next free slot")
         #expect(stack.scheduler.audit() == [] && stack.faults == [])
     }
 

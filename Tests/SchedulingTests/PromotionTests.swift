@@ -208,7 +208,7 @@ import Testing
         let removals = (tier.own + tier.shared).filter { held in
             if case .entry(let work) = held.job.work { work.action == .remove } else { false }
         }
-        #expect(removals.count >= 2, "it goes from our own and from the external one")
+        #expect(removals.count >= 2, "it is removed from our own cache and the external one")
         #expect(tier.stack.held(.fetch).count == 1)
         tier.stack.finishAll()
         #expect(tier.stack.image(token) != nil && tier.isAtRest)

@@ -278,11 +278,11 @@ struct QuarantineTests {
         let otherSize = stack.load(loader(6), by: client)
         fetchDrawing(in: &stack)
         stack.finishAll()
-        #expect(stack.image(otherSize) != nil, "one size says nothing of the others")
+        #expect(stack.image(otherSize) != nil, "one size proves nothing about the others")
         let second = crashDrawing(7, times: 2, in: &stack, by: client)
         #expect(stack.error(second) == .poisoned)
         let third = stack.load(loader(8), by: client)
-        #expect(stack.error(third) == .poisoned, "a success in another size is no excuse")
+        #expect(stack.error(third) == .poisoned, "a success in another size doesn't void it")
         #expect(stack.counters.crashes == 4)
         #expect(stack.isAtRest)
     }

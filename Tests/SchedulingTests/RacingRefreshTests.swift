@@ -93,7 +93,7 @@ struct RacingRefreshTests {
         try race.arrive(race.newer, etag: "\"3\"")
         #expect(race.kept == ["\"3\""])
         try race.arrive(race.older, etag: "\"2\"")
-        #expect(race.kept == ["\"3\""], "the newer original goes on being stored")
+        #expect(race.kept == ["\"3\""], "the newer original is still being stored")
         let ended = race.finishAll()
         #expect(ended.stored[Self.url] == "\"3\"")
         #expect(!ended.stored.values.contains("\"2\""))

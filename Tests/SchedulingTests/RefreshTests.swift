@@ -168,7 +168,7 @@ struct RefreshTests {
             Issue.record("the result is delivered")
             return
         }
-        #expect(store.metadata.etag == Self.v1, "the result says what it was made of")
+        #expect(store.metadata.etag == Self.v1, "the result names its source")
         stack.finish(.store)
         #expect(stack.replies[token]?.first?.isRefreshing == true)
         #expect(stack.image(token)?.cacheType == .disk)
@@ -354,7 +354,7 @@ struct RefreshTests {
             return
         }
         setting.stack.finish(refreshed)
-        #expect(setting.stack.held(.decode).isEmpty, "the old ones are not needed any more")
+        #expect(setting.stack.held(.decode).isEmpty, "the old ones are no longer needed")
         setting.stack.finish(.query)
         #expect(setting.stack.held(.query).isEmpty, "the new bytes are here")
         setting.stack.finishAll()

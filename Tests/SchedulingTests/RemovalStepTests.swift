@@ -44,7 +44,7 @@ import Testing
 
     private mutating func finish(next: UInt64, removed: UInt64, total: UInt64 = 0) {
         guard let held = steps.first else {
-            Issue.record("no step is under way")
+            Issue.record("no step is in flight")
             return
         }
         var page = EntryPage(next: next, disk: EntryCount(entries: removed, bytes: 10 * removed))
@@ -159,6 +159,6 @@ import Testing
             return
         }
         stack.finish(held, .entries(EntryPage(next: 5)))
-        #expect(stack.workers[own] == nil, "its session is over")
+        #expect(stack.workers[own] == nil, "its session ended")
     }
 }

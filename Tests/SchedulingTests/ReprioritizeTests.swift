@@ -85,7 +85,7 @@ struct ReprioritizeTests {
         body(&stack, client, tokens)
         stack.goOn()
         let spins = stack.scheduler.nextDeadline.map { $0 <= stack.now } ?? false
-        #expect(!spins, "nobody spins")
+        #expect(!spins, "no busy loop")
         #expect(stack.scheduler.audit() == [])
     }
 
@@ -99,7 +99,7 @@ struct ReprioritizeTests {
         withLargeGroup { stack, client, tokens in
             stack.send(.reprioritizeGroup(client, large, .high))
             #expect(priorities(stack, tokens).count { $0 == .high } == 4)
-            #expect(stack.scheduler.nextDeadline == stack.now, "it goes on at once")
+            #expect(stack.scheduler.nextDeadline == stack.now, "it continues at once")
             let later = stack.load(loader("later"), by: client, group: large)
             for _ in 0..<4 { stack.send(.tick) }
             #expect(priorities(stack, tokens).allSatisfy { $0 == .high })
@@ -114,7 +114,7 @@ struct ReprioritizeTests {
             stack.send(.reprioritize(client, tokens[19], .normal))
             #expect(
                 stack.scheduler.pendingTransitions.batchOperations.count == 1,
-                "the first one is over")
+                "the first one has ended")
             for _ in 0..<5 { stack.send(.tick) }
             let expected = Array(repeating: Priority.low, count: 19) + [.normal]
             #expect(priorities(stack, tokens) == expected)
@@ -144,8 +144,8 @@ struct ReprioritizeTests {
             #expect(priorities(stack, tokens).count == 16)
             #expect(
                 stack.scheduler.pendingTransitions.batchOperations.count == 1,
-                "nobody needs another class any more")
-            #expect(stack.scheduler.nextDeadline == stack.now, "it goes on at once")
+                "no other priority is needed")
+            #expect(stack.scheduler.nextDeadline == stack.now, "it continues at once")
             let later = stack.load(loader("later"), by: client, group: large)
             stack.send(.cancelGroupOfAny(large))
             stack.send(.reprioritizeGroup(client, large, .low))

@@ -39,7 +39,7 @@ import Testing
         }
         gate.sees(free: 2)
         let called = gate.call()
-        #expect(called == [place], "more than there was last")
+        #expect(called == [place], "more than before")
     }
 
     @Test func moreRoomThatIsNotEnoughCallsLater() {

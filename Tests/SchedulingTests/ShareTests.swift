@@ -120,7 +120,7 @@ struct ShareTests {
         for number in 0..<30 { stack.load(image("h\(number)", "b"), by: second) }
         #expect(count("b", stack) == 3)
         stack.load(image("h", "c"), by: third)
-        #expect(count("c", stack) == 1, "who has none finds a place")
+        #expect(count("c", stack) == 1, "a client without transfers finds a slot")
         // No transfer is cancelled: slots change hands as transfers end.
         for held in stack.held(.fetch).prefix(8) { stack.finish(held) }
         #expect(abs(count("a", stack) - count("b", stack)) <= 1, "\(fetches(stack))")
@@ -140,11 +140,11 @@ struct ShareTests {
         for httpClient in 2..<10 {
             stack.load(image("n\(httpClient)", "b"), by: gateway, httpClient: UInt64(httpClient))
         }
-        #expect(count("b", stack) == 8, "each finds a place at once")
+        #expect(count("b", stack) == 8, "each finds a slot at once")
         for number in 0..<300 {
             stack.load(image("m\(number)", "c"), by: gateway, httpClient: 10)
         }
-        #expect(count("c", stack) == 30, "three quarters of what is left")
+        #expect(count("c", stack) == 30, "three quarters of the rest")
         #expect(stack.scheduler.audit() == [])
         #expect(stack.faults == [])
     }
@@ -173,7 +173,7 @@ struct ShareTests {
         let jobs = stack.scheduler.workGraph.dispatcher.jobs.values
         let holders = jobs.filter { $0.worker != nil }.map(\.holder)
         #expect(holders.count { $0 == .session(first) } == 6)
-        #expect(holders.count { $0 == .session(second) } == 1, "who is served has it")
+        #expect(holders.count { $0 == .session(second) } == 1, "the served client has it")
         #expect(stack.scheduler.audit() == [])
         #expect(stack.faults == [])
     }

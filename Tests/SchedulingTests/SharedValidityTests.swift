@@ -74,7 +74,7 @@ import Testing
         tell(10)
         #expect(stack.image(token)?.cacheType == .disk && stack.held(.fetch).isEmpty)
         #expect(stack.image(token)?.validity?.caching == caching(age: 10))
-        #expect(theirs.isEmpty, "it is not told what it said")
+        #expect(theirs.isEmpty, "it isn't sent its own confirmation")
         let renewed = stack.finishRenewals()
         #expect(renewed.count == 2 && renewed.allSatisfy { $0.key.hasPrefix("low\u{1F}") })
         let second = load(age: 200)

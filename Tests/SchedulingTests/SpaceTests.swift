@@ -215,7 +215,7 @@ struct SpaceTests {
         let late = stack.load(loader("b").with { $0.timeoutMilliseconds = 1_000 }, by: client)
         stack.run(.fetch, .decode, .transform)
         stack.fail(.store, .arenaFull)
-        #expect(stack.scheduler.report.queued[.store]?.jobs == 1, "a reader may let go of space")
+        #expect(stack.scheduler.report.queued[.store]?.jobs == 1, "a reader may release space")
         stack.pass(milliseconds: 1_001)
         #expect(stack.error(late) == .deadlineExceeded)
         #expect(stack.scheduler.report.queued[.store] == nil)
@@ -231,12 +231,12 @@ struct SpaceTests {
         // Three are in flight, as many as one client gets of four slots.
         #expect(stack.held(.fetch).count == 3)
         stack.finish(stack.held(.fetch)[0])
-        #expect(stack.held(.fetch).count == 2, "with those under way 1,000 bytes are too much")
+        #expect(stack.held(.fetch).count == 2, "with those in flight, 1,000 bytes are too much")
         stack.finish(stack.held(.fetch)[0])
         let late = stack.load(loader("late"), by: client)
         #expect(stack.held(.fetch).count == 1)
         stack.finish(stack.held(.fetch)[0])
-        #expect(stack.held(.fetch).isEmpty, "above the budget nothing is begun")
+        #expect(stack.held(.fetch).isEmpty, "above the budget nothing starts")
         stack.hire(.decode, credit: 1)
         stack.finishAll()
         for token in tokens + [late] { #expect(stack.image(token) != nil) }

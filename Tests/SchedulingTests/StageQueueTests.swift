@@ -107,7 +107,7 @@ struct StageQueueTests {
                 waiting[$0.job]?.ticket.serial == $0.serial
             }
             guard let id = next?.job, let job = waiting.removeValue(forKey: id) else {
-                Issue.record("somebody is next")
+                Issue.record("a job is next")
                 return
             }
             queue.leave(job.ticket)

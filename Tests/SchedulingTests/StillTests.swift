@@ -33,7 +33,7 @@ struct StillTests {
         stack.finish(.fetch)
         try decode(&stack)
         stack.finish(.transform)
-        #expect(stored(stack).map(\.stillOf) == [12], "later hits say it as well")
+        #expect(stored(stack).map(\.stillOf) == [12], "later hits are marked as well")
         #expect(stored(stack).map(\.pages) == [1])
         stack.finishAll()
         #expect(stack.image(token)?.info.stillOf == 12)

@@ -97,7 +97,7 @@ struct TableTests {
         }
         for (number, seat) in zip(1...1_000, seats).reversed() {
             let longest = list.urgency.deadline.nanoseconds
-            #expect(longest >= UInt64(number), "never shorter than somebody's")
+            #expect(longest >= UInt64(number), "never shorter than any of them")
             if number <= 16 { #expect(longest == UInt64(number)) }
             list.leave(seat)
         }

@@ -198,7 +198,7 @@ struct TermsTests {
         let second = stack.load(image, by: client, terms: lax)
         stack.fail(.fetch, .tooManyRedirects)
         #expect(stack.error(second) == .tooManyRedirects)
-        #expect(stack.scheduler.report.blacklisted == 1, "its own rule says no")
+        #expect(stack.scheduler.report.blacklisted == 1, "its own rule forbids it")
         #expect(stack.isAtRest, "\(stack)")
     }
 

@@ -155,7 +155,7 @@ struct VaryTests {
         _ = Self.keys(&stack, again, vary: "Accept, DPR", by: client)
         let isAnswered = stack.scheduler.answer(
             ticket, again: load.token, of: client, at: stack.now)
-        #expect(!isAnswered, "its own fields are others now")
+        #expect(!isAnswered, "its own fields have changed")
     }
 
     @Test func whoAsksStaysInTheKey() {

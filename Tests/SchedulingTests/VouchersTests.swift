@@ -77,7 +77,7 @@ import Testing
         }
         #expect(issued.map { vouchers.stands($0) } == [false, false, true, true, true, true])
         vouchers.withdraw(of: BlockID(0))
-        #expect(vouchers.stands(issued[4]), "the word is another one's by now")
+        #expect(vouchers.stands(issued[4]), "the word was reassigned")
     }
 
     @Test func whatFellTakesNothingAlongThatHasItsWordNow() throws {

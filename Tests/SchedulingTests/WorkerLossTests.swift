@@ -88,7 +88,7 @@ struct WorkerLossTests {
         stack.finish(original, stack.hit(original))
         stack.finishAll()
         #expect(stack.image(token) != nil)
-        #expect(stack.counters.fetches == 1, "what was stored is not fetched again")
+        #expect(stack.counters.fetches == 1, "stored bytes aren't fetched again")
         #expect(stack.isAtRest)
     }
 

@@ -112,7 +112,7 @@ final class ArenaBench {
         bench.arena.free(other.id)
         bench.arena.discard(next)
         #expect(bench.arena.usage.blocks == 0)
-        #expect(bench.arena.share(block) == nil, "what is gone is not shared")
+        #expect(bench.arena.share(block) == nil, "a released block isn't shared")
     }
 
     @Test func everythingFreedLeavesOneWarmSegmentAndNothingUsed() throws {

@@ -106,7 +106,7 @@ import Testing
         #expect(script.does(.tick) == [])
         script.passes(milliseconds: 1)
         #expect(script.does(.tick) == [.signal(slot: 1, .terminate)])
-        #expect(script.does(.tick) == [], "they are told once")
+        #expect(script.does(.tick) == [], "they are signaled once")
         let left = SupervisorState.drainMilliseconds - SupervisorState.workersGraceMilliseconds
         script.passes(milliseconds: left - 1)
         #expect(!script.does(.tick).contains(.signal(slot: 1, .kill)))

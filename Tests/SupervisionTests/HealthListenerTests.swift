@@ -53,7 +53,7 @@ import Testing
         }
         let living = try UnixListener(path: "\(folder.path)/serve-cache-3.sock", mode: 0o600)
         #expect(folder.entries.count == 3)
-        #expect(try ask(.decode) == [], "nobody listens there")
+        #expect(try ask(.decode) == [], "no process listens there")
         do { _ = try HealthListener(in: folder.path, only: .decode) }
         #expect(folder.entries == ["serve-cache-3.sock"])
         withExtendedLifetime(living) {}

@@ -80,7 +80,7 @@ import Testing
         let used = try FileDescriptor.open("\(shared)/arena/gone/.supervisors.lock", .readWrite)
         #expect(try used.tryLock(.exclusive))
         _ = try start([])
-        #expect(isThere(in: "gone"), "somebody uses it, and is not waited for")
+        #expect(isThere(in: "gone"), "it is in use, and not waited for")
         try used.close()
         _ = try start([])
         #expect(!isThere(in: "gone") && isThere(in: "scans"))

@@ -25,7 +25,7 @@ import Vips
             #expect(space.outstanding == 1)
             return try Transformed(image, space.bytes(image.reference))
         } catch {
-            #expect(space.outstanding == 0, "an error leaves a block behind")
+            #expect(space.outstanding == 0, "a block is left after an error")
             throw error
         }
     }

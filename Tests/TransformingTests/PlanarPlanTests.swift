@@ -16,7 +16,7 @@ import Testing
         let (plan, left) = try folded([.resize(PixelSize(width: 50, height: 50), .fill)])
         #expect(plan.size == PixelSize(width: 50, height: 50))
         #expect(plan.part == ActiveRegion(left: 0.25, top: 0, width: 0.5, height: 1))
-        #expect(plan.bounds == .whole, "what is cut off was scaled with the rest")
+        #expect(plan.bounds == .whole, "the cropped part was scaled with the rest")
         #expect(left.isEmpty)
     }
 

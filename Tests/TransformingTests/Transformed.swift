@@ -76,7 +76,7 @@ func transform(
         #expect(work.resultFormat(hasAlpha: image.info.hasAlpha) == image.info.format)
         return try Transformed(image, space.bytes(image.reference))
     } catch {
-        #expect(space.outstanding == 0, "an error leaves a block behind")
+        #expect(space.outstanding == 0, "a block is left after an error")
         throw error
     }
 }

@@ -24,7 +24,7 @@ import Testing
         let policy = try policy("--recycle-bytes", "1000")
         #expect(!policy.isSpent(jobs: 64, privateBytes: 1_000))
         #expect(policy.isSpent(jobs: 64, privateBytes: 1_001))
-        #expect(!policy.isSpent(jobs: 64, privateBytes: nil), "nobody looked")
+        #expect(!policy.isSpent(jobs: 64, privateBytes: nil), "no measurement yet")
         #expect(policy.jobsMax == WorkerPolicy().jobsMax)
     }
 

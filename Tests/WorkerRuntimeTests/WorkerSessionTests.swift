@@ -45,7 +45,7 @@ private func ready() -> WorkerSession {
 
     @Test func whoCannotLeaveInTimeEndsWithWhatItHolds() {
         var session = ready()
-        #expect(session.tookTooLong() == [], "nobody told it to leave")
+        #expect(session.tookTooLong() == [], "it wasn't told to leave")
         _ = session.received(.job(job(1)))
         #expect(session.received(.drain) == [.sendGoodbye(.drained)])
         #expect(session.tookTooLong() == [.end(.drained)])

@@ -77,7 +77,7 @@ import Vips
     ) {
         guard found != wanted else { return }
         guard found.count == wanted.count else {
-            Issue.record("\(what): \(found.count) bytes in place of \(wanted.count)")
+            Issue.record("\(what): \(found.count) bytes instead of \(wanted.count)")
             return
         }
         var (wrong, first) = (0, -1)

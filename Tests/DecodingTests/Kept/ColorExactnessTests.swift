@@ -51,7 +51,7 @@ import Testing
         let (file, wanted) = try Self.reference(mode, path, in: folder)
         let found = try decode(file).samples
         try #require(found.count == wanted.count)
-        #expect(Set(wanted).count > 200, "it is no plain image")
+        #expect(Set(wanted).count > 200, "it isn't a flat image")
         return zip(found, wanted).map { abs(Int($0) - Int($1)) }.max() ?? .max
     }
 

@@ -38,7 +38,7 @@ import Vips
             return nil
         }
         let pixels = try #require(layout.pixelByteCount)
-        #expect(found.offset >= pixels, "it lies behind the pixels")
+        #expect(found.offset >= pixels, "it follows the pixels")
         return Array(decoded.samples[found.offset..<(try #require(found.end))])
     }
 

@@ -39,7 +39,7 @@ import Testing
             #expect(with.count > without.count, "it has the profile")
             let (found, wanted) = (try decode(with), try decode(without))
             #expect(found.samples == wanted.samples)
-            #expect(found.layout == wanted.layout, "it stays in planes where it has some")
+            #expect(found.layout == wanted.layout, "it stays in planes if it has some")
             let kept = try decode(with, keeping: [.profile, .grayProfile])
             #expect(kept.layout?.embeddedMetadata == [])
         }

@@ -21,7 +21,7 @@ import Testing
             }
             #expect(found.info.size == PixelSize(width: file.width, height: file.height))
             #expect(found.info.pages >= pages && found.info.pages <= file.frames.count)
-            #expect(found.isShown || !shown, "\(part) %: what was seen stays")
+            #expect(found.isShown || !shown, "\(part) %: earlier frames stay")
             (pages, shown) = (found.info.pages, found.isShown)
         }
         #expect(pages == file.frames.count && shown)

@@ -31,7 +31,7 @@ import Testing
         #expect(body.contentType == type)
         let bytes = bench.space.bytes(body.reference)
         #expect(text.isEmpty ? bytes == [0xBE, 0x66, 0xBE] : bytes == Array(text.utf8))
-        #expect(body.effectiveURL == "data:", "content is no name")
+        #expect(body.effectiveURL == "data:", "the content is left out")
     }
 
     /// Encoded by Python, for each length modulo three.

@@ -94,7 +94,7 @@ import Testing
             guard let outcome = await bench.outcomes.wait(count: id)?.last else { break }
             if let body = outcome.body {
                 let isInside = bench.space.bytes(body.reference) == Self.inside
-                #expect(isInside, "what is beside the root was read")
+                #expect(isInside, "a file outside of the root was read")
                 guard isInside else { break }
                 read += 1
             } else {

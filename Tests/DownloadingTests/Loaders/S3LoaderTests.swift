@@ -94,7 +94,7 @@ struct S3LoaderTests {
         }
         let bench = try DownloadBench()
         bench.start("s3://photos/a.jpg", loader: Self.loader(server, as: nil))
-        #expect(await bench.failure()?.code == .invalidDownloadStatusCode, "it asks as nobody")
+        #expect(await bench.failure()?.code == .invalidDownloadStatusCode, "without credentials")
     }
 
     /// The endpoint of a server that accepts everything and records the requests.
@@ -122,7 +122,7 @@ struct S3LoaderTests {
         #expect(authorization.contains("AKID/") && authorization.contains("/eu-central-1/s3/"))
         #expect(authorization.contains("x-amz-security-token"), "it is signed")
         #expect(request.header("x-amz-security-token") == "TOKEN")
-        #expect(request.header("x-amz-request-payer") == nil, "a client pays for nobody")
+        #expect(request.header("x-amz-request-payer") == nil, "clients can't set it")
         #expect(!"\(request)".contains("SECRET"))
     }
 

@@ -120,7 +120,7 @@ import Testing
         #expect(await status(4, "a", "two") == "403")
         #expect(await status(5, "a", nil) == "403")
         #expect(await status(6, "set", nil) == "200")
-        #expect(await status(7, "a", nil) == "403", "there is no jar as usual")
+        #expect(await status(7, "a", nil) == "403", "no jar by default")
     }
 
     /// A redirect to another origin carries neither a password nor a cookie. Another port is

@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: FuzzTarget.allCases)
     func everyInputOfTheCorpusHolds(target: FuzzTarget) throws {
         let corpus = try Corpus(of: target)
-        #expect(corpus.inputs.count >= 10, "the corpus of \(target.rawValue) is there")
+        #expect(corpus.inputs.count >= 10, "the corpus of \(target.rawValue) exists")
         for input in corpus.inputs { expect(input.bytes, hold: target, input.path) }
     }
 

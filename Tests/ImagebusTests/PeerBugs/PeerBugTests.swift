@@ -35,7 +35,7 @@ import Testing
         var ends = 0
         for await event in task.events { if case .end(.success) = event { ends += 1 } }
         for await event in task.events { if case .end(.success) = event { ends += 1 } }
-        #expect(ends == 2, "each stream has the end of its own")
+        #expect(ends == 2, "each stream ends separately")
         for await _ in task.progress { Issue.record("there is no progress") }
         for await _ in task.partials { Issue.record("there is no partial image") }
         var keys: [String] = []
@@ -152,7 +152,7 @@ import Testing
             task = own
             #expect(await own.errorCode == .cancelled)
         }
-        #expect(task == nil, "nobody keeps it")
+        #expect(task == nil, "no reference is left")
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         _ = pending.submitted(load(), at: Instant(nanoseconds: 1))
         _ = pending.cancelled(load().token)

@@ -140,7 +140,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
     @Test func aMemberThatCancelsEndsAtOnceAndAloneAndTheLastOneTellsTheCoordinator() {
         var (pending, _) = pending([load(1), load(2), load(3)])
         pending.flushed()
-        #expect(failed(pending.cancelled(token(1))) == [1: .cancelled], "who leads")
+        #expect(failed(pending.cancelled(token(1))) == [1: .cancelled], "the leading load")
         #expect(pending.cancelled(token(1)) == [])
         #expect(failed(pending.cancelled(token(3))) == [3: .cancelled])
         #expect(pending.members(of: token(1)) == [token(2)])

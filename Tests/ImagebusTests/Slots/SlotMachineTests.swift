@@ -92,7 +92,7 @@ import Testing
         #expect(slot.take() == ["k: rest", "k: p", "tell 3 2002", "stop 3"])
         slot.load("a", .delayPlaceholder)
         slot.load("b", .delayPlaceholder)
-        #expect(!slot.take().contains("k: p"), "the newer load took the place")
+        #expect(!slot.take().contains("k: p"), "the newer load took the slot")
         slot.load("", .delayPlaceholder)
         #expect(
             slot.take() == ["tell 5 2002", "k: rest", "k: p", "tell 6 1000", "stop 5"])

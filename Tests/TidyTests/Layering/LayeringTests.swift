@@ -26,7 +26,7 @@ import Testing
         #expect(picture.arrows.count >= rooms.count - 1, remedy)
         for arrow in picture.arrows {
             let isThere = manifest[arrow.from]?.dependencies.contains(arrow.to) == true
-            #expect(isThere, "\(arrow): scripts/draw-rooms draws the picture anew")
+            #expect(isThere, "\(arrow): run scripts/draw-rooms to update the picture")
         }
     }
 
