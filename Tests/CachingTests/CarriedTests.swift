@@ -6,8 +6,8 @@ import Testing
 
 @testable import Caching
 
-/// Data that an entry carries besides its bytes: tags, extended data and a digest (SEMANTICS §5.20
-/// to §5.22).
+/// Data that an entry carries besides its bytes: tags, extended data and a digest
+/// (SEMANTICS §5.20 to §5.22).
 @Suite struct CarriedTests {
     private func store(
         _ cache: StageFixture, _ key: String, _ bytes: [UInt8], tags: [String] = [],

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Configuration
 
-/// Named encoder options, and how they combine with the request, presets and rules (SEMANTICS
-/// §11.23).
+/// Named encoder options, and how they combine with the request, presets and rules
+/// (SEMANTICS §11.23).
 @Suite struct EncodeOptionTests {
     private func configuration(_ rule: String? = nil) throws -> Configuration {
         var card = Preset()

@@ -2,9 +2,10 @@ import ImageModel
 import TestKit
 import Testing
 
-/// Random sizes compared with upstream's formulas. Computed sides are rounded half up (SEMANTICS
-/// §11.6); upstream rounds up in one case and leaves rounding to its platform in others. So a side
-/// is the integer nearest to the formula, and differs from upstream's by at most one pixel.
+/// Random sizes compared with upstream's formulas. Computed sides are rounded half up
+/// (SEMANTICS §11.6); upstream rounds up in one case and leaves rounding to its platform in others.
+/// So a side is the integer nearest to the formula, and differs from upstream's by at most one
+/// pixel.
 @Suite struct UpstreamSizeTests {
     private static let count = 5_000
 

@@ -6,8 +6,8 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// Removals and stores while a hit of an external cache is being promoted into our own (SEMANTICS
-/// §5.26).
+/// Removals and stores while a hit of an external cache is being promoted into our own
+/// (SEMANTICS §5.26).
 @Suite struct PromotionRaceTests {
     /// Removals that match an entry with the tag `red`, and one of a missing entry.
     private static let removals: [CacheCommand] = {

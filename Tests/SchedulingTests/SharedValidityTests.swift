@@ -6,8 +6,8 @@ import Testing
 @testable import Derivation
 @testable import Dispatching
 
-/// Confirmations by an origin are shared with other machines through an external cache (SEMANTICS
-/// §6.7).
+/// Confirmations by an origin are shared with other machines through an external cache
+/// (SEMANTICS §6.7).
 @Suite struct SharedValidityTests {
     private static let image = ImageRequest.image(size: 100, .respectCacheControl)
     private static let control = "max-age=60, stale-while-revalidate=30"

@@ -7,8 +7,8 @@ import TestKit
 import Testing
 import Vips
 
-/// Sources that become the result without re-encoding, stripped of their metadata (SEMANTICS
-/// §11.37).
+/// Sources that become the result without re-encoding, stripped of their metadata
+/// (SEMANTICS §11.37).
 @Suite struct PassedFileTests {
     private static let hidden = Array("HIDDEN".utf8)
     private static let unchanged = Passing(isUnchanged: true, metadata: .nothing)
