@@ -447,13 +447,6 @@ public struct HTTPReply {
             case .memory(let bytes, _): bytes.count
             }
         }
-
-        func withUnsafeBytes<Result>(_ use: (UnsafeRawBufferPointer) -> Result) -> Result {
-            switch self {
-            case .bytes(let bytes): bytes.withUnsafeBytes(use)
-            case .memory(let bytes, let owner): withExtendedLifetime(owner) { use(bytes) }
-            }
-        }
     }
 
     /// The status code, such as 200.
@@ -480,16 +473,6 @@ public struct HTTPReply {
         return reply
     }
 
-    /// Returns the reply prepared with its body in an in-memory file, which is sent without copying
-    /// it each time. Uses a descriptor while it's kept. Returns `nil` if no descriptor or memory is
-    /// left.
-    public func preparedInFile() -> HTTPReply? {
-        guard let response = PreparedResponse(self, inFile: true) else { return nil }
-        var reply = self
-        reply.response = response
-        return reply
-    }
-
     /// The size of the body in bytes.
     public var bodyBytes: Int { body.byteCount }
 }
@@ -499,14 +482,9 @@ public struct HTTPReply {
 final class PreparedResponse {
     let pointer: OpaquePointer
 
-    /// Fails if memory is short or a header is invalid. With `inFile`, the body is copied to an
-    /// in-memory file from which the system sends it without another copy; this uses a descriptor.
-    init?(_ reply: HTTPReply, inFile: Bool = false) {
-        let response =
-            inFile
-            ? reply.body.withUnsafeBytes { cmicrohttpd_file_response($0.baseAddress, $0.count) }
-            : Self.response(of: reply.body)
-        guard let made = response else { return nil }
+    /// Fails if memory is short or a header is invalid.
+    init?(_ reply: HTTPReply) {
+        guard let made = Self.response(of: reply.body) else { return nil }
         pointer = made
         for header in reply.headers
         where MHD_add_response_header(made, header.name, header.value) == .NO {

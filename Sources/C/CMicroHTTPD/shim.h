@@ -7,13 +7,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -105,35 +103,11 @@ static inline struct MHD_Daemon *cmicrohttpd_start_evented(int socket, cmicrohtt
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)limits.idle_seconds, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)limits.head_bytes, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL},
-        // libmicrohttpd uses sendfile(2) only with this option, since it raises SIGPIPE and no flag
-        // prevents that.
-        {MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
-    signal(SIGPIPE, SIG_IGN);
     return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
                             calls.accepts, calls.context, calls.answer, calls.context,
                             MHD_OPTION_ARRAY, options, MHD_OPTION_END);
-}
-
-// Returns a response with a copy of these bytes in an in-memory file, which sendfile(2) sends
-// without copying them again, or NULL if no descriptor or memory is available. Destroying it closes
-// the file; the system keeps what hasn't been sent yet.
-static inline struct MHD_Response *cmicrohttpd_file_response(const void *bytes, size_t count) {
-    const unsigned int close_on_exec = 1; // MFD_CLOEXEC
-    int file = (int)syscall(SYS_memfd_create, "answer", close_on_exec);
-    if (file < 0) return NULL;
-    size_t written = 0;
-    while (written < count) {
-        ssize_t more = write(file, (const char *)bytes + written, count - written);
-        if (more < 0 && errno == EINTR) continue;
-        if (more <= 0) break;
-        written += (size_t)more;
-    }
-    struct MHD_Response *made =
-        written == count ? MHD_create_response_from_fd64(count, file) : NULL;
-    if (made == NULL) close(file);
-    return made;
 }
 
 // Returns the per-connection pointer stored by the `connected` callback, or NULL.

@@ -205,9 +205,8 @@ enum GatewayProgram {
         return limits
     }
 
-    /// The number of descriptors reserved for other purposes: half of them for the files of
-    /// repeated responses.
-    private static let otherDescriptors = 1_024
+    /// The number of descriptors reserved for other purposes.
+    private static let otherDescriptors = 512
 
     /// Reloads all files, completely or not at all.
     private static func reload(

@@ -12,10 +12,8 @@ enum SystemCalls {
     static let ofFonts = ["access", "faccessat", "faccessat2"]
 
     /// Additionally permitted for processes that accept connections on sockets that are already
-    /// listening; they send bodies from memory files.
-    static let ofServers = [
-        "accept", "accept4", "memfd_create", "sendfile", "sendfile64", "sendmsg", "shutdown",
-    ]
+    /// listening.
+    static let ofServers = ["accept", "accept4", "sendmsg", "shutdown"]
 
     private static let memory = [
         "brk", "madvise", "mmap", "mprotect", "mremap", "munmap",

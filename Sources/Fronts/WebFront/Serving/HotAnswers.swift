@@ -15,11 +15,7 @@ final class HotAnswers {
         /// The second it was generated in, in seconds since 1970.
         let second: Int64
         let voucher: AnswerVoucher
-        var standing: Standing
-        /// How often it was repeated.
-        var uses = 0
-        /// Whether its body is sent from a file.
-        var isInFile = false
+        let standing: Standing
         /// Its memory in bytes: body, target and overhead.
         var cost: Int
         /// The request heads that it answered.
@@ -36,15 +32,13 @@ final class HotAnswers {
 
     /// A valid response, with the URL of its source and where the image came from.
     struct Standing {
-        var reply: HTTPReply
+        let reply: HTTPReply
         let source: String
         let cache: CacheResult?
     }
 
     private var answers: [String: [Answer]] = [:]
     private var bytes = 0
-    /// The number of responses with bodies in files.
-    private var files = 0
 
     /// The maximum total size in bytes.
     private static let bytesMax = 64 << 20
@@ -55,10 +49,6 @@ final class HotAnswers {
     private static let targetsMax = 16_384
     /// The maximum number of responses per target, for different values of fields such as `Accept`.
     private static let variantsMax = 4
-    /// A response repeated this often within its second is sent from a file if its body has at
-    /// least this many bytes: from then on, avoiding the copies saves more than the file costs.
-    /// Also limits the number of files.
-    private static let (usesBeforeFile, fileBytesMin, filesMax) = (8, 16 << 10, 512)
     /// The maximum number of heads per response, and the maximum size of each in bytes.
     private static let (headsMax, headBytesMax) = (4, 2_048)
 
@@ -69,7 +59,7 @@ final class HotAnswers {
             answer.second == second && answer.heads.contains { exchange.has($0) }
         }
         guard let known, known.voucher.use() else { return nil }
-        return use(known)
+        return known.standing
     }
 
     /// Returns the response to a request that has the same values in all fields that were read.
@@ -80,19 +70,7 @@ final class HotAnswers {
         }
         guard let known, known.voucher.use() else { return nil }
         note(exchange, known)
-        return use(known)
-    }
-
-    private func use(_ answer: Answer) -> Standing {
-        answer.uses += 1
-        if answer.uses == Self.usesBeforeFile, answer.method != "HEAD", files < Self.filesMax,
-            answer.standing.reply.bodyBytes >= Self.fileBytesMin,
-            let reply = answer.standing.reply.preparedInFile()
-        {
-            (answer.standing.reply, answer.isInFile) = (reply, true)
-            files += 1
-        }
-        return answer.standing
+        return known.standing
     }
 
     /// Remembers the head of a request for a response.
@@ -120,7 +98,6 @@ final class HotAnswers {
             $0.second == second && !($0.method == head.method && $0.fields == fields)
         }
         for old in known { bytes -= old.cost }
-        files -= known.count(where: \.isInFile)
         known = kept.suffix(Self.variantsMax - 1)
         known.append(
             Answer(
@@ -128,7 +105,6 @@ final class HotAnswers {
                 at: second,
                 voucher, cost: cost))
         for new in known { bytes += new.cost }
-        files += known.count(where: \.isInFile)
         answers[head.target] = known
         return reply
     }
@@ -136,7 +112,7 @@ final class HotAnswers {
     /// Drops all responses because the settings have changed.
     func forgetAll() {
         answers = [:]
-        (bytes, files) = (0, 0)
+        bytes = 0
     }
 }
 
