@@ -160,7 +160,7 @@ let client: [Target] = [
     room("Client", "ImagebusFoundation", ["Imagebus", "ImageModel", "Messages"]),
 ]
 
-/// What programs of others stand on that do a part of the stack's work.
+/// SDK for external programs that do a part of the stack's work.
 let kit: [Target] = [
     room(
         "Kit", "ImagebusWorker",
@@ -245,7 +245,7 @@ let examples: [Target] = [
         name: "thumbnailer", dependencies: ["Imagebus"], path: "Examples/Thumbnailer")
 ]
 
-/// Programs of somebody else, which no container of ours has.
+/// External programs, which none of our containers has.
 let extensions: [Target] = [
     ("qoi-coder", "QOI"), ("qoi-encoder", "QOIEncoder"), ("dictionary-cache", "DictionaryCache"),
 ].map { .executableTarget(name: $0, dependencies: ["ImagebusWorker"], path: "Examples/\($1)") }

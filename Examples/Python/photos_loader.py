@@ -63,7 +63,7 @@ class Photos(Loader):
         try:
             facts = os.fstat(file)
             if not stat.S_ISREG(facts.st_mode):
-                raise Failure(DOMAIN, NOT_AN_IMAGE, f"{parts[-1]} is no file", blocks=True)
+                raise Failure(DOMAIN, NOT_AN_IMAGE, f"{parts[-1]} is not a file", blocks=True)
             size, data = min(facts.st_size, report.bytes_max + 1), bytearray()
             while len(data) < size and (piece := os.read(file, min(PIECE, size - len(data)))):
                 data += piece

@@ -111,7 +111,7 @@ class ConfirmationTests(SharedTierTests):
         key = f"imagebus:shared\x1f{url}"
         self.assertEqual(self.storage.tell("UNLINK", key), 1, "another machine has removed it")
         await self.load(second, url, "tiers")
-        self.assertEqual(self.gets(url), 3, "what only confirms is no entry")
+        self.assertEqual(self.gets(url), 3, "a confirmation alone is not an entry")
         self.storage.tell("UNLINK", key)
         self.storage.tell("UNLINK", f"{key}\x1d")
         before = self.counter(second, "Writes", "shared")

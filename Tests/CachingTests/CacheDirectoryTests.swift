@@ -5,7 +5,7 @@ import Testing
 
 @testable import Caching
 
-/// Who may own the cache directory and who may read its files.
+/// Ownership of the cache directory, and access to its files.
 @Suite struct CacheDirectoryTests {
     @Test func whatItMakesIsForItsOwnUserAlone() throws {
         let fixture = try DiskFixture()

@@ -239,7 +239,7 @@ import Testing
         #expect(request.context.serializer == .asIs)
         let plain = try options(["u", "--context", "image-transformer=none"]).request
         #expect(plain.context.withoutTransformer)
-        #expect(complaint(["u", "--preset", "a b"]) == "--preset: 'a b' is no name")
+        #expect(complaint(["u", "--preset", "a b"]) == "--preset: 'a b' is not a valid name")
     }
 
     @Test func aDashIsAnImageWithoutAURL() throws {

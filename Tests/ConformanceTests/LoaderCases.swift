@@ -53,9 +53,9 @@ extension Conformance {
         /// one; a loader selected by name is the only one asked.
         @Test func case049_theLastLoaderThatTakesTheURLIsAsked() async throws {
             try await withLoaders { stack in
-                let anew = ["--option", "from-loader-only"]
+                let fromOrigin = ["--option", "from-loader-only"]
                 func width(_ url: String, _ more: [String] = []) throws -> Int? {
-                    try stack.answer(url, anew + more)["width"]?.integer
+                    try stack.answer(url, fromOrigin + more)["width"]?.integer
                 }
                 #expect(try width("file:///a.jpg") == 60)
                 let first = ["--context", "image-loader=first"]

@@ -257,7 +257,7 @@ extension Conformance {
                 _ = write("downloads: {user-agent: two/2, redirect-limit: 0}\n")
                 try stack.send(.hangUp)
                 // It was also loaded at startup.
-                _ = try await stack.awaitStatus("the file is loaded anew") { _ in
+                _ = try await stack.awaitStatus("the file is reloaded") { _ in
                     (FileBytes.text(stack.logFile) ?? "").split(separator: "\n")
                         .count { $0.contains("configuration loaded") } == 2
                 }

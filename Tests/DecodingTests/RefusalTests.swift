@@ -7,7 +7,7 @@ import Vips
 
 @Suite struct RefusalTests {
     static let noImages: [[UInt8]] = [
-        [], [0xFF], [0x00], Array("hello, this is no image at all".utf8),
+        [], [0xFF], [0x00], Array("hello, this is not an image".utf8),
         [UInt8](repeating: 0xFF, count: 5000), [UInt8](repeating: 0x89, count: 100),
         Array("GIF89a".utf8), Array("RIFF....WEBPVP8 ".utf8),
     ]

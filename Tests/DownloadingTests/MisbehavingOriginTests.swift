@@ -43,7 +43,7 @@ struct Misbehavior: Sendable, CustomTestStringConvertible {
             "a length beyond all numbers", .error(.limitExceeded),
             raw: ok + "Content-Length: 99999999999999999999\r\n\r\n0123456789"),
         Misbehavior(
-            "a length that is no number", .error(.protocolBroken),
+            "a length that is not a number", .error(.protocolBroken),
             raw: ok + "Content-Length: ten\r\n\r\n0123456789"),
         Misbehavior(
             "more than was announced", .body("01234"),

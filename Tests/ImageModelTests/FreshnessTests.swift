@@ -123,7 +123,7 @@ struct FreshnessTests {
         Row(nil, at: 0, .first, "9111 5.3: the past") {
             $0.expires = "Tue, 14 Nov 2023 22:12:20 GMT"
         },
-        Row(nil, at: 0, .first, "9111 5.3: 0 is no date") { $0.expires = "0" },
+        Row(nil, at: 0, .first, "9111 5.3: 0 is not a date") { $0.expires = "0" },
         Row(nil, at: 0, .first, "9111 5.3") { $0.expires = "tomorrow" },
         Row(nil, at: 0, .first, "9111 4.2: another zone") {
             $0.expires = "Tue, 14 Nov 2023 23:13:20 UTC"

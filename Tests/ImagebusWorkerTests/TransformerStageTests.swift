@@ -24,7 +24,7 @@ import Testing
             _ samples: Span<UInt8>, of image: PixelForm, by step: CustomStep,
             into output: inout MutableSpan<UInt8>, _ cancellation: Cancellation
         ) throws {
-            if let word = step.parameters["bad"] { throw InvalidInput("\(word) is no number") }
+            if let word = step.parameters["bad"] { throw InvalidInput("\(word) is not a number") }
             let stride = step.name == "test.first" ? image.bands.rawValue : 1
             for index in output.indices {
                 let sample = samples[index * stride]
@@ -87,7 +87,7 @@ import Testing
             try perform(work([step("test.invert", ["bad": "x"])]))
         }
         #expect(error?.code == .stepFailed && error?.details == ["step": "test.invert"])
-        #expect(error?.message == "the step test.invert failed: x is no number")
+        #expect(error?.message == "the step test.invert failed: x is not a number")
         #expect(bench.arena.usage.blocks == 0)
     }
 

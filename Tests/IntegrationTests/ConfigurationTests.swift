@@ -222,9 +222,9 @@ extension RealProcesses {
                 }
                 #expect(sent() == ["first-secret", nil])
                 folder.write(Array("second-secret\n".utf8), to: "key")
-                let anew = [origin.url("/a.jpg"), "--option", "from-loader-only"]
+                let fromOrigin = [origin.url("/a.jpg"), "--option", "from-loader-only"]
                 try expectSoon("the new secret", stack) {
-                    _ = try stack.get(anew)
+                    _ = try stack.get(fromOrigin)
                     return origin.newestRequest("/a.jpg")?.header("x-api-key") == "second-secret"
                 }
                 let count = origin.requestCount("/a.jpg")
@@ -273,9 +273,9 @@ extension RealProcesses {
             try await withStack(arguments(path)) { stack in
                 // A load is resolved when it arrives, so it shows when the new rules are in effect.
                 func awaitHeader(_ name: String, _ value: String, at path: String) throws {
-                    let anew = ["--profile", "shop", "--option", "from-loader-only"]
+                    let fromOrigin = ["--profile", "shop", "--option", "from-loader-only"]
                     try expectSoon(value, stack) {
-                        _ = try stack.get([origin.url(path)] + anew)
+                        _ = try stack.get([origin.url(path)] + fromOrigin)
                         return origin.newestRequest(path)?.header(name) == value
                     }
                 }
@@ -311,8 +311,8 @@ extension RealProcesses {
                 let refused = try stack.run(["drain", "coordinator"])
                 #expect(refused.exitStatus == 64, "\(refused)")
                 #expect(refused.errorText.contains(key))
-                let anew = [origin.url("/a.jpg"), "--option", "from-loader-only"]
-                #expect(try stack.get(anew).exitStatus == 0)
+                let fromOrigin = [origin.url("/a.jpg"), "--option", "from-loader-only"]
+                #expect(try stack.get(fromOrigin).exitStatus == 0)
                 let sent = origin.requests("/a.jpg").map { $0.header("x-api-key") }
                 #expect(sent == ["first-secret", "first-secret"])
                 folder.write(Array("second-secret\n".utf8), to: "key")

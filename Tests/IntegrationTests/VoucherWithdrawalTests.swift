@@ -93,7 +93,7 @@ extension RealProcesses {
                 if answer.info?.size.width == edge { return }
                 try await pause.wait()
             }
-            throw StackFailure("the configuration was not loaded anew")
+            throw StackFailure("the configuration was not reloaded")
         }
 
         /// The acknowledgment is the failure, sent to another client, with which the source enters

@@ -99,8 +99,8 @@ import Testing
         #expect(text.contains("firstByte      1     1.0     1.0"))
         #expect(text.contains("disk    degraded        3     4.9 KB  68.4 KB       -     4"))
         #expect(text.contains("\ndisk cache: full: no space, since 2024-03-01T11:59:59Z\n"))
-        let anew = "\ndisk cache: index quarantined and rebuilt: badIndex: malformed\n"
-        #expect(text.contains(anew))
+        let rebuilt = "\ndisk cache: index quarantined and rebuilt: badIndex: malformed\n"
+        #expect(text.contains(rebuilt))
         report.caches[0].indexUpgradedFrom = 4
         report.caches[0].indexReason = ""
         let upgraded = StatusTable.text(report)

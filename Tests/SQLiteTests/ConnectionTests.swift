@@ -41,7 +41,7 @@ import Testing
         let scratch = try TemporaryDirectory()
         let path = scratch.path + "/a.sqlite"
         let file = try #require(fopen(path, "w"))
-        for _ in 0..<200 { fputs("this is no database; ", file) }
+        for _ in 0..<200 { fputs("not a database here; ", file) }
         fclose(file)
         let error = #expect(throws: SQLiteError.self) { _ = try Connection(path: path) }
         #expect(error?.code == .notADatabase)

@@ -192,7 +192,7 @@ import Testing
     // MARK: - Trust
 
     /// An entry of our own cache under such a name may come from anyone with write access to the
-    /// external cache: it is no evidence against the URL.
+    /// external cache: it is not evidence against the URL.
     @Test func promotedBytesThatKillDecodersPoisonNoURL() throws {
         var tier = PromotionStack(.disk)
         let token = tier.load(.image(size: 10))

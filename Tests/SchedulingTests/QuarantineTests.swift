@@ -368,7 +368,7 @@ struct QuarantineTests {
         #expect(stack.scheduler.report.quarantined == 0)
     }
 
-    /// An early cancel is no evidence against the image, as long as its decoder stops.
+    /// An early cancel is not evidence against the image, as long as its decoder stops.
     @Test func aCancelThatIsHeededIsNoEvidence() {
         var (stack, client) = Stack.staffed()
         for size in 5..<15 {

@@ -16,7 +16,7 @@ extension WorkGraph {
                     .input
                     == node.input,
                 "a transcode has a job that reads")
-            check(node.entry.tiers.contains(.disk), "only what goes to the disk is encoded anew")
+            check(node.entry.tiers.contains(.disk), "only what goes to the disk is encoded again")
             check(dispatcher.jobs[node.job]?.place != .parked, "a transcode waits for no space")
             if let result = node.result, results.contains(result) {
                 check(results[result].transcode == id, "a result knows its transcode")

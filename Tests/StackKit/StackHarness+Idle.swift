@@ -55,7 +55,7 @@ extension StackHarness {
     /// A child process of `serve`, by its process id in the status.
     public func child(_ process: StatusReport.ProcessStatus) throws -> ObservedProcess {
         guard let child = children.first(where: { $0.processID == Int32(process.pid) }) else {
-            throw StackFailure("\(process.kind.name) \(process.pid) is no child", log: logFile)
+            throw StackFailure("\(process.kind.name) \(process.pid) is not a child", log: logFile)
         }
         return child
     }

@@ -147,7 +147,7 @@ class GalleryTests(unittest.TestCase):
                 one.shadowRoot.getElementById("message").textContent)"""
         )
         self.assertLessEqual(
-            {"This image does not exist", "This is no image", "The source does not answer"},
+            {"This image does not exist", "This is not an image", "The source does not answer"},
             set(said),
         )
 

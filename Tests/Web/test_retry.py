@@ -86,7 +86,7 @@ class RetryTests(WebTests):
         for data, kind in (b"<html>", "text/html"), (b"no image at all", "image/png"):
             with self.subTest(kind):
                 self.shown(Answer(data, kind))
-                self.assertEqual(self.told("error", "it")["text"], "This is no image")
+                self.assertEqual(self.told("error", "it")["text"], "This is not an image")
 
     def test_a_visitor_tries_again(self) -> None:
         self.shown(Answer(b"", "text/plain", 404), GOOD)

@@ -71,7 +71,7 @@ import Testing
             image().message(4, step(ProtobufBytes().message(1, size(1, 1)).number(2, .max))),
             "Resize.mode", .unknownValue),
         Case(
-            "an angle that is no number",
+            "an angle that is not a number",
             image().message(4, ProtobufBytes().message(3, ProtobufBytes().double(1, .nan))),
             "Rotate.radians", .outOfRange),
         Case(

@@ -208,7 +208,7 @@ import Testing
             "a column less of image", .outcome, pixels(layout(active: 1)),
             "PixelPlane.active", .outOfRange),
         Case(
-            "a width that is no number", .outcome, pixels(layout(active: .nan)),
+            "a width that is not a number", .outcome, pixels(layout(active: .nan)),
             "PixelPlane.active_width", .outOfRange),
         Case(
             "no planes", .outcome, pixels(layout(planes: 0)), "PixelLayout.planes", .outOfRange),

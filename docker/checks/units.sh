@@ -160,7 +160,7 @@ check_units_extension() {
     wait_until "$units_seconds" units_are_healthy || status=1
     wait_until "$units_seconds" is_marked_on_machine || status=1
     found=$(on_machine systemctl is-active imagebus-watermark.service || true)
-    verdict "$status" "units: a step of somebody else's service is done" "$found"
+    verdict "$status" "units: a step of an external service is done" "$found"
     [[ $status -eq 0 ]] || { cat "$work/marked.log" >&2 && what_units_said; }
     status=0
     on_machine /srv/extension/install --remove || status=1

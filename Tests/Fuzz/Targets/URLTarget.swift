@@ -12,7 +12,7 @@ enum URLTarget {
         try expect(url.scheme == url.scheme.lowercased(), "a scheme is lower case")
         let isHTTP = url.scheme == "http" || url.scheme == "https"
         try expect(!isHTTP || !url.host.isEmpty, "an http URL has a host")
-        try expect(!url.host.utf8.contains(UInt8(ascii: "@")), "a host is no user info")
+        try expect(!url.host.utf8.contains(UInt8(ascii: "@")), "a host has no user info")
         try checkParts(of: url, text)
         guard let bare = try? SourceURL(url.withoutUserInfo) else {
             throw BrokenInvariant(what: "a URL without its user info is a URL")

@@ -59,7 +59,7 @@ extension RealProcesses {
                 let held = slow.reduce(0) { $0 + $1.requestCount("/drip.jpg") }
                 print(
                     "\(held) slow transfers of \(Self.connections) connections of one process; of "
-                        + "\(count) loads of others: p50 \(milliseconds[count / 2]) ms, p99 "
+                        + "\(count) other loads: p50 \(milliseconds[count / 2]) ms, p99 "
                         + "\(milliseconds[count * 99 / 100]) ms")
                 #expect(held <= Self.share, "a quarter remains free")
             }

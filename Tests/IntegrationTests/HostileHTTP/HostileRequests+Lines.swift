@@ -88,7 +88,7 @@ extension HostileRequest {
         .init("OPTIONS of all", line: "OPTIONS * HTTP/1.1", [204, 200]),
         .init("PUT", line: "PUT /live HTTP/1.1", [405, 200]),
         .init("PURGE", line: "PURGE /unsafe/plain/http://a/b HTTP/1.1", [405, 200]),
-        .init("a method that is no token", line: "G(T /live HTTP/1.1", [400]),
+        .init("a method that is not a token", line: "G(T /live HTTP/1.1", [400]),
         .init("a method beyond ASCII", line: "G\u{C9}T /live HTTP/1.1", [400]),
         .init(
             "a method of 20,000 letters",

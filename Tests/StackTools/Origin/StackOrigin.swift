@@ -19,7 +19,7 @@ enum StackOrigin {
             let stop = try SignalDescriptor([.terminate, .interrupt])
             let origin = OriginServer(port: port)
             for word in words.dropFirst() where !serve(word, from: origin) {
-                say("stack-origin: '\(word)' is no NAME=FILE, or cannot be read", to: 2)
+                say("stack-origin: '\(word)' is not NAME=FILE, or cannot be read", to: 2)
                 return 66
             }
             say("ready \(origin.port)")

@@ -20,7 +20,7 @@ import Testing
     @Test func thePictureShowsTheRoomsAndNoOtherArrows() throws {
         let manifest = try manifest()
         let picture = RoomPicture(text: try #require(files.text(of: "Sources/rooms.svg")))
-        let remedy: Comment = "scripts/draw-rooms draws it anew"
+        let remedy: Comment = "scripts/draw-rooms draws it again"
         let rooms = manifest.rooms.filter { RoomPicture.layers.contains($0.layer) }.map(\.name)
         #expect(picture.rooms == Set(rooms), remedy)
         #expect(picture.arrows.count >= rooms.count - 1, remedy)

@@ -140,7 +140,7 @@ extension WorkGraph {
         let key = results[result].name.key.decode
         let suspect = suspect(sources[node].name.key, need, in: block)
         guard !isSuspected(suspect, for: results[result].name) else { return }
-        // A preview has different bytes and is no evidence against the image.
+        // A preview has different bytes and is not evidence against the image.
         let accused = progress.isPreview ? nil : suspect
         let work = DecodeWork(
             source: arrived, frame: key.frame, need: need, keeps: key.keeps,

@@ -324,7 +324,7 @@ extension JobResult {
         }
     }
 
-    /// Returns the result with its references replaced by the same number of others.
+    /// Returns the result with its references replaced by as many other references.
     public func with(_ references: ShortList<BlockReference>) -> JobResult {
         guard let first = references.first else { return self }
         switch self {

@@ -25,7 +25,7 @@ export class BusImage extends HTMLElement {
   static labels = {
     loading: "Loading", waiting: "Waiting to try again", retry: "Try again", play: "Play",
     pause: "Pause", failed: "This image cannot be loaded", missing: "This image does not exist",
-    offline: "No connection", unreadable: "This is no image", busy: "The server is busy",
+    offline: "No connection", unreadable: "This is not an image", busy: "The server is busy",
     late: "The source does not answer",
   };
 
