@@ -102,10 +102,16 @@ final class TestSpace: ResultSpace {
 final class TestSource: PayloadSource {
     private let payloads = Mutex<[BlockID: [UInt8]]>([:])
     /// Gates at which copies wait.
-    private let gates = Mutex<[Gate]>([])
+    private let gates = Mutex<[(gate: Gate, arrival: Gate)]>([])
 
-    /// Blocks copies from now on until the gate is open.
-    func close(with gate: Gate) { gates.withLock { $0 = [gate] } }
+    /// Blocks copies from now on until `gate` is open. The returned gate opens when the first copy
+    /// waits.
+    @discardableResult
+    func close(with gate: Gate) -> Gate {
+        let arrival = Gate()
+        gates.withLock { $0 = [(gate, arrival)] }
+        return arrival
+    }
 
     /// Stores bytes for a job to refer to.
     func put(_ bytes: [UInt8]) -> BlockReference {
@@ -126,7 +132,10 @@ final class TestSource: PayloadSource {
     func copy(
         _ reference: BlockReference, into target: UnsafeMutableRawBufferPointer
     ) throws(ImageError) {
-        for gate in gates.withLock({ $0 }) { #expect(gate.wait(timeout: .seconds(60))) }
+        for (gate, arrival) in gates.withLock({ $0 }) {
+            arrival.open()
+            #expect(gate.wait(timeout: .seconds(60)))
+        }
         guard let bytes = payloads.withLock({ $0[reference.block] }) else {
             throw ImageError(.stale, "segment 1 is gone")
         }

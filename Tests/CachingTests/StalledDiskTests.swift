@@ -133,9 +133,10 @@ import Testing
     /// notified.
     @Test func aCopyThatHangsIsTold() throws {
         let fixture = try StageFixture(nil)
-        fixture.source.close(with: gate)
+        let arrival = fixture.source.close(with: gate)
         let large = [UInt8](repeating: 3, count: CacheStage.largeBytes)
         let job = fixture.begin(fixture.storing("a", large))
+        #expect(arrival.wait(timeout: .seconds(10)))
         tick(fixture, after: Self.limit / 2)
         #expect(!fixture.stage.isCopyStalled)
         tick(fixture)

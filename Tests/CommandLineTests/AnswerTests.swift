@@ -82,7 +82,7 @@ import Testing
         #expect(complaint() == "no supervisor of decode runs in /run/i")
         #expect(complaint(#"{"cache":"ok"}"#) == "no supervisor of decode runs in /run/i")
         for odd in [nil, "", "ok", "[]", #"{"decode":1}"#] {
-            #expect(complaint(odd) == "a supervisor in /run/i does not answer")
+            #expect(complaint(odd) == "a supervisor in /run/i is not answering")
         }
     }
 

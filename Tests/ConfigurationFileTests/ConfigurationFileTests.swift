@@ -338,7 +338,7 @@ import Testing
         ("presets: {a: x}", "f:1: a must be a map of keys"),
         ("key-filters: {a: {drop-query: [a b]}}", "f:1: drop-query: expected ASCII text"),
         ("key-filters: {a: {replace-host: h/x}}", "f:1: replace-host: expected a host"),
-        ("key-filters: {a: {prefix: {}}}", "f:1: prefix: expected a text"),
+        ("key-filters: {a: {prefix: {}}}", "f:1: prefix: expected ASCII text"),
         ("key-filters: {a: {sufix: x}}", "f:1: a has no key 'sufix', did you mean 'suffix'?"),
         ("serializers: {a: {quality: 7}}", "f:1: a: 'transcode' is missing"),
         ("serializers: {a: {transcode: bmp}}", "f:1: transcode: expected one of"),

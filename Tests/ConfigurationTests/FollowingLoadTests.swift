@@ -169,7 +169,7 @@ import Testing
         asked("infoOnly", overlay: false, fallback: true, { $0.request.infoOnly }) {
             $0.infoOnly = true
         },
-        asked("facts", overlay: false, fallback: true, { $0.request.properties }) {
+        asked("properties", overlay: false, fallback: true, { $0.request.properties }) {
             ($0.infoOnly, $0.properties) = (true, RequestedProperties([.exif]))
         },
         asked("wantsExplanation", overlay: nil, fallback: true, { $0.request.wantsExplanation }) {

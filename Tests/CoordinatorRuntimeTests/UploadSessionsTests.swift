@@ -221,7 +221,7 @@ struct UploadSessionsTests {
         #expect(sessions.expire(at: Self.start.adding(milliseconds: 14_999)).isEmpty)
         #expect(sessions.nextDeadline == Self.start.adding(milliseconds: 15_000))
         let late = sessions.expire(at: Self.start.adding(milliseconds: 15_000))
-        #expect(late.first?.error.message.hasPrefix("2 of the 5 bytes") == true)
+        #expect(late.first?.error.message.hasPrefix("only 2 of the 5 announced bytes") == true)
         // A complete upload gets the remaining time.
         try sessions.begin(timed, of: client, bytesMax: 10, at: Self.start)
         for offset in 0..<4 as Range<UInt64> { _ = try take(offset, at: 4_000) }

@@ -93,7 +93,7 @@ import Vips
         let error = failure(
             try ExternalFiles.tiff(pages: 3), .header, limits: ImageLimits(pagesMax: 2))
         #expect(error?.details["limit"] == "pagesMax")
-        #expect(error?.message == "the image has 3 pages or more, and page-limit permits 2")
+        #expect(error?.message == "the image has 3 pages or more, but page-limit permits 2")
     }
 
     @Test(arguments: 1...8)

@@ -38,7 +38,7 @@ import Vips
                 "limit": "pixelsMax", "value": "320000", "permitted": "319999",
                 "setting": "pixel-limit",
             ])
-        let said = "the image has 320000 pixels (800x400), and pixel-limit permits 319999"
+        let said = "the image has 320000 pixels (800x400), but pixel-limit permits 319999"
         #expect(error?.message == said)
     }
 

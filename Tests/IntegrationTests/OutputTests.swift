@@ -74,7 +74,7 @@ extension RealProcesses {
                 }
                 let other = try stack.get([origin.url("/a.png"), "--accept", "heic"])
                 #expect(other.exitStatus == 64, "\(other)")
-                #expect(other.errorText.contains("some of avif, webp, jxl"), "\(other)")
+                #expect(other.errorText.contains("list of avif, webp, jxl"), "\(other)")
             }
         }
 

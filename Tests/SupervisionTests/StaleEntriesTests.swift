@@ -90,7 +90,7 @@ import Testing
             _ = try RuntimeDirectory(root: disk.path, kinds: [.cache], sharedMemory: other.path)
             Issue.record("segments on a disk")
         } catch {
-            #expect(error == .noSharedMemory("\(disk.path) (and \(other.path))"))
+            #expect(error == .noSharedMemory("\(disk.path) nor \(other.path)"))
         }
     }
 

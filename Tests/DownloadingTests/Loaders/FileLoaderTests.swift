@@ -96,7 +96,7 @@ import Testing
         bench.start("file:///a", loader: .file(FileRoot(path: "/nonexistent/root")))
         let error = try #require(await bench.failure())
         #expect(error.code == .invalidDownloadOperation)
-        #expect(error.message.contains("mounted") && error.message.contains("ENOENT"))
+        #expect(error.message.contains("mount it") && error.message.contains("ENOENT"))
     }
 
     /// Transfers continue, and a cancelled file returns its block, while all readers are busy.

@@ -74,7 +74,7 @@ import Testing
         body[place] ^= 1
         let (bench, outcome) = try await fetch(body, [.aes256GCM(key: key)])
         #expect(outcome?.failure?.code == .badImageData)
-        #expect(outcome?.failure?.message.contains("tag") == true)
+        #expect(outcome?.failure?.message.contains("authentication failed") == true)
         #expect(bench.space.liveCount == 0)
     }
 

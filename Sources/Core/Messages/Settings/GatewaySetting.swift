@@ -314,7 +314,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .connectionsPerAddress:
             "maximum connections per address, except --trusted-proxy (512;\n0: no limit)"
         case .presetLines:
-            "presets as text, one NAME=OPTIONS per line, in addition to --presets"
+            "presets as text, one NAME=OPTIONS per line, besides --presets"
         case .signatureSize: "length of imgproxy signatures in bytes (32)"
         case .argumentsSeparator: "separator of arguments in imgproxy options (:)"
         case .baseURL: "prefix added to sources that do not start with it"
