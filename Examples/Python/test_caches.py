@@ -338,7 +338,7 @@ class GoneTests(CacheTests):
         url, picture = self.serve_png(91)
         async with Serving(Silent(1 << 20), self.stack, "team"):
             await self.assert_loads(url, picture, "theirs")
-            with self.assertRaisesRegex(AssertionError, "one key or all"):
+            with self.assertRaisesRegex(AssertionError, "single keys or of all keys"):
                 await self.run_command("cache", "remove", "--url", url, "--cache", "theirs")
             await self.run_command("cache", "clear", "--cache", "theirs")
             await self.assert_loads(url, picture, "theirs")

@@ -151,8 +151,8 @@ extension RealProcesses {
             }
         }
 
-        /// The digest in a reply matches the delivered bytes, however they were delivered (RFC
-        /// 9530).
+        /// The digest in a reply matches the delivered bytes, however they were delivered
+        /// (RFC 9530).
         @Test func theDigestIsThatOfTheBytesThatCame() async throws {
             origin.route("/*", .bytes(image, contentType: "image/jpeg"))
             let folder = TestKit.TemporaryDirectory()

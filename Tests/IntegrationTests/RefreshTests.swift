@@ -156,8 +156,8 @@ extension RealProcesses {
                 photo.answer(same.with(header: "Cache-Control", "no-store"))
                 let refreshed = try await images(
                     of: client.load(ImageRequest(photo.url, fit: 100, options: .refreshCached)))
-                // A client that reads too late finds the bytes gone and loads once more (PROTOCOL
-                // §10).
+                // A client that reads too late finds the bytes gone and loads once more
+                // (PROTOCOL §10).
                 let asked = photo.requestCount
                 #expect(refreshed.map(\.cacheType) == (asked == 2 ? [.memory] : [.none]))
                 #expect(asked <= 3 && refreshed.first?.bytes?.array == before)

@@ -49,7 +49,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
         "--jobs", metavar="N", type=count, default=1, help="runs at the same time (1)")
     run.add_argument(
         "--report", metavar="FILE", type=Path,
-        help="write the report to this file (DIR/.build/mutation/report.md)")
+        help="write the report to this file (DIR/.build/mutation/report.txt)")
     return parser.parse_args(words)
 
 
@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"without a mutant these tests do not pass: {', '.join(broken)}; "
             f"see the logs in {runner.logs}")
     outcomes = mutant_runs(runner.run, rows, base, arguments.jobs, say)
-    place = arguments.report or runner.logs / "report.md"
+    place = arguments.report or runner.logs / "report.txt"
     place.write_text(report(commit, rows, base, outcomes))
     for text in closing_lines(rows, outcomes):
         say(text)

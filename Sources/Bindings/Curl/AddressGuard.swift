@@ -231,8 +231,9 @@ public enum IPAddress: Hashable, Sendable {
     }
 
     /// All IPv4 addresses to which a network may translate or tunnel this one: the embedded one,
-    /// that of ISATAP (RFC 5214 §6.1), and for the NAT64 prefix of local networks (`64:ff9b:1::/48`,
-    /// RFC 8215) those of each prefix length that a network may choose there (RFC 6052 §2.2).
+    /// that of ISATAP (RFC 5214 §6.1), and for the NAT64 prefix of local networks
+    /// (`64:ff9b:1::/48`, RFC 8215) those of each prefix length that a network may choose there
+    /// (RFC 6052 §2.2).
     fileprivate var translations: [IPAddress] {
         var found = [embeddedIPv4, isatapIPv4].compactMap { $0 }
         guard case .v6(let high, let low) = self, high >> 16 == 0x0064_FF9B_0001 else {

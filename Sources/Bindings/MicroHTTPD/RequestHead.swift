@@ -79,8 +79,8 @@ struct RequestHead {
             throw .framing
         }
         guard fields.codings == 0 || fields.isChunked else { throw .coding }
-        // If a client expects 100-continue without sending a body, which it must not (RFC 9110
-        // §10.1.1), libmicrohttpd takes the next request for the body.
+        // If a client expects 100-continue without sending a body, which it must not
+        // (RFC 9110 §10.1.1), libmicrohttpd takes the next request for the body.
         let hasBody = fields.length > 0 || fields.codings > 0
         guard !fields.isUnexpected, hasBody || !fields.waits else { throw .expectation }
         let bodyMax = exchange.server.limits.bodyBytes

@@ -4,8 +4,8 @@ import ImageModel
 import Messages
 import Tables
 
-// The failure cache: loads of sources with a permanent failure are refused for a while (SEMANTICS
-// §7.2).
+// The failure cache: loads of sources with a permanent failure are refused for a while
+// (SEMANTICS §7.2).
 extension Scheduler {
     // MARK: - At admission
 

@@ -190,8 +190,8 @@ public struct KeyFilter: Hashable, Sendable {
     }
 }
 
-/// Permissions of front ends that serve untrusted clients, beyond loading images by URL (SEMANTICS
-/// §14.11).
+/// Permissions of front ends that serve untrusted clients, beyond loading images by URL
+/// (SEMANTICS §14.11).
 public struct FrontPermission: Hashable, Sendable {
     /// Lowercase names of header fields that loads may send to the origin.
     public var headers: [String] = []

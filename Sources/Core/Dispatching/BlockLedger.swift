@@ -2,8 +2,8 @@ package import ImageModel
 package import Messages
 import Tables
 
-/// Tracks the blocks of worker memory that are in use, with a hold count per block (SEMANTICS
-/// §9.6).
+/// Tracks the blocks of worker memory that are in use, with a hold count per block
+/// (SEMANTICS §9.6).
 ///
 /// References from workers are trusted only after `check`. A stage block in use has one hold for
 /// each consumer that reads or keeps it; when the last hold is dropped, the block is released to
@@ -326,8 +326,8 @@ extension Dispatcher {
     }
 }
 
-// Backpressure on worker output: jobs wait outside the workers while a pool has no space (SEMANTICS
-// §9.5).
+// Backpressure on worker output: jobs wait outside the workers while a pool has no space
+// (SEMANTICS §9.5).
 extension Dispatcher {
     /// Whether the pool's unconsumed output leaves room for more. Later stages consume it without
     /// waiting for earlier ones, so it always shrinks. An additional pool, which may have no

@@ -91,8 +91,8 @@ struct Quarantine: Sendable {
     }
 }
 
-/// Content, together with the operation on it, that is suspected of crashing workers (SEMANTICS
-/// §7.5).
+/// Content, together with the operation on it, that is suspected of crashing workers
+/// (SEMANTICS §7.5).
 ///
 /// Equal suspects share their evidence. Ten sizes of one image that crashes decoders are one
 /// suspect, whereas a transform is identified by its steps and output as well. The cost of a

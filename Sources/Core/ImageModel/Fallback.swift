@@ -1,5 +1,5 @@
-/// The substitute for an image that cannot be loaded; never stored under the image's key (PROTOCOL
-/// §8.7).
+/// The substitute for an image that cannot be loaded; never stored under the image's key
+/// (PROTOCOL §8.7).
 public enum Fallback: Hashable, Sendable {
     /// Return the error even if the configuration sets a fallback.
     case none

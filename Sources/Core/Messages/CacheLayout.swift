@@ -538,8 +538,8 @@ public enum CachePromotion: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// A cache directory of another stack that serves as a read-only fallback for misses (SEMANTICS
-/// §5.18).
+/// A cache directory of another stack that serves as a read-only fallback for misses
+/// (SEMANTICS §5.18).
 public struct ReadOnlyDirectory: Hashable, Sendable {
     /// The cache that uses it; empty for the default one.
     public var cache: String

@@ -128,8 +128,8 @@ public struct LoadRequest: Hashable, Sendable {
     }
 }
 
-/// A batch of images to load into the caches, in priority class low and without delivery (SEMANTICS
-/// §12.1). A long list is split into several messages.
+/// A batch of images to load into the caches, in priority class low and without delivery
+/// (SEMANTICS §12.1). A long list is split into several messages.
 public struct PrefetchRequest: Hashable, Sendable {
     /// The batch, for reports and cancellation.
     public var batch: Token

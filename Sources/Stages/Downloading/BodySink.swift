@@ -227,8 +227,9 @@ final class BodySink: TransferSink {
 
     // MARK: - Interrupted bodies
 
-    /// The part to request after a transfer that ended with `error`; `nil` if nothing is missing, if
-    /// the last part brought no bytes, and if the origin can't be asked for a part of the same body.
+    /// Returns the part to request after a transfer that ended with `error`; `nil` if nothing is
+    /// missing, if the last part brought no bytes, or if the origin can't be asked for a part of
+    /// the same body.
     func rest(after error: CurlError?) -> RestOfBody? {
         guard failure == nil, location == nil, error?.breaksOff ?? isShort, let head, let body,
             body.count > continuedFrom

@@ -9,8 +9,8 @@ extension RealProcesses {
     @Suite struct GatewayVariantTests {
         private let bench = GatewayBench()
 
-        /// The media types that a client accepts, worked out by hand from `Accept` (RFC 9110
-        /// §12.5.1), limited to those available here; empty: none.
+        /// The media types that a client accepts, worked out by hand from `Accept`
+        /// (RFC 9110 §12.5.1), limited to those available here; empty: none.
         private struct Client {
             let accept: String?
             let types: Set<String>

@@ -6,8 +6,8 @@ public import Messages
 
 // Loading images that have no URL.
 extension ImagebusClient {
-    /// Begins a load of an image in memory. `bytes` are sent to the stack in chunks (PROTOCOL
-    /// §10.1) and then handled like downloaded bytes. `request.url` must be empty.
+    /// Begins a load of an image in memory. `bytes` are sent to the stack in chunks
+    /// (PROTOCOL §10.1) and then handled like downloaded bytes. `request.url` must be empty.
     ///
     /// Identical bytes with identical steps share the same work and may be answered from a cache,
     /// under a key derived from a digest of the bytes. The limit is 64 MiB unless the coordinator

@@ -5,9 +5,9 @@ import Messages
 import SharedArena
 import Synchronization
 
-/// Answers that this client received with a voucher and can repeat without a message (SEMANTICS
-/// §5.24). Can be used from any thread; updated by the connection. Forgotten answers return with
-/// their next load.
+/// Answers that this client received with a voucher and can repeat without a message
+/// (SEMANTICS §5.24). Can be used from any thread; updated by the connection. Forgotten answers
+/// return with their next load.
 final class RepeatedAnswers: Sendable {
     private struct State {
         var answers = AnswerTable()

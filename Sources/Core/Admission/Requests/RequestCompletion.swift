@@ -297,8 +297,8 @@ extension Scheduler {
     }
 }
 
-// Notifications during a transfer: progress, the image header, and partial images (SEMANTICS
-// §2.11).
+// Notifications during a transfer: progress, the image header, and partial images
+// (SEMANTICS §2.11).
 extension Scheduler {
     /// Schedules the delivery of transfer progress to the requests that asked for it.
     mutating func progressed(

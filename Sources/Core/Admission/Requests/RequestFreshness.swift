@@ -231,8 +231,8 @@ struct Refreshing: Sendable {
     var isConfirmedElsewhere = false
 }
 
-// refreshCached: delivers the cached image at once, then the result of the revalidation (SEMANTICS
-// §6.1).
+// refreshCached: delivers the cached image at once, then the result of the revalidation
+// (SEMANTICS §6.1).
 extension Scheduler {
     /// Answers a request with a cached image. A request with `refreshCached` continues with the
     /// revalidation; for any other, this is the terminal reply.

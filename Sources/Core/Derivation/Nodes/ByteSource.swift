@@ -235,8 +235,8 @@ struct Provenance: Sendable {
     var fetched: FetchAccount?
 }
 
-// Responses that depend on request headers are stored by header values (SEMANTICS §5.10; RFC 9111
-// §4.1).
+// Responses that depend on request headers are stored by header values (SEMANTICS §5.10;
+// RFC 9111 §4.1).
 extension WorkGraph {
     /// Handles the variance of a response: the headers it depends on determine where it is stored
     /// and looked up from now on, unless the origin forbids storage. All subscribers of one source

@@ -3,8 +3,8 @@ package import ImageModel
 import Messages
 import Tables
 
-/// A serialization: another encoding of a result or original for the tiers that store it (SEMANTICS
-/// §5.8).
+/// A serialization: another encoding of a result or original for the tiers that store it
+/// (SEMANTICS §5.8).
 ///
 ///     decoding ──pixels──► encoding ──bytes──► storing ──► gone
 ///

@@ -1,5 +1,5 @@
-/// The caching directives of an origin's response (`Cache-Control`, RFC 9111 §5.2.2, RFC 5861, RFC
-/// 8246).
+/// The caching directives of an origin's response (`Cache-Control`, RFC 9111 §5.2.2, RFC 5861,
+/// RFC 8246).
 public struct CacheControl: Hashable, Sendable {
     /// `no-store`: the response must not be stored.
     public var forbidsStoring = false

@@ -1,5 +1,5 @@
-/// Parses and formats HTTP dates in all three forms (RFC 9110 §5.6.7), ignoring case (RFC 9111
-/// §4.2).
+/// Parses and formats HTTP dates in all three forms (RFC 9110 §5.6.7), ignoring case
+/// (RFC 9111 §4.2).
 public enum HTTPDate {
     /// Returns seconds since 1970; `nil` for an invalid date, including one whose zone is not GMT.
     ///

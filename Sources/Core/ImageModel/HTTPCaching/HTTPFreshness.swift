@@ -70,8 +70,8 @@ public struct HTTPExpiry: Hashable, Sendable {
     }
 
     /// Computes the expiry of a response in a cache of that role. Without an explicit lifetime it
-    /// is the one assumed by the limits; by default the response is stale immediately (RFC 9111
-    /// §4.2.2). A `no-store` response is stale immediately, whatever else it says.
+    /// is the one assumed by the limits; by default the response is stale immediately
+    /// (RFC 9111 §4.2.2). A `no-store` response is stale immediately, whatever else it says.
     package init(
         _ control: CacheControl, _ age: ResponseAge, _ role: CacheRole, _ limits: Limits = Limits()
     ) {
@@ -211,8 +211,8 @@ public struct ResponseAge: Hashable, Sendable {
     }
 
     /// Computes the age from the fields as received; times are in milliseconds since 1970. Of
-    /// several `Age` values the first one counts; one that is not a number is ignored (RFC 9111
-    /// §5.1).
+    /// several `Age` values the first one counts; one that is not a number is ignored
+    /// (RFC 9111 §5.1).
     public init(
         date: String?, age: String?, expires: String?, asked: Int64, answered: Int64
     ) {

@@ -237,8 +237,8 @@ public struct HTTPHeader: Hashable, Sendable {
     /// Why the header is forbidden to clients and operators; `nil` if it is permitted.
     ///
     /// `Host` would select another site than the URL, which `sources` and the address policy have
-    /// checked. Some headers delimit messages or control a shared connection (RFC 9110 §7.6.1, RFC
-    /// 9112 §11.2). Others request something other than the image, such as a range, which would
+    /// checked. Some headers delimit messages or control a shared connection (RFC 9110 §7.6.1,
+    /// RFC 9112 §11.2). Others request something other than the image, such as a range, which would
     /// then be stored as the image.
     public var refusal: String? {
         let name = name.lowercased()

@@ -117,8 +117,8 @@ extension OutputOptions {
     package static let triesMax = 7
 
     /// Whether colors remain in the source's color space together with its ICC profile, instead of
-    /// being converted to sRGB. For RGB and gray, and formats that hold a profile (SEMANTICS
-    /// §11.21).
+    /// being converted to sRGB. For RGB and gray, and formats that hold a profile
+    /// (SEMANTICS §11.21).
     public var keepsProfile: Bool {
         get { self[.icc] == 1 }
         set { self[.icc] = newValue ? 1 : nil }

@@ -1,5 +1,5 @@
-/// SDWebImage's context options by name: what a request may set besides its option bits. PROTOCOL
-/// §8.5 lists how each is supported.
+/// SDWebImage's context options by name: what a request may set besides its option bits.
+/// PROTOCOL §8.5 lists how each is supported.
 public enum ContextKey: String, Hashable, Sendable, CaseIterable {
     /// The slot of the load.
     case setImageOperationKey = "set-image-operation-key"

@@ -93,8 +93,8 @@ extension RelativeSize.Side {
 
 extension ImageRequest {
     /// Converts the byte limit into the first step and clears it: the limit of the context,
-    /// otherwise SDWebImage's default if the option is set. A limit replaces a thumbnail (SEMANTICS
-    /// §11.18). Properties are always those of the source.
+    /// otherwise SDWebImage's default if the option is set. A limit replaces a thumbnail
+    /// (SEMANTICS §11.18). Properties are always those of the source.
     package mutating func applyScaleDownLimit() {
         let usual = options.contains(.scaleDownLargeImages) ? RequestLimits.scaleDownBytes : nil
         guard !infoOnly, let limit = context.scaleDownLimit ?? usual else { return }

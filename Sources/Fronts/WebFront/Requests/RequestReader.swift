@@ -239,8 +239,8 @@ package struct IncomingRequest {
     package let method: String
     /// The undecoded path and query.
     package let target: String
-    /// Returns the value of a field, ignoring the case of its name; several lines are combined (RFC
-    /// 9110 §5.3).
+    /// Returns the value of a field, ignoring the case of its name; several lines are combined
+    /// (RFC 9110 §5.3).
     package let field: (String) -> String?
 
     /// Creates a request whose target may be in absolute form (RFC 9112 §3.2.2): its host then
