@@ -38,7 +38,8 @@ import Testing
             process(.decode, "draining"),
         ]
         #expect(
-            HealthCommand.complaint(report) == "no decode, no transform process accepts jobs")
+            HealthCommand.complaint(report)
+                == "no decode process accepts jobs; no transform process accepts jobs")
         report.processes += [process(.decode, "ready"), process(.transform, "busy")]
         #expect(HealthCommand.complaint(report) == nil)
     }

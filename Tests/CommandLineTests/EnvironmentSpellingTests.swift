@@ -14,8 +14,8 @@ import Testing
     @Test func theNearestVariableIsNamed() {
         let said = warnings("IMAGEBUS_DECOD", "IMAGEBUS_TIMEOUT", "IMAGEBUS_CACHEDIR")
         #expect(said.count == 2, "\(said)")
-        #expect(said.first?.hasSuffix("did you mean IMAGEBUS_CACHE_DIR?") == true, "\(said)")
-        #expect(said.last?.hasSuffix("did you mean IMAGEBUS_DECODE?") == true, "\(said)")
+        #expect(said.first?.hasSuffix("Did you mean IMAGEBUS_CACHE_DIR?") == true, "\(said)")
+        #expect(said.last?.hasSuffix("Did you mean IMAGEBUS_DECODE?") == true, "\(said)")
     }
 
     @Test func otherNamesAreSomebodyElses() {

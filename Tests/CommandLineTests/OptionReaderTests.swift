@@ -85,13 +85,13 @@ import Testing
     @Test(arguments: [
         (["--bogus", "x"], "unknown option '--bogus'"),
         (["--bogus=x"], "unknown option '--bogus'"),
-        (["--outptu", "f"], "unknown option '--outptu', did you mean '--output'?"),
+        (["--outptu", "f"], "unknown option '--outptu'. Did you mean '--output'?"),
         (["--parent-pit", "1"], "unknown option '--parent-pit'"),
         (["-z"], "unknown option '-z'"),
         (["--decode"], "--decode requires a value"),
         (["-o"], "-o requires a value"),
         (["--allow-private-networks=1"], "--allow-private-networks takes no value"),
-        (["--allow"], "'--allow' is ambiguous: --allow-address or --allow-private-networks"),
+        (["--allow"], "'--allow' is ambiguous: --allow-address, --allow-private-networks"),
         (["--blur", "2"], "--blur is not supported by this version"),
     ])
     func whatMakesNoSenseIsNamed(_ arguments: [String], _ message: String) {

@@ -71,7 +71,7 @@ import Testing
         #expect(Rotation(degreesClockwise: -12.5).quarterTurnsClockwise == nil)
         #expect(throws: UsageError.self) { try step("rotate", "inf") }
         #expect(try step("flip", "hv") == .flip(horizontal: true, vertical: true))
-        #expect(throws: UsageError("expected h, v or hv, not 'x'")) { try step("flip", "x") }
+        #expect(throws: UsageError("'x' is not h, v or hv")) { try step("flip", "x") }
         #expect(
             try step("overlay", "http://h/m.png,-1,2,0.5")
                 == .overlay(Overlay(url: "http://h/m.png", x: -1, y: 2, opacity: 0.5)))

@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("caches: {default: {disk-limt: 2G}}", "did you mean 'disk-limit'"),
+        ("caches: {default: {disk-limt: 2G}}", "Did you mean 'disk-limit'"),
         ("caches: {'a b': }", "'a b' is not a valid name"),
         ("caches: {x: {max-age: 1e}}", "max-age"),
         ("caches: {default: {low-water: 101}}", "an integer from 0 to 100"),
@@ -215,7 +215,7 @@ import Testing
         ("caches: {a: {read-only: [/a, /a]}}", "'/a' is listed twice"),
         ("caches: {a: {read-only: [/1, /2, /3, /4, /5, /6, /7, /8, /9]}}", "at most 8"),
         ("caches: {a: , x: {of: [a], read-only: /a}}", "caches.x has no key 'read-only'"),
-        ("caches: {a: {read-onyl: /a}}", "did you mean 'read-only'"),
+        ("caches: {a: {read-onyl: /a}}", "Did you mean 'read-only'"),
     ])
     func faultsOfSuchDirectoriesSayWhatToDo(text: String, words: String) {
         #expect(problems(text).contains { $0.contains(words) }, "\(problems(text))")
@@ -254,7 +254,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("caches: {a: , x: {of: [a, b]}}", "there is no cache 'b'"),
+        ("caches: {a: , x: {of: [a, b]}}", "no cache is named 'b'"),
         ("caches: {a: , x: {of: [a], query: parallel}}", "one of serial, concurrent, highest-only"),
         ("caches: {a: , x: {of: [a], disk-cache: no}}", "caches.x has no key 'disk-cache'"),
         ("caches: {a: , x: {of: [a]}, y: {of: [a, x]}}", "'x' is a composite cache"),
@@ -286,7 +286,7 @@ import Testing
 
     @Test(arguments: [
         ("- a", "f:1: the file must be a map of keys, such as 'sources: …'"),
-        ("source: x", "f:1: the file has no key 'source', did you mean 'sources'?"),
+        ("source: x", "f:1: the file has no key 'source'. Did you mean 'sources'?"),
         ("\nqqq: x", "f:2: the file has no key 'qqq': expected one of sources, caches, "),
         ("a: 1\na: 2", "f:2: duplicate key 'a', first in line 1"),
         (
@@ -307,15 +307,15 @@ import Testing
         ("presets: {none: {resize: 1x1}}", "f:1: presets: 'none' is not a valid name"),
         ("presets: {a: {resize: x}}", "f:1: resize: expected WIDTHxHEIGHT"),
         ("presets: {a: {thumbnail: 1x}}", "f:1: thumbnail: expected WIDTHxHEIGHT"),
-        ("presets: {a: {enlarge: true}}", "f:1: a: enlarge requires resize"),
+        ("presets: {a: {enlarge: true}}", "f:1: presets.a: enlarge requires resize"),
         ("presets: {a: {resize: 99999x1}}", "f:1: resize: expected WIDTHxHEIGHT"),
         ("presets: {a: {resize: 1x1, mode: fat}}", "f:1: mode: expected one of stretch, "),
-        ("presets: {a: {mode: fit}}", "f:1: a: mode requires resize"),
+        ("presets: {a: {mode: fit}}", "f:1: presets.a: mode requires resize"),
         ("presets: {a: {crop: '1,2'}}", "f:1: crop: expected LEFT,TOP,WIDTH,HEIGHT"),
         ("presets: {a: {rotate: x}}", "f:1: rotate: expected degrees"),
         ("presets: {a: {flip: x}}", "f:1: flip: expected h, v or hv"),
         ("presets: {a: {custom: denoise}}", "f:1: custom: expected VENDOR.STEP"),
-        ("presets: {a: {flip: h, rotate: 90}}", "f:1: a: write multiple steps as a list"),
+        ("presets: {a: {flip: h, rotate: 90}}", "f:1: presets.a: write multiple steps as a list"),
         ("presets: {a: {thumbnail: x}}", "f:1: thumbnail: expected WIDTHxHEIGHT"),
         (
             "presets: {a: {format: bmp}}",
@@ -326,33 +326,33 @@ import Testing
         ("presets: {a: {compression: 13}}", "f:1: compression: expected a number from 1 to 12"),
         (
             "presets: {a: {format: jpeg, near-lossless: 20}}",
-            "f:1: a: jpeg has no setting near-lossless: leave it out, or use webp"
+            "f:1: presets.a: jpeg has no setting near-lossless: leave it out, or use webp"
         ),
         ("presets: {a: {accept: [avif, wepb]}}", "f:1: accept: expected a comma-separated list"),
         ("presets: {a: {accept: [avif, avif]}}", "f:1: accept: expected a comma-separated list"),
         ("presets: {a: {accept: []}}", "f:1: accept: expected a comma-separated list"),
         ("presets: {a: {metadata: al}}", "f:1: metadata: expected one of none, copyright, all"),
-        ("presets: {a: {format: jxl, effort: 1}}", "f:1: a: the effort of jxl must be an integer"),
-        ("presets: {a: {size: 1}}", "f:1: a has no key 'size', did you mean 'resize'?"),
+        ("presets: {a: {format: jxl, effort: 1}}", "f:1: presets.a: the effort of jxl must be"),
+        ("presets: {a: {size: 1}}", "f:1: presets.a has no key 'size'. Did you mean 'resize'?"),
         ("presets: [a]", "f:1: presets: expected a map of names"),
-        ("presets: {a: x}", "f:1: a must be a map of keys"),
+        ("presets: {a: x}", "f:1: presets.a must be a map of keys"),
         ("key-filters: {a: {drop-query: [a b]}}", "f:1: drop-query: expected ASCII text"),
         ("key-filters: {a: {replace-host: h/x}}", "f:1: replace-host: expected a host"),
         ("key-filters: {a: {prefix: {}}}", "f:1: prefix: expected ASCII text"),
-        ("key-filters: {a: {sufix: x}}", "f:1: a has no key 'sufix', did you mean 'suffix'?"),
-        ("serializers: {a: {quality: 7}}", "f:1: a: 'transcode' is missing"),
+        ("key-filters: {a: {sufix: x}}", "f:1: key-filters.a has no key 'sufix'. Did you mean"),
+        ("serializers: {a: {quality: 7}}", "f:1: serializers.a: 'transcode' is missing"),
         ("serializers: {a: {transcode: bmp}}", "f:1: transcode: expected one of"),
         ("serializers: {as-is: {transcode: png}}", "f:1: serializers: 'as-is' is not a valid name"),
-        ("profiles: {p: {cache: x}}", "f:1: there is no cache 'x': expected one of default"),
+        ("profiles: {p: {cache: x}}", "f:1: no cache is named 'x': expected one of default"),
         (
             "caches: [products]\nprofiles: {p: {cache: product}}",
-            "f:2: there is no cache 'product', did you mean 'products'?"
+            "f:2: no cache is named 'product'. Did you mean 'products'?"
         ),
-        ("profiles: {p: {original-cache: x}}", "f:1: there is no cache 'x'"),
-        ("profiles: {p: {loader: ftp}}", "f:1: there is no loader 'ftp'"),
-        ("profiles: {p: {transformer: x}}", "f:1: there is no preset 'x'"),
-        ("profiles: {p: {key-filter: x}}", "f:1: there is no key filter 'x'"),
-        ("profiles: {p: {serializer: x}}", "f:1: there is no serializer 'x'"),
+        ("profiles: {p: {original-cache: x}}", "f:1: no cache is named 'x'"),
+        ("profiles: {p: {loader: ftp}}", "f:1: no loader is named 'ftp'"),
+        ("profiles: {p: {transformer: x}}", "f:1: no preset is named 'x'"),
+        ("profiles: {p: {key-filter: x}}", "f:1: no key filter is named 'x'"),
+        ("profiles: {p: {serializer: x}}", "f:1: no serializer is named 'x'"),
         ("profiles: {p: {fallback: '#12'}}", "f:1: fallback: expected none, a URL or a color"),
         ("profiles: {p: {damaged: shown}}", "f:1: damaged: expected one of refuse, show"),
         ("damaged: yes", "f:1: damaged: expected one of refuse, show"),
@@ -360,7 +360,7 @@ import Testing
         ("profiles: {p: {rules: [{match: x}]}}", "f:1: match: expected a pattern"),
         (
             rule("options: {low-prority: yes}"),
-            "f:1: options has no key 'low-prority', did you mean"
+            "f:1: options has no key 'low-prority'. Did you mean"
         ),
         (rule("options: {low-priority: x}"), "f:1: low-priority: expected yes or no"),
         (
@@ -368,25 +368,25 @@ import Testing
             "f:1: options: this version does not support handle-cookies"
         ),
         (rule("context: {image-scale-factor: 0}"), "f:1: image-scale-factor: must be a"),
-        (rule("context: {image-coder: x}"), "f:1: there is no pool of kind decode 'x'"),
+        (rule("context: {image-coder: x}"), "f:1: no decode pool is named 'x'"),
         (rule("context: {custom-manager: x}"), "f:1: custom-manager: a rule cannot select"),
-        (rule("context: {image-cache: x}"), "f:1: there is no cache 'x'"),
-        (rule("context: {image-transformer: x}"), "f:1: there is no preset 'x'"),
+        (rule("context: {image-cache: x}"), "f:1: no cache is named 'x'"),
+        (rule("context: {image-transformer: x}"), "f:1: no preset is named 'x'"),
         (rule("context: {query-cache-type: x}"), "f:1: query-cache-type: 'x' is not one of"),
         (rule("context: {image-thumbnail-pixel-size: x}"), "f:1: image-thumbnail-pixel-size: 'x'"),
-        (rule("context: {image-cash: x}"), "f:1: context has no key 'image-cash', did you mean"),
-        (rule("key-filter: x"), "f:1: there is no key filter 'x'"),
-        (rule("serializer: x"), "f:1: there is no serializer 'x'"),
+        (rule("context: {image-cash: x}"), "f:1: context has no key 'image-cash'. Did you mean"),
+        (rule("key-filter: x"), "f:1: no key filter is named 'x'"),
+        (rule("serializer: x"), "f:1: no serializer is named 'x'"),
         (rule("fallback: x"), "f:1: fallback: expected"),
-        (rule("transformer: x"), "f:1: there is no preset 'x'"),
+        (rule("transformer: x"), "f:1: no preset is named 'x'"),
         (
             rule("ignore-cache-control: x"),
             "f:1: ignore-cache-control: expected yes or no, not 'x'"
         ),
         (rule("download: x"), "f:1: download: expected yes or no, not 'x'"),
         (rule("block: {404: x}"), "f:1: 404: expected yes or no"),
-        (rule("block: {999: yes}"), "f:1: block: '999' is neither a status nor an error"),
-        (rule("block: {bad-image-date: yes}"), "did you mean 'bad-image-data'?"),
+        (rule("block: {999: yes}"), "f:1: block: '999' is neither an HTTP status nor an error"),
+        (rule("block: {bad-image-date: yes}"), "Did you mean 'bad-image-data'?"),
         (rule("headers: {'a b': x}"), "f:1: headers: 'a b' is not a valid header name"),
         (rule("headers: {A: {file: x}}"), "f:1: file: expected an absolute path"),
         (rule("headers: {Host: h}"), "f:1: headers: Host: the Host header is always taken"),
@@ -394,7 +394,7 @@ import Testing
         (rule("headers: {Range: 'bytes=0-9'}"), "f:1: headers: Range: the loader requests the"),
         (rule("headers: {Accept-Encoding: br}"), "f:1: headers: Accept-Encoding: the loader"),
         (rule("headers: {Proxy-A: {file: /a}}"), "f:1: headers: Proxy-A: the loader controls"),
-        (rule("headers: {A: {flie: /x}}"), "f:1: A has no key 'flie', did you mean 'file'?"),
+        (rule("headers: {A: {flie: /x}}"), "f:1: A has no key 'flie'. Did you mean 'file'?"),
         (rule("headers: {A: [x]}"), "f:1: A: expected a single line of text"),
         (rule("tags: 'a b'"), "f:1: tags: expected 1 to 64 letters"),
         (
@@ -409,7 +409,7 @@ import Testing
         ),
         (rule("identity: 'a b'"), "f:1: identity: expected a name"),
         (rule("identity: "), "f:1: identity: expected a name of letters"),
-        (rule("mach: x"), "f:1: a rule has no key 'mach', did you mean 'match'?"),
+        (rule("mach: x"), "f:1: a rule has no key 'mach'. Did you mean 'match'?"),
     ])
     func whatIsWrongIsSaidWithItsLine(text: String, problem: String) {
         let problems = problems(text)

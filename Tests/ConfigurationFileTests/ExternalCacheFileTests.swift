@@ -28,13 +28,13 @@ import Testing
         for (text, words) in [
             ("{a: {pool: p, disk-limit: 1G}}", "only 'patience' and 'promote'"),
             ("{a: {pool: p, read-only: /srv}}", "only 'patience' and 'promote'"),
-            ("{a: {patience: 90}}", "'patience' requires a 'pool'"),
-            ("{a: {promote: disk}}", "'promote' requires a 'pool'"),
+            ("{a: {patience: 90}}", "'patience' requires 'pool'"),
+            ("{a: {promote: disk}}", "'promote' requires 'pool'"),
             ("{default: {promote: none}}", "'default' is always the built-in cache"),
             ("{a: {of: [default], promote: disk}}", "promote"),
             ("{a: {pool: p, promote: all}}", "promote: expected one of none, memory, disk"),
             ("{default: {pool: p}}", "'default' is always the built-in cache"),
-            ("{a: {pool: q}}", "there is no cache pool with 'trust: foreign' named 'q'"),
+            ("{a: {pool: q}}", "no external cache pool ('trust: foreign') is named 'q'"),
             ("{a: {pool: p, patience: 0}}", "patience: expected a number of milliseconds"),
         ] {
             let found = problems(pools + text)

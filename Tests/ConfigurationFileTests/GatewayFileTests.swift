@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("gateway: {quality: 70}", "`listen` is missing"),
+        ("gateway: {quality: 70}", "'listen' is missing"),
         ("gateway: {listen: 8080}", "expected"),
         ("gateway: {listen: ':1', quality: 0}", "not an integer from 1 to 100"),
         ("gateway: {listen: ':1', grammar: imgix}", "imgproxy, thumbor or iiif"),
@@ -68,14 +68,14 @@ import Testing
             "gateway: {listen: ':1', grammar: thumbor, presets: /p}",
             "presets requires the grammar imgproxy"
         ),
-        ("gateway: {listen: ':1', listeners: [{listen: ':2'}]}", "move `listen` into each"),
+        ("gateway: {listen: ':1', listeners: [{listen: ':2'}]}", "move 'listen' into each"),
         ("gateway: {listeners: [{listen: ':2'}, {listen: ':2'}]}", "two listeners"),
         (
             "gateway: {listeners: [{listen: 'unix:/a'}, {listen: 'unix:/a'}]}",
             "two listeners use unix:/a"
         ),
         ("gateway: {listen: 'unix:a'}", "unix:/PATH"),
-        ("gateway: {listen: ':1', qualty: 70}", "did you mean"),
+        ("gateway: {listen: ':1', qualty: 70}", "Did you mean"),
     ])
     func faultsAreNamed(text: String, reason: String) {
         #expect(problems(text).contains { $0.contains(reason) }, "\(problems(text))")

@@ -64,7 +64,7 @@ import Testing
             _ = try ConfigurationFile.configuration(Array(text.utf8), path: "f")
             Issue.record("it was read")
         } catch {
-            let said = "f:2: there is no download pool with 'trust: foreign' named 'photos'"
+            let said = "f:2: no external download pool ('trust: foreign') is named 'photos'"
             #expect(error.lines.count == 1 && error.lines[0].hasPrefix(said), "\(error.lines)")
         }
     }
@@ -102,7 +102,7 @@ import Testing
             "f:1: credentials: expected an absolute path"
         ),
         ("a: {kind: data, match: 'data:x'}", "f:1: match: expected a pattern"),
-        ("a: {kind: data, mach: x}", "f:1: loaders.a has no key 'mach', did you mean 'match'?"),
+        ("a: {kind: data, mach: x}", "f:1: loaders.a has no key 'mach'. Did you mean 'match'?"),
     ]) func whatIsWrongIsTold(loader: String, said: String) throws {
         let error = try #require(throws: ConfigurationFileError.self) {
             _ = try read("loaders: {\(loader)}")

@@ -96,8 +96,8 @@ import Testing
         ),
         (
             "Raw: {kind: decode}",
-            "f:1: pools.Raw: a pool name must start with a lower-case letter, followed by "
-                + "lower-case letters, digits and '-', at most 16 characters in total"
+            "f:1: pools.Raw: a pool name must start with a lowercase letter, followed by "
+                + "lowercase letters, digits and '-', at most 16 characters in total"
         ),
         ("a2345678901234567: {kind: decode}", "f:1: pools.a2345678901234567: a pool name must"),
         ("coordinator: {kind: decode}", "f:1: pools.coordinator: a pool name must"),
@@ -118,25 +118,25 @@ import Testing
         ),
         (
             "a: {kind: decode, trust: foreign}",
-            "f:1: pools.a: 'formats-in' is missing: a pool with trust foreign is granted only "
-                + "what is listed"
+            "f:1: pools.a: 'formats-in' is missing: an external pool ('trust: foreign') is "
+                + "granted only what is listed"
         ),
         (
             "a: {kind: transform, trust: foreign}",
-            "f:1: pools.a: 'steps' or 'formats-out' is missing: a pool with trust foreign is "
+            "f:1: pools.a: 'steps' or 'formats-out' is missing: an external pool "
         ),
         (
             "a: {kind: transform, trust: foreign, steps: [my.x], formats-out: [pam]}",
-            "f:1: formats-out: there is no format 'pam': expected one of jpeg, png, gif, "
+            "f:1: formats-out: unknown format 'pam': expected one of jpeg, png, gif, "
         ),
         (
             "a: {kind: transform, trust: foreign, steps: [my.x, sepia]}",
-            "f:1: pools.a: 'sepia' is not a valid step of a pool with trust foreign: expected "
-                + "VENDOR.STEP in lower-case letters, digits, '_' and '-'"
+            "f:1: pools.a: 'sepia' is not a valid step of an external pool ('trust: foreign'): "
+                + "expected VENDOR.STEP in lowercase letters, digits, '_' and '-'"
         ),
         (
             "a: {kind: download, trust: foreign, schemes: [s3], workers: 1}",
-            "f:1: pools.a: 'workers' requires a 'command'"
+            "f:1: pools.a: 'workers' requires 'command'"
         ),
         (
             "a: {kind: download, trust: foreign, schemes: [x], command: [python3, a.py]}",
@@ -154,7 +154,7 @@ import Testing
         ("a: {kind: decode, formats-in: ['a b']}", "f:1: formats-in: expected format names"),
         (
             "a: {kind: decode, format-in: [a]}",
-            "f:1: pools.a has no key 'format-in', did you mean 'formats-in'?"
+            "f:1: pools.a has no key 'format-in'. Did you mean 'formats-in'?"
         ),
     ])
     func faultsSayWhatToDo(text: String, said: String) {
@@ -175,36 +175,36 @@ import Testing
     @Test(arguments: [
         (
             "a: {kind: decode, formats-in: [webpp]}",
-            "f:1: formats-in: built-in workers have no format 'webpp', did you mean "
-                + "'webp'? Expected one of jpeg, png, gif, tiff, webp"
+            "f:1: formats-in: built-in workers do not support the format 'webpp'. Did you "
+                + "mean 'webp'? Expected one of jpeg, png, gif, tiff, webp"
         ),
         (
             "a: {kind: decode, formats-in: svg, workers: 2}",
-            "f:1: formats-in: only the pool 'vector' decodes vector images; other built-in workers "
-                + "have no format 'svg': expected one of jpeg, png, gif, tiff, webp"
+            "f:1: formats-in: the format 'svg' is decoded by the pool 'vector' only: expected "
+                + " one of jpeg, png, gif, tiff, webp"
         ),
         (
             "a: {kind: transform, formats-out: [bmp]}",
-            "f:1: formats-out: built-in workers have no format 'bmp': expected one of jpeg, "
-                + "png, gif, tiff, webp"
+            "f:1: formats-out: built-in workers do not support the format 'bmp': expected one of "
+                + "jpeg, png, gif, tiff, webp"
         ),
         (
             "a: {kind: decode, trust: foreign, formats-in: [tifff]}",
-            "f:1: formats-in: there is no format 'tifff', did you mean 'tiff'? Expected "
+            "f:1: formats-in: unknown format 'tifff'. Did you mean 'tiff'? Expected "
         ),
         (
             "a: {kind: decode, formats-in: [tifff]}",
-            "f:1: formats-in: built-in workers have no format 'tifff', did you mean "
-                + "'tiff'? Expected one of jpeg, "
+            "f:1: formats-in: built-in workers do not support the format 'tifff'. Did you "
+                + "mean 'tiff'? Expected one of jpeg, "
         ),
         (
             "a: {kind: transform, steps: [resise]}",
-            "f:1: steps: built-in workers have no step 'resise', did you mean 'resize'? "
-                + "Expected one of resize, crop, rotate, flip, resize-to"
+            "f:1: steps: built-in workers do not support the step 'resise'. Did you mean "
+                + "'resize'? Expected one of resize, crop, rotate, flip, resize-to"
         ),
         (
             "a: {kind: download, schemes: [ftp]}",
-            "f:1: schemes: built-in workers have no scheme 'ftp'"
+            "f:1: schemes: built-in workers do not support the scheme 'ftp'"
         ),
         (
             "a: {kind: decode, workers: 0}",
@@ -213,7 +213,7 @@ import Testing
         ),
         (
             "a: {kind: decoder}",
-            "f:1: kind: expected one of download, decode, transform, cache, not 'decoder', did "
+            "f:1: kind: expected one of download, decode, transform, cache, not 'decoder'. Did "
                 + "you mean 'decode'?"
         ),
     ])
@@ -241,7 +241,7 @@ import Testing
         for name in ["b", "transform", "c"] {
             #expect(
                 problems(profile + "[a, \(name)]}").first?.hasPrefix(
-                    "f:2: there is no pool of kind decode '\(name)'") == true)
+                    "f:2: no decode pool is named '\(name)'") == true)
         }
     }
 

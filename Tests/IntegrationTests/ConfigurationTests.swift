@@ -385,7 +385,7 @@ extension RealProcesses {
             let serve = try CommandLineRun(["serve", "--config", path] + places).end()
             #expect(serve.exitStatus == 64, "\(serve)")
             #expect(serve.errorText.contains("\(path):2: "))
-            #expect(serve.errorText.contains("did you mean 'cache'?"))
+            #expect(serve.errorText.contains("Did you mean 'cache'?"))
             let line = ["get", "http://h/a", "--private", "--config", path] + places
             let get = try CommandLineRun(line).end()
             #expect(get.exitStatus == 64, "\(get)")

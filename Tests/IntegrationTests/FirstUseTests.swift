@@ -64,13 +64,14 @@ extension RealProcesses {
             #expect(help.output == (try CommandLineRun(["get", "--help"]).end().output))
             let unknown = try CommandLineRun(["help", "git"]).end()
             #expect(unknown.exitStatus == 64)
-            #expect(unknown.errorText.contains("unknown command 'git', did you mean 'get'?"))
+            #expect(unknown.errorText.contains("unknown command 'git'. Did you mean 'get'?"))
             let other = try CommandLineRun(["frobnicate"]).end()
             #expect(other.errorText.contains("'frobnicate': the commands are serve, get"))
         }
 
         @Test(arguments: [
-            ("--memory-limit", "256", "did you mean 256M"), ("--disk-limit", "10", "at least"),
+            ("--memory-limit", "256", "Did you mean 256M"),
+            ("--disk-limit", "10", "below the minimum of 1M"),
             ("--disk-limit", "512K", "1M (1048576 bytes)"),
         ])
         func aLimitInWhichNothingFitsIsRefused(

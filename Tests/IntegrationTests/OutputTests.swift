@@ -132,7 +132,7 @@ extension RealProcesses {
             let lines = end.errorText.split(separator: "\n").filter { $0.contains("RESISE") }
             #expect(lines.count == 1, "the private stack prints nothing: \(end)")
             #expect(lines.first?.hasPrefix("imagebus get: ") == true)
-            #expect(lines.first?.hasSuffix("did you mean IMAGEBUS_RESIZE?") == true)
+            #expect(lines.first?.hasSuffix("Did you mean IMAGEBUS_RESIZE?") == true)
         }
 
         @Test func wordsOfOthersDoNothingToATerminal() async throws {

@@ -122,8 +122,9 @@ extension Configuration {
         guard resolution.terms.loader == .http else {
             throw ImageError(
                 .invalidDownloadOperation,
-                "'tls-verify: no' requires the built-in http loader: remove this URL from the "
-                    + "other loader, or the key from the rule")
+                "this URL is loaded by another loader, but 'tls-verify: no' requires the built-in "
+                    + "http loader: change the match of that loader, or remove 'tls-verify' from "
+                    + "the rule")
         }
         guard
             transfer.secrets.isEmpty && resolution.secretHeaders.isEmpty && asked.userInfo == nil

@@ -34,7 +34,8 @@ public struct ImageError: Error, Hashable, Sendable {
         named?.blocks ?? (code.rule.cachesFailures && !isOfEmptyBody)
     }
 
-    /// The error for an empty body, which may be a transient failure of the origin.
+    /// The error for an empty body, which may be a transient failure of the origin. "Image data is
+    /// nil" is SDWebImage's text.
     public static let emptyBody = ImageError(
         .badImageData, "the body is empty: Image data is nil", details: ["part": "body"])
 

@@ -183,15 +183,15 @@ extension String {
 
 /// Spelling suggestions.
 package enum SpellingSuggestion {
-    /// Returns `, did you mean 'x'?`, or the list of known words if none is similar.
+    /// Returns `. Did you mean 'x'?`, or the list of known words if none is similar.
     package static func hint(_ word: String, _ known: [String]) -> String {
-        if let near = nearest(word, known) { return ", did you mean '\(near)'?" }
+        if let near = nearest(word, known) { return ". Did you mean '\(near)'?" }
         return known.isEmpty ? "" : ": expected one of \(known.joined(separator: ", "))"
     }
 
-    /// Returns `, did you mean 'x'?`, or an empty text if no word is similar.
+    /// Returns `. Did you mean 'x'?`, or an empty text if no word is similar.
     package static func question(_ word: String, _ known: [String]) -> String {
-        nearest(word, known).map { ", did you mean '\($0)'?" } ?? ""
+        nearest(word, known).map { ". Did you mean '\($0)'?" } ?? ""
     }
 
     /// Returns the word with the smallest edit distance if that is at most two or a third of its

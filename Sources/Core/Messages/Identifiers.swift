@@ -263,7 +263,7 @@ public struct TraceContext: Hashable, Sendable {
         self.flags = flags
     }
 
-    /// Parses `00-TRACE-PARENT-FLAGS` with lower-case hexadecimal digits; later versions may be
+    /// Parses `00-TRACE-PARENT-FLAGS` with lowercase hexadecimal digits; later versions may be
     /// longer (Trace Context §3.2.4). Returns `nil` for anything else; the recipient then starts
     /// without a trace.
     public init?(text: String) {

@@ -242,7 +242,7 @@ extension [WorkerPool] {
 /// The name of a worker pool, from which its listener `back/<pool>` and its segments `arena/<pool>`
 /// are derived.
 ///
-/// A lower-case letter, followed by lower-case letters, digits and `-`, so that it is a safe
+/// A lowercase letter, followed by lowercase letters, digits and `-`, so that it is a safe
 /// directory name. Its up to 16 bytes are stored inline because every reference to shared memory
 /// contains one.
 public struct PoolName: Hashable, Sendable, CustomStringConvertible {

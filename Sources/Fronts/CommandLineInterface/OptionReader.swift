@@ -117,7 +117,7 @@ extension OptionReader {
                 "unknown option '--\(name)'" + SpellingSuggestion.question("--\(name)", known))
         }
         let names = candidates.map { "--\($0.name)" }
-        return UsageError("'--\(name)' is ambiguous: \(names.joined(separator: " or "))")
+        return UsageError("'--\(name)' is ambiguous: \(names.joined(separator: ", "))")
     }
 }
 
@@ -232,7 +232,7 @@ package enum EnvironmentSpelling {
             guard name.hasPrefix(prefix), !known.contains(name),
                 let near = SpellingSuggestion.nearest(bare(name), words)
             else { return nil }
-            return "\(name) is not a variable of Imagebus and has no effect, did you mean "
+            return "\(name) is not a variable of Imagebus and has no effect. Did you mean "
                 + "\(prefix)\(near)?"
         }
     }

@@ -173,8 +173,11 @@ extension OptionValue {
         _ syntax: StepSyntax, _ text: String
     ) throws(UsageError) -> TransformStep {
         guard let step = syntax.parse(text) else {
-            let fault = syntax.fault(text).map { "\($0); " } ?? ""
-            throw UsageError("\(fault)expected \(syntax.expected), not '\(text)'")
+            guard let fault = syntax.fault(text) else {
+                throw UsageError("'\(text)' is not \(syntax.expected)")
+            }
+            let end = fault.hasSuffix("?") ? "" : "."
+            throw UsageError("\(fault)\(end) Expected \(syntax.expected)")
         }
         return step
     }
@@ -210,8 +213,8 @@ extension OptionValue {
     package static func fallback(_ text: String) throws(UsageError) -> Fallback {
         guard let fallback = Fallback(text) else {
             throw UsageError(
-                "a fallback is none, a color such as #AARRGGBB or #RRGGBB, or an http or https "
-                    + "URL")
+                "'\(text)' is not a fallback: use none, a color such as #AARRGGBB or #RRGGBB, or "
+                    + "an http or https URL")
         }
         return fallback
     }

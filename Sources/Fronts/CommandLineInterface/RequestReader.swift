@@ -38,8 +38,9 @@ package enum RequestReader {
         try checkLossless(request)
         for name in ["original", "info", "facts"] where read.isSet(name) && !request.isPlain {
             throw UsageError(
-                "--\(name) is for unprocessed sources: leave out steps, --format, --quality, "
-                    + "--lossless and other output options")
+                "--\(name) \(name == "original" ? "returns" : "describes") the source unchanged "
+                    + "and cannot be combined with steps, --format, --quality, --lossless or "
+                    + "other output options")
         }
         return request
     }
@@ -64,7 +65,7 @@ package enum RequestReader {
             output[setting] = try read.parsed(setting.name) { (text) throws(UsageError) in
                 guard let value = setting.value(ofWritten: text), setting.permits(value) else {
                     throw UsageError(
-                        "expected \(setting.expected), not '\(text)'"
+                        "'\(text)' is not \(setting.expected)"
                             + SpellingSuggestion.question(text, setting.words))
                 }
                 return value
@@ -148,10 +149,9 @@ package enum RequestReader {
 
     private static func option(_ name: String) throws(UsageError) -> RequestOptions {
         guard let known = RequestOptions.names.first(where: { $0.name == name }) else {
-            let names = RequestOptions.offeredNames.joined(separator: ", ")
             throw UsageError(
-                "this version supports \(names), not '\(name)'"
-                    + SpellingSuggestion.question(name, RequestOptions.offeredNames))
+                "'\(name)' is not an option of this version"
+                    + SpellingSuggestion.hint(name, RequestOptions.offeredNames))
         }
         return known.option
     }
@@ -203,7 +203,7 @@ package enum RequestReader {
         let key = name == shortPreserve ? .imagePreserveAspectRatio : ContextKey(rawValue: name)
         guard let key else {
             throw UsageError(
-                "unknown context option" + SpellingSuggestion.question(name, contextNames))
+                "unknown context option" + SpellingSuggestion.hint(name, offeredContextNames))
         }
         do throws(ContextSettingError) {
             return try ContextSetting(key, value)

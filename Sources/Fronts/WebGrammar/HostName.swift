@@ -66,8 +66,9 @@ package enum HostName {
         else {
             throw GrammarError(
                 .malformed,
-                "the host of the source has an invalid label (too long, or with hyphens at its "
-                    + "ends or in third and fourth place): '\(label.prefix(40))'")
+                "the host of the source has the invalid label '\(label.prefix(40))': a label has "
+                    + "at most \(labelBytesMax) bytes in DNS, no hyphen at either end, and no "
+                    + "hyphens in positions 3 and 4")
         }
         return prefix + code
     }

@@ -97,7 +97,7 @@ struct IIIFTemplate: Hashable, Sendable {
     /// the template specifies.
     func url(of identifier: String) throws(GrammarError) -> [UInt8] {
         guard !identifier.isEmpty else {
-            throw .malformed("identifier", "empty: specify an image")
+            throw .malformed("identifier", "must not be empty")
         }
         if isWhole { return Array(identifier.utf8) }
         let segments = identifier.split("/")

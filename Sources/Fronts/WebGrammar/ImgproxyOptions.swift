@@ -135,7 +135,7 @@ extension ImgproxyOptions {
         let (isAcross, isDown) = (try said.flag(2) ?? false, try said.flag(3) ?? false)
         guard !isAcross, !isDown else {
             throw .notOffered(
-                said.option, "equal trimming is not supported: leave it out")
+                said.option, "EQUAL_HOR and EQUAL_VER are not supported: leave them out")
         }
         let color = try said.color(1)
         trim = try said.decimal(0, in: 0...255).map { .trim(tolerance: $0, color) }

@@ -66,7 +66,8 @@ extension ImgproxyOptions {
         guard let extendRatio, extendRatio.isWanted, box.isPositive else { return nil }
         guard extendRatio.gravity.word != "fp" else {
             throw .notOffered(
-                extendRatio.option, "a focus point requires extend: use another gravity")
+                extendRatio.option,
+                "the gravity fp is supported by extend only: use another gravity")
         }
         return .padRatio(AspectRatio(of: box), extendRatio.gravity.cut(ratio), .clear)
     }

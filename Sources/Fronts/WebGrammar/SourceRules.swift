@@ -94,7 +94,7 @@ public struct SourceSchemes: Hashable, Sendable {
         do throws(ImageError) {
             _ = try SourceURL(text)
         } catch {
-            throw GrammarError(.malformed, "the source is refused: \(error.message)")
+            throw GrammarError(.malformed, "invalid source URL: \(error.message)")
         }
         return text
     }
@@ -118,8 +118,7 @@ public struct SourceSchemes: Hashable, Sendable {
     private static func refused(_ scheme: String) -> GrammarError {
         GrammarError(
             .malformed,
-            "the source is refused: the scheme \(scheme.prefix(20)) is not supported: use "
-                + "another")
+            "the scheme '\(scheme.prefix(20))' of the source URL is not supported")
     }
 }
 

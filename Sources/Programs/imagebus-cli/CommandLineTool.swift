@@ -29,9 +29,9 @@ enum CommandLineTool {
             let names = Command.documented.map(\.name)
             Terminal.error(
                 "imagebus: unknown command '\(name)'"
-                    + (SpellingSuggestion.nearest(name, names).map { ", did you mean '\($0)'?" }
-                        ?? ": the commands are \(names.joined(separator: ", "))")
-                    + "; see imagebus --help\n")
+                    + (SpellingSuggestion.nearest(name, names).map { ". Did you mean '\($0)'?" }
+                        ?? ": the commands are \(names.joined(separator: ", ")).")
+                    + " See imagebus --help\n")
             return Command.usageStatus
         }
         let options = Array(arguments.dropFirst())

@@ -106,9 +106,9 @@ struct Reading {
             case .serializer: "serializer"
             case .profile: "profile"
             case .loader: "loader"
-            case .coder: "pool of kind decode"
-            case .downloadPool: "download pool with 'trust: foreign' named"
-            case .cachePool: "cache pool with 'trust: foreign' named"
+            case .coder: "decode pool"
+            case .downloadPool: "external download pool ('trust: foreign')"
+            case .cachePool: "external cache pool ('trust: foreign')"
             }
         }
 
@@ -148,7 +148,7 @@ struct Reading {
             guard !names.contains(reference.name) else { continue }
             object(
                 reference.line,
-                "there is no \(reference.kind.word) '\(reference.name)'"
+                "no \(reference.kind.word) is named '\(reference.name)'"
                     + SpellingSuggestion.hint(reference.name, names.sorted()))
         }
     }

@@ -94,7 +94,7 @@ extension ValueReader where Value == [GatewayListenerSettings] {
         draft.line = node.line
         KeyTable.gateway.read(node, name, into: &draft, &reading)
         if draft.place != nil, draft.listeners != nil {
-            reading.object(node.line, "\(name): move `listen` into each entry of `listeners`")
+            reading.object(node.line, "\(name): move 'listen' into each entry of 'listeners'")
         }
         let drafts = draft.listeners ?? [draft]
         if drafts.count > GatewayListenerSettings.countMax {
@@ -107,7 +107,7 @@ extension ValueReader where Value == [GatewayListenerSettings] {
             guard let settings = one.settings(besides: draft) else {
                 reading.object(
                     one.line,
-                    "\(name): `listen` is missing: specify \(ListenPlace.expected), such as "
+                    "\(name): 'listen' is missing: specify \(ListenPlace.expected), such as "
                         + "127.0.0.1:8080")
                 continue
             }

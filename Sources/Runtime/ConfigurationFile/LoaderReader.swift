@@ -7,7 +7,9 @@ extension ValueReader where Value == [Loader] {
     /// Loaders by name, in the order of the file: the last loader that accepts a URL is used.
     static let loaders = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
-            reading.object(node.line, "\(name): expected a map of names, each with a map of keys")
+            reading.object(
+                node.line,
+                "\(name): expected a map of names, such as '\(name): {NAME: {KEY: VALUE}}'")
             return nil
         }
         if entries.count > Loader.countMax {
@@ -67,7 +69,7 @@ extension ValueReader where Value == String {
     ) { S3Place.isEndpoint($0) ? $0 : nil }
 
     fileprivate static let region = scalar(
-        "a region of lower-case letters, digits and '-', such as eu-central-1"
+        "a region of lowercase letters, digits and '-', such as eu-central-1"
     ) { S3Place.isRegion($0) ? $0 : nil }
 
     fileprivate static let secretPath = scalar("an absolute path", isShown: false) {

@@ -119,10 +119,11 @@ extension NamedCaches {
             if name == Configuration.defaultName {
                 "'default' is always the built-in cache: choose another name for an external cache"
             } else if said.pool == nil {
-                "'\(said.timeout == nil ? "promote" : "patience")' requires a 'pool'"
+                "'\(said.timeout == nil ? "promote" : "patience")' requires 'pool', because it "
+                    + "applies to external caches only"
             } else if !said.settings.isEmpty || said.readOnly != nil {
-                "a cache with a 'pool' accepts only 'patience' and 'promote' in addition: the "
-                    + "workers of the pool set its limits"
+                "a cache with 'pool' accepts only 'patience' and 'promote': the workers of the "
+                    + "pool set its limits and directories"
             } else { nil }
         if let fault { return reading.object(line, "caches.\(name): \(fault)") }
         guard let pool = said.pool else { return }

@@ -8,7 +8,9 @@ extension ValueReader where Value == [WorkerPool] {
     /// are tried.
     static let pools = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
-            reading.object(node.line, "\(name): expected a map of names, each with a map of keys")
+            reading.object(
+                node.line,
+                "\(name): expected a map of names, such as '\(name): {NAME: {KEY: VALUE}}'")
             return nil
         }
         let pools = entries.compactMap { entry in
@@ -138,12 +140,12 @@ private struct PoolReader {
     private func pool(_ key: String, _ draft: PoolDraft) throws(InvalidPool) -> WorkerPool {
         guard let name = PoolName(key), key != WorkerKind.coordinator.name else {
             throw InvalidPool(
-                "a pool name must start with a lower-case letter, followed by lower-case letters, "
+                "a pool name must start with a lowercase letter, followed by lowercase letters, "
                     + "digits and '-', at most \(PoolName.bytesMax) characters in total")
         }
         let builtIn = WorkerKind(name: key)
         if builtIn == .cache {
-            throw InvalidPool("the pool 'cache' is granted everything and cannot be changed")
+            throw InvalidPool("the built-in pool 'cache' cannot be configured")
         }
         let usual = name == .vector ? WorkerPool.vector(workers: 1) : nil
         guard let kind = draft.kind ?? builtIn ?? usual?.kind else { throw .kindMissing }
@@ -201,15 +203,15 @@ private struct PoolReader {
     private func check(external draft: PoolDraft) throws(InvalidPool) {
         guard draft.grant.steps != nil || draft.grant.formatsOut != nil else {
             throw InvalidPool(
-                "'steps' or 'formats-out' is missing: a pool with trust foreign is granted only "
-                    + "what is listed")
+                "'steps' or 'formats-out' is missing: an external pool ('trust: foreign') is "
+                    + "granted only what is listed")
         }
         guard let name = draft.grant.steps?.sorted().first(where: { !CustomStep.isName($0) }) else {
             return
         }
         throw InvalidPool(
-            "'\(name)' is not a valid step of a pool with trust foreign: expected VENDOR.STEP in "
-                + "lower-case letters, digits, '_' and '-'")
+            "'\(name)' is not a valid step of an external pool ('trust: foreign'): expected "
+                + "VENDOR.STEP in lowercase letters, digits, '_' and '-'")
     }
 
     /// Checks that each list applies to the pool's kind and that an external pool has the required
@@ -229,15 +231,15 @@ private struct PoolReader {
             let isNeeded = list.kind == pool.kind && pool.kind != .transform
             if !list.isNamed, isNeeded, pool.trust == .external {
                 throw InvalidPool(
-                    "'\(list.key)' is missing: a pool with trust foreign is granted only what is "
-                        + "listed")
+                    "'\(list.key)' is missing: an external pool ('trust: foreign') is granted only "
+                        + "what is listed")
             }
         }
         if pool.isExternalTransformer { try check(external: draft) }
         if pool.trust == .external, draft.workers != nil, draft.command == nil {
             throw InvalidPool(
-                "'workers' requires a 'command' in a pool with trust foreign; without one its "
-                    + "workers are started separately")
+                "'workers' requires 'command' in an external pool ('trust: foreign'): without a "
+                    + "command its workers are started separately")
         }
         if let command = draft.command { try check(command, pool) }
         if let credit = draft.credit, pool.trust == .own, credit > Int(pool.kind.creditMax) {
@@ -295,17 +297,18 @@ struct GrantedNames {
             let known = known(to: pool), !known.contains(entry(name))
         else { return }
         let isDrawn = pool.trust == .own && drawing?.contains(entry(name)) == true
-        let whose =
+        let fault =
             isDrawn
-            ? "only the pool 'vector' decodes vector images; other built-in workers have"
-            : pool.trust == .own ? "built-in workers have" : "there is"
+            ? "the \(what) '\(name)' is decoded by the pool 'vector' only"
+            : pool.trust == .own
+                ? "built-in workers do not support the \(what) '\(name)'"
+                : "unknown \(what) '\(name)'"
         // A word for a format means this format and no other one.
         let isMeant = isOfFormats && ImageFormat(name: name) != nil
         let meant = isMeant ? nil : SpellingSuggestion.nearest(name, known)
-        let hint = meant.map { ", did you mean '\($0)'? Expected one of " } ?? ": expected one of "
+        let hint = meant.map { ". Did you mean '\($0)'? Expected one of " } ?? ": expected one of "
         reading.object(
-            item.line,
-            "\(key): \(whose) no \(what) '\(name)'\(hint)\(known.joined(separator: ", "))")
+            item.line, "\(key): \(fault)\(hint)\(known.joined(separator: ", "))")
     }
 
     /// Returns the names that workers of this pool can support; nil if any name is possible.

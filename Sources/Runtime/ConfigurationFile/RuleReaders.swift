@@ -37,7 +37,8 @@ extension ValueReader where Value == Rule {
         if hasSecrets || rule.transfer.hasCredentials {
             reading.object(
                 line,
-                "tls-verify: credentials are not sent to a host whose certificate is not verified")
+                "tls-verify: 'no' cannot be combined with credentials, which are sent only to "
+                    + "verified hosts: remove the credentials, or 'tls-verify'")
         }
     }
 }
@@ -132,7 +133,9 @@ extension ValueReader where Value == [BlockCause: Bool] {
     /// Entries by HTTP status, or by error name in kebab-case.
     static let blocks = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
-            reading.object(node.line, "\(name): expected statuses or errors, such as '404: yes'")
+            reading.object(
+                node.line,
+                "\(name): expected a map of HTTP statuses and error names, such as '404: yes'")
             return nil
         }
         var blocks: [BlockCause: Bool] = [:]
@@ -140,7 +143,8 @@ extension ValueReader where Value == [BlockCause: Bool] {
             guard let cause = cause(entry.key) else {
                 let hint = SpellingSuggestion.hint(entry.key, errors.keys.sorted())
                 reading.object(
-                    entry.line, "\(name): '\(entry.key)' is neither a status nor an error\(hint)")
+                    entry.line,
+                    "\(name): '\(entry.key)' is neither an HTTP status nor an error name\(hint)")
                 continue
             }
             blocks[cause] = ValueReader<Bool>.bool.read(entry.value, entry.key, &reading)

@@ -28,7 +28,7 @@ struct ValueReader<Value: Sendable>: Sendable {
                 let shown = isShown ? ", not '\(text.prefix(64))'" : ""
                 let found = text.isEmpty ? ", not an empty value" : shown
                 let meant =
-                    SpellingSuggestion.nearest(text, words).map { ", did you mean '\($0)'?" } ?? ""
+                    SpellingSuggestion.nearest(text, words).map { ". Did you mean '\($0)'?" } ?? ""
                 reading.object(node.line, "\(name): expected \(expected)\(found)\(meant)")
                 return nil
             }
@@ -134,13 +134,14 @@ extension ValueReader {
         ValueReader { node, name, reading in
             guard case .map(let entries) = node.content else {
                 reading.object(
-                    node.line, "\(name): expected a map of names, each with a map of keys")
+                    node.line,
+                    "\(name): expected a map of names, such as '\(name): {NAME: {KEY: VALUE}}'")
                 return nil
             }
             var found: [String: Element] = [:]
             for entry in entries {
                 if Configuration.isName(entry.key), !reserved.contains(entry.key) {
-                    found[entry.key] = element.read(entry.value, entry.key, &reading)
+                    found[entry.key] = element.read(entry.value, "\(name).\(entry.key)", &reading)
                 } else {
                     reading.object(
                         entry.line, "\(name): '\(entry.key.prefix(64))' is not a valid name")

@@ -235,7 +235,7 @@ public struct WorkerPlace: Hashable, Sendable {
     private static func name(_ text: String) throws(ConfigurationError) -> PoolName {
         guard let name = PoolName(text) else {
             throw ConfigurationError(
-                "'\(text)' is not a valid pool name: expected a lower-case letter, then lower-case "
+                "'\(text)' is not a valid pool name: expected a lowercase letter, then lowercase "
                     + "letters, digits and '-', at most \(PoolName.bytesMax) characters in total")
         }
         return name

@@ -69,7 +69,7 @@ package struct FormatTraits: Sendable {
     /// Whether this version encodes the format.
     package var isEncodable: Bool { output != nil }
 
-    /// Returns whether a lower-case word is a name or an extension of the format.
+    /// Returns whether a lowercase word is a name or an extension of the format.
     func isCalled(_ word: String) -> Bool {
         format != .undefined && (name == word || extensions.contains(word))
     }

@@ -236,7 +236,7 @@ struct ColorProfile {
         else { return nil }
         let curve = parametric(colors.curve)
         let common = [
-            ("desc", text("Colors as stated by numbers")), ("cprt", text("No copyright")),
+            ("desc", text("Imagebus custom color space")), ("cprt", text("No copyright")),
             ("wtpt", xyz(d50)), ("chad", array(adaptation)),
         ]
         guard space == .rgb else { return common + [("kTRC", curve)] }

@@ -263,8 +263,8 @@ extension ImageError {
     package static func encodedByNobody(_ format: ImageFormat) -> ImageError {
         encodedNowhere(
             format,
-            "no worker encodes \(format.name): use \(encodedNames), or add a plug-in that "
-                + "encodes it")
+            "no worker encodes \(format.name): use \(encodedNames), or add a plug-in with "
+                + "'formats-out: [\(format.name)]'")
     }
 
     private static var encodedNames: String {

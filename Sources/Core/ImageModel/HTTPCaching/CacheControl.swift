@@ -79,7 +79,7 @@ public struct CacheControl: Hashable, Sendable {
 
 /// Splits a `Cache-Control` field into directives, respecting quotes (RFC 9111 §5.2).
 struct CacheDirectives {
-    /// The directives in order: lower-case names, and unquoted values.
+    /// The directives in order: lowercase names, and unquoted values.
     private(set) var all: [(name: String, value: String?)] = []
     /// Whether a quote is unterminated, so that directives can't be separated reliably.
     private(set) var isBroken = false

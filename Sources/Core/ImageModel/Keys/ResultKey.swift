@@ -106,7 +106,7 @@ public struct DecodeKey: Hashable, Sendable {
 public struct SourceKey: Hashable, Sendable {
     /// The URL as given, including user info: two users never share a transfer.
     public let url: String
-    /// All request headers with lower-case names, in a canonical order.
+    /// All request headers with lowercase names, in a canonical order.
     public let headers: [HTTPHeader]
     /// Computed once because keys are looked up many times during a load.
     private let digest: Int

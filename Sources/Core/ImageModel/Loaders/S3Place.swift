@@ -82,7 +82,7 @@ public struct S3Object: Hashable, Sendable {
             throw ImageError(
                 .invalidURL,
                 "an S3 URL must be s3://BUCKET/KEY, without user info or port; a bucket has 3 to "
-                    + "63 lower-case letters, digits, '.' and '-'")
+                    + "63 lowercase letters, digits, '.' and '-'")
         }
         self.bucket = bucket
         key = try PlacePath(url.afterAuthority).text

@@ -194,7 +194,7 @@ public enum Decryptor: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// The bytes as lower-case hexadecimal digits.
+    /// The bytes as lowercase hexadecimal digits.
     public var hex: String {
         let digits = Array("0123456789abcdef".utf8)
         let text = flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0xF)]] }

@@ -142,7 +142,7 @@ public struct ContextSetting: Hashable, Sendable {
         case "still":
             options.insert(.decodeFirstFrameOnly)
             options.remove(.matchAnimatedImageClass)
-        default: throw ContextSettingError("'\(word)' is not one of animated, still")
+        default: throw ContextSettingError("must be animated or still, not '\(word)'")
         }
     }
 

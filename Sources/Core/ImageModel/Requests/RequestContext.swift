@@ -98,13 +98,14 @@ extension RequestContext {
         guard let key = ContextKey(rawValue: name) else {
             throw ImageError(
                 .invalidRequest,
-                "the request has a context option that this version does not support")
+                "the request has an unknown context option: use one that this version supports")
         }
         if ContextKey.withoutEffect.contains(key) { return }
         if key == .imageCoder { return try check(name: value, "coder") }
         guard ContextKey.notSupported.contains(key) else {
             throw ImageError(
-                .invalidRequest, "the context option \(name) has its own field; set it there")
+                .invalidRequest,
+                "the context option '\(name)' must be set in its own field of the request")
         }
         throw ImageError.notSupported(name)
     }

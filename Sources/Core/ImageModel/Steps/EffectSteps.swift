@@ -95,7 +95,7 @@ package struct BrightnessStep: NumberStep {
     package static let syntax = StepSyntax(
         "brightness", value: "AMOUNT",
         "adjust the brightness by -100 to 100 (repeatable)",
-        expected: "hundredths from -100 to 100, such as 20", parse)
+        expected: "a percentage from -100 to 100, such as 20", parse)
 }
 
 /// Changes the contrast.
@@ -112,7 +112,7 @@ package struct ContrastStep: NumberStep {
     package static let syntax = StepSyntax(
         "contrast", value: "AMOUNT",
         "adjust the contrast by -100 to 100 (repeatable)",
-        expected: "hundredths from -100 to 100, such as 20", parse)
+        expected: "a percentage from -100 to 100, such as 20", parse)
 }
 
 /// Changes the color saturation.
@@ -129,7 +129,7 @@ package struct SaturationStep: NumberStep {
     package static let syntax = StepSyntax(
         "saturation", value: "AMOUNT",
         "adjust the saturation by -100 (gray) to 100 (repeatable)",
-        expected: "hundredths from -100 to 100, such as 20", parse)
+        expected: "a percentage from -100 to 100, such as 20", parse)
 }
 
 /// Changes the brightness of the midtones.
@@ -223,7 +223,7 @@ package struct VignetteStep: NumberStep {
     package static let syntax = StepSyntax(
         "vignette", value: "AMOUNT",
         "darken the corners by 0 to 100 (repeatable)",
-        expected: "hundredths from 0 to 100, such as 50", parse)
+        expected: "a percentage from 0 to 100, such as 50", parse)
 }
 
 /// Rounds the corners and optionally draws a border.

@@ -312,7 +312,7 @@ func sixDecimals(_ value: Int) -> String { "\(value).000000" }
 /// A step that no built-in worker performs: its name identifies the vendor, and it is performed by
 /// a plug-in that is granted it. It preserves the size of the image.
 public struct CustomStep: Hashable, Sendable {
-    /// `vendor.step`: words of lower-case letters, digits, `_` and `-`, separated by at least one
+    /// `vendor.step`: words of lowercase letters, digits, `_` and `-`, separated by at least one
     /// point, so that it never collides with a built-in step.
     public let name: String
     /// The parameters by name; their order is not significant.

@@ -81,8 +81,8 @@ package struct RootPage: Hashable, Sendable {
         guard let example else {
             return answers.failure(
                 404, "notFound",
-                "not found: this server serves images for signed \(grammar) URLs; create one with "
-                    + "imagebus url, see \(Self.documentation) of Imagebus",
+                "not found: this server requires signed \(grammar) URLs. Create one with "
+                    + "'imagebus url'; \(Self.documentation) of Imagebus describes the syntax",
                 asJSON: asJSON)
         }
         var page = answers.sentence(200, "")

@@ -279,9 +279,10 @@ package struct PurgeRequest: Hashable, Sendable {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 .map { PercentCoding.decode($0.replacing("+", with: " ").utf8) }
             guard parts.count == 2, let name = parts[0].flatMap(decoded),
-                let value = parts[1].flatMap(decoded), texts[name] == nil
-            else {
-                throw .malformed("'\(pair.prefix(60))' is not NAME=VALUE, or occurs twice")
+                let value = parts[1].flatMap(decoded)
+            else { throw .malformed("'\(pair.prefix(60))' is not NAME=VALUE") }
+            guard texts[name] == nil else {
+                throw .malformed("'\(pair.prefix(60))' repeats a parameter")
             }
             texts[name] = value
         }

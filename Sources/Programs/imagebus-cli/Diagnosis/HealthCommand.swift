@@ -106,9 +106,7 @@ enum HealthCommand {
     /// plug-in could cause the stack to be restarted at will.
     static func complaint(_ report: StatusReport) -> String? {
         let missing = missingKinds(report).map(\.name)
-        let kinds =
-            missing.isEmpty
-            ? [] : ["no \(missing.joined(separator: ", no ")) process accepts jobs"]
+        let kinds = missing.map { "no \($0) process accepts jobs" }
         let complaints = kinds + report.missingWorkers.filter { !$0.isExternal }.map(\.description)
         return complaints.isEmpty ? nil : complaints.joined(separator: "; ")
     }

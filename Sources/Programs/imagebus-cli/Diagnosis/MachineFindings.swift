@@ -97,10 +97,10 @@ struct MachineFindings {
             "serve --decode 1 --transform 1 --memory-limit 64M"
             + (isGroup ? ", or raise memory.max (docker run --memory, MemoryMax= in the unit)" : "")
         let reason =
-            "\(says); \(properties.processors) decoders and as many transformers need about "
-            + "\(Self.text(wanted))"
+            "\(says); \(properties.processors) decoders and \(properties.processors) transformers "
+            + "need about \(Self.text(wanted))"
         return bytes < Self.memoryBytesMin
-            ? .missing("memory", "\(reason): processes are killed", mend: mend)
+            ? .missing("memory", "\(reason): the kernel may kill processes", mend: mend)
             : .short("memory", "\(reason): large images are refused or wait", mend: mend)
     }
 
@@ -137,9 +137,9 @@ struct MachineFindings {
         let mend =
             "mount -o remount,size=2G FILESYSTEM (see findmnt -T \(place.nearest)), or "
             + "docker run --shm-size 2g"
-        let wanted = "\(says); a stack with two cores needs about \(Self.text(Self.sharedBytes))"
+        let wanted = "\(says); a stack on two processors needs about \(Self.text(Self.sharedBytes))"
         return place.availableBytes < Self.sharedBytesMin
-            ? .missing("runtime directory", "\(wanted): photos do not fit", mend: mend)
+            ? .missing("runtime directory", "\(wanted): large images do not fit", mend: mend)
             : .short("runtime directory", "\(wanted): jobs wait for space", mend: mend)
     }
 

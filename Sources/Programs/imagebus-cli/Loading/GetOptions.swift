@@ -304,7 +304,9 @@ struct GetOptions: Hashable {
     ) throws(UsageError) -> TraceContext? {
         try read.parsed("traceparent") { (text) throws(UsageError) in
             guard let trace = TraceContext(text: text) else {
-                throw UsageError("'\(text)' is not a W3C traceparent, such as 00-…32…-…16…-01")
+                throw UsageError(
+                    "'\(text)' is not a W3C traceparent: expected 00-TRACEID-PARENTID-FLAGS with "
+                        + "32, 16 and 2 hexadecimal digits")
             }
             return trace
         } ?? environment["TRACEPARENT"].flatMap(TraceContext.init(text:))

@@ -114,7 +114,7 @@ struct GetReport {
         return Terminal.finish(command, summary, status: status)
     }
 
-    private static func miss(_ image: ImageResponse) -> String { "miss: not cached: \(image.key)" }
+    private static func miss(_ image: ImageResponse) -> String { "not cached: \(image.key)" }
 
     private static func text(_ failure: ImageError) -> String {
         let details = failure.details.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }

@@ -208,7 +208,8 @@ struct ServeOptions: Hashable {
                     + "--cache-dir DIRECTORY")
         }
         guard !kinds.isEmpty || gateway != nil else {
-            throw UsageError("no processes to run: pass at least one of a kind")
+            throw UsageError(
+                "no processes to run: set --download, --decode or --transform to at least 1")
         }
     }
 
@@ -231,7 +232,8 @@ struct ServeOptions: Hashable {
         if !hasFigures { read.entries.removeAll { $0.origin == .environment } }
         let file = try MetricsFileOptions(read)
         guard file == nil || hasFigures else {
-            throw UsageError("--metrics-file requires the coordinator")
+            throw UsageError(
+                "--metrics-file requires the coordinator: pass it to the serve that runs one")
         }
         return file
     }
@@ -356,19 +358,21 @@ extension CacheSettings {
             self[setting] = try read.parsed(setting.rawValue) { (text) throws(UsageError) in
                 guard let value = setting.value(of: text) else {
                     throw UsageError(
-                        "'\(text)' is not \(setting.expected)\(Self.advice(setting, text))")
+                        Self.belowMinimum(setting, text) ?? "'\(text)' is not \(setting.expected)")
                 }
                 return value
             }
         }
     }
 
-    /// Suggests a unit for a limit of only a few bytes.
-    private static func advice(_ setting: CacheSetting, _ text: String) -> String {
+    /// Returns the error for a limit of too few bytes, which suggests a unit; else `nil`.
+    private static func belowMinimum(_ setting: CacheSetting, _ text: String) -> String? {
         guard setting.countsBytes, let count = PlainNumber.integer(text),
             (1..<Int(CacheSetting.bytesMin)).contains(count)
-        else { return "" }
-        return "; did you mean \(count)M?"
+        else { return nil }
+        let least = CacheSetting.bytesMin
+        return "'\(text)' is below the minimum of \(least >> 20)M (\(least) bytes). Did you mean "
+            + "\(count)M?"
     }
 
     /// The arguments for the cache process.

@@ -163,14 +163,14 @@ final class ServedListeners {
             let new = try ConfigurationFile.read(configurationFile).gateways
             guard new.map(\.place) == places else {
                 return log.error(
-                    "gateways not reloaded: changed listeners require a restart of serve",
+                    "gateway settings not reloaded: changing listeners requires a restart",
                     ["file": .string(configurationFile)])
             }
             try write(new)
             settings = new
         } catch {
             log.error(
-                "gateways not reloaded: invalid settings",
+                "gateway settings not reloaded: invalid settings",
                 ["reason": "\(error)"])
         }
     }
