@@ -361,12 +361,16 @@ extension Command {
             "resize to a box in pixels; 300x, x200: by one side (repeatable)"),
         OptionDefinition(
             "mode", value: "MODE", of: .words(ResizeMode.named.map(\.name)),
-            "fit: inside the box, never enlarged; fill: cover the box and crop;\n"
-                + "stretch: ignore the aspect ratio; letterbox: transparent margins;\n"
-                + "cover: cover the box without cropping; auto: cover if image and box\n"
-                + "have the same orientation, else fit; fit-turned, cover-turned: with\n"
-                + "the box in the orientation of the image; reshape: crop to the ratio\n"
-                + "of the box, never enlarged"),
+            "how images are resized (fit):\n"
+                + "fit: inside the box, never enlarged;\n"
+                + "fill: cover the box and crop;\n"
+                + "stretch: to the box, ignoring the aspect ratio;\n"
+                + "letterbox: inside the box, with transparent margins;\n"
+                + "cover: cover the box without cropping;\n"
+                + "auto: cover if image and box have the same orientation, else fit;\n"
+                + "fit-turned: fit, with the box turned to the image's orientation;\n"
+                + "cover-turned: cover, with the box turned in the same way;\n"
+                + "reshape: crop to the aspect ratio of the box, never enlarged"),
         OptionDefinition("enlarge", "let the preceding resize enlarge images, in fit mode too"),
         OptionDefinition("no-enlarge", "never let the preceding resize enlarge images"),
     ]
@@ -411,7 +415,7 @@ extension Command {
                 + "image-scale-down-limit-bytes = BYTES,\n"
                 + "image-decode-options, image-encode-options = WORD=VALUE,…;\n"
                 + "animated-image-class = animated or still;\n"
-                + "preserve-aspect-ratio = true or false (of --thumbnail);\n"
+                + "preserve-aspect-ratio = true or false (requires --thumbnail);\n"
                 + "png-compression = 1 (fast) to 12 (small)"),
         OptionDefinition("profile", value: "NAME", "profile of the configuration (default)"),
         OptionDefinition(

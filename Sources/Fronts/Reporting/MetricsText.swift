@@ -276,7 +276,7 @@ struct CounterMetric {
             "External cache queries that missed."),
         CounterMetric(
             "foreign_cache_writes_total", .counter, "foreignCacheWrites.", by: "pool",
-            "Stores, removals and lookups completed by external caches."),
+            "External cache operations completed: stores, removals and lookups."),
         CounterMetric(
             "foreign_cache_errors_total", .counter, "foreignCacheErrors.", by: "pool",
             "External cache operations that failed or were lost with a worker."),
@@ -288,7 +288,7 @@ struct CounterMetric {
             "External cache operations skipped: assumed misses and omitted stores."),
         CounterMetric(
             "foreign_cache_refused_total", .counter, "foreignCacheRefused.", by: "pool",
-            "External cache hits refused because the image did not match its description."),
+            "External cache hits discarded: image and announced properties differ."),
         CounterMetric(
             "foreign_cache_promoted_total", .counter, "foreignCachePromoted.", by: "pool",
             "External cache hits copied to the stack's own cache."),
@@ -299,7 +299,8 @@ struct CounterMetric {
 
     private static let state = [
         CounterMetric(
-            "quarantined", .gauge, "quarantined", "Content in quarantine."),
+            "quarantined", .gauge, "quarantined",
+            "Images in quarantine after crashing or hanging workers."),
         CounterMetric(
             "blacklisted", .gauge, "blacklisted", "Sources in the failure cache."),
         CounterMetric(

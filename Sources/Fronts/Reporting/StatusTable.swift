@@ -196,7 +196,8 @@ extension StatusTable {
             ]
         }
         let header = [
-            "STORE", "STATE", "ENTRIES", "BYTES", "BESIDE", "LIMIT", "LOST", "SET ASIDE", "SKIPPED",
+            "STORE", "STATE", "ENTRIES", "BYTES", "OVERHEAD", "LIMIT", "LOST", "QUARANTINED",
+            "SKIPPED",
         ]
         let reasons = report.caches.filter { !$0.diskReason.isEmpty }
             .map { "disk cache: \($0.diskReason)\(since($0))\n" }

@@ -63,7 +63,7 @@ extension OptionDefinition {
     package static let config = OptionDefinition(
         "config", value: "FILE",
         "configuration of sources, caches, presets, profiles, rules and pools;\n"
-            + "reloaded by serve on SIGHUP, except for changes to pools")
+            + "serve reloads it on SIGHUP, except for pools and listeners")
     package static let endpoint = OptionDefinition(
         "endpoint", value: "E", "endpoint of a running stack: ipc:///DIRECTORY/front/front.sock")
     package static let logLevel = OptionDefinition(

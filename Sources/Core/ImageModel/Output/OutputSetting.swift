@@ -103,7 +103,8 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
             Row(
                 name: "metadata", values: .word(["none", "copyright", "all"], usual: nil),
                 formats: ImageFormat.encodable,
-                help: "EXIF, XMP and IPTC to keep: none, copyright or all with\nlocation (none)")
+                help: "EXIF, XMP and IPTC to keep: none, copyright, or all, including the\n"
+                    + "location (none)")
         case .embedThumbnail:
             Row(
                 name: "embed-thumbnail", values: .flag, formats: [.jpeg],

@@ -308,11 +308,12 @@ package struct ResizeToStep: ValuedStep {
     }
 
     package static let syntax = StepSyntax(
-        "resize-to", value: "WxH[,MODE][,…]",
+        "resize-to", value: "WxH[,MODE][,enlarge][,MIN][,GRAVITY]",
         "resize to a box in pixels or, with %, relative to the image, up to\n"
-            + "10000%; 0: by the other side; MODE as in --mode (stretch); enlarge\n"
-            + "or no-enlarge; WxH: the minimum size, 0 for none; GRAVITY as in\n"
-            + "crop-to: the part kept by fill (repeatable)",
+            + "10000%; a side of 0 follows from the other one; MODE as in --mode\n"
+            + "(stretch); enlarge, or no-enlarge; MIN: minimum size WxH, a side of 0\n"
+            + "is not limited; GRAVITY as in crop-to: the part that fill keeps\n"
+            + "(repeatable)",
         expected: "WIDTHxHEIGHT[,MODE][,enlarge][,MIN][,GRAVITY], sides of 1 to "
             + "\(RequestLimits.sideMax) pixels or up to 10000%, such as 50%x50% or "
             + "300x0,fit,200x200; GRAVITY is one of " + Gravity.expected, parse)

@@ -103,15 +103,15 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         case .memoryEntries: "maximum entries of the memory tier (0: no limit)"
         case .diskLimit:
             "limit of the disk tier, such as 20G, including the index, its log\n"
-                + "and damaged indexes kept; at least 1M, or none (10G, or a tenth\n"
-                + "of the file system if that is less)"
+                + "and quarantined indexes; at least 1M, or none (10G, or a tenth of\n"
+                + "the file system if that is less)"
         case .diskEntries: "maximum entries of the disk tier (0: no limit)"
         case .maxAge:
             "age at which entries expire, such as 12h or 30d, or never (7d)"
         case .expireType:
             "date that determines age and eviction order: access (last use),\n"
                 + "modification (stored), creation (first stored under its key) or\n"
-                + "change (same as modification) (access)"
+                + "change (alias of modification) (access)"
         case .lowWater: "percentage of its limits to which a full tier is trimmed (50)"
         case .memoryCache: "cache entries in memory (yes)"
         case .diskCache: "cache entries on disk (yes)"

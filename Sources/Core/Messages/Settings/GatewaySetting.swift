@@ -257,10 +257,10 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
                 + "(imgproxy: 1; thumbor, iiif: all)"
         case .metadata:
             "EXIF, XMP and IPTC to keep: none, copyright, or all, including the\n"
-                + "location (copyright)"
+                + "location (default: copyright)"
         case .damaged:
-            "damaged images: show the decodable pixels, marked and cached for at\n"
-                + "most 60s, or refuse them (show)"
+            "show: serve the decodable pixels of damaged images, with a header\n"
+                + "that says so, cached for at most 60s; refuse: serve an error (show)"
         case .skipProcessingFormats:
             "serve sources in these formats unprocessed: jpeg, png, gif, webp, svg;\n"
                 + "with --metadata all also avif, heic, tiff"
@@ -277,17 +277,22 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .rememberFailures: "time before a failed source is tried again (10s)"
         case .maxAgeMost: "maximum max-age of images in seconds (31536000)"
         case .browserMaxAge:
-            "max-age for browsers in seconds, if shared caches may keep images\nlonger (the same)"
+            "max-age for browsers in seconds, if shared caches may keep images\n"
+                + "longer (the max-age of shared caches)"
         case .assumeFresh:
-            "seconds that images without cache headers are fresh, in this stack\n"
-                + "and in downstream caches (3600)"
+            "default max-age in seconds, for images without cache headers: they\n"
+                + "are fresh for this time in the stack and in downstream caches (3600)"
         case .assumeStaleWhileRevalidate:
-            "seconds after that during which stale images are served while\nrevalidating (600)"
+            "default stale-while-revalidate in seconds: expired images are served\n"
+                + "for this time while they are revalidated (600)"
         case .assumeStaleIfError:
-            "seconds after that during which stale images are served if the\norigin fails (86400)"
+            "default stale-if-error in seconds: expired images are served for this\n"
+                + "time if the origin fails (86400)"
         case .publicURL: "URL of this listener for clients, such as https://example.com (IIIF)"
         case .fallback: "URL or path of an image to serve instead of failed ones"
-        case .fallbackFor: "statuses and errors with the fallback, such as 404,badImageData"
+        case .fallbackFor:
+            "HTTP statuses and error names for which the fallback is served, such\n"
+                + "as 404,badImageData"
         case .fallbackStatus: "status of fallbacks, or error for the status of the failure (200)"
         case .fallbackMaxAge: "max-age of fallbacks in seconds (60)"
         case .postTokens: "accept POST uploads that carry a bearer token from FILE, one per line"
@@ -299,16 +304,17 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
             "accept PURGE and POST /-/purge of operators at ADDRESS:PORT or\nunix:/PATH"
         case .clientHints: "request client hints: width, density and Save-Data"
         case .hintWidths: "widths to generate for client hints, such as 320,640,1280"
-        case .saveDataQuality: "quality for clients with Save-Data; 0: as for others"
+        case .saveDataQuality: "quality for clients with Save-Data; 0: that of other clients"
         case .saveDataPreset: "preset for clients with Save-Data"
         case .noComponent: "do not serve <bus-image>"
         case .metricsListen: "serve Prometheus metrics at /metrics on this address (none)"
         case .accessLog:
-            "log each request as JSON to stderr, without signature and query"
+            "access log: one JSON object per request on stderr, with URLs without\n"
+                + "signature and query"
         case .noXCache: "do not send X-Cache"
         case .urlLimit: "maximum length of a URL; longer ones fail with 414 (8192)"
         case .headLimit: "maximum size of request line and headers (32K)"
-        case .headTime: "timeout for receiving the head or body of a request (30s)"
+        case .headTime: "maximum time to receive the headers of a request, or its body (30s)"
         case .idleTime: "timeout of idle connections (60s)"
         case .connections: "maximum concurrent connections (12000)"
         case .connectionsPerAddress:

@@ -16,12 +16,16 @@ extension Command {
         usage: "[options]",
         options: [("", OperatorOptions.definitions + [.cacheDirectory, within])],
         notes: """
-            Prints one line per check: ok, short (works with restrictions) or missing (does not
-            work), followed by a suggested fix. The checks cover the kernel and its sandbox
-            features, limits of descriptors, memory and disk transfers, space for shared memory and
-            the disk tier, the programs with their libraries and formats and, if a stack is running,
-            its sockets, its processes, and whether a small image passes through it. Nothing is
-            changed.
+            Prints one line per check: ok, short (limited: works, but slower or only for smaller
+            images) or missing (does not work), followed by a suggested fix. The checks cover
+
+            - the kernel and its sandbox features;
+            - the limits of descriptors, memory and disk transfers;
+            - the space for shared memory and the disk tier;
+            - the programs, their libraries and their formats;
+            - the sockets and processes of a running stack, which also processes a small image.
+
+            doctor changes nothing.
 
             exit status: 0 nothing is missing, 1 something is missing
             """,

@@ -30,7 +30,8 @@ extension Command {
         notes: """
             Queries the coordinator through admin/, so it requires the user who runs the stack.
             Exits 69 if no coordinator answers. Wait and work times cover all jobs since the
-            coordinator started; hits of its own index take no time and belong to no stage.
+            coordinator started. Hits in the coordinator's index are not included, because no stage
+            is involved.
             """,
         examples: [
             ("imagebus status", "print tables"),
@@ -54,7 +55,7 @@ extension Command {
                         "only", value: "KIND",
                         of: .words(ProcessKind.all.map(\.name)),
                         "check only processes of this kind: coordinator, download, cache,\n"
-                            + "decode or transform"),
+                            + "decode, transform or gateway"),
                     OptionDefinition(
                         "canary", "also process a small test image"),
                     within, .endpoint, .runtimeDirectory,
@@ -63,16 +64,16 @@ extension Command {
             )
         ],
         notes: """
-            Exits 0 if the coordinator answers within 2 s and has at least one worker that accepts
-            jobs of each kind and of each configured pool; otherwise exits 1 and prints the reason
-            to standard error, because requests wait for missing workers. With --only, it checks
-            only this runtime directory: whether the coordinator answers, or whether the supervisors
-            of that kind report all their processes as running and connected.
+            Exits 0 if the coordinator answers within 2 s and at least one worker of each kind and
+            of each configured pool accepts jobs, since requests wait for missing workers. Otherwise
+            exits 1 and prints the reason to standard error. With --only, it checks only this
+            runtime directory: whether the coordinator answers, or whether the supervisors of that
+            kind report all their processes as running and connected.
 
-            --canary queries coordinator, cache, decoder and transformer in turn, bypassing the
-            caches and without an origin. It names the first one that doesn't answer correctly
-            within --within. A stack that is too busy for the canary counts as healthy; this is
-            reported, too.
+            --canary sends a small image through coordinator, cache, decoder and transformer,
+            bypassing the caches and without an origin. It names the first one that doesn't answer
+            correctly within the time of --within. If the stack is too busy to accept the test
+            image, health prints that and exits 0.
             """,
         examples: [
             ("imagebus health", "check the whole stack"),

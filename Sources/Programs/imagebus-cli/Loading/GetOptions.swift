@@ -19,9 +19,10 @@ extension Command {
         notes: """
             Without -o, get writes no image and prints one line about it. Without steps, --format
             and --quality, the image keeps the format of its source unless the extension of -o
-            selects another one; with --original, the source bytes are written unchanged. --mode
-            applies to the --resize before it, or to the next one if no --resize before it lacks a
-            mode; the default is fit.
+            selects another one; with --original, the source bytes are written unchanged.
+
+            --mode applies to the last --resize before it; if that has a mode already, or there is
+            none, it applies to the next --resize.
 
             get uses the stack in the runtime directory. Unless the directory is named explicitly,
             that stack must belong to this user or root. If no stack is running, and neither an
@@ -31,11 +32,13 @@ extension Command {
 
             Input formats: \(decodableNames);
             pdf and svg require 'serve --vector N', or IMAGEBUS_VECTOR=1 for a private stack. The
-            format is detected from the bytes, not from the name or the Content-Type. Animations
-            yield their first frame unless --frame selects another one, --frames or --animated
-            requests all, or --thumbnail is the only step. A still image has one frame. With --json,
-            --frames reports the count, durations in microseconds, loops (0: forever) and files. If
-            it fails, files already written are kept.
+            format is detected from the bytes, not from the name or the Content-Type.
+
+            Of an animation, get uses the first frame by default. --frame selects another one;
+            --frames and --animated use all, and so does --thumbnail without other steps. For
+            --frames, a still image has one frame. With --json, --frames reports the count,
+            durations in microseconds, loops (0: forever) and files. If it fails, files already
+            written are kept.
 
             --partials writes previews while the image downloads: JPEG by scans or rows, PNG and
             WebP by rows, animations by their first frame, with the same steps as the image itself;
@@ -46,8 +49,8 @@ extension Command {
             colors if the terminal reports support for them, and otherwise half blocks in true
             color. Animations play until their loops end, or until Ctrl-C (130) or a key.
 
-            Errors of the output file are reported before the load if possible. With --json,
-            error.name is then outputFailed, and error.code is the errno of the kernel.
+            If possible, get checks before the load whether it can write the output file. With
+            --json, error.name of such an error is outputFailed, and error.code is the errno.
 
             If - is given instead of a URL, the image is read from standard input, at most 64 MiB.
             Everything else works as for a URL, and results are cached by content and steps.
@@ -135,9 +138,13 @@ extension Command {
 
     private static let nameOptions = [
         OptionDefinition(
-            "group", value: "G", "group for imagebus cancel --group, 32 hex digits (none)"),
+            "group", value: "G",
+            "add the load to a group of 32 hex digits, which can be cancelled with\n"
+                + "imagebus cancel --group (none)"),
         OptionDefinition(
-            "slot", value: "NAME", "slot of the load in this session; not with - (none)"),
+            "slot", value: "NAME",
+            "cancel the older load of this client in the slot NAME first; not\n"
+                + "with - (none)"),
     ]
 }
 

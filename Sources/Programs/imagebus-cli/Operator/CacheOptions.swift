@@ -26,7 +26,8 @@ extension Command {
                     OptionDefinition("prefix", value: "TEXT", "entries whose key starts with TEXT"),
                     OptionDefinition(
                         "tag", value: "TAG", separators: [",", " "],
-                        "entries with TAG; with put: tag to add to the entry (repeatable)"),
+                        "entries with TAG; with put: tags of the entry, replacing earlier ones\n"
+                            + "(repeatable)"),
                     OptionDefinition(
                         "older-than", value: "TIME",
                         "entries stored at least TIME ago, such as 90s, 12h, 7d or 4w"),
@@ -39,7 +40,8 @@ extension Command {
                     OptionDefinition(
                         "limit", value: "N", "with list: maximum number of entries (1000)"),
                     OptionDefinition(
-                        "after", value: "PLACE", "with list: continue after PLACE of a list"),
+                        "after", value: "PLACE",
+                        "with list: continue after PLACE, which the previous list printed"),
                     OptionDefinition(
                         "output", letter: "o", value: "FILE",
                         "with get: write the bytes to FILE; - is standard output (-)"),
@@ -64,7 +66,7 @@ extension Command {
             ("imagebus cache remove --older-than 30d --type disk", "remove old disk entries"),
             (
                 "imagebus cache put https://example.org/a.jpg a.jpg --type disk",
-                "store a file to be loaded instead of asking the origin"
+                "store a file that loads use instead of downloading the URL"
             ),
         ])
 
@@ -89,22 +91,23 @@ extension Command {
         error shows how many were removed and examined. If an external cache fails, or Ctrl-C
         interrupts the command, the remaining entries are kept: repeat the command to continue.
 
-        The NAME of --cache can stand for several caches (see caches in the file of serve
-        --config); contains, get, put, remove and clear then apply to the caches listed there.
+        The NAME of --cache can be a composite cache of the configuration file; contains, get,
+        put, remove and clear then apply to its members.
 
         list, count and size report the entries; an entry in both tiers counts twice. bytes is
         the size of the image in list, and the space used by the tier in count and size. stats
-        is at most a second old; BESIDE is the size of the index log and of damaged indexes, SET
-        ASIDE the number of those, LOST the number of damaged entries found, and SKIPPED the
-        number of stores that the disk did not accept. trim reduces both tiers to their
+        is at most a second old. Its columns: OVERHEAD is the size of the index log and of
+        quarantined indexes, LOST the number of damaged entries found, QUARANTINED the number of
+        quarantined indexes, and SKIPPED the number of entries that the disk tier did not store.
+        trim reduces both tiers to their
         low-water mark (serve --low-water) and removes expired entries.
 
         put stores the bytes of FILE (standard input for -) unchanged, at most 64 MiB, after a
         decoder has checked the header, and prints the tiers that have them. It exits 65 if they
         are not an image, 77 if they are too large, and 75 if no tier has space. With --type
         memory, the disk keeps its entry. A load of KEY in progress may overwrite the entry when
-        it completes. --tag and --extended-data replace those of the entry; without them it has
-        none.
+        it completes. The new entry has exactly the tags and extended data given with --tag and
+        --extended-data.
         """
 }
 

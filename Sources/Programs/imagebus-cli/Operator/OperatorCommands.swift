@@ -213,9 +213,10 @@ extension Command {
         operands: [.words(["suspend", "resume"])],
         options: [("", OperatorOptions.definitions)],
         notes: """
-            While downloads are suspended, those in progress continue and queued ones wait, each up
-            to the timeout of its request; cached images are delivered. imagebus status and the
-            metrics report the suspension. It lasts until resume, or until the coordinator exits.
+            While downloads are suspended, those in progress continue and new ones are queued until
+            the timeout of their request; cached images are still delivered. imagebus status and
+            the metrics show that downloads are suspended. They stay suspended until imagebus
+            downloads resume, or until the coordinator exits.
             """,
         examples: [
             ("imagebus downloads suspend", "during maintenance of an origin"),

@@ -445,8 +445,8 @@ extension Command {
         operands: [.words(["check"]), .file],
         options: [("", [.config])],
         notes: """
-            check reads FILE, --config or IMAGEBUS_CONFIG, and prints a one-line summary, or each
-            error as FILE:LINE: REASON. Secret files are not opened.
+            check reads FILE, or else the file of --config or IMAGEBUS_CONFIG. It prints a one-line
+            summary, or each error as FILE:LINE: REASON. Secret files are not opened.
 
             exit status: 0 valid, 64 invalid
             """,
@@ -466,7 +466,8 @@ enum ConfigurationCheck {
 
         init(_ read: ReadOptions, _ environment: [String: String]) throws(UsageError) {
             guard read.operands.first == "check", read.operands.count <= 2 else {
-                throw UsageError("expected check [FILE]")
+                throw UsageError(
+                    "missing subcommand: expected imagebus config check [FILE]")
             }
             let named = read.operands.count == 2 ? read.operands[1] : read.last("config")
             guard let named, !named.isEmpty else {

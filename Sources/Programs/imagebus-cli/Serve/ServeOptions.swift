@@ -25,7 +25,8 @@ extension Command {
                             + "(the default pool of the kind)"),
                     OptionDefinition(
                         "input-pools", value: "NAMES",
-                        "with --only: other pools whose output they read, comma-separated"),
+                        "with --only: comma-separated names of the other pools whose output\n"
+                            + "these processes read"),
                     OptionDefinition("download", value: "N", "download processes (1)"),
                     OptionDefinition("decode", value: "N", "decode processes (one per core)"),
                     OptionDefinition("transform", value: "N", "transform processes (one per core)"),
@@ -95,7 +96,7 @@ extension Command {
             the gateway wait meanwhile. SIGTERM or Ctrl-C drains the stack: new requests are refused
             and admitted ones are completed within 8 s; a second signal stops it immediately. SIGHUP
             reloads the --config file and the gateway's keys, presets and tokens; each is applied
-            completely or not at all. Changes to pools require a restart.
+            completely or not at all. Changes to pools and listeners require a restart.
 
             exit status: 0 drained, 124 draining timed out, 130 second signal, 75 another serve uses
             the runtime directory, 64 or 78 a process cannot run with these settings
