@@ -42,8 +42,8 @@ public final class LoadTask: Sendable {
             return made
         }
 
-        /// Sets the result unless there is one, and removes and returns everything that waits for
-        /// it.
+        /// Sets the result, and removes and returns the observers that wait for it; returns `nil`
+        /// if there is a result already.
         mutating func end(
             with result: Result<ImageResponse, ImageError>
         ) -> (continuation: Continuation?, callbacks: LoadCallbacks?, extras: Extras?)? {
@@ -58,10 +58,11 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// Observers, additional waiters and cached images: one object, which most loads don't have.
+    /// Observers, additional waiters and cached images, in an object that is created on demand,
+    /// because most loads don't need it.
     ///
-    /// Unchecked: it belongs to one `State` and is accessed under its lock until it is removed from
-    /// it.
+    /// `@unchecked Sendable`: an object belongs to one `State` and is accessed under its lock until
+    /// it is removed from that state.
     private final class Extras: @unchecked Sendable {
         /// The cached image of a load with `refreshCached`.
         var cached: ImageResponse?
@@ -303,8 +304,8 @@ public final class LoadTask: Sendable {
         callbacks?.tell(.progress(event), onLineOf: commands)
     }
 
-    /// Ends the load; only the first call counts. `onLine` is false if the call that begins the
-    /// load also ends it.
+    /// Ends the load; later calls have no effect. `onLine` is false if the load ends within the
+    /// call that begins it.
     func finish(_ result: Result<ImageResponse, ImageError>, onLine: Bool = true) {
         guard let waiting = state.withLock({ $0.end(with: result) }) else { return }
         if let extras = waiting.extras { tell(extras, result) }

@@ -11,7 +11,7 @@ import Tables
 /// stage it waits for work shared with all requests for the same image. There is exactly one
 /// terminal **reply**.
 ///
-/// The workGraph does that work: requests wait there, and its events report the outcomes.
+/// `WorkGraph` does that work: requests wait there, and its events report the outcomes.
 public struct Scheduler: Sendable {
     private let passing = PassedByAddress()
     let limits: SchedulerLimits
@@ -27,7 +27,7 @@ public struct Scheduler: Sendable {
     var tokens: [Token: LiveRequest.ID] = [:]
     var prefetching = Prefetching()
 
-    // A cache of derived names.
+    /// A cache of the keys that are derived from requests.
     var namesMemo: RequestNamesMemo
     /// Answers from memory, and the failure cache.
     var hits: Hits
@@ -38,7 +38,7 @@ public struct Scheduler: Sendable {
     // Pending transitions and batch operations.
     var pendingTransitions = PendingTransitions()
     var deadlines = Deadlines()
-    /// The texts of results being revalidated in the background.
+    /// The keys of results that are revalidated in the background.
     var silent: Set<String> = []
     /// The offset to add to the milliseconds of `now` to get milliseconds since 1970. Set by the
     /// owner of the clocks.
@@ -136,8 +136,8 @@ public struct Scheduler: Sendable {
         refuseBatches()
     }
 
-    /// Assigns work until that causes no further transitions. Unwanted work isn't assigned, whereas
-    /// work that waited for space now available is.
+    /// Assigns jobs to workers, and repeats while that moves further requests to their next stage.
+    /// Pending transitions go first: they may cancel jobs, or free the space that jobs wait for.
     private mutating func handOut() {
         repeat {
             moveOn()
@@ -147,7 +147,9 @@ public struct Scheduler: Sendable {
         } while pendingTransitions.moving.count > 0
     }
 
-    /// Performs the consequences of an event once all tables are consistent.
+    /// Completes the handling of an event: runs batch operations and transitions, starts
+    /// prefetches, assigns jobs and appends notifications. Called once per event, when all tables
+    /// are consistent.
     private mutating func settle() {
         if pendingTransitions.batchOperations.count > 0 { runBatchOperations() }
         moveOn()
@@ -167,7 +169,7 @@ public struct Scheduler: Sendable {
 /// these.
 public indirect enum SchedulerEvent: Hashable, Sendable {
     /// A client was welcomed. The process ID comes from the kernel, if available, never from the
-    /// client; all sessions of a process share one share.
+    /// client; all sessions of a process have one common share.
     case clientJoined(ClientID, Incarnation, process: Int32? = nil)
     /// A client requests an image; the request and its terms are already resolved.
     case load(ClientID, LoadRequest, LoadTerms)
@@ -299,13 +301,13 @@ public struct SchedulerLimits: Hashable, Sendable {
     public static let prefetchOverheadBytes = 64
     /// The largest number of prefetch URLs started in one event.
     public var prefetchesBegunMax = 64
-    /// The largest number of requests that one event processes in batch operations, such as replies
-    /// of one result or the end of a session, and of timers that one event fires. The rest follows
-    /// in subsequent events.
+    /// The largest number of requests that one event processes in batch operations, such as
+    /// replying to all requests for a result, and the largest number of timers that it fires. Later
+    /// events process the rest.
     public var batchStepsMax = 64
-    /// The same limit for requests that only continue with other work without a message, which
-    /// takes a sixteenth of the time. The sooner all of them have joined, the fewer start the same
-    /// work again.
+    /// The same limit for requests that move to their next stage without a message, which takes a
+    /// sixteenth of the time. The limit is higher because requests that join shared work late could
+    /// start it a second time.
     public var batchTransitionsMax = 1_024
     /// The largest number of memory tier entries that the coordinator can answer; beyond it, the
     /// oldest is dropped.
@@ -327,8 +329,8 @@ public struct SchedulerLimits: Hashable, Sendable {
     /// See `failureCacheMax`.
     public var failureCacheMilliseconds = 600_000
 
-    /// The number of used blocks reported in one `Touched`: as many as fit. The load that reaches
-    /// it is processed without a ticket.
+    /// The number of used blocks reported in one `Touched`, which is as many as fit. The load that
+    /// reaches it is handled without a hit ticket.
     public var touchedMax = MessageLimits.idsMax
     /// The longest time in milliseconds before used blocks are reported.
     public var touchedMilliseconds = 100

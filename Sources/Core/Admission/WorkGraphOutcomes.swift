@@ -13,7 +13,8 @@ extension Scheduler {
         workGraph.collect(outcome, from: worker, hasReaders: hasReaders)
     }
 
-    /// Processes the completions of jobs and departures of workers.
+    /// Processes completed jobs and workers that left, until the work graph reports no further
+    /// events. Requests that can continue become pending transitions.
     mutating func conclude() {
         while workGraph.hasNews {
             takeEvents()

@@ -171,14 +171,14 @@ extension WorkGraph {
     private mutating func listen(to source: SourceNode.ID) {
         guard !sources[source].hasListeners else { return }
         sources[source].hasListeners = true
-        if let job = sources[source].job { dispatcher.listen(to: job) }
+        if let job = sources[source].job { dispatcher.requestProgress(of: job) }
     }
 
     /// Requests the partial data of the transfer.
     private mutating func look(at source: SourceNode.ID) {
         guard !sources[source].early.isWanted else { return }
         sources[source].early.isWanted = true
-        if let job = sources[source].job { dispatcher.look(at: job) }
+        if let job = sources[source].job { dispatcher.requestPartialData(of: job) }
     }
 
     /// Registers the requests of an overlay, whose original is stored like that of an image.

@@ -3,8 +3,8 @@ package import Messages
 
 // Submitting and abandoning jobs.
 extension Dispatcher {
-    /// Adds a new job to the end of its queue and holds the blocks that it reads. The job fails at
-    /// once if no pool is granted the work.
+    /// Appends a new job to its queue and holds the blocks that it reads. The job fails immediately
+    /// if the configuration permits no pool to do the work.
     package mutating func submit(_ submission: Submission) -> JobID {
         submit(submission, probe: nil)
     }
@@ -63,7 +63,7 @@ extension Dispatcher {
         jobs.stop(id, at: now, alarm: now.adding(milliseconds: silence))
     }
 
-    /// Removes a job and drops its holds.
+    /// Removes a job and releases the blocks that it holds.
     mutating func forget(_ job: ActiveJob) {
         jobs.remove(job.id)
         if let input = job.submission.input { drop(input) }
@@ -94,9 +94,9 @@ extension Dispatcher {
         makeWay(in: pool)
     }
 
-    /// Drops expendable jobs if other jobs wait and the pool has no free worker. Expendable jobs
-    /// don't wait for a worker either, because their inputs are needed elsewhere; only the cache
-    /// lets them wait, as it is soon free.
+    /// Cancels expendable jobs if other jobs wait and the pool has no free worker. Except in cache
+    /// pools, whose workers are soon free, also cancels those that are still queued, because they
+    /// hold blocks that other jobs need.
     private mutating func makeWay(in pool: PoolID) {
         guard !jobs.expendable.isEmpty else { return }
         let ours = jobs.expendable.sorted().compactMap { jobs[$0] }.filter { $0.pool == pool }
@@ -110,8 +110,9 @@ extension Dispatcher {
         }
     }
 
-    /// Whether an expendable job of that kind would start at once: the built-in pool has a free
-    /// worker and an empty queue, and the share of class low has room for one more job.
+    /// Whether an expendable job would start immediately: the built-in pool of the kind has a free
+    /// worker and an empty queue, and runs fewer low-priority and expendable jobs than the share of
+    /// low-priority jobs permits.
     package func isIdle(_ kind: WorkerKind) -> Bool {
         let pool = PoolID(kind)
         let credit = roster.credit(of: pool)
@@ -128,8 +129,8 @@ extension Dispatcher {
         return jobs.next(of: pool, withLow: hasLowShare(credit), free: credit.free)
     }
 
-    /// Whether another job of class low may be assigned. Class low never exceeds its share, so that
-    /// other classes find a free worker. Expendable jobs don't count toward it.
+    /// Whether another low-priority job may be assigned. Low-priority jobs never exceed their
+    /// share, so that other jobs find a free worker. Expendable jobs don't count toward it.
     func hasLowShare(_ credit: WorkerCredit) -> Bool { credit.heldLow < lowShare(credit) }
 
     private func lowShare(_ credit: WorkerCredit) -> Int {
@@ -169,7 +170,7 @@ extension Dispatcher {
 
     /// Notifies the worker of a new class, or of a deadline that moved by more than a second.
     private mutating func notifyIfMoved(_ id: JobID, _ worker: WorkerID) {
-        guard let job = jobs[id], isTold(job, at: worker) else { return }
+        guard let job = jobs[id], canNotify(job, at: worker) else { return }
         let (new, told) = (job.effective, job.told)
         let moved = max(new.deadline, told.deadline).milliseconds(
             since: min(new.deadline, told.deadline))
@@ -181,27 +182,29 @@ extension Dispatcher {
 
     /// Requests progress reports for a job from now on. Workers report only on request because each
     /// report wakes three processes.
-    package mutating func listen(to id: JobID) {
+    package mutating func requestProgress(of id: JobID) {
         guard let job = jobs[id], !job.wantsProgress else { return }
-        jobs.listen(to: id)
+        jobs.requestProgress(of: id)
         notifyInterests(about: id)
     }
 
     /// Requests the partial data of a transfer from now on.
-    package mutating func look(at id: JobID) {
+    package mutating func requestPartialData(of id: JobID) {
         guard let job = jobs[id], !job.wantsArrived else { return }
-        jobs.look(at: id)
+        jobs.requestPartialData(of: id)
         notifyInterests(about: id)
     }
 
     /// Notifies the worker of changed interests.
     private mutating func notifyInterests(about id: JobID) {
-        guard let job = jobs[id], let worker = job.worker, isTold(job, at: worker) else { return }
+        guard let job = jobs[id], let worker = job.worker, canNotify(job, at: worker) else {
+            return
+        }
         adjust(job, to: job.told, at: worker)
     }
 
     /// Whether the worker is connected and still working on the job.
-    private func isTold(_ job: ActiveJob, at worker: WorkerID) -> Bool {
+    private func canNotify(_ job: ActiveJob, at worker: WorkerID) -> Bool {
         !job.isStopped && roster.contains(worker)
     }
 
@@ -247,14 +250,14 @@ extension Dispatcher {
 // Admission limits per stage: a load that would start work in an overloaded stage is refused at
 // once, with a retry time (SEMANTICS §9.3).
 extension Dispatcher {
-    /// Returns the error to refuse new jobs of the stage with if it is over its limit.
+    /// Returns the error that refuses new jobs of a stage over its limit; `nil` below the limit.
     package mutating func refusal(in stage: JobStage) -> ImageError? {
         let isFirst = stage == .fetch || stage == .query
         let bound = limits.queuedCostMax[stage]
         let load = jobs.load(of: stage)
         guard load.backlog >= bound || (isFirst && !hasRoom(stage.kind)) else { return nil }
         metrics.refused[stage, default: 0] += 1
-        // The target is a tenth below the limit, so that more than the first retry finds room.
+        // Suggest retrying when the queue is a tenth below its limit, so that several retries fit.
         let goal = min(load.backlog, bound) / 10 * 9
         return .busy(
             "the queue of the \(stage.name) stage is full",
@@ -266,8 +269,8 @@ extension Dispatcher {
         jobs.load(of: stage).backlog >= limits.queuedCostMax[stage]
     }
 
-    /// Whether the built-in pool of the kind can queue another query, fetch or original. Additional
-    /// pools refuse jobs themselves when they are full.
+    /// Whether the queue of the kind's built-in pool has space for another job. Additional pools
+    /// refuse jobs themselves when their queues are full.
     package func hasRoom(_ kind: WorkerKind) -> Bool {
         jobs.queued(in: PoolID(kind)) < limits.queuedJobsMax
     }

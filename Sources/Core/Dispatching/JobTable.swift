@@ -209,10 +209,10 @@ struct JobTable: Sendable {
     mutating func waitsForSpace(_ id: JobID, _ may: Bool) { jobs[id]?.waitsForSpace = may }
 
     /// Requests progress reports.
-    mutating func listen(to id: JobID) { jobs[id]?.wantsProgress = true }
+    mutating func requestProgress(of id: JobID) { jobs[id]?.wantsProgress = true }
 
     /// Requests partial data.
-    mutating func look(at id: JobID) { jobs[id]?.wantsArrived = true }
+    mutating func requestPartialData(of id: JobID) { jobs[id]?.wantsArrived = true }
 
     /// Requeues an unfinished job as a new attempt, at the front of its class or behind all other
     /// jobs.

@@ -22,8 +22,8 @@ enum CommandLineTool {
             return Terminal.finish(name, HelpText.version)
         default: break
         }
-        if name == NeighborProgram.bench.command {
-            return NeighborProgram.bench.run(Array(arguments.dropFirst()))
+        if name == CompanionProgram.bench.command {
+            return CompanionProgram.bench.run(Array(arguments.dropFirst()))
         }
         guard let command = Command.all.first(where: { $0.name == name }) else {
             let names = Command.documented.map(\.name)
@@ -82,7 +82,7 @@ enum CommandLineTool {
             return ConfigurationCheck.run(try ConfigurationCheck.Options(read, environment))
         case Command.url.name:
             let options = try URLOptions(read, environment: environment)
-            return NeighborProgram.gateway.run(options.arguments)
+            return CompanionProgram.gateway.run(options.arguments)
         case Command.completion.name: return try DocumentationCommand.printScript(read)
         case Command.manual.name: return try DocumentationCommand.printManual(read)
         default:

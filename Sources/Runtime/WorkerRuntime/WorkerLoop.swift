@@ -137,7 +137,7 @@ public struct WorkerLoop: ~Copyable {
     /// Updates the heartbeat and whether the coordinator knows this process.
     mutating func beat() {
         // A heartbeat on behalf of a stuck thread would prevent the replacement of the process.
-        if heartbeat == .beats { control?.beat(isWelcome: session.isWelcome) }
+        if heartbeat == .beats { control?.beat(isWelcome: session.isRegistered) }
     }
 
     // MARK: - Sources
@@ -168,7 +168,7 @@ public struct WorkerLoop: ~Copyable {
                 bootstrap.log.error("message not understood", ["error": "\(error)"])
                 continue
             }
-            if case .refused(let error) = received, session.isWelcome { wasExpelled(error) }
+            if case .refused(let error) = received, session.isRegistered { wasExpelled(error) }
             try perform(session.received(received))
         }
     }
@@ -227,10 +227,10 @@ public struct WorkerLoop: ~Copyable {
 
     private mutating func pass(on message: WorkerMessage) {
         guard case .progress(var progress) = message else {
-            if session.isWelcome { send(message) }
+            if session.isRegistered { send(message) }
             return
         }
-        guard session.isWelcome, let job = running.job(progress.id) else {
+        guard session.isRegistered, let job = running.job(progress.id) else {
             if let arrived = progress.arrived { executor.discard(arrived) }
             return
         }

@@ -13,8 +13,9 @@ struct WorkerSession {
         case greeting
         /// Welcomed. Next: leaving, away, ended.
         case ready
-        /// Goodbye was sent. Completes held jobs, including those that crossed the goodbye; ends
-        /// when no jobs are held and all outstanding blocks are released. Next: ended.
+        /// Goodbye was sent. Held jobs are completed, including those that the coordinator sent
+        /// before it received the goodbye. The session ends when no jobs are held and all
+        /// outstanding blocks are released. Next: ended.
         case leaving(GoodbyeReason)
         /// The loop stops. Final.
         case ended
@@ -24,7 +25,7 @@ struct WorkerSession {
     enum Action: Equatable {
         /// Send hello.
         case sendHello
-        /// The coordinator has no state of this process yet: announce all segments and other state.
+        /// Announce all segments and other state: the coordinator has none of a new session.
         case announceEverything
         /// Notify the supervisor.
         case notifyReady
@@ -61,8 +62,8 @@ struct WorkerSession {
     private var state: State = .away
     private var held: [JobID: UInt32] = [:]
 
-    /// Whether the coordinator knows this process.
-    var isWelcome: Bool { state == .ready }
+    /// Whether the coordinator has registered this process.
+    var isRegistered: Bool { state == .ready }
 
     /// The number of jobs without an outcome.
     var heldCount: Int { held.count }
@@ -135,28 +136,30 @@ struct WorkerSession {
         }
     }
 
-    /// Handles SIGTERM: the first one leaves in order, the second one immediately.
+    /// Handles SIGTERM: the first one drains the process, the second one ends it immediately.
     mutating func terminated() -> [Action] {
         if case .leaving = state { return leaveNow(.terminated) }
         return leave(.terminated)
     }
 
-    /// Leaves to be replaced by a fresh process.
+    /// Drains the process, so that its supervisor replaces it with a fresh one.
     mutating func recycle() -> [Action] {
         state == .ready ? leave(.recycled) : []
     }
 
-    /// Leaves because native code ignored a cancellation beyond the grace period.
+    /// Ends the session because native code did not stop within the grace period of a cancellation.
     mutating func gaveUpOnNativeCode() -> [Action] { leaveNow(.cancelledHard) }
 
-    /// Leaves despite held jobs after the time for leaving is over; the coordinator reassigns them.
+    /// Ends the session after the drain timeout although jobs are held; the coordinator reassigns
+    /// them.
     mutating func tookTooLong() -> [Action] {
         guard case .leaving(let reason) = state else { return [] }
         state = .ended
         return [.end(reason)]
     }
 
-    /// Handles the end of flushing. If a job crossed the goodbye, its outcome is sent first.
+    /// Handles the end of flushing. Has no effect while a job is held that the coordinator sent
+    /// before it received the goodbye; the outcome of that job flushes again.
     mutating func flushed() -> [Action] {
         guard case .leaving(let reason) = state, held.isEmpty else { return [] }
         state = .ended
@@ -168,8 +171,8 @@ struct WorkerSession {
         return [.announceEverything, .notifyReady]
     }
 
-    /// Handles a rejected hello. A lack of free sessions is temporary; a listener that rejects this
-    /// process is permanent.
+    /// Handles a refused hello. If all sessions are in use, hello is repeated later; if this
+    /// process is not allowed to connect, retrying can't help.
     private mutating func turnedAway(_ error: ImageError) -> [Action] {
         guard error.code == .addressForbidden else { return [] }
         state = .ended
@@ -187,7 +190,7 @@ struct WorkerSession {
         }
     }
 
-    /// Handles a coordinator that doesn't know this process, and so isn't the one that welcomed it.
+    /// Handles a request for hello: the coordinator was replaced and doesn't know this process yet.
     private mutating func helloRequired() -> [Action] {
         guard state == .ready else { return state == .greeting ? [.sendHello] : [] }
         held.removeAll()

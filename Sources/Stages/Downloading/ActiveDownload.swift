@@ -170,7 +170,7 @@ extension DownloadLoop {
         do throws(CurlError) {
             try transfers.nudge(download.transfer)
         } catch {
-            broke(download, error)
+            transferDidFail(download, error)
         }
     }
 

@@ -136,7 +136,7 @@ final class BodySink: TransferSink {
         guard let body else { return }
         guard terms.decryptors.isEmpty, let arrived = early.next(of: body, in: space, at: now)
         else { return progress.advance(to: body.count, at: now) }
-        progress.handOut(arrived, body.format, of: body.count, at: now)
+        progress.publish(arrived, body.format, of: body.count, at: now)
     }
 
     private func append(
@@ -218,8 +218,9 @@ final class BodySink: TransferSink {
         if decryption?.isDone == true { decryption = nil }
     }
 
-    /// Returns whether a paused transfer can be resumed; true once per pause.
-    func takesPostponed() -> Bool {
+    /// Returns whether a paused transfer can be resumed, because there is space for the bytes that
+    /// it deferred; true once per pause.
+    func acceptsDeferredBytes() -> Bool {
         guard hasPostponed, decoder?.hasRoom == true else { return false }
         hasPostponed = false
         return true
@@ -227,9 +228,8 @@ final class BodySink: TransferSink {
 
     // MARK: - Interrupted bodies
 
-    /// Returns the part to request after a transfer that ended with `error`; `nil` if nothing is
-    /// missing, if the last part brought no bytes, or if the origin can't be asked for a part of
-    /// the same body.
+    /// The part to request after a transfer that ended with `error`; `nil` if nothing is missing,
+    /// if the last part brought no bytes, or if the origin can't send a part of the same body.
     func rest(after error: CurlError?) -> RestOfBody? {
         guard failure == nil, location == nil, error?.breaksOff ?? isShort, let head, let body,
             body.count > continuedFrom
@@ -285,10 +285,10 @@ final class BodySink: TransferSink {
     }
 
     /// Whether partial data is waiting to be published.
-    var holdsBack: Bool { early.isBehind(body) && terms.decryptors.isEmpty }
+    var hasUnpublishedBytes: Bool { early.isBehind(body) && terms.decryptors.isEmpty }
 
     /// Publishes partial data if it is due.
-    func handOut() { advance(at: MonotonicClock.now()) }
+    func publish() { advance(at: MonotonicClock.now()) }
 
     /// Passes the block on with the information from the head. Throws for an empty body.
     func takeBody(effectiveURL: String) throws(DownloadFailure) -> FetchedBody {
@@ -482,7 +482,7 @@ struct ProgressPacer {
     }
 
     /// Reports published bytes; their rate is limited by the publisher.
-    mutating func handOut(
+    mutating func publish(
         _ arrived: BlockReference, _ format: ImageFormat?, of received: Int, at now: UInt64
     ) {
         (self.received, reported, reportedAt) = (UInt64(received), UInt64(received), now)

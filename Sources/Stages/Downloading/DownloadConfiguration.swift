@@ -45,7 +45,7 @@ public struct DownloadConfiguration: Hashable, Sendable {
         userAgent = "Imagebus/\(version)"
     }
 
-    var handingOut: EarlyBody.Pace {
+    var publishing: EarlyBody.Pace {
         EarlyBody.Pace(interval: progressIntervalMilliseconds, again: handOutAgainMilliseconds)
     }
 }

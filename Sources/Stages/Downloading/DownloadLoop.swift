@@ -17,7 +17,8 @@ final class DownloadLoop {
     private let onOutcome: @Sendable (JobOutcome) -> Void
     var active: [JobID: ActiveDownload] = [:]
     let decoding = DecodingTurn()
-    /// Whether a transfer was resumed or aborted, after which others may be stuck.
+    /// Whether a transfer was resumed or aborted since the last check for stalls. Either can leave
+    /// transfers on the same connection waiting for data that has already arrived.
     var mayStandStill = false
     /// Jobs without a transfer.
     let local = LocalDownloads()
@@ -56,9 +57,9 @@ final class DownloadLoop {
                 lookupsToBegin = 0
                 harvest()
                 harvestLocal()
-                decodeATurn()
-                for download in active.values where download.sink.holdsBack {
-                    download.sink.handOut()
+                decodeSlice()
+                for download in active.values where download.sink.hasUnpublishedBytes {
+                    download.sink.publish()
                 }
                 expire()
                 checkForStalls()
@@ -103,7 +104,7 @@ final class DownloadLoop {
             let work = try FetchAdmission(job, through: proxied)
             let sink = BodySink(
                 job, work, accepting: configuration.accepted, space: space,
-                pace: configuration.handingOut, onProgress: onProgress)
+                pace: configuration.publishing, onProgress: onProgress)
             let transfer = try start(work, into: sink, after: 0)
             active[job.id] = ActiveDownload(
                 job: job, work: work, transfer: transfer, sink: sink,
@@ -157,12 +158,13 @@ final class DownloadLoop {
             guard let id = jobs[ObjectIdentifier(transfer)], let download = active[id] else {
                 continue
             }
-            ended(download, error)
+            transferDidEnd(download, error)
         }
     }
 
-    /// Decides how a job continues after its transfer has ended.
-    func ended(_ download: ActiveDownload, _ error: CurlError?) {
+    /// Handles the end of a transfer: the job decodes the rest, follows a redirect, requests the
+    /// missing range or is finished.
+    func transferDidEnd(_ download: ActiveDownload, _ error: CurlError?) {
         if error != nil { mayStandStill = true }
         noteLookup(of: download, isOver: error?.code == .nameNotResolved)
         if error == nil, download.sink.isBehind {
@@ -179,13 +181,14 @@ final class DownloadLoop {
         }
     }
 
-    /// Handles a transfer that libcurl can't continue but keeps until it is removed.
-    func broke(_ download: ActiveDownload, _ error: CurlError) {
+    /// Handles the failure of a call to libcurl for a transfer, which libcurl keeps until it is
+    /// removed.
+    func transferDidFail(_ download: ActiveDownload, _ error: CurlError) {
         transfers.abort(download.transfer)
-        ended(download, error)
+        transferDidEnd(download, error)
     }
 
-    /// Reports the result of a completed transfer.
+    /// Ends a job after its last transfer, and reports the body or the error.
     func finish(_ download: ActiveDownload, _ error: CurlError?) {
         transfers.abort(download.transfer)
         if download.sink.failure != nil { mayStandStill = true }
@@ -219,6 +222,7 @@ final class DownloadLoop {
         jobs[ObjectIdentifier(download.transfer)] = download.job.id
     }
 
+    /// Fails a job whose next transfer couldn't be started.
     func giveUp(_ download: ActiveDownload, _ failure: DownloadFailure) {
         download.sink.discard()
         answer(download.job, .failed(failure.imageError), started: download.started)
@@ -232,6 +236,7 @@ final class DownloadLoop {
         for id in local.expired(at: moment) { end(id, .deadline) }
     }
 
+    /// Aborts a job that is cancelled, past its deadline or interrupted by a shutdown.
     private func end(_ id: JobID, _ failure: DownloadFailure) {
         guard !endLocal(id, failure), let download = active[id] else { return }
         noteLookup(of: download, isOver: false)
@@ -279,7 +284,7 @@ final class DownloadLoop {
 
     private func millisecondsToDeadline() -> Int {
         let longest =
-            active.values.contains { $0.sink.holdsBack }
+            active.values.contains { $0.sink.hasUnpublishedBytes }
             ? configuration.progressIntervalMilliseconds : Self.idleMilliseconds
         let deadlines =
             active.values.map(\.nextMoment) + local.active.values.map(\.deadline)
@@ -291,7 +296,7 @@ final class DownloadLoop {
         Instant(nanoseconds: MonotonicClock.now())
     }
 
-    /// Wake-ups end a wait; this is its maximum duration without one.
+    /// The longest wait for an event; requests and cancellations end it early.
     private static let idleMilliseconds = 60_000
 }
 
@@ -325,7 +330,7 @@ extension DownloadLoop {
 
     /// Decodes a slice of each body. Between turns, other events, cancellations and deadlines are
     /// handled.
-    func decodeATurn() {
+    func decodeSlice() {
         let behind = active.values.filter { $0.sink.isBehind }
         for download in behind {
             do throws(DownloadFailure) {
@@ -338,39 +343,39 @@ extension DownloadLoop {
                 finish(download, nil)
                 continue
             }
-            goOn(download)
+            resume(download)
         }
     }
 
     /// Resumes a paused transfer, or reports the result if everything is decoded.
-    private func goOn(_ download: ActiveDownload) {
+    private func resume(_ download: ActiveDownload) {
         if download.hasAllBytes {
             if !download.sink.isBehind, !download.sink.beginsDecryption() { finish(download, nil) }
             return
         }
-        guard download.sink.takesPostponed() else { return }
+        guard download.sink.acceptsDeferredBytes() else { return }
         do throws(CurlError) {
             try transfers.resume(download.transfer)
             mayStandStill = true
         } catch {
-            broke(download, error)
+            transferDidFail(download, error)
         }
     }
 }
 
-/// The decoding buffer, which all bodies use in turn.
+/// The output buffer for decoding bodies, which use it one after another.
 final class DecodingTurn {
     private let room = UnsafeMutableRawBufferPointer.allocate(
         byteCount: DecodingTurn.bytesMax, alignment: 16)
 
-    /// The maximum number of bytes that all bodies consume or produce per turn: several
-    /// milliseconds of work.
+    /// The maximum number of bytes that all bodies together consume or produce in one turn of the
+    /// loop, which takes several milliseconds.
     static let bytesMax = 1 << 20
     private static let bytesMin = 4 << 10
 
     deinit { room.deallocate() }
 
-    /// Returns the share of one of `count` bodies.
+    /// Returns the part of the buffer that each of `count` bodies may use in this turn.
     func room(for count: Int) -> UnsafeMutableRawBufferPointer {
         let share = max(Self.bytesMin, Self.bytesMax / max(1, count))
         return UnsafeMutableRawBufferPointer(rebasing: room[..<share])

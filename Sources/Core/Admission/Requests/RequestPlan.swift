@@ -6,7 +6,8 @@ import Tables
 
 // Planning: moves requests through their stages (SEMANTICS §2.2; `JobPlan` defines the order).
 extension Scheduler {
-    /// Performs all pending transitions.
+    /// Performs all pending transitions of requests: to the next stage, to a new start, to their
+    /// fallback or to an error.
     mutating func moveOn() {
         while let move = pendingTransitions.nextTransition() {
             switch move {

@@ -34,8 +34,8 @@ extension Command {
             pdf and svg require 'serve --vector N', or IMAGEBUS_VECTOR=1 for a private stack. The
             format is detected from the bytes, not from the name or the Content-Type.
 
-            Of an animation, get uses the first frame by default. --frame selects another one;
-            --frames and --animated use all, and so does --thumbnail without other steps. For
+            By default, get uses only the first frame of an animation. --frame selects another one;
+            --frames and --animated use all frames, and so does --thumbnail without other steps. For
             --frames, a still image has one frame. With --json, --frames reports the count,
             durations in microseconds, loops (0: forever) and files. If it fails, files already
             written are kept.

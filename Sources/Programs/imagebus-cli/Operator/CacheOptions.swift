@@ -99,8 +99,8 @@ extension Command {
         is at most a second old. Its columns: OVERHEAD is the size of the index log and of
         quarantined indexes, LOST the number of damaged entries found, QUARANTINED the number of
         quarantined indexes, and SKIPPED the number of entries that the disk tier did not store.
-        trim reduces both tiers to their
-        low-water mark (serve --low-water) and removes expired entries.
+        trim reduces both tiers to their low-water mark (serve --low-water) and removes expired
+        entries.
 
         put stores the bytes of FILE (standard input for -) unchanged, at most 64 MiB, after a
         decoder has checked the header, and prints the tiers that have them. It exits 65 if they

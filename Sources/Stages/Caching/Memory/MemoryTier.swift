@@ -3,13 +3,14 @@ public import Linux
 public import Messages
 internal import XXHash
 
-/// The accounting of `results/`: the contents of each block and the eviction order.
+/// The accounting of `results/`: which entry each block contains, and the eviction order.
 ///
-/// Pure bookkeeping without the bytes. Entries that are used most relative to their size stay
-/// (`GDSFCache`). Uses may be reported late and in batches (SEMANTICS §5.4).
+/// It doesn't access the bytes. Eviction prefers large entries that are rarely used (`GDSFCache`).
+/// Uses may be reported late and in batches (SEMANTICS §5.4).
 ///
-/// The coordinator knows whether an evicted entry is still being read: it is notified of every
-/// large one (`Departures.evicted`) and answers with its release (SEMANTICS §14.6).
+/// Clients may still read a large entry after its eviction. The coordinator knows whether they do:
+/// it is notified of the eviction of every large entry (`Departures.evicted`) and releases the
+/// block when no client reads it any more (SEMANTICS §14.6).
 public struct MemoryTier: Sendable {
     /// The bookkeeping overhead charged per entry in bytes: slot, table entries, metadata.
     public static let overhead = 512
@@ -66,7 +67,7 @@ public struct MemoryTier: Sendable {
         return gone
     }
 
-    /// The number of entries, including those that are only delivered.
+    /// The number of entries, including results without a key, which are only delivered.
     public var count: Int { slotOfBlock.count }
 
     /// The number of entries with a key.
@@ -92,7 +93,7 @@ public struct MemoryTier: Sendable {
         return gone
     }
 
-    /// Evicts the entry with the lowest worth; `nil` if there are none.
+    /// Evicts the entry that is first in the eviction order; returns `nil` if there are no entries.
     public mutating func evictOne() -> Departures? {
         guard let slot = queue.victim() else { return nil }
         return take(out: slot, asVictim: true)
@@ -153,7 +154,7 @@ public struct MemoryTier: Sendable {
         return gone
     }
 
-    /// Removes entries that are only delivered.
+    /// Removes all results without a key, which are only delivered.
     public mutating func removeKeyless() -> Departures {
         var gone = Departures()
         for case let entry? in held where entry.key == nil {
@@ -207,7 +208,7 @@ public struct MemoryTier: Sendable {
         return EvictionItem(hash: hash, bytes: entry.cost)
     }
 
-    /// Returns the entry of a used slot.
+    /// Returns the block and the eviction data of the entry in a slot, which must be in use.
     func item(at slot: Int) -> (block: UInt64, item: EvictionItem) {
         guard let entry = held[slot] else { preconditionFailure("an indexed slot must be in use") }
         return (entry.block.value, Self.item(entry))
@@ -288,12 +289,12 @@ public struct Departures: Sendable, Hashable {
     }
 }
 
-/// Decides whether memory is so short that the memory tier must shrink, based on kernel data that
-/// the caller reads.
+/// Decides whether the memory tier must shrink because memory is scarce, based on kernel statistics
+/// that the caller reads.
 public struct MemoryShortage: Sendable {
     /// The percentage of a group's limit above which the tier shrinks.
     public static let usedPercentMax = 90
-    /// The percentage of memory stall time from which the tier shrinks.
+    /// The percentage of time in which processes wait for memory, from which the tier shrinks.
     public static let stallPercentMax = 10.0
     /// The percentage of available system memory below which the tier shrinks.
     public static let availablePercentMin = 5
@@ -322,7 +323,7 @@ public struct MemoryShortage: Sendable {
             return "the control group uses \(used) of \(limit) bytes"
         }
         if let stall = supply.stallPercent, stall >= stallPercentMax {
-            return "processes waited for memory in \(Int(stall)) of 100 seconds"
+            return "processes waited for memory \(Int(stall)) % of the time"
         }
         if let available = supply.availableBytes, let total = supply.totalBytes,
             available < total / 100 * availablePercentMin

@@ -6,7 +6,7 @@ import StackAccess
 
 /// A program installed next to this one that implements a command, so that this program needs none
 /// of its libraries.
-struct NeighborProgram: Sendable {
+struct CompanionProgram: Sendable {
     /// The name of the program.
     let name: String
     /// The command it implements.
@@ -33,12 +33,12 @@ struct NeighborProgram: Sendable {
     }
 }
 
-extension NeighborProgram {
+extension CompanionProgram {
     /// Reads its options and prints its help itself.
-    static let bench = NeighborProgram(name: "imagebus-bench", command: Command.bench.name)
+    static let bench = CompanionProgram(name: "imagebus-bench", command: Command.bench.name)
 
     /// Contains the URL grammars; its options are read here.
-    static let gateway = NeighborProgram(name: "imagebus-gateway", command: Command.url.name)
+    static let gateway = CompanionProgram(name: "imagebus-gateway", command: Command.url.name)
 }
 
 extension Command {
