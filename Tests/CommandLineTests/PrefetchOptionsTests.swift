@@ -62,7 +62,7 @@ import Testing
         #expect(lines.count == 4, "\(lines)")
         #expect(lines[0].hasPrefix("urls.txt:3: '…@a/2': invalidURL (1000): "))
         #expect(lines[1].hasPrefix("urls.txt:4: http://a/3: invalidDownloadStatusCode (2001): "))
-        #expect(lines[1].hasSuffix(" httpStatus=404"))
+        #expect(lines[1].hasSuffix(" (httpStatus=404)"))
         #expect(lines[2].hasPrefix("http://b/: "))
         #expect(lines[3] == "and 2 more failed; use a shorter list")
         #expect(lines.allSatisfy { !$0.contains("secret") })

@@ -117,8 +117,9 @@ struct GetReport {
     private static func miss(_ image: ImageResponse) -> String { "not cached: \(image.key)" }
 
     private static func text(_ failure: ImageError) -> String {
-        let details = failure.details.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
-        return "\(failure)\(details.joined())"
+        guard !failure.details.isEmpty else { return "\(failure)" }
+        let details = failure.details.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        return "\(failure) (\(details.joined(separator: ", ")))"
     }
 
     /// Describes the source of an image. An image produced from a cached original was not itself
