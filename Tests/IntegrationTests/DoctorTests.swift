@@ -66,7 +66,8 @@ extension RealProcesses {
         func theStageThatIsNotThereIsNamed(_ kind: String) async throws {
             try await withStack(["--\(kind)", "0"]) { stack in
                 var said: [String] = []
-                for limit in Self.limits where said.last?.hasPrefix("\(kind) failed (after") != true {
+                for limit in Self.limits where said.last?.hasPrefix("\(kind) failed (after") != true
+                {
                     let doctor = try stack.run(["doctor", "--json", "--within", limit])
                     #expect(doctor.exitStatus == 1)
                     let findings = try doctor.json()["findings"]?.array ?? []
