@@ -84,9 +84,9 @@ class SwiftTests(ExampleTests):
         self.assertEqual(needed, {"zmq", "protobuf-c", "z", "FoundationEssentials"})
 
     def test_an_extension_is_a_program_of_a_package_of_its_own(self) -> None:
-        for name, does in ("negative", "does examples.negative"), ("qoi", "decodes qoi"):
+        for name, does in ("negative", "performs examples.negative"), ("qoi", "decodes qoi"):
             said = outside.run(outside.PRODUCTS / name, "--help")
-            self.assertTrue(said.startswith(f"{name}: {does}, as a worker of"), said)
+            self.assertTrue(said.startswith(f"{name}: {does}, as a plug-in worker of"), said)
             # The last one seals cache entries; libzmq needs it as well.
             needed = {"zmq", "protobuf-c", "sodium"}
             self.assertEqual(outside.libraries(name), needed, name)
