@@ -66,7 +66,7 @@ package struct WorkGraph: Sendable {
     package internal(set) var metrics = WorkGraphMetrics()
     package private(set) var events = Deque<WorkGraphEvent>()
 
-    /// Creates a workGraph without subscribers and workers.
+    /// Creates a work graph without subscribers and workers.
     ///
     /// `variantDigest` must return a short digest of the headers that a response varies on, usable
     /// in a key and not computable from guessed values.

@@ -112,7 +112,7 @@ extension Scheduler {
         }
     }
 
-    /// Waits as determined by the workGraph, or fails with its error.
+    /// Waits as determined by the work graph, or fails with its error.
     private mutating func wait(
         _ id: LiveRequest.ID,
         _ begin: (inout WorkGraph, Subscriber, Urgency) throws(ImageError) -> Place
