@@ -87,6 +87,10 @@ import Testing
         for text in wrong {
             #expect(complaint(["http://a/b", "--fallback", text])?.contains("--fallback") == true)
         }
+        // A password is not repeated.
+        let misspelled = complaint(["http://a/b", "--fallback", "htps://user:secret@h/a"])
+        #expect(misspelled?.contains("is not a fallback") == true)
+        #expect(misspelled?.contains("secret") == false)
     }
 
     @Test func damagedImagesAreRefusedOrShown() throws {

@@ -212,8 +212,10 @@ extension OptionValue {
     /// Parses a `Fallback`. The coordinator decides whether the URL may be loaded.
     package static func fallback(_ text: String) throws(UsageError) -> Fallback {
         guard let fallback = Fallback(text) else {
+            // A URL may contain a password.
+            let shown = text.contains("@") ? "the value" : "'\(text)'"
             throw UsageError(
-                "'\(text)' is not a fallback: use none, a color such as #AARRGGBB or #RRGGBB, or "
+                "\(shown) is not a fallback: use none, a color such as #AARRGGBB or #RRGGBB, or "
                     + "an http or https URL")
         }
         return fallback

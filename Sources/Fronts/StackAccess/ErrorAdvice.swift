@@ -18,7 +18,7 @@ extension ImageError {
         case .invalidURL: "pass a URL such as https://example.com/photo.jpg"
         case .unsupportedScheme: "pass an http or https URL, or pipe an image: imagebus get - <FILE"
         case .unsupportedFormat where details["format"] != nil:
-            // The message names the format and says what to do.
+            // The error names the format, so there is no file to inspect.
             nil
         case .badImageData, .unsupportedFormat:
             "inspect the file: imagebus get URL --original -o FILE; file FILE"
