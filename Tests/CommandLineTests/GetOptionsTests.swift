@@ -286,7 +286,7 @@ import Testing
         #expect(
             complaint(["u", "--facts", "exif", "-o", "x"])?.hasPrefix("--facts returns") == true)
         let resized = complaint(["u", "--facts", "exif", "--resize", "1x1"])
-        #expect(resized?.hasPrefix("--facts is") == true)
+        #expect(resized?.hasPrefix("--facts describes") == true)
     }
 
     @Test(arguments: [
@@ -320,7 +320,6 @@ import Testing
                 "--context png-compression: '13' is not an integer between 1 and 12"
             ),
             (["u", "--quality", "101"], "--quality: '101' is not an integer between 0 and 100"),
-            (["u", "--context", "tier=all"], "--context tier: unknown context option"),
             (
                 ["u", "--context", "preserve-aspect-ratio=true"],
                 "--context preserve-aspect-ratio: requires --thumbnail"
@@ -359,6 +358,9 @@ import Testing
         }
         let message = complaint(["u", "--option", "no-such"])
         #expect(message?.contains("allow-invalid-ssl-certificates") == false)
+        let unknown = complaint(["u", "--context", "tier=all"])
+        let said = "--context tier: unknown context option: expected one of custom-manager,"
+        #expect(unknown?.hasPrefix(said) == true)
     }
 
     @Test(arguments: [
@@ -367,8 +369,9 @@ import Testing
     ])
     func theOriginalIsNotChanged(_ arguments: [String]) {
         #expect(complaint(["u", "--original"]) == nil)
-        #expect(complaint(["u", "--original"] + arguments)?.hasPrefix("--original is") == true)
-        #expect(complaint(["u", "--info"] + arguments)?.hasPrefix("--info is") == true)
+        #expect(
+            complaint(["u", "--original"] + arguments)?.hasPrefix("--original returns") == true)
+        #expect(complaint(["u", "--info"] + arguments)?.hasPrefix("--info describes") == true)
     }
 
     @Test func aRequestHasALimitedNumberOfSteps() {
@@ -380,7 +383,7 @@ import Testing
     @Test func anUnknownOptionOfSDWebImageIsAnsweredWithThoseThereAre() {
         let message = complaint(["u", "--option", "refresh-all"])
         #expect(message?.contains("from-cache-only") == true)
-        #expect(message?.hasSuffix("not 'refresh-all'") == true)
+        #expect(message?.hasPrefix("--option: 'refresh-all' is not an option") == true)
     }
 
     @Test func allFramesAndTheTerminalAreForAURLAlone() throws {

@@ -101,7 +101,7 @@ import Testing
         ),
         ("a2345678901234567: {kind: decode}", "f:1: pools.a2345678901234567: a pool name must"),
         ("coordinator: {kind: decode}", "f:1: pools.coordinator: a pool name must"),
-        ("cache: {}", "f:1: pools.cache: the pool 'cache' is granted everything"),
+        ("cache: {}", "f:1: pools.cache: the built-in pool 'cache' cannot be"),
         (
             "decode: {kind: transform}",
             "f:1: pools.decode: this pool is built in, and only its grant and limits can be "
@@ -181,7 +181,7 @@ import Testing
         (
             "a: {kind: decode, formats-in: svg, workers: 2}",
             "f:1: formats-in: the format 'svg' is decoded by the pool 'vector' only: expected "
-                + " one of jpeg, png, gif, tiff, webp"
+                + "one of jpeg, png, gif, tiff, webp"
         ),
         (
             "a: {kind: transform, formats-out: [bmp]}",

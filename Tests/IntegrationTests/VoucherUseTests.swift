@@ -5,8 +5,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// Hits by voucher count as uses when the memory tier decides what to evict (SEMANTICS §5.4,
-    /// §5.24), although they don't reach the stack.
+    /// Hits by voucher count as uses when the memory tier decides what to evict (SEMANTICS §5.4
+    /// and SEMANTICS §5.24), although they don't reach the stack.
     @Suite struct VoucherUseTests {
         /// The tier has 1 MiB. Large images are worth less per byte: those without a reported use
         /// are evicted in the second pass of the scan.

@@ -97,7 +97,7 @@ import Testing
         #expect(text.contains("decode        4        6     0    1.0 ms  1.0 ms         -       -"))
         #expect(text.contains("memory           9  75.0 %"))
         #expect(text.contains("firstByte      1     1.0     1.0"))
-        #expect(text.contains("disk    degraded        3     4.9 KB  68.4 KB       -     4"))
+        #expect(text.contains("disk    degraded        3     4.9 KB   68.4 KB       -     4"))
         #expect(text.contains("\ndisk cache: full: no space, since 2024-03-01T11:59:59Z\n"))
         let rebuilt = "\ndisk cache: index quarantined and rebuilt: badIndex: malformed\n"
         #expect(text.contains(rebuilt))
