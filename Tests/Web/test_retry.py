@@ -43,7 +43,7 @@ class RetryTests(WebTests):
         self.assertEqual(len(self.pauses()), 2)
 
     def test_other_errors_are_final(self) -> None:
-        for status, text in (404, "exist"), (403, "cannot"), (422, "no image"), (500, "cannot"):
+        for status, text in (404, "exist"), (403, "cannot"), (422, "not an image"), (500, "cannot"):
             with self.subTest(status):
                 self.origin.asked.clear()
                 self.shown(Answer(b"the reason", "text/plain", status), GOOD)

@@ -2,15 +2,9 @@ import TestKit
 
 /// The source text of the module.
 enum WebSources {
-    /// All lines of the files in a folder of the module; empty: of all files.
-    static func lines(below folder: String) -> [Substring] {
-        let room = RepositoryRoot.file("Sources/Fronts/WebGrammar")
-        let folders = folder.isEmpty ? DirectoryEntries.names(room) : [folder]
-        return folders.flatMap { folder in
-            DirectoryEntries.names("\(room)/\(folder)").flatMap { name in
-                (FileBytes.text("\(room)/\(folder)/\(name)") ?? "").split(separator: "\n")
-            }
-        }
+    /// All lines of the module.
+    static var lines: [Substring] {
+        text(below: "Sources/Fronts/WebGrammar").split(separator: "\n")
     }
 
     /// The text of all files in a folder of the repository, recursively.

@@ -144,7 +144,7 @@ import Testing
         #expect(try based.read("/_/plain/a.jpg").image.url == Self.source)
         #expect(try based.read("/_/plain/\(Self.source)").image.url == Self.source)
         let plain = try grammar { $0.sources.schemes = SourceSchemes(["https"]) }
-        #expect(try plain.refusal("/_/plain/http://h/a").message.contains("scheme http"))
+        #expect(try plain.refusal("/_/plain/http://h/a").message.contains("scheme 'http'"))
     }
 
     @Test func anotherSeparatorIsTold() throws {

@@ -103,8 +103,8 @@ public struct ShareUsage: Sendable, Hashable {
 
 // Named caches with their own limits (SEMANTICS §5.17).
 extension MemoryTier {
-    /// Applies limits to named caches, and removes the limits of all other caches. Entries that no longer fit are
-    /// evicted.
+    /// Applies limits to named caches, and removes the limits of all other caches. Entries that no
+    /// longer fit are evicted.
     public mutating func limit(shares limits: [String: ShareLimits]) -> Departures {
         for name in limits.keys { _ = share(named: name) }
         var gone = Departures()
