@@ -6,6 +6,7 @@ one. Requires Debian's valgrind and binutils.
 
 import collections
 import contextlib
+import os
 import pathlib
 import re
 import shutil
@@ -46,12 +47,19 @@ class ObservedPrograms:
         return self.directory / program
 
     def calls(self, program):
-        """Returns the functions of a program that has ended, or of its last dump."""
-        found = sorted(
-            self.directory.glob(f"{program}.calls.*"), key=lambda path: path.stat().st_mtime)
+        """The files that callgrind wrote for a program: dumps, and what came after them."""
+        found = sorted(self.directory.glob(f"{program}.calls.*"))
         if not found:
             raise ObservationError(f"callgrind wrote nothing for {program}")
         return found
+
+    def instructions(self, program):
+        """All instructions of a program, those of its libraries included."""
+        return sum(instructions(path) for path in self.calls(program))
+
+    def functions(self, program):
+        """Instructions and calls of each function, from its largest file."""
+        return functions(max(self.calls(program), key=lambda path: path.stat().st_size))
 
     @contextlib.contextmanager
     def stack(self, work):
@@ -62,13 +70,23 @@ class ObservedPrograms:
         tool = self.path("imagebus")
         serve = subprocess.Popen(
             [tool, "serve", *stack, "--cache-dir", work / "cache", "--allow-private-networks",
-             "--memory-limit", "256M", "--log-requests", "none"], stderr=subprocess.DEVNULL)
+             "--memory-limit", "256M", "--log-requests", "none"], stderr=subprocess.DEVNULL,
+            # Else it would start the programs that $IMAGEBUS_PROGRAMS names, not these.
+            env={k: v for k, v in os.environ.items() if not k.startswith("IMAGEBUS_")})
         try:
             self.wait_until_healthy(stack)
             yield stack
         finally:
+            self._dump()
             serve.terminate()
             serve.wait(timeout=PATIENCE_SECONDS)
+
+    def _dump(self):
+        """Writes the counts now: a process under callgrind may be too slow to end by itself."""
+        found = subprocess.run(
+            ["pgrep", "--full", f"{self.directory}/.*[.]observed"], capture_output=True, text=True)
+        for process in found.stdout.split():
+            subprocess.run(["callgrind_control", "--dump", process], capture_output=True)
 
     def wait_until_healthy(self, stack):
         end = time.monotonic() + PATIENCE_SECONDS
