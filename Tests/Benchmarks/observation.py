@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import time
 
-PATIENCE_SECONDS = 120
+TIMEOUT_SECONDS = 120
 
 
 class ObservationError(Exception):
@@ -47,18 +47,18 @@ class ObservedPrograms:
         return self.directory / program
 
     def calls(self, program):
-        """The files that callgrind wrote for a program: dumps, and what came after them."""
+        """Returns the files of counts of a program: dumps, and the counts after the last one."""
         found = sorted(self.directory.glob(f"{program}.calls.*"))
         if not found:
             raise ObservationError(f"callgrind wrote nothing for {program}")
         return found
 
     def instructions(self, program):
-        """All instructions of a program, those of its libraries included."""
+        """Returns all instructions of a program, including its libraries."""
         return sum(instructions(path) for path in self.calls(program))
 
     def functions(self, program):
-        """Instructions and calls of each function, from its largest file."""
+        """Returns instructions and calls of each function, from the largest file."""
         return functions(max(self.calls(program), key=lambda path: path.stat().st_size))
 
     @contextlib.contextmanager
@@ -71,7 +71,7 @@ class ObservedPrograms:
         serve = subprocess.Popen(
             [tool, "serve", *stack, "--cache-dir", work / "cache", "--allow-private-networks",
              "--memory-limit", "256M", "--log-requests", "none"], stderr=subprocess.DEVNULL,
-            # Else it would start the programs that $IMAGEBUS_PROGRAMS names, not these.
+            # $IMAGEBUS_PROGRAMS would make it start other programs than these copies.
             env={k: v for k, v in os.environ.items() if not k.startswith("IMAGEBUS_")})
         try:
             self.wait_until_healthy(stack)
@@ -79,7 +79,7 @@ class ObservedPrograms:
         finally:
             self._dump()
             serve.terminate()
-            serve.wait(timeout=PATIENCE_SECONDS)
+            serve.wait(timeout=TIMEOUT_SECONDS)
 
     def _dump(self):
         """Writes the counts now: a process under callgrind may be too slow to end by itself."""
@@ -89,7 +89,7 @@ class ObservedPrograms:
             subprocess.run(["callgrind_control", "--dump", process], capture_output=True)
 
     def wait_until_healthy(self, stack):
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + TIMEOUT_SECONDS
         health = [self.path("imagebus"), "health", *stack]
         while subprocess.run(health, capture_output=True).returncode != 0:
             if time.monotonic() > end:

@@ -86,7 +86,8 @@ package enum HostName {
     }
 
     /// Whether a scalar is a letter, mark or digit that the mapping leaves unchanged (RFC 5892,
-    /// section 3). The rules for joiners and text direction are not implemented.
+    /// section 3). Joiners are refused everywhere. The direction of text (RFC 5893) is not checked:
+    /// it matters where names are displayed, not for the host that is contacted.
     private static func isPermitted(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII {
             return scalar == "-" || scalar.properties.isAlphabetic
