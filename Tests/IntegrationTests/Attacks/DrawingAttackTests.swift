@@ -66,17 +66,19 @@ extension RealProcesses {
                 let httpClient = HonestHTTPClient(port: gateway.port, interval: .milliseconds(100))
                 let undisturbed = await httpClient.load(30) { path("/good/u\($0)") }
                 let isOver = Atomic(false)
+                let longestJob = LongestDuration()
                 let attack = BackgroundThread { [port = gateway.port] in
                     for number in 0..<10_000 where !isOver.load(ordering: .relaxed) {
                         guard let client = try? RawClient(port: port, from: 9) else { return }
                         client.get(path("/bad/\(number)"))
-                        _ = client.whole()
+                        _ = longestJob.measure { client.whole() }
                     }
                 }
                 let beside = await httpClient.load(60) { path("/good/b\($0)") }
                 isOver.store(true, ordering: .relaxed)
                 #expect(await attack.join())
-                beside.expectUndisturbed(than: undisturbed, beside: "crashing drawings")
+                beside.expectUndisturbed(
+                    than: undisturbed, beside: "crashing drawings", longestJob: longestJob.value)
                 memory.expectNoKills()
                 #expect(try await stack.counter("crashes") > 6)
                 let log = FileBytes.text(stack.logFile) ?? ""

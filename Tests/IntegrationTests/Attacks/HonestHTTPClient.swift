@@ -1,3 +1,4 @@
+import Synchronization
 import TestKit
 import Testing
 
@@ -78,20 +79,41 @@ struct HonestHTTPClient: Sendable {
 extension HonestHTTPClient.Result {
     /// The extra time permitted in the short run, whatever the undisturbed duration is, since other
     /// processes may use the machine. The long run checks the guarantee itself: a factor of three.
-    private static let allowance = Duration.seconds(Effort.isLong ? 0 : 5)
+    private static let allowance = Duration.seconds(5)
 
     /// Prints both results and expects of this one, measured during an attack: no failure, and a
-    /// p99 of at most three times the undisturbed one, or within the allowance.
+    /// p99 of at most three times the undisturbed one. In the short run it may also be within the
+    /// allowance and, with a single worker, the duration of one job of the attack, which depends on
+    /// the machine: a request waits for the job that is running, not for the ones behind it.
     func expectUndisturbed(
-        than undisturbed: Self, beside attack: String,
+        than undisturbed: Self, beside attack: String, longestJob: Duration = .zero,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
+        let permitted = Effort.isLong ? .zero : Self.allowance + longestJob
         print("beside \(attack): \(self); undisturbed: \(undisturbed)")
         #expect(failures.isEmpty, sourceLocation: sourceLocation)
         #expect(undisturbed.failures.isEmpty, sourceLocation: sourceLocation)
         #expect(!times.isEmpty && !undisturbed.times.isEmpty, sourceLocation: sourceLocation)
         #expect(
-            p99 <= max(undisturbed.p99 * 3, Self.allowance),
+            p99 <= max(undisturbed.p99 * 3, permitted),
             "\(attack): p99 beside it", sourceLocation: sourceLocation)
+    }
+}
+
+/// The longest duration of the operations of a thread.
+final class LongestDuration: Sendable {
+    private let longest = Mutex(Duration.zero)
+
+    /// The longest so far.
+    var value: Duration { longest.withLock { $0 } }
+
+    /// Runs the operation and counts its duration.
+    func measure<Result>(_ operation: () -> Result) -> Result {
+        let began = ContinuousClock.now
+        defer {
+            let duration = ContinuousClock.now - began
+            longest.withLock { $0 = max($0, duration) }
+        }
+        return operation()
     }
 }

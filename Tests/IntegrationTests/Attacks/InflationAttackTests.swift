@@ -25,12 +25,13 @@ extension RealProcesses {
                 let isOver = Atomic(false)
                 let refused = Atomic(0)
                 let others = Atomic(0)
+                let longestJob = LongestDuration()
                 let attack = BackgroundThread { [port = gateway.port] in
                     for number in 0..<10_000 where !isOver.load(ordering: .relaxed) {
                         let name = number % 2 == 0 ? "pixels" : "texts"
                         guard let client = try? RawClient(port: port, from: 9) else { return }
                         client.get(path("/\(name)/\(number)"))
-                        let answer = client.whole()
+                        let answer = longestJob.measure { client.whole() }
                         let isRefused =
                             answer.status == 422
                             && String(decoding: answer.body, as: UTF8.self)
@@ -45,7 +46,8 @@ extension RealProcesses {
                 let beside = await httpClient.load(60) { path("/good/b\($0)") }
                 isOver.store(true, ordering: .relaxed)
                 #expect(await attack.join())
-                beside.expectUndisturbed(than: undisturbed, beside: "inflating PNGs")
+                beside.expectUndisturbed(
+                    than: undisturbed, beside: "inflating PNGs", longestJob: longestJob.value)
                 memory.expectNoKills()
                 #expect(refused.load(ordering: .relaxed) > 4)
                 #expect(others.load(ordering: .relaxed) == 0)
