@@ -143,6 +143,20 @@ import Testing
                 == configuration.resolve(ImageRequest(url: Self.other)))
     }
 
+    @Test func aFallbackIsScaledDownOnce() throws {
+        let configuration = Self.configuration()
+        var request = ImageRequest(url: "http://images.example/a.png")
+        request.options = .scaleDownLargeImages
+        let plain = try configuration.resolve(request).request.steps
+        request.context.fallback = .url(Self.other)
+        guard case .load(let asked) = try configuration.resolve(request).terms.fallback else {
+            Issue.record("the fallback is another URL")
+            return
+        }
+        #expect(plain.count == 1)
+        #expect(try configuration.resolve(fallback: asked).request.steps == plain)
+    }
+
     // MARK: - The request
 
     private static let box = Thumbnail(box: PixelSize(width: 10, height: 10))

@@ -99,8 +99,10 @@ extension ImageRequest {
         let usual = options.contains(.scaleDownLargeImages) ? RequestLimits.scaleDownBytes : nil
         guard !infoOnly, let limit = context.scaleDownLimit ?? usual else { return }
         thumbnail = nil
-        steps.insert(.scaleDown(bytes: limit), at: 0)
         context.scaleDownLimit = nil
+        // A fallback starts with the steps of its image, which has got the step already.
+        guard steps.first != .scaleDown(bytes: limit) else { return }
+        steps.insert(.scaleDown(bytes: limit), at: 0)
     }
 }
 
