@@ -29,8 +29,8 @@ extension ImagebusClient {
     /// that matches all entries throws `invalidRequest`; use `clear` instead.
     ///
     /// External caches remove entries in steps, after each of which `progress` is called on the
-    /// client's thread with the entries removed so far. If one of them fails, the error's `details`
-    /// contain the numbers of entries `removed` and `left`; `left` only if known.
+    /// client's thread with the entries removed so far. If one of them fails, the error's
+    /// `typedDetails` contain the numbers of entries `removed` and `left`; `left` only if known.
     public func remove(
         _ selection: EntrySelection, from tiers: CacheTypes = .all,
         progress: (@Sendable (EntryPage) -> Void)? = nil

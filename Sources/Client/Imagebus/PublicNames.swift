@@ -18,6 +18,7 @@
 @_exported public import enum ImageModel.DamagedImages
 @_exported public import struct ImageModel.EncodeOptions
 @_exported public import enum ImageModel.ErrorCode
+@_exported public import struct ImageModel.ErrorDetails
 @_exported public import struct ImageModel.ErrorRule
 @_exported public import enum ImageModel.ExifField
 @_exported public import struct ImageModel.ExtendedData

@@ -17,8 +17,8 @@ struct PixelDecoder {
         let format = ImageFormat(file: bytes.span)
         guard let loader = Self.loader(of: format) else {
             throw ImageError(
-                .unsupportedFormat, "\(format.name) is not supported in this process",
-                details: ["format": format.name])
+                .unsupportedFormat, "\(format.name) is not supported in this process"
+            ) { $0.format = format.name }
         }
         let source = HeldBytes(bytes)
         do throws(VipsError) {
@@ -106,6 +106,6 @@ extension ImageError {
             case .tooLarge: .limitExceeded
             case .killed, .refused, .internal: .internalError
             }
-        self.init(code, error.text, details: ["operation": error.operation])
+        self.init(code, error.text) { $0.operation = error.operation }
     }
 }

@@ -115,25 +115,27 @@ extension Scheduler {
 struct Refusal: Hashable, Sendable {
     let error: ErrorCode
     /// The status code of the origin if that was the error.
-    let httpStatus: String?
+    let httpStatus: UInt16?
     /// The refused operation; `.header` refuses all loads.
     let operation: SourceOperation
 
     init(_ error: ImageError, of operation: SourceOperation = .header) {
         (self.error, self.operation) = (error.code, operation)
-        httpStatus = error.details["httpStatus"].flatMap { UInt16($0) }.map { String($0) }
+        httpStatus = error.typedDetails.httpStatus.flatMap { UInt16(exactly: $0) }
     }
 
     /// Returns the error for a load that is refused this many seconds after the failure.
     func told(after seconds: Int) -> ImageError {
         let reason = error.rule.name
-        var told = ImageError(
+        return ImageError(
             .blacklisted,
             "Image url is blacklisted\(operation.restriction): "
-                + "an earlier load failed with \(reason); set retry-failed to retry",
-            details: ["reason": reason, "age": String(seconds)])
-        told.details["httpStatus"] = httpStatus
-        return told
+                + "an earlier load failed with \(reason); set retry-failed to retry"
+        ) {
+            $0.reason = reason
+            $0.ageSeconds = seconds
+            $0.httpStatus = httpStatus.map { Int($0) }
+        }
     }
 }
 

@@ -54,8 +54,8 @@ struct Prefetching: Sendable {
         let total = (batch.map { batches[$0].total } ?? 0) + request.urls.count
         guard total <= RequestLimits.prefetchMax else {
             throw ImageError(
-                .limitExceeded, "a prefetch accepts at most \(RequestLimits.prefetchMax) URLs",
-                details: ["limit": "\(RequestLimits.prefetchMax)"])
+                .limitExceeded, "a prefetch accepts at most \(RequestLimits.prefetchMax) URLs"
+            ) { $0.limit = "\(RequestLimits.prefetchMax)" }
         }
         let prefetcher = clients[client] ?? Prefetcher()
         guard batch != nil || prefetcher.batches.count < limits.batchesPerClientMax else {

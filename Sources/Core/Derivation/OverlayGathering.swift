@@ -208,10 +208,13 @@ extension ImageError {
         var failure = ImageError(
             .stepFailed,
             "overlay: the overlay image\(url.map { " \($0.forLogs)" } ?? "") "
-                + "cannot be loaded: \(error.code.rule.name)",
-            details: ["step": "overlay", "overlay": error.code.rule.name])
+                + "cannot be loaded: \(error.code.rule.name)"
+        ) {
+            $0.step = "overlay"
+            $0.overlay = error.code.rule.name
+            $0[.httpStatus] = error.typedDetails[.httpStatus]
+        }
         failure.message = String(failure.message.prefix(400))
-        if let status = error.details["httpStatus"] { failure.details["httpStatus"] = status }
         return failure
     }
 }

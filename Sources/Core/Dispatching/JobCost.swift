@@ -136,8 +136,8 @@ extension OutputOptions {
             .limitExceeded,
             "a result of \(size.width)×\(size.height)\(all) takes too long to encode: this format "
                 + "accepts at most \(limit) pixels; "
-                + remedies.joined(separator: ", or "),
-            details: ["limit": "\(limit)"])
+                + remedies.joined(separator: ", or ")
+        ) { $0.limit = "\(limit)" }
     }
 }
 

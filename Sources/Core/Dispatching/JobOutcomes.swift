@@ -163,8 +163,8 @@ extension Dispatcher {
         guard job.stage == .fetch, job.retries < limits.fetchRetriesMax, Self.isTransient(error)
         else { return false }
         let pause = millisecondsToRetry(job, error)
-        guard error.details["retryAfter"] == nil || pause <= limits.fetchRetryAfterMilliseconds
-        else { return false }
+        let hasRetryAfter = error.typedDetails[.retryAfter] != nil
+        guard !hasRetryAfter || pause <= limits.fetchRetryAfterMilliseconds else { return false }
         let until = now.adding(milliseconds: pause)
         guard until < job.urgency.deadline else { return false }
         jobs.delay(job.id, RetryDelay(until: until, error: error), at: now)
@@ -196,15 +196,13 @@ extension Dispatcher {
     static func counting(_ attempts: Int, in error: ImageError) -> ImageError {
         guard attempts > 1 else { return error }
         var error = error
-        error.details["attempt"] = "\(attempts)"
+        error.typedDetails.attempt = attempts
         return error
     }
 
     /// Returns the delay that the origin asked for (RFC 9110 §10.2.3), else an exponential backoff.
     private func millisecondsToRetry(_ job: ActiveJob, _ error: ImageError) -> Int {
-        if let seconds = error.details["retryAfter"].flatMap({ UInt32($0) }) {
-            return Int(seconds) * 1_000
-        }
+        if let seconds = error.typedDetails.retryAfterWholeSeconds { return Int(seconds) * 1_000 }
         return Jitter.spread(
             limits.fetchRetryMilliseconds << min(job.retries, Self.doublingsMax), part: 4,
             seed: job.id.value &+ UInt64(job.retries) << 32)

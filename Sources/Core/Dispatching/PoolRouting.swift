@@ -180,7 +180,7 @@ extension JobNeeds.Missing {
             code,
             "no pool of \(kind.name) workers is granted \(what) for this job: grant it with "
                 + "'\(key)' under 'pools' in the configuration")
-        if case .step(let name) = self { error.details["step"] = name }
+        if case .step(let name) = self { error.typedDetails.step = name }
         return error
     }
 }
@@ -204,8 +204,8 @@ extension WorkerPools {
         let names = names.joined(separator: ", ")
         throw ImageError(
             .unsupportedFormat,
-            "none of the requested coders (\(names)) can decode the image",
-            details: ["coders": names])
+            "none of the requested coders (\(names)) can decode the image"
+        ) { $0.coders = names }
     }
 
     /// Returns the next pool after `pool`, among the named or all decoder pools, that is granted

@@ -4,8 +4,8 @@ public struct ImageError: Error, Hashable, Sendable {
     public var code: ErrorCode
     /// A sentence for people: what failed, and what to do if that is known.
     public var message: String
-    /// Named details: `httpStatus`, `contentType`, `limit`, `step`, `attempt`, …
-    public var details: [String: String]
+    /// The details with their types: `httpStatus`, `contentType`, `limit`, `step`, `attempt`, …
+    public var typedDetails: ErrorDetails
     /// The error reported by a plug-in; `nil` if none failed or none was reported.
     public var external: ExternalFailure?
 
@@ -13,7 +13,21 @@ public struct ImageError: Error, Hashable, Sendable {
     public init(_ code: ErrorCode, _ message: String, details: [String: String] = [:]) {
         self.code = code
         self.message = message
-        self.details = details
+        typedDetails = ErrorDetails(details)
+    }
+
+    /// Creates an error, and calls `describe` to set its details.
+    public init(
+        _ code: ErrorCode, _ message: String, describedBy describe: (inout ErrorDetails) -> Void
+    ) {
+        self.init(code, message)
+        describe(&typedDetails)
+    }
+
+    /// The details as texts by name, as on the wire and in JSON.
+    public var details: [String: String] {
+        get { typedDetails.texts }
+        set { typedDetails.texts = newValue }
     }
 
     /// Whether the same request may succeed later; origins that respond with 429 or 5xx may
@@ -37,15 +51,15 @@ public struct ImageError: Error, Hashable, Sendable {
     /// The error for an empty body, which may be a transient failure of the origin. "Image data is
     /// nil" is SDWebImage's text.
     public static let emptyBody = ImageError(
-        .badImageData, "the body is empty: Image data is nil", details: ["part": "body"])
+        .badImageData, "the body is empty: Image data is nil"
+    ) { $0.part = .body }
 
-    private var isOfEmptyBody: Bool { code == .badImageData && details["part"] == "body" }
+    private var isOfEmptyBody: Bool { code == .badImageData && typedDetails.part == .body }
 
     private var named: ExternalFailure? { code == .foreignFailure ? external : nil }
 
     private var originMayRecover: Bool {
-        guard code == .invalidDownloadStatusCode,
-            let status = details["httpStatus"].flatMap({ Int($0) })
+        guard code == .invalidDownloadStatusCode, let status = typedDetails.httpStatus
         else { return false }
         return status >= 500 || status == 429
     }
@@ -59,14 +73,11 @@ extension ImageError: CustomStringConvertible {
 }
 
 extension ImageError {
-    private static let part = "part"
-    private static let pixels = "pixels"
-
     /// Whether only the pixels of an image are damaged while its header is readable: loads that
     /// don't need the pixels still succeed (SEMANTICS §7.2).
     package var damagesPixelsOnly: Bool {
-        get { code == .badImageData && details[Self.part] == Self.pixels }
-        set { details[Self.part] = newValue ? Self.pixels : nil }
+        get { code == .badImageData && typedDetails.part == .pixels }
+        set { typedDetails.part = newValue ? .pixels : nil }
     }
 }
 

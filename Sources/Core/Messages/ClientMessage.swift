@@ -238,9 +238,9 @@ public struct PrefetchFailure: Hashable, Sendable {
     /// Truncates both to the limits of a report.
     public init(url: String, error: ImageError) {
         self.url = Self.cut(url, to: Self.urlBytesMax)
-        self.error = ImageError(
-            error.code, Self.cut(error.message, to: Self.messageBytesMax),
-            details: error.details.filter { $0.key == "httpStatus" })
+        self.error = ImageError(error.code, Self.cut(error.message, to: Self.messageBytesMax)) {
+            $0[.httpStatus] = error.typedDetails[.httpStatus]
+        }
     }
 
     /// The maximum number of failures in a report, so that it fits into a frame.

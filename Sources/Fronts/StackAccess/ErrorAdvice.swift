@@ -11,13 +11,13 @@ extension ImageError {
 
     private var adviceOfCode: String? {
         switch code {
-        case .busy, .arenaFull, .shuttingDown, .workerLost: Self.again(details["retryAfter"])
+        case .busy, .arenaFull, .shuttingDown, .workerLost: again
         case .connectionFailed, .nameNotResolved, .timedOut, .connectionBroken, .shortBody:
             "check whether the origin answers (curl -sI URL), and try again"
         case .invalidDownloadStatusCode: adviceOfStatus
         case .invalidURL: "pass a URL such as https://example.com/photo.jpg"
         case .unsupportedScheme: "pass an http or https URL, or pipe an image: imagebus get - <FILE"
-        case .unsupportedFormat where details["format"] != nil:
+        case .unsupportedFormat where typedDetails.format != nil:
             // The error names the format, so there is no file to inspect.
             nil
         case .badImageData, .unsupportedFormat:
@@ -36,7 +36,7 @@ extension ImageError {
         case .sourceForbidden: "allow it under sources: in the file of imagebus serve --config"
         case .limitExceeded: adviceOfLimit
         case .deadlineExceeded: "raise it with --timeout 2m; imagebus status shows the queues"
-        case .stepFailed: details["step"].map { "leave out --\($0), or pass another value" }
+        case .stepFailed: typedDetails.step.map { "leave out --\($0), or pass another value" }
         case .internalError, .protocolViolation:
             "check the log of imagebus serve; imagebus doctor checks the machine"
         case .versionMismatch: "use the same version of serve and this program: imagebus --version"
@@ -47,8 +47,8 @@ extension ImageError {
         }
     }
 
-    private static func again(_ seconds: String?) -> String {
-        guard let seconds = seconds.flatMap(Double.init), seconds.isFinite, seconds < 1e6 else {
+    private var again: String {
+        guard let seconds = typedDetails.retryAfterSeconds, seconds < 1e6 else {
             return "try again in a moment; imagebus status shows the load"
         }
         let whole = max(1, Int(seconds.rounded(.up)))
@@ -56,19 +56,19 @@ extension ImageError {
     }
 
     private var adviceOfStatus: String? {
-        switch details["httpStatus"].flatMap({ Int($0) }) {
+        switch typedDetails.httpStatus {
         case 401, 403: "send credentials with --header 'Authorization: …'; check with curl -sI URL"
         case 404, 410: "check the URL: curl -sI URL"
-        case 429: Self.again(details["retryAfter"])
-        case .some(let status) where status >= 500: Self.again(details["retryAfter"])
+        case 429: again
+        case .some(let status) where status >= 500: again
         default: "inspect the response: curl -sI URL"
         }
     }
 
     private var adviceOfLimit: String? {
         // The message already suggests what to do.
-        guard details["limit"] != "decoderMemory" else { return nil }
-        let setting = details["setting"] ?? details["limit"] ?? ""
+        guard typedDetails.limit != "decoderMemory" else { return nil }
+        let setting = typedDetails.setting ?? typedDetails.limit ?? ""
         return LimitSetting(rawValue: setting).map { "serve --\($0.rawValue) sets this limit" }
             ?? "request less: a smaller image, --thumbnail WxH, or fewer at a time"
     }

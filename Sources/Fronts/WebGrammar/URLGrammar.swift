@@ -106,7 +106,7 @@ extension WebRequest {
         do throws(ImageError) {
             try checkImage()
         } catch {
-            throw GrammarError(.malformed, error.message, option: error.details["step"])
+            throw GrammarError(.malformed, error.message, option: error.typedDetails.step)
         }
         return self
     }

@@ -227,8 +227,8 @@ struct FramePlan {
             throw .error(
                 ImageError(
                     .limitExceeded,
-                    "the image exceeds the limit for \(name): \(value), at most \(most)",
-                    details: ["limit": name]))
+                    "the image exceeds the limit for \(name): \(value), at most \(most)"
+                ) { $0.limit = name })
         }
         return count
     }
@@ -307,8 +307,8 @@ struct EncoderStage<Author: Encoder> {
             throw AuthorError(error).imageError(log) { sentence in
                 ImageError(
                     .unsupportedFormat,
-                    "the image cannot be encoded as \(encoder.format.name): \(sentence)",
-                    details: ["format": encoder.format.name])
+                    "the image cannot be encoded as \(encoder.format.name): \(sentence)"
+                ) { $0.format = encoder.format.name }
             }
         }
         guard !file.isEmpty else {
@@ -318,8 +318,8 @@ struct EncoderStage<Author: Encoder> {
             throw ImageError(
                 .limitExceeded,
                 "the image has \(file.count) bytes as \(encoder.format.name); at most "
-                    + "\(work.limits.pixelBytesMax) are accepted",
-                details: ["limit": "bytes"])
+                    + "\(work.limits.pixelBytesMax) are accepted"
+            ) { $0.limit = "bytes" }
         }
         let block = try output.reserve(file.count)
         block.bytes.copyBytes(from: file)

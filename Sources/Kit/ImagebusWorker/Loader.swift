@@ -165,8 +165,8 @@ struct LoaderStage<Author: Loader>: Sendable {
         guard UInt64(count) <= work.bodyBytesMax else {
             throw ImageError(
                 .limitExceeded,
-                "the loader returned \(count) bytes; at most \(work.bodyBytesMax) are accepted",
-                details: ["limit": "bytes"])
+                "the loader returned \(count) bytes; at most \(work.bodyBytesMax) are accepted"
+            ) { $0.limit = "bytes" }
         }
         guard count > 0 else { throw ImageError(.badImageData, "the loader returned no bytes") }
         let age = ResponseAge(bornMilliseconds: WallClock.nanoseconds() / 1_000_000)

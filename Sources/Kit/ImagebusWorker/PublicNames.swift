@@ -4,6 +4,7 @@
 @_exported public import struct ImageModel.AnimationProperties
 @_exported public import struct ImageModel.CustomStep
 @_exported public import enum ImageModel.ErrorCode
+@_exported public import struct ImageModel.ErrorDetails
 @_exported public import struct ImageModel.ErrorRule
 @_exported public import struct ImageModel.ExternalFailure
 @_exported public import struct ImageModel.HTTPHeader

@@ -55,9 +55,9 @@ struct TransformerStage<Author: Transformer> {
                 pixels.samples.span, of: pixels.form, by: step, output, cancellation)
         } catch {
             throw AuthorError(error).imageError(log) { sentence in
-                ImageError(
-                    .stepFailed, "the step \(step.name) failed: \(sentence)",
-                    details: ["step": step.name])
+                ImageError(.stepFailed, "the step \(step.name) failed: \(sentence)") {
+                    $0.step = step.name
+                }
             }
         }
     }

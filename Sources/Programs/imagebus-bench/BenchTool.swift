@@ -45,8 +45,8 @@ enum BenchTool {
             throw ImageError(
                 .addressForbidden,
                 "the running stack may not reach the images that this command serves: "
-                    + "--private starts one that may",
-                details: error.details)
+                    + "--private starts one that may"
+            ) { $0 = error.typedDetails }
         }
     }
 

@@ -57,8 +57,8 @@ struct UploadSessions {
         }
         guard load.uploadBytes <= bytesMax else {
             throw ImageError(
-                .limitExceeded, "uploads accept at most \(bytesMax) bytes",
-                details: ["limit": "\(bytesMax)"])
+                .limitExceeded, "uploads accept at most \(bytesMax) bytes"
+            ) { $0.limit = "\(bytesMax)" }
         }
         guard lines[client]?.uploads.count ?? 0 < Self.perClientMax,
             bytes.admits(load.uploadBytes, for: client)

@@ -19,8 +19,8 @@ extension ImageError {
         return ImageError(
             .unsupportedFormat,
             "the data is compressed with gzip, like an .svgz file, which is not supported: send "
-                + "it with 'Content-Encoding: gzip', or uncompressed",
-            details: ["format": "gzip"])
+                + "it with 'Content-Encoding: gzip', or uncompressed"
+        ) { $0.format = "gzip" }
     }
 
     /// The error for an image that was declared to be a drawing.
@@ -34,12 +34,12 @@ extension ImageError {
         ImageError(
             .unsupportedFormat,
             "this \(format.name) file has HEVC frames, which are not decoded, and no primary "
-                + "image: send it with a primary image, or as an AVIF sequence",
-            details: ["format": format.name])
+                + "image: send it with a primary image, or as an AVIF sequence"
+        ) { $0.format = format.name }
     }
 
     static func over(_ limit: String, _ message: String) -> ImageError {
-        ImageError(.limitExceeded, message, details: ["limit": limit])
+        ImageError(.limitExceeded, message) { $0.limit = limit }
     }
 
     /// The same error for an image with a valid header: only its pixels are damaged.
@@ -57,40 +57,37 @@ extension ImageError {
     init(decoding error: VipsError) {
         switch error.kind {
         case .corrupt:
-            self.init(
-                .badImageData, "the image is damaged or incomplete", details: Self.details(error))
+            self.init(.badImageData, "the image is damaged or incomplete", reason: error)
         case .unsupported:
             self.init(
                 .unsupportedFormat, "this version does not decode images of this kind",
-                details: Self.details(error))
+                reason: error)
         case .tooLarge:
             self.init(
                 .limitExceeded,
-                "the image exceeds the limits of its decoder: request fewer pixels",
-                details: ["limit": "decoder", "reason": Self.reason(error)])
+                "the image exceeds the limits of its decoder: request fewer pixels", reason: error)
+            typedDetails.limit = "decoder"
         case .killed, .refused:
             self = .cancelled
         case .internal:
-            self.init(
-                .internalError, "the image could not be decoded", details: Self.details(error))
+            self.init(.internalError, "the image could not be decoded", reason: error)
         }
     }
 
     /// Converts an error of libjpeg during decoding.
     init(decoding error: JPEGError) {
-        let details = Self.details(error)
         switch error.kind {
         case .corrupt:
-            self.init(.badImageData, "the image is damaged or incomplete", details: details)
+            self.init(.badImageData, "the image is damaged or incomplete", reason: error)
         case .unsupported:
             self.init(
                 .unsupportedFormat, "this version does not decode images of this kind",
-                details: details)
+                reason: error)
         case .cancelled, .refused: self = .cancelled
         case .outOfMemory:
             self = .over("pixelBytesMax", "decoding the image requires too much memory")
         case .internal:
-            self.init(.internalError, "the image could not be decoded", details: details)
+            self.init(.internalError, "the image could not be decoded", reason: error)
         }
     }
 
@@ -101,8 +98,7 @@ extension ImageError {
         case .outOfMemory:
             self = .over("pixelBytesMax", "decoding the image requires too much memory")
         case .unsupported, .internal:
-            self.init(
-                .internalError, "the image could not be decoded", details: Self.details(error))
+            self.init(.internalError, "the image could not be decoded", reason: error)
         }
     }
 
@@ -117,7 +113,7 @@ extension ImageError {
         }
     }
 
-    private static func details(_ error: some Error) -> [String: String] {
-        ["reason": reason(error)]
+    private init(_ code: ErrorCode, _ message: String, reason error: some Error) {
+        self.init(code, message) { $0.reason = Self.reason(error) }
     }
 }

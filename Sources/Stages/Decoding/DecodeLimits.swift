@@ -81,8 +81,8 @@ extension ImageLimits {
             "decoding this \(format.name) (\(source.storedSize)\(how)) needs \(bytes >> 20) MiB of "
                 + "memory, but a decoder may use only \(most >> 20) MiB: use a smaller source, or "
                 + "one that is decoded row by row, such as a baseline JPEG")
-        error.details["value"] = "\(bytes)"
-        error.details["permitted"] = "\(most)"
+        error.typedDetails.value = bytes
+        error.typedDetails.permitted = most
         throw error
     }
 
@@ -170,9 +170,9 @@ extension ImageLimits {
             name,
             "the image has \(value) \(unit), but "
                 + (isLast ? last : "\(setting.rawValue) permits \(limit)"))
-        error.details["value"] = "\(value)"
-        error.details["permitted"] = "\(limit)"
-        if !isLast { error.details["setting"] = setting.rawValue }
+        error.typedDetails.value = value
+        error.typedDetails.permitted = limit
+        if !isLast { error.typedDetails.setting = setting.rawValue }
         throw error
     }
 

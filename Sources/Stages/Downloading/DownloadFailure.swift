@@ -87,19 +87,20 @@ extension DownloadFailure {
             ImageError(
                 .limitExceeded,
                 "the body exceeds the \(limit) bytes that "
-                    + "\(LimitSetting.body.rawValue) permits",
-                details: [
-                    "limit": String(limit), "permitted": String(limit),
-                    "setting": LimitSetting.body.rawValue,
-                ])
+                    + "\(LimitSetting.body.rawValue) permits"
+            ) {
+                $0.limit = String(limit)
+                $0.permitted = Int(limit)
+                $0.setting = LimitSetting.body.rawValue
+            }
         case .status(let head, let retryAfter): Self.imageError(head, retryAfter)
         case .refusedByProxy(let proxy, let status): Self.imageError(ofProxy: proxy, status)
         case .contentType(let type):
             ImageError(
                 .invalidDownloadContentType,
                 "the origin sent the content type '\(type.prefix(64))', which is not accepted by "
-                    + "serve --\(DownloadSetting.acceptType.rawValue)",
-                details: ["contentType": String(type.prefix(64))])
+                    + "serve --\(DownloadSetting.acceptType.rawValue)"
+            ) { $0.contentType = String(type.prefix(64)) }
         case .notModified(let caching): .notModified(caching)
         case .contentCodings(let names):
             ImageError(
@@ -148,24 +149,26 @@ extension DownloadFailure {
     /// `Retry-After` applies to 429 and 503 (RFC 6585 §4, RFC 9110 §15.6.4); other responses with
     /// it are redirects.
     private static func imageError(_ head: ResponseHead, _ retryAfter: Int64?) -> ImageError {
-        var details = ["httpStatus": String(head.status)]
-        if let retryAfter, head.status == 429 || head.status == 503 {
-            details["retryAfter"] = String(UInt32(clamping: retryAfter))
-        }
         let meaning = [206: ": partial content", 304: ": not modified"][head.status]
         let unasked = meaning.map { "\($0), which was not requested" } ?? ""
         return ImageError(
-            .invalidDownloadStatusCode, "the origin responded with \(head.status)\(unasked)",
-            details: details)
+            .invalidDownloadStatusCode, "the origin responded with \(head.status)\(unasked)"
+        ) {
+            $0.httpStatus = head.status
+            if let retryAfter, head.status == 429 || head.status == 503 {
+                $0.retryAfterWholeSeconds = UInt32(clamping: retryAfter)
+            }
+        }
     }
 
     private static func imageError(_ error: CurlError) -> ImageError {
-        var details = ["curl": String(error.number)]
-        if error.osError != 0 { details["errno"] = String(error.osError) }
         let advice = advice(error)
         let bytes = error.text.utf8.prefix(textBytesMax - advice.utf8.count)
         let text = String(decoding: bytes, as: UTF8.self)
-        return ImageError(code(error.code), text + advice, details: details)
+        return ImageError(code(error.code), text + advice) {
+            $0.curlCode = error.number
+            if error.osError != 0 { $0.errno = error.osError }
+        }
     }
 
     private static func code(_ code: CurlError.Code) -> ErrorCode {
@@ -211,8 +214,11 @@ extension DownloadFailure {
         return ImageError(
             mayPass ? .connectionFailed : .invalidDownloadOperation,
             "the proxy \(place) responded with \(status) itself, without contacting the origin: "
-                + advice(status, mayPass: mayPass),
-            details: ["proxy": place, "proxyStatus": String(status)])
+                + advice(status, mayPass: mayPass)
+        ) {
+            $0.proxy = place
+            $0.proxyStatus = status
+        }
     }
 
     private static func advice(_ status: Int, mayPass: Bool) -> String {

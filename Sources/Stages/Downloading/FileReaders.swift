@@ -334,6 +334,6 @@ enum FileFailure {
     }
 
     private static func status(_ status: Int, _ text: String) -> ImageError {
-        ImageError(.invalidDownloadStatusCode, text, details: ["httpStatus": String(status)])
+        ImageError(.invalidDownloadStatusCode, text) { $0.httpStatus = status }
     }
 }

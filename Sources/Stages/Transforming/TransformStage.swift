@@ -287,11 +287,14 @@ extension ImageError {
     }
 
     static func step(_ step: String, _ message: String) -> ImageError {
-        ImageError(.stepFailed, "\(step): \(message)", details: ["step": step])
+        ImageError(.stepFailed, "\(step): \(message)") { $0.step = step }
     }
 
     static func over(_ limit: String, _ step: String, _ message: String) -> ImageError {
-        ImageError(.limitExceeded, message, details: ["limit": limit, "step": step])
+        ImageError(.limitExceeded, message) {
+            $0.limit = limit
+            $0.step = step
+        }
     }
 
     /// Converts a library error: since the pixels are the stage's own, it is a defect unless the
@@ -305,9 +308,10 @@ extension ImageError {
         case let error as WebPError where error.kind == .cancelled: self = .cancelled
         case let error as AVIFError where error.kind == .cancelled: self = .cancelled
         default:
-            self.init(
-                .internalError, "the image could not be transformed",
-                details: ["step": step, "reason": Self.reason(error)])
+            self.init(.internalError, "the image could not be transformed") {
+                $0.step = step
+                $0.reason = Self.reason(error)
+            }
         }
     }
 }

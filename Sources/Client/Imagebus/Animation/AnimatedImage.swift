@@ -205,8 +205,8 @@ extension AnimatedImage {
         ImageError(
             .limitExceeded,
             "the frames exceed a total of \(bytesMax) bytes: play them, which holds only some of "
-                + "them, request them encoded or smaller, or raise the preload budget",
-            details: ["limit": "\(bytesMax)"])
+                + "them, request them encoded or smaller, or raise the preload budget"
+        ) { $0.limit = "\(bytesMax)" }
     }
 }
 

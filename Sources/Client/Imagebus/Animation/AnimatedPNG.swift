@@ -76,8 +76,8 @@ extension ImagebusClient {
         guard parts.count <= AnimationProperties.framesMax else {
             throw ImageError(
                 .limitExceeded,
-                "an animation must have at most \(AnimationProperties.framesMax) frames",
-                details: ["limit": "\(AnimationProperties.framesMax)"])
+                "an animation must have at most \(AnimationProperties.framesMax) frames"
+            ) { $0.limit = "\(AnimationProperties.framesMax)" }
         }
         guard animationLoops.contains(loops) else {
             throw ImageError(
@@ -193,8 +193,11 @@ extension ImageError {
     func ofPart(_ index: Int, of count: Int) -> ImageError {
         guard code != .cancelled else { return self }
         return ImageError(
-            code, "frame \(index) of \(count), numbered from 0: \(message)",
-            details: details.merging(["frame": "\(index)"]) { detail, _ in detail })
+            code, "frame \(index) of \(count), numbered from 0: \(message)"
+        ) {
+            $0 = typedDetails
+            if $0[.frame] == nil { $0.frame = index }
+        }
     }
 }
 
@@ -340,8 +343,8 @@ struct AnimatedPNG {
         ImageError(
             .limitExceeded,
             "the frames exceed a total of \(bytesMax) bytes in lossless form, the limit of one "
-                + "upload: use fewer frames, or make them smaller with a resize",
-            details: ["limit": "\(bytesMax)"])
+                + "upload: use fewer frames, or make them smaller with a resize"
+        ) { $0.limit = "\(bytesMax)" }
     }
 
     private static func otherSize(_ size: PixelSize, _ first: PixelSize) -> ImageError {

@@ -54,8 +54,8 @@ enum PNGPixels {
             self.channels = channels
             guard size.isPositive, let area = size.area, area <= PNGPixels.bytesMax / 4 else {
                 throw ImageError(
-                    .limitExceeded, "a frame of \(size) has too many pixels to be stored",
-                    details: ["limit": "\(PNGPixels.bytesMax)"])
+                    .limitExceeded, "a frame of \(size) has too many pixels to be stored"
+                ) { $0.limit = "\(PNGPixels.bytesMax)" }
             }
         }
     }

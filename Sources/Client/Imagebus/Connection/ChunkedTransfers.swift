@@ -431,8 +431,8 @@ struct ChunkAssembly {
             guard chunk.total <= UInt64(bytesMax) else {
                 throw ImageError(
                     .limitExceeded,
-                    "an image of \(chunk.total) bytes exceeds the limit of this client",
-                    details: ["limit": "\(bytesMax)"])
+                    "an image of \(chunk.total) bytes exceeds the limit of this client"
+                ) { $0.limit = "\(bytesMax)" }
             }
             bytes.removeAll(keepingCapacity: true)
             total = chunk.total

@@ -300,11 +300,13 @@ extension Upload {
         throw ImageError(
             .limitExceeded,
             "the image has \(reference.length) bytes, but the configuration limits "
-                + "\(LimitSetting.body.rawValue) to \(limit)",
-            details: [
-                "limit": "\(limit)", "value": "\(reference.length)", "permitted": "\(limit)",
-                "setting": LimitSetting.body.rawValue,
-            ])
+                + "\(LimitSetting.body.rawValue) to \(limit)"
+        ) {
+            $0.limit = "\(limit)"
+            $0.value = Int(clamping: reference.length)
+            $0.permitted = limit
+            $0.setting = LimitSetting.body.rawValue
+        }
     }
 }
 

@@ -68,7 +68,7 @@ extension Scheduler {
     }
 
     private static func overdue(without missing: MissingWorkers) -> ImageError {
-        ImageError(.deadlineExceeded, "\(missing)", details: ["pool": missing.pool.text])
+        ImageError(.deadlineExceeded, "\(missing)") { $0.pool = missing.pool.text }
     }
 
     static let cancelled = ImageError(.cancelled, "the request was cancelled")

@@ -161,8 +161,8 @@ extension ImageRequest {
         guard options.contains(.matchAnimatedImageClass), !image.isOfAnimation else { return nil }
         return ImageError(
             .badImageData,
-            "the image is not animated: remove the option match-animated-image-class",
-            details: ["format": image.format.name])
+            "the image is not animated: remove the option match-animated-image-class"
+        ) { $0.format = image.format.name }
     }
 }
 

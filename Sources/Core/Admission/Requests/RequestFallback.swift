@@ -123,7 +123,7 @@ struct FallbackContext: Sendable {
 
     private func failed(with reason: String) -> ImageError {
         var error = error
-        error.details["fallback"] = reason
+        error.typedDetails.fallback = reason
         return error
     }
 }

@@ -208,8 +208,7 @@ extension ImageError {
         case .connectionFailed, .connectionBroken, .nameNotResolved, .timedOut, .shortBody,
             .protocolBroken, .deadlineExceeded:
             true
-        case .invalidDownloadStatusCode:
-            details["httpStatus"].flatMap { Int($0) }.map { $0 >= 500 } ?? false
+        case .invalidDownloadStatusCode: typedDetails.httpStatus.map { $0 >= 500 } ?? false
         default: false
         }
     }

@@ -261,8 +261,8 @@ extension RequestNames {
             guard let reason = header.refusal else { continue }
             let name = header.name.prefix(Self.nameToldMax)
             throw ImageError(
-                .invalidRequest, "the header \(name) is not accepted: \(reason)",
-                details: ["header": String(name)])
+                .invalidRequest, "the header \(name) is not accepted: \(reason)"
+            ) { $0.header = String(name) }
         }
     }
 

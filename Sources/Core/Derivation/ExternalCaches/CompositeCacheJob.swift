@@ -250,14 +250,16 @@ extension CompositeCacheJob {
             return error
         }
         let left = removal.left.map { "about \($0) entries" } ?? "an unknown number of entries"
-        var details = error.details
-        details["removed"] = "\(removal.removed.entries)"
-        details["left"] = removal.left.map { "\($0)" }
         return ImageError(
             error.code,
             error.message
                 + "; \(removal.removed.entries) of its entries were removed, \(left) were "
-                + "not examined: repeat the command to continue", details: details)
+                + "not examined: repeat the command to continue"
+        ) {
+            $0 = error.typedDetails
+            $0.removed = removal.removed.entries
+            $0.left = removal.left
+        }
     }
 }
 

@@ -241,8 +241,8 @@ extension ImageError {
         return ImageError(
             .unsupportedFormat,
             "this version does not decode \(title): \(remedy) a supported format: "
-                + names,
-            details: ["format": format.name])
+                + names
+        ) { $0.format = format.name }
     }
 
     /// The error for an image that is decoded by a worker pool that is off by default.
@@ -250,8 +250,8 @@ extension ImageError {
         ImageError(
             .unsupportedFormat,
             "\(format.traits.title ?? format.name) are decoded by the pool 'vector', which is "
-                + "disabled by default: enable it with 'serve --vector 1'",
-            details: ["format": format.name])
+                + "disabled by default: enable it with 'serve --vector 1'"
+        ) { $0.format = format.name }
     }
 
     /// The error for a requested format that is known but not encoded by the built-in workers.
@@ -272,6 +272,6 @@ extension ImageError {
     }
 
     private static func encodedNowhere(_ format: ImageFormat, _ sentence: String) -> ImageError {
-        ImageError(.unsupportedFormat, sentence, details: ["format": format.name])
+        ImageError(.unsupportedFormat, sentence) { $0.format = format.name }
     }
 }

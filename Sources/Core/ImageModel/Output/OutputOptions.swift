@@ -305,7 +305,7 @@ extension OutputOptions {
 
 extension ImageError {
     fileprivate static func setting(_ setting: OutputSetting, _ message: String) -> ImageError {
-        ImageError(.invalidRequest, message, details: ["setting": setting.name])
+        ImageError(.invalidRequest, message) { $0.setting = setting.name }
     }
 }
 

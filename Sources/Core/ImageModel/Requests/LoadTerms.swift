@@ -106,9 +106,7 @@ public struct LoadTerms: Hashable, Sendable {
     /// status takes precedence over the error code.
     public func blocks(_ error: ImageError) -> Bool? {
         if blocks.isEmpty { return nil }
-        if let status = error.details["httpStatus"].flatMap({ Int($0) }),
-            let says = blocks[.httpStatus(status)]
-        {
+        if let status = error.typedDetails.httpStatus, let says = blocks[.httpStatus(status)] {
             return says
         }
         return blocks[.error(error.code)]

@@ -167,9 +167,9 @@ extension BaseKey {
 extension ImageError {
     /// The error for an SDWebImage option that this version doesn't support.
     public static func notSupported(_ option: String) -> ImageError {
-        ImageError(
-            .notSupported, "\(option) is not supported by this version",
-            details: ["option": option])
+        ImageError(.notSupported, "\(option) is not supported by this version") {
+            $0.option = option
+        }
     }
 }
 
@@ -263,8 +263,7 @@ public struct EncodeOptions: Hashable, Sendable {
 
     private static func invalid(_ sentence: String) -> ImageError {
         let option = ContextKey.imageEncodeOptions.rawValue
-        return ImageError(
-            .invalidRequest, "\(option): \(sentence)", details: ["option": option])
+        return ImageError(.invalidRequest, "\(option): \(sentence)") { $0.option = option }
     }
 }
 

@@ -190,8 +190,8 @@ package struct PadStep: ValuedStep {
     static func noPlace(of step: String) -> ImageError {
         ImageError(
             .invalidRequest,
-            "\(step): the gravity must be a position; only crop-to supports attention and entropy",
-            details: ["step": step])
+            "\(step): the gravity must be a position; only crop-to supports attention and entropy"
+        ) { $0.step = step }
     }
 
     package static let values: [StepValue<Self>] = [

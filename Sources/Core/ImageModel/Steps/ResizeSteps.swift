@@ -282,8 +282,8 @@ package struct ResizeToStep: ValuedStep {
     package func checkMore(pixelsMax: Int) throws(ImageError) {
         guard mode != .letterbox else {
             throw ImageError(
-                .invalidRequest, "resize-to: letterbox is not supported; use fit followed by pad",
-                details: ["step": name])
+                .invalidRequest, "resize-to: letterbox is not supported; use fit followed by pad"
+            ) { $0.step = name }
         }
         guard let size = box.pixels, size.isPositive, enlarges ?? mode.enlarges,
             mode == .stretch || mode == .fill

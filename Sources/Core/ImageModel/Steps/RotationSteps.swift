@@ -176,8 +176,8 @@ package struct RotateStep: StepForm {
         guard abs(rotation.radians) <= Rotation.radiansMax else {
             throw ImageError(
                 .invalidRequest,
-                "rotate: the angle must be at most \(Int(Rotation.radiansMax)) radians",
-                details: ["step": name])
+                "rotate: the angle must be at most \(Int(Rotation.radiansMax)) radians"
+            ) { $0.step = name }
         }
     }
 

@@ -148,8 +148,8 @@ extension ValuedStep {
     package func check(pixelsMax: Int) throws(ImageError) {
         for value in Self.values where !value.isPermitted(self) {
             throw ImageError(
-                .invalidRequest, "\(name): \(value.name) must be \(value.expected)",
-                details: ["step": name])
+                .invalidRequest, "\(name): \(value.name) must be \(value.expected)"
+            ) { $0.step = name }
         }
         try checkMore(pixelsMax: pixelsMax)
     }

@@ -300,9 +300,10 @@ extension PixelSize {
 
 extension ImageError {
     static func tooLarge(_ step: String, limit: Int, _ unit: String) -> ImageError {
-        ImageError(
-            .limitExceeded, "\(step): at most \(limit) \(unit) are allowed",
-            details: ["limit": "\(limit)", "step": step])
+        ImageError(.limitExceeded, "\(step): at most \(limit) \(unit) are allowed") {
+            $0.limit = "\(limit)"
+            $0.step = step
+        }
     }
 }
 
@@ -365,8 +366,8 @@ extension CustomStep: NamedStep {
     package var notGranted: ImageError {
         ImageError(
             .stepFailed,
-            "no worker is granted the step \(name): leave it out, or ask the operator to grant it",
-            details: ["step": name])
+            "no worker is granted the step \(name): leave it out, or ask the operator to grant it"
+        ) { $0.step = name }
     }
 
     static let syntax = StepSyntax(

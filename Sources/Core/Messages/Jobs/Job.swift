@@ -363,9 +363,9 @@ extension ImageError {
         let range = retryAfterSeconds
         let seconds = min(max(seconds, range.lowerBound), range.upperBound)
         let tenths = Int((seconds * 10).rounded(.up))
-        return ImageError(
-            .busy, "\(what): try again later",
-            details: ["retryAfter": "\(tenths / 10).\(tenths % 10)"])
+        return ImageError(.busy, "\(what): try again later") {
+            $0.retryAfterSeconds = Double(tenths) / 10
+        }
     }
 }
 
@@ -374,27 +374,26 @@ extension ImageError {
 extension ImageError {
     /// The error for a 304 response, with its caching information.
     public static func notModified(_ caching: OriginCaching) -> ImageError {
-        var details: [String: String] = [:]
-        details["cacheControl"] = caching.cacheControl.field
-        details["born"] = String(caching.age.bornMilliseconds)
-        details["expiresIn"] = caching.age.expiresInSeconds.map { String($0) }
-        return ImageError(
-            .cacheNotModified, "the origin reports that the resource has not changed",
-            details: details)
+        ImageError(.cacheNotModified, "the origin reports that the resource has not changed") {
+            $0.cacheControl = caching.cacheControl.field
+            $0.bornMilliseconds = caching.age.bornMilliseconds
+            $0.expiresInSeconds = caching.age.expiresInSeconds
+        }
     }
 
     /// The `Cache-Control` directives of the response.
-    public var confirmedControl: CacheControl { CacheControl(details["cacheControl"]) }
+    public var confirmedControl: CacheControl { CacheControl(typedDetails.cacheControl) }
 
     /// The caching information of the response; `nil` if the worker reported no age or an invalid
     /// one.
     public var confirmedCaching: OriginCaching? {
-        guard let born = number("born"), HTTPExpiry.bornRange.contains(born) else { return nil }
+        guard let born = typedDetails.bornMilliseconds, HTTPExpiry.bornRange.contains(born)
+        else { return nil }
         let age = ResponseAge(
             bornMilliseconds: born,
-            expiresInSeconds: number("expiresIn").map { min(max(0, $0), DeltaSeconds.most) })
+            expiresInSeconds: typedDetails.expiresInSeconds.map {
+                min(max(0, $0), DeltaSeconds.most)
+            })
         return OriginCaching(confirmedControl, age)
     }
-
-    private func number(_ detail: String) -> Int64? { details[detail].flatMap { Int64($0) } }
 }

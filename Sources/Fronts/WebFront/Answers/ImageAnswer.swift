@@ -335,8 +335,9 @@ package struct FailureStatus: Hashable, Sendable {
     /// - Parameter waits: How long a source that failed before is not tried again, in seconds.
     package init(_ error: ImageError, waits: Int = 0) {
         status = Self.status(error)
-        let said = error.details["retryAfter"].flatMap { Double($0) }
-            .flatMap { $0.isFinite && $0 >= 0 ? Int(min($0, 86_400).rounded(.up)) : nil }
+        let said = error.typedDetails.retryAfterSeconds.map {
+            Int(min($0, 86_400).rounded(.up))
+        }
         let range = Self.secondsRange
         let seconds = said.map { min(max($0, range.lowerBound), range.upperBound) }
         switch error.code {
@@ -344,8 +345,7 @@ package struct FailureStatus: Hashable, Sendable {
             retryAfter = seconds ?? Self.usualSeconds
         case .invalidDownloadStatusCode: retryAfter = seconds
         case .blacklisted:
-            let age = error.details["age"].flatMap { Int($0) }
-            retryAfter = age.map { max(range.lowerBound, waits - $0) }
+            retryAfter = error.typedDetails.ageSeconds.map { max(range.lowerBound, waits - $0) }
         default: retryAfter = nil
         }
     }
@@ -364,7 +364,7 @@ package struct FailureStatus: Hashable, Sendable {
         case .deadlineExceeded, .timedOut: 504
         // The status of the first failure.
         case .blacklisted: error.firstFailure.map { status($0) } ?? 404
-        case .invalidDownloadStatusCode: ofOrigin(error.details["httpStatus"])
+        case .invalidDownloadStatusCode: ofOrigin(error.typedDetails.httpStatus)
         case .internalError, .protocolViolation, .versionMismatch, .tokenInUse, .stale,
             .workerLost, .cacheNotModified:
             500
@@ -378,8 +378,8 @@ package struct FailureStatus: Hashable, Sendable {
     /// Maps the origin's status. Statements about the image are passed on, and so is
     /// unavailability. A request for authentication is addressed to us and not to the client, so
     /// the client receives 403. Everything else is a failure of the origin.
-    private static func ofOrigin(_ text: String?) -> UInt16 {
-        switch text.flatMap({ UInt16($0) }) {
+    private static func ofOrigin(_ status: Int?) -> UInt16 {
+        switch status.flatMap({ UInt16(exactly: $0) }) {
         case 401: 403
         case .some(let status) where [403, 404, 410, 429, 451, 503].contains(status): status
         default: 502
@@ -390,11 +390,13 @@ package struct FailureStatus: Hashable, Sendable {
 extension ImageError {
     /// The original error of a source in the failure cache; `nil` for other errors.
     package var firstFailure: ImageError? {
-        guard code == .blacklisted, let reason = details["reason"],
+        guard code == .blacklisted, let reason = typedDetails.reason,
             let first = ErrorCode.allCases.first(where: { $0.rule.name == reason }),
             first != .blacklisted
         else { return nil }
-        return ImageError(first, "a previous attempt failed (failure cache)", details: details)
+        return ImageError(first, "a previous attempt failed (failure cache)") {
+            $0 = typedDetails
+        }
     }
 }
 

@@ -72,7 +72,8 @@ enum GetCommand {
             throw ImageError(
                 error.code,
                 error.message + "; pass a URL such as https://example.com/photo.jpg, or pipe an "
-                    + "image: imagebus get - <FILE", details: error.details)
+                    + "image: imagebus get - <FILE"
+            ) { $0 = error.typedDetails }
         }
     }
 
@@ -241,8 +242,8 @@ enum StandardInput {
             throw ImageError(.cancelled, "cancelled")
         } catch .fileTooLarge {
             throw ImageError(
-                .limitExceeded, "standard input is larger than \(bytesMax) bytes",
-                details: ["limit": "\(bytesMax)"])
+                .limitExceeded, "standard input is larger than \(bytesMax) bytes"
+            ) { $0.limit = "\(bytesMax)" }
         } catch {
             throw ImageError(.invalidRequest, "standard input cannot be read (\(error))")
         }

@@ -334,7 +334,7 @@ struct PrefetchLineError {
     /// A line without secrets: user info and query are omitted.
     var line: String {
         let url = (try? SourceURL(url))?.forLogs ?? quoted
-        let status = error.details["httpStatus"].map { " (httpStatus=\($0))" } ?? ""
+        let status = error.typedDetails.httpStatus.map { " (httpStatus=\($0))" } ?? ""
         return (place.map { "\($0): " } ?? "") + "\(url): \(error)\(status)"
     }
 

@@ -336,8 +336,8 @@ enum InputFile {
             bytes = try FileDescriptor.open(path, [.readOnly]).readToEnd(bytesMax: bytesMax)
         } catch .fileTooLarge {
             throw ImageError(
-                .limitExceeded, "\(path) is larger than \(bytesMax) bytes",
-                details: ["limit": "\(bytesMax)"])
+                .limitExceeded, "\(path) is larger than \(bytesMax) bytes"
+            ) { $0.limit = "\(bytesMax)" }
         } catch {
             throw ImageError(
                 .invalidRequest, "\(path) cannot be read (\(error)): \(advice(error))")

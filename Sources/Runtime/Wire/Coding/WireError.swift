@@ -153,10 +153,11 @@ extension ImageError: WireMessage {
             return failure
         }
         try map.maybe(&external, &wire.pointee.foreign, "Error.foreign")
-        (self.message, self.details, self.external) = (message, details, external)
+        (self.message, typedDetails.texts, self.external) = (message, details, external)
     }
 
     private var travelingDetails: [String: String] {
+        let details = typedDetails.texts
         guard !details.isEmpty else { return [:] }
         let named = details.map { (Self.cut($0, to: ErrorDetailLimits.nameMax), $1) }
         let unique = Dictionary(named) { first, _ in first }.sorted { $0.key < $1.key }
