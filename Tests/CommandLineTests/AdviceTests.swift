@@ -10,7 +10,8 @@ import Testing
     /// Errors without a remedy, or whose messages already explain the wrong input.
     private static let without: Set<ErrorCode> = [
         .cancelled, .cacheNotModified, .invalidDownloadOperation, .tokenInUse, .invalidRequest,
-        .notSupported, .stale, .stepFailed, .foreignFailure,
+        .notSupported, .stale, .stepFailed, .foreignFailure, .addressForbidden, .poisoned,
+        .invalidDownloadContentType, .sourceForbidden, .unsupportedScheme,
     ]
 
     @Test(arguments: ErrorCode.allCases) func everyErrorSaysWhatToDo(_ code: ErrorCode) {
@@ -54,10 +55,24 @@ import Testing
     }
 
     @Test func whatTheMessageSaysIsNotSaidAgain() {
-        #expect(ImageError(.unavailable, "start one with imagebus serve").advice == nil)
-        #expect(ImageError(.deadlineExceeded, "raise it with --timeout").advice == nil)
+        #expect(ImageError(.unavailable, advising: "start one with imagebus serve").advice == nil)
+        #expect(ImageError.noAnswer.advice == nil)
+        let missing = ImageError(.deadlineExceeded, "start a worker") { $0.pool = "decode" }
+        #expect(missing.advice == nil)
+        let unverified = ImageError(.tlsFailed, "use --ca-file") { $0.curlCode = 60 }
+        #expect(unverified.advice == nil)
+        let other = ImageError(.tlsFailed, "no cipher") { $0.curlCode = 59 }
+        #expect(other.advice != nil)
         #expect(
             ImageError(.limitExceeded, "too large", details: ["setting": "body-limit"]).advice
                 == "serve --body-limit sets this limit")
+    }
+
+    /// Messages can contain texts of an origin or plug-in.
+    @Test(arguments: ["imagebus serve", "no host a--b.example", "--", ""])
+    func theTextOfAMessageDecidesNothing(message: String) {
+        for code in ErrorCode.allCases {
+            #expect(ImageError(code, message).advice == ImageError(code, "something").advice)
+        }
     }
 }

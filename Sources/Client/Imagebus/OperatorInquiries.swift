@@ -170,7 +170,9 @@ final class Inquiry: Sendable {
 extension ImageError {
     static var clientClosed: ImageError { ImageError(.cancelled, "the client was closed") }
     static var nobodyAnswers: ImageError {
-        ImageError(.unavailable, "no coordinator responds at the endpoint; start imagebus serve")
+        ImageError(
+            .unavailable,
+            advising: "no coordinator responds at the endpoint; start imagebus serve")
     }
 }
 

@@ -378,8 +378,9 @@ struct PendingPrefetches {
         return entries.filter { $0.value.unservedUntil <= now }.keys.map {
             end(
                 $0,
-                ImageError(.unavailable, "no coordinator serves the endpoint; start imagebus serve")
-            )
+                ImageError(
+                    .unavailable,
+                    advising: "no coordinator serves the endpoint; start imagebus serve"))
         }
     }
 

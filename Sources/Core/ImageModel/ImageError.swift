@@ -2,6 +2,9 @@
 public struct ImageError: Error, Hashable, Sendable {
     /// The error code.
     public var code: ErrorCode
+    /// Whether the message says what to do next, so that no advice is added to it. Known only in
+    /// the process that created the error.
+    package var includesAdvice = false
     /// A sentence for people: what failed, and what to do if that is known.
     public var message: String
     /// The details with their types: `httpStatus`, `contentType`, `limit`, `step`, `attempt`, …
@@ -22,6 +25,12 @@ public struct ImageError: Error, Hashable, Sendable {
     ) {
         self.init(code, message)
         describe(&typedDetails)
+    }
+
+    /// Creates an error whose message says what to do next.
+    package init(_ code: ErrorCode, advising message: String) {
+        self.init(code, message)
+        includesAdvice = true
     }
 
     /// The details as texts by name, as on the wire and in JSON.

@@ -98,7 +98,7 @@ extension ImageError {
     /// hangs.
     package static var noAnswer: ImageError {
         ImageError(
-            .deadlineExceeded, "no answer within the timeout; raise it with --timeout")
+            .deadlineExceeded, advising: "no answer within the timeout; raise it with --timeout")
     }
 }
 

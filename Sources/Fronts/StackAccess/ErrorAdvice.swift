@@ -4,10 +4,11 @@ package import ImageModel
 extension ImageError {
     /// A line that suggests what to do next; `nil` if nothing can be done or the message already
     /// suggests it.
-    package var advice: String? {
-        guard !message.contains("imagebus "), !message.contains("--") else { return nil }
-        return adviceOfCode
-    }
+    package var advice: String? { includesAdvice ? nil : adviceOfCode }
+
+    /// libcurl's number of an error in verifying a certificate, whose message names the options for
+    /// trusted authorities.
+    private static let unverifiedPeer: Int32 = 60
 
     private var adviceOfCode: String? {
         switch code {
@@ -16,31 +17,32 @@ extension ImageError {
             "check whether the origin answers (curl -sI URL), and try again"
         case .invalidDownloadStatusCode: adviceOfStatus
         case .invalidURL: "pass a URL such as https://example.com/photo.jpg"
-        case .unsupportedScheme: "pass an http or https URL, or pipe an image: imagebus get - <FILE"
         case .unsupportedFormat where typedDetails.format != nil:
             // The error names the format, so there is no file to inspect.
             nil
         case .badImageData, .unsupportedFormat:
             "inspect the file: imagebus get URL --original -o FILE; file FILE"
-        case .invalidDownloadContentType:
-            "check the Content-Type (curl -sI URL); serve --accept-type sets the accepted types"
         case .invalidDownloadResponse, .protocolBroken, .badEncoding:
             "inspect the response: curl -sv URL -o FILE"
         case .tooManyRedirects:
             "inspect the redirects (curl -sIL URL); serve --redirect-limit sets the maximum"
+        case .tlsFailed where typedDetails.curlCode == Self.unverifiedPeer: nil
         case .tlsFailed: "trust a CA with --ca-file FILE of serve or of get --private"
-        case .blacklisted, .poisoned:
+        case .blacklisted:
             "imagebus blacklist list shows the expiry; imagebus blacklist remove URL retries it"
-        case .addressForbidden:
-            "imagebus serve --allow-address IP:PORT allows one private address"
-        case .sourceForbidden: "allow it under sources: in the file of imagebus serve --config"
         case .limitExceeded: adviceOfLimit
+        // The message says how to start workers.
+        case .deadlineExceeded where typedDetails.pool != nil: nil
         case .deadlineExceeded: "raise it with --timeout 2m; imagebus status shows the queues"
         case .stepFailed: typedDetails.step.map { "leave out --\($0), or pass another value" }
         case .internalError, .protocolViolation:
             "check the log of imagebus serve; imagebus doctor checks the machine"
         case .versionMismatch: "use the same version of serve and this program: imagebus --version"
         case .unavailable: "start a stack with imagebus serve; imagebus doctor finds problems"
+        // The messages of these errors always say what to do.
+        case .addressForbidden, .invalidDownloadContentType, .poisoned, .sourceForbidden,
+            .unsupportedScheme:
+            nil
         case .cancelled, .cacheNotModified, .invalidDownloadOperation, .tokenInUse,
             .invalidRequest, .notSupported, .stale, .foreignFailure:
             nil

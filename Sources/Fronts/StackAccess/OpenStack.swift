@@ -60,8 +60,8 @@ enum StackChoice: Hashable {
             let path = options.runtimeDirectory.path
             throw ImageError(
                 .unavailable,
-                "no stack runs in \(path): start one with imagebus serve --runtime-dir \(path), or "
-                    + "a private one with --private")
+                advising: "no stack runs in \(path): start one with imagebus serve --runtime-dir "
+                    + "\(path), or a private one with --private")
         }
         return .none
     }
@@ -99,8 +99,8 @@ package struct StackRoute: Hashable, Sendable {
         } catch {
             throw ImageError(
                 .unavailable,
-                "the runtime directory \(root) cannot be accessed (\(error)): choose another "
-                    + "with --runtime-dir")
+                advising: "the runtime directory \(root) cannot be accessed (\(error)): choose "
+                    + "another with --runtime-dir")
         }
         isSupervised = true
     }

@@ -101,8 +101,8 @@ package struct OperatorOptions: Hashable {
         guard let route = try StackRoute(in: runtimeDirectory, asOperator: true) else {
             throw ImageError(
                 .unavailable,
-                "no stack runs in \(runtimeDirectory.path): start one with imagebus serve, or "
-                    + "select another with --runtime-dir")
+                advising: "no stack runs in \(runtimeDirectory.path): start one with imagebus "
+                    + "serve, or select another with --runtime-dir")
         }
         return route
     }

@@ -192,12 +192,11 @@ extension ImageError {
     /// Returns the same error with the number of the frame that caused it.
     func ofPart(_ index: Int, of count: Int) -> ImageError {
         guard code != .cancelled else { return self }
-        return ImageError(
-            code, "frame \(index) of \(count), numbered from 0: \(message)"
-        ) {
-            $0 = typedDetails
-            if $0[.frame] == nil { $0.frame = index }
-        }
+        var error = ImageError(code, "frame \(index) of \(count), numbered from 0: \(message)")
+        error.includesAdvice = includesAdvice
+        error.typedDetails = typedDetails
+        if typedDetails[.frame] == nil { error.typedDetails.frame = index }
+        return error
     }
 }
 

@@ -33,8 +33,8 @@ extension ClientConnection {
         } catch .noSuchFile, .connectionRefused, .notDirectory {
             throw ImageError(
                 .unavailable,
-                "no coordinator serves \(endpoint): start a stack there with imagebus serve "
-                    + "--runtime-dir, or specify another one")
+                advising: "no coordinator serves \(endpoint): start a stack there with imagebus "
+                    + "serve --runtime-dir, or specify another one")
         } catch .accessDenied {
             throw ImageError(
                 .unavailable,

@@ -347,7 +347,7 @@ struct PendingRequests {
     }
 
     private static let nobodyServes = ImageError(
-        .unavailable, "no coordinator serves the endpoint; start imagebus serve")
+        .unavailable, advising: "no coordinator serves the endpoint; start imagebus serve")
     private static let graceMilliseconds = 500
     /// The interval between two passes over all loads for overdue ones. Thousands of loads may each
     /// have a different deadline.

@@ -69,11 +69,12 @@ enum GetCommand {
         do throws(ImageError) {
             _ = try SourceURL(url)
         } catch {
-            throw ImageError(
+            var failure = ImageError(
                 error.code,
-                error.message + "; pass a URL such as https://example.com/photo.jpg, or pipe an "
-                    + "image: imagebus get - <FILE"
-            ) { $0 = error.typedDetails }
+                advising: error.message + "; pass a URL such as https://example.com/photo.jpg, or "
+                    + "pipe an image: imagebus get - <FILE")
+            failure.typedDetails = error.typedDetails
+            throw failure
         }
     }
 

@@ -387,8 +387,8 @@ enum DrainTool {
             guard clock.now < deadline else {
                 throw ImageError(
                     .deadlineExceeded,
-                    "\(missing) of \(told) \(target.name) processes were not replaced within "
-                        + "\(limitMilliseconds / 1_000) s; check imagebus status")
+                    advising: "\(missing) of \(told) \(target.name) processes were not replaced "
+                        + "within \(limitMilliseconds / 1_000) s; check imagebus status")
             }
             // Ends early only if the task is canceled, and then no one waits for it.
             try? await Task.sleep(for: pause)
