@@ -371,13 +371,12 @@ enum ProgramFindings {
                 ? [] : ["writes \(abilities.writes.joined(separator: ", "))"])
         let libraries = abilities.libraries.joined(separator: ", ")
         let says = (formats + [libraries]).filter { !$0.isEmpty }.joined(separator: "; ")
-        guard let first = abilities.lacks.first else {
+        guard !abilities.lacks.isEmpty else {
             return .ok(name, says.isEmpty ? "starts" : says)
         }
         return .short(
             name, "\(says); \(abilities.lacks.joined(separator: "; "))",
-            mend: first.contains("libvips") || first.contains("heif")
-                ? "apt-get install libvips42 libheif1" : "run scripts/setup for all libraries")
+            mend: "apt-get install libvips42 libheif1; scripts/setup installs all libraries")
     }
 
     private static func isExecutable(_ path: String) -> Bool {
