@@ -11,6 +11,9 @@ import Testing
         OptionDefinition("allow-private-networks"),
         OptionDefinition("blur", value: "R", visibility: .later),
         OptionDefinition("parent-pid", value: "P", visibility: .hidden),
+        OptionDefinition("paint", value: "WORDS", of: .list(["gray", "red"]))
+            .formerly(["tinge"], values: ["grey": "gray"]),
+        OptionDefinition("prettify").formerly(["prettifies"]),
         .help,
     ]
 
@@ -98,6 +101,55 @@ import Testing
         #expect(complaint(arguments) == message)
     }
 
+    /// A former name is read like the current one: in full, as a prefix, and from its variable.
+    @Test(arguments: [
+        ["--paint", "red,gray", "--prettify"], ["--tinge=red,grey", "--prettifies"],
+        ["--ting", "red,gray", "--prettif"],
+    ])
+    func aFormerNameIsTheCurrentOne(_ arguments: [String]) throws {
+        let read = try read(arguments)
+        #expect(read.entries.map(\.name) == ["paint", "prettify"])
+        #expect(read.entries.map(\.value) == ["red,gray", ""])
+    }
+
+    @Test func aVariableWithAFormerNameComesAfterTheCurrentOne() throws {
+        let former = ["IMAGEBUS_TINGE": "grey", "IMAGEBUS_PRETTIFIES": "1"]
+        let read = try read([], former)
+        #expect(read.last("paint") == "gray" && read.isSet("prettify"))
+        let both = former.merging(["IMAGEBUS_PAINT": "red", "IMAGEBUS_PRETTIFY": "0"]) { $1 }
+        let current = try self.read([], both)
+        #expect(current.last("paint") == "red" && !current.isSet("prettify"))
+        // An empty variable is like an unset one.
+        let empty = former.merging(["IMAGEBUS_PAINT": ""]) { $1 }
+        #expect(try self.read([], empty).last("paint") == "gray")
+        #expect(try self.read(["--paint", "red"], former).all("paint") == ["red"])
+    }
+
+    @Test(arguments: [
+        (["--tinge"], "--paint requires a value"),
+        (["--decode", "--tinge"], "--decode requires a value, but '--tinge' is an option"),
+        (["--prettifies=1"], "--prettify takes no value"),
+        (["--tinje", "red"], "unknown option '--tinje'"),
+    ])
+    func aMistakeNamesTheCurrentName(_ arguments: [String], _ message: String) {
+        #expect(complaint(arguments) == message)
+    }
+
+    @Test func aVariableWithAFormerNameIsNoted() {
+        func notes(_ environment: [String: String]) -> [String] {
+            EnvironmentSpelling.notes(environment, options: Self.definitions)
+        }
+        #expect(notes(["IMAGEBUS_PAINT": "red", "IMAGEBUS_TINGE": "", "HOME": "/"]) == [])
+        let renamed = ["IMAGEBUS_TINGE was renamed to IMAGEBUS_PAINT"]
+        #expect(notes(["IMAGEBUS_TINGE": "red"]) == renamed)
+        #expect(
+            notes(["IMAGEBUS_PAINT": "red,grey"])
+                == ["IMAGEBUS_PAINT=red,grey was renamed to IMAGEBUS_PAINT=red,gray"])
+        let warnings = EnvironmentSpelling.warnings(
+            ["IMAGEBUS_TINGE": "red"], options: Self.definitions, others: [])
+        #expect(warnings == [])
+    }
+
     @Test func everyCommandHasItsHelpWithExamples() {
         for command in Command.all {
             let text = HelpText.text(of: command)
@@ -113,7 +165,7 @@ import Testing
 
     @Test func everyOptionOfACommandHasOneName() {
         for command in Command.all {
-            let names = command.definitions.map(\.name)
+            let names = command.definitions.flatMap { [$0.name] + $0.formerNames }
             #expect(Set(names).count == names.count, "\(command.name)")
             let letters = command.definitions.compactMap(\.letter)
             #expect(Set(letters).count == letters.count, "\(command.name)")

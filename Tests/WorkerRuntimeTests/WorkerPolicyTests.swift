@@ -49,6 +49,13 @@ import Testing
         #expect(!other.stopsHangs && !other.hangs(after: 5_000_000_000))
     }
 
+    @Test func anArgumentWithAFormerNameIsTheCurrentOne() throws {
+        let arguments = try ProgramArguments(
+            ["--recycle-after", "3"], valued: WorkerPolicy.valued,
+            formerNames: ["recycle-after": "recycle-jobs"])
+        #expect(try WorkerPolicy(arguments, for: .decode).jobsMax == 3)
+    }
+
     @Test(arguments: ["-1", "many", ""])
     func whatIsNoNumberIsRefused(_ text: String) {
         #expect(throws: ProgramArgumentsError.notANumber("recycle-jobs", text)) {

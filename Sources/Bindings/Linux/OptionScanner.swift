@@ -6,14 +6,19 @@ import Synchronization
 public struct ScannedOption: Hashable, Sendable {
     /// The long name without dashes.
     public let name: String
+    /// Former names without dashes, which are accepted too.
+    public let formerNames: [String]
     /// The letter of the short form, ASCII; `nil` if it has none.
     public let letter: Character?
     /// Whether the option takes a value.
     public let takesValue: Bool
 
     /// Creates an option description.
-    public init(name: String, letter: Character? = nil, takesValue: Bool) {
+    public init(
+        name: String, formerNames: [String] = [], letter: Character? = nil, takesValue: Bool
+    ) {
         self.name = name
+        self.formerNames = formerNames
         self.letter = letter
         self.takesValue = takesValue
     }
@@ -43,11 +48,11 @@ public enum OptionScanner {
     private static let gate = Mutex(())
     private static let firstCode: Int32 = 1000
 
-    /// Parses the arguments that follow the program name; supports at most 192 options.
+    /// Parses the arguments that follow the program name; supports at most 192 options and former
+    /// names.
     public static func scan(
         _ arguments: [String], for options: [ScannedOption]
     ) throws(Failure) -> [Item] {
-        precondition(options.count <= 192, "the table in options.c is limited to 192 entries")
         let result = gate.withLock { _ in
             Result { () throws(Failure) in try scanAlone(arguments, options) }
         }
@@ -58,11 +63,16 @@ public enum OptionScanner {
         _ arguments: [String], _ options: [ScannedOption]
     ) throws(Failure) -> [Item] {
         let vector = CStrings(["imagebus"] + arguments)
-        let names = CStrings(options.map(\.name))
-        let table = options.indices.map {
+        // A former name has the code of its option, so that a prefix of both isn't ambiguous.
+        let entries: [(name: String, index: Int)] = options.indices.flatMap { index in
+            ([options[index].name] + options[index].formerNames).map { (name: $0, index: index) }
+        }
+        precondition(entries.count <= 192, "the table in options.c is limited to 192 entries")
+        let names = CStrings(entries.map(\.name))
+        let table = entries.indices.map {
             clinux_option(
-                name: names.pointers[$0], takes_value: options[$0].takesValue,
-                code: firstCode + Int32($0))
+                name: names.pointers[$0], takes_value: options[entries[$0].index].takesValue,
+                code: firstCode + Int32(entries[$0].index))
         }
         // A leading `-` keeps operands in order, `:` reports a missing value separately from other
         // errors.

@@ -73,6 +73,10 @@ package struct OptionDefinition: Hashable, Sendable {
     package var value: String?
     /// The possible values, if the placeholder doesn't determine them.
     package var words: ValueChoice?
+    /// Former names, which are accepted on the command line and in the environment but not shown.
+    package var formerNames: [String] = []
+    /// Former values, which are accepted but not shown, with those that replaced them.
+    package var formerValues: [String: String] = [:]
     /// The help text, in one or more lines.
     package var help: String
     /// The separators between several values in the environment; `nil` if the variable holds only
@@ -110,6 +114,29 @@ package struct OptionDefinition: Hashable, Sendable {
 
     /// The name of the environment variable: `IMAGEBUS_ALLOW_ADDRESS` for `--allow-address`.
     package var environmentName: String { Self.environmentName(of: name) }
+
+    /// The names of the environment variables, including former ones.
+    package var environmentNames: [String] { names.map(Self.environmentName(of:)) }
+
+    /// The name and the former names, without dashes.
+    var names: [String] { [name] + formerNames }
+
+    /// Returns the option with former names and values.
+    package func formerly(
+        _ names: [String], values: [String: String] = [:]
+    ) -> OptionDefinition {
+        var definition = self
+        (definition.formerNames, definition.formerValues) = (names, values)
+        return definition
+    }
+
+    /// Returns a value in which former words are replaced by the current ones.
+    package func currentValue(of text: String) -> String {
+        guard !formerValues.isEmpty else { return text }
+        guard case .list = choice else { return formerValues[text] ?? text }
+        return text.split(separator: ",", omittingEmptySubsequences: false)
+            .map { formerValues[String($0)] ?? String($0) }.joined(separator: ",")
+    }
 
     /// Returns the environment variable of an option.
     package static func environmentName(of name: String) -> String {

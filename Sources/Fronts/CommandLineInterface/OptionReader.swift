@@ -23,7 +23,7 @@ package enum OptionReader {
         var fromEnvironment: [ReadOptions.Entry] = []
         for definition in definitions
         where !given.contains(definition.name) && definition.visibility == .shown {
-            guard let text = environment[definition.environmentName],
+            guard let text = variable(of: definition, in: environment),
                 definition != .help, definition != .version
             else { continue }
             fromEnvironment += try entries(of: definition, text)
@@ -32,13 +32,23 @@ package enum OptionReader {
         return read
     }
 
+    /// Returns the text of the option's variable, or that of a former name if the variable is unset
+    /// or empty.
+    private static func variable(
+        of definition: OptionDefinition, in environment: [String: String]
+    ) -> String? {
+        let texts = definition.environmentNames.compactMap { environment[$0] }
+        return texts.first { !$0.isEmpty } ?? texts.first
+    }
+
     /// Returns how to write the option without a value, if it has a default.
     private static func usual(
         _ name: some StringProtocol, _ definitions: [OptionDefinition]
     ) -> String {
-        guard definitions.contains(where: { $0.name == name && $0.hasUsualValue }) else {
-            return ""
+        let isUsual = definitions.contains { definition in
+            definition.hasUsualValue && definition.names.contains { $0 == name }
         }
+        guard isUsual else { return "" }
         return "; '--\(name)=' uses the default"
     }
 
@@ -46,7 +56,8 @@ package enum OptionReader {
     /// missing.
     private static func isOption(_ value: String, _ definitions: [OptionDefinition]) -> Bool {
         definitions.contains { definition in
-            value == "--\(definition.name)" || definition.letter.map { value == "-\($0)" } == true
+            definition.names.contains { value == "--\($0)" }
+                || definition.letter.map { value == "-\($0)" } == true
         }
     }
 
@@ -54,7 +65,9 @@ package enum OptionReader {
         of definition: OptionDefinition, _ text: String
     ) throws(UsageError) -> [ReadOptions.Entry] {
         func entry(_ value: String) -> ReadOptions.Entry {
-            ReadOptions.Entry(name: definition.name, value: value, origin: .environment)
+            ReadOptions.Entry(
+                name: definition.name, value: definition.currentValue(of: value),
+                origin: .environment)
         }
         guard definition.value != nil else {
             switch text.lowercased() {
@@ -77,7 +90,9 @@ extension OptionReader {
         _ arguments: [String], _ definitions: [OptionDefinition]
     ) throws(UsageError) -> ReadOptions {
         let known = definitions.map {
-            ScannedOption(name: $0.name, letter: $0.letter, takesValue: $0.value != nil)
+            ScannedOption(
+                name: $0.name, formerNames: $0.formerNames, letter: $0.letter,
+                takesValue: $0.value != nil)
         }
         do throws(OptionScanner.Failure) {
             var read = ReadOptions()
@@ -85,9 +100,11 @@ extension OptionReader {
                 switch item {
                 case .operand(let text): read.operands.append(text)
                 case .option(let index, let value):
+                    let definition = definitions[index]
                     read.entries.append(
                         ReadOptions.Entry(
-                            name: definitions[index].name, value: value, origin: .commandLine))
+                            name: definition.name, value: definition.currentValue(of: value),
+                            origin: .commandLine))
                 }
             }
             return read
@@ -95,10 +112,21 @@ extension OptionReader {
             switch error {
             case .missingValue(let argument):
                 throw UsageError(
-                    "\(argument) requires a value" + usual(argument.dropFirst(2), definitions))
+                    "\(current(argument, definitions)) requires a value"
+                        + usual(argument.dropFirst(2), definitions))
             case .refused(let argument): throw refusal(of: argument, definitions)
             }
         }
+    }
+
+    /// Returns an argument in which a former name is replaced by the current one.
+    private static func current(
+        _ argument: String, _ definitions: [OptionDefinition]
+    ) -> String {
+        let definition = definitions.first { definition in
+            definition.formerNames.contains { argument == "--\($0)" }
+        }
+        return definition.map { "--\($0.name)" } ?? argument
     }
 
     /// Returns the error for an unknown or ambiguous option, or a flag with a value.
@@ -107,10 +135,15 @@ extension OptionReader {
     ) -> UsageError {
         guard argument.hasPrefix("--") else { return UsageError("unknown option '\(argument)'") }
         let name = argument.dropFirst(2).prefix { $0 != "=" }
-        if let flag = definitions.first(where: { $0.name == name }), flag.value == nil {
-            return UsageError("--\(flag.name) takes no value")
+        let named = definitions.first { definition in
+            definition.names.contains { $0 == name }
         }
-        let candidates = definitions.filter { $0.name.hasPrefix(name) && $0.visibility == .shown }
+        if let named, named.value == nil {
+            return UsageError("--\(named.name) takes no value")
+        }
+        let candidates = definitions.filter { definition in
+            definition.visibility == .shown && definition.names.contains { $0.hasPrefix(name) }
+        }
         guard candidates.count > 1 else {
             let known = definitions.filter { $0.visibility == .shown }.map { "--\($0.name)" }
             return UsageError(
@@ -226,8 +259,8 @@ package enum EnvironmentSpelling {
         _ environment: [String: String], options: some Sequence<OptionDefinition>,
         others: [String]
     ) -> [String] {
-        let known = Set(options.map(\.environmentName) + others)
-        let words = known.map(bare).sorted()
+        let known = Set(options.flatMap(\.environmentNames) + others)
+        let words = Set(options.map(\.environmentName) + others).map(bare).sorted()
         return environment.keys.sorted().compactMap { name in
             guard name.hasPrefix(prefix), !known.contains(name),
                 let near = SpellingSuggestion.nearest(bare(name), words)
@@ -235,6 +268,21 @@ package enum EnvironmentSpelling {
             return "\(name) is not a variable of Imagebus and has no effect. Did you mean "
                 + "\(prefix)\(near)?"
         }
+    }
+
+    /// Returns a note for each variable that has a former name or value.
+    package static func notes(
+        _ environment: [String: String], options: some Sequence<OptionDefinition>
+    ) -> [String] {
+        let notes = options.filter { $0.visibility == .shown }.flatMap { option in
+            option.environmentNames.compactMap { name -> String? in
+                guard let text = environment[name], !text.isEmpty else { return nil }
+                let (now, value) = (option.environmentName, option.currentValue(of: text))
+                if value != text { return "\(name)=\(text) was renamed to \(now)=\(value)" }
+                return name == now ? nil : "\(name) was renamed to \(now)"
+            }
+        }
+        return Set(notes).sorted()
     }
 
     private static func bare(_ name: String) -> String { String(name.dropFirst(prefix.count)) }

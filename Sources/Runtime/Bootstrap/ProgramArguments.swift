@@ -8,14 +8,18 @@ public struct ProgramArguments: Sendable {
 
     /// Parses arguments without the program's name. Throws for a name that is neither in `valued`
     /// nor in `flags`, and for a missing value.
+    ///
+    /// - Parameter formerNames: Names that are accepted too, with those that replaced them.
     public init(
-        _ arguments: [String], valued: Set<String>, flags known: Set<String> = []
+        _ arguments: [String], valued: Set<String>, flags known: Set<String> = [],
+        formerNames: [String: String] = [:]
     ) throws(ProgramArgumentsError) {
         values = [:]
         flags = []
         var rest = arguments[...]
         while let argument = rest.popFirst() {
-            let name = String(argument.dropFirst(2))
+            let given = String(argument.dropFirst(2))
+            let name = formerNames[given] ?? given
             if argument.hasPrefix("--"), known.contains(name) {
                 flags.insert(name)
             } else if argument.hasPrefix("--"), valued.contains(name) {

@@ -8,6 +8,13 @@ public enum ConfigurationFile {
     /// Reads `path`, which must be a regular file, without blocking. Secrets are read separately by
     /// `SecretFiles`.
     public static func read(_ path: String) throws(ConfigurationFileError) -> Configuration {
+        try check(path).configuration
+    }
+
+    /// Reads `path` like `read`, and also returns the former names that the file uses.
+    public static func check(
+        _ path: String
+    ) throws(ConfigurationFileError) -> (configuration: Configuration, formerNames: [FormerName]) {
         let bytes: [UInt8]
         do throws(RegularFileError) {
             let file = try RegularFile(path)
@@ -16,13 +23,20 @@ public enum ConfigurationFile {
         } catch {
             throw ConfigurationFileError(path: path, [.init(line: nil, "\(error)")])
         }
-        return try configuration(bytes, path: path)
+        return try check(bytes, path: path)
     }
 
     /// Parses a configuration from the text of a file; `path` is used in errors.
     public static func configuration(
         _ bytes: [UInt8], path: String
     ) throws(ConfigurationFileError) -> Configuration {
+        try check(bytes, path: path).configuration
+    }
+
+    /// Parses a configuration like `configuration`, and also returns the former names in the text.
+    public static func check(
+        _ bytes: [UInt8], path: String
+    ) throws(ConfigurationFileError) -> (configuration: Configuration, formerNames: [FormerName]) {
         let root: YAMLNode?
         do throws(YAMLError) {
             root = try YAMLParser.parse(bytes)
@@ -41,8 +55,26 @@ public enum ConfigurationFile {
             throw ConfigurationFileError(
                 path: path, reading.problems.sorted { ($0.line ?? 0) < ($1.line ?? 0) })
         }
-        return configuration
+        return (configuration, reading.formerNames.sorted { $0.line < $1.line })
     }
+}
+
+/// A key or value of a configuration under a former name, which is still accepted.
+public struct FormerName: Hashable, Sendable, CustomStringConvertible {
+    /// The line number, starting at 1.
+    public let line: Int
+    /// The former name.
+    public let name: String
+    /// The name that replaced it.
+    public let current: String
+
+    /// Creates a note.
+    public init(line: Int, _ name: String, current: String) {
+        (self.line, self.name, self.current) = (line, name, current)
+    }
+
+    /// `3: note: NAME was renamed to CURRENT`
+    public var description: String { "\(line): note: \(name) was renamed to \(current)" }
 }
 
 extension YAMLNode {
@@ -130,10 +162,16 @@ struct Reading {
     }
 
     private(set) var problems: [ConfigurationFileError.Problem] = []
+    private(set) var formerNames: [FormerName] = []
     private var references: [(kind: Kind, name: String, line: Int)] = []
 
     mutating func object(_ line: Int, _ reason: String) {
         problems.append(.init(line: line, reason))
+    }
+
+    /// Records a former name; it isn't an error.
+    mutating func note(_ name: String, isNow current: String, line: Int) {
+        formerNames.append(FormerName(line: line, name, current: current))
     }
 
     /// Records a reference to a name that must be defined somewhere in the file.

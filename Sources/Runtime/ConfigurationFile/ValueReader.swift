@@ -36,11 +36,22 @@ struct ValueReader<Value: Sendable>: Sendable {
         }
     }
 
-    /// Creates a reader that accepts one of several words.
-    static func word(_ words: [(String, Value)]) -> ValueReader {
+    /// Creates a reader that accepts one of several words, or a former word, which stands for the
+    /// one that replaced it.
+    static func word(
+        _ words: [(String, Value)], formerly former: [String: String] = [:]
+    ) -> ValueReader {
         let names = words.map(\.0)
-        return scalar("one of \(names.joined(separator: ", "))", near: names) { text in
+        let word = scalar("one of \(names.joined(separator: ", "))", near: names) { text in
             words.first { $0.0 == text }?.1
+        }
+        return ValueReader { node, name, reading in
+            guard case .scalar(let text) = node.content, let now = former[text] else {
+                return word.read(node, name, &reading)
+            }
+            reading.note("\(name): \(text)", isNow: "\(name): \(now)", line: node.line)
+            let current = YAMLNode(.scalar(now), line: node.line, column: node.column)
+            return word.read(current, name, &reading)
         }
     }
 
@@ -168,6 +179,8 @@ struct KeyTable<Target: Sendable>: Sendable {
     /// One key.
     struct Row: Sendable {
         let name: String
+        /// Former names, which are accepted too.
+        var formerNames: [String] = []
         let read: @Sendable (YAMLNode, inout Target, inout Reading) -> Void
     }
 
@@ -184,13 +197,32 @@ struct KeyTable<Target: Sendable>: Sendable {
             return reading.object(node.line, "\(what) must be a map of keys\(example)")
         }
         for entry in entries {
-            guard let row = rows.first(where: { $0.name == entry.key }) else {
-                let hint = SpellingSuggestion.hint(entry.key, rows.map(\.name))
-                reading.object(entry.line, "\(what) has no key '\(entry.key)'\(hint)")
+            let key = entry.key
+            guard let row = rows.first(where: { $0.name == key || $0.formerNames.contains(key) })
+            else {
+                let hint = SpellingSuggestion.hint(key, rows.map(\.name))
+                reading.object(entry.line, "\(what) has no key '\(key)'\(hint)")
                 continue
+            }
+            if key != row.name {
+                guard !entries.contains(where: { $0.key == row.name }) else {
+                    reading.object(
+                        entry.line, "\(key) was renamed to \(row.name): use only \(row.name)")
+                    continue
+                }
+                reading.note(key, isNow: row.name, line: entry.line)
             }
             row.read(entry.value, &target, &reading)
         }
+    }
+}
+
+extension KeyTable.Row {
+    /// Returns the row with former names of its key.
+    func formerly(_ names: [String]) -> Self {
+        var row = self
+        row.formerNames = names
+        return row
     }
 }
 

@@ -446,7 +446,9 @@ extension Command {
         options: [("", [.config])],
         notes: """
             check reads FILE, or else the file of --config or IMAGEBUS_CONFIG. It prints a one-line
-            summary, or each error as FILE:LINE: REASON. Secret files are not opened.
+            summary, or each error as FILE:LINE: REASON. Secret files are not opened. Former
+            names in the file and in environment variables still work; check notes what they were
+            renamed to.
 
             exit status: 0 valid, 64 invalid
             """,
@@ -463,6 +465,8 @@ enum ConfigurationCheck {
     /// The options of `config`.
     struct Options: Hashable {
         let path: String
+        /// Notes about variables with former names.
+        let notes: [String]
 
         init(_ read: ReadOptions, _ environment: [String: String]) throws(UsageError) {
             guard read.operands.first == "check", read.operands.count <= 2 else {
@@ -474,17 +478,26 @@ enum ConfigurationCheck {
                 throw UsageError("no file given: pass FILE or --config, or set IMAGEBUS_CONFIG")
             }
             path = named
+            notes = EnvironmentSpelling.notes(
+                environment, options: Command.documented.flatMap(\.definitions))
         }
     }
 
     static func run(_ options: Options) -> Int32 {
         do throws(ConfigurationFileError) {
-            let configuration = try ConfigurationFile.read(options.path)
-            return Terminal.finish(
-                "config", "\(options.path): ok, \(configuration.summary)\n")
+            return Terminal.finish("config", try report(options))
         } catch {
             Terminal.error(error.lines.map { PlainText.line($0) + "\n" }.joined())
             return faultStatus
         }
+    }
+
+    /// Returns the output for a valid file: a summary, and a note for each former name.
+    static func report(_ options: Options) throws(ConfigurationFileError) -> String {
+        let (configuration, formerNames) = try ConfigurationFile.check(options.path)
+        let summary = "\(options.path): ok, \(configuration.summary)"
+        var lines = [summary] + formerNames.map { "\(options.path):\($0)" }
+        lines += options.notes.map { "note: \($0)" }
+        return lines.map { PlainText.line($0) + "\n" }.joined()
     }
 }
