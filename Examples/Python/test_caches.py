@@ -27,13 +27,13 @@ from worker_bench import Serving, WorkerTests
 WAIT_STORE_CACHE = 1 << 22
 CONFIGURATION = """
 pools:
-  team: {kind: cache, trust: foreign, credit: 16}
-  hasty: {kind: cache, trust: foreign, credit: 16}
+  team: {kind: cache, trust: external, credit: 16}
+  hasty: {kind: cache, trust: external, credit: 16}
 caches:
   own:
-  theirs: {pool: team, patience: 10000}
-  second: {pool: team, patience: 10000}
-  hasty: {pool: hasty, patience: 100}
+  theirs: {pool: team, timeout: 10000}
+  second: {pool: team, timeout: 10000}
+  hasty: {pool: hasty, timeout: 100}
   last: {of: [theirs, own], store: serial}
   first: {of: [own, theirs], store: serial}
   any: {of: [own, theirs], query: concurrent, store: concurrent}

@@ -20,16 +20,16 @@ CLAIM = (1 << 32) - 1
 GRANTED = 3
 CONFIGURATION = f"""
 pools:
-  photos: {{kind: download, trust: foreign, schemes: [photos], credit: {GRANTED}}}
-  coder: {{kind: decode, trust: foreign, formats-in: [qoi], credit: {GRANTED}}}
-  encoder: {{kind: transform, trust: foreign, formats-out: [qoi], credit: {GRANTED}}}
-  steps: {{kind: transform, trust: foreign, steps: [test.step], credit: {GRANTED}}}
-  held: {{kind: cache, trust: foreign, credit: {GRANTED}}}
+  photos: {{kind: download, trust: external, schemes: [photos], credit: {GRANTED}}}
+  coder: {{kind: decode, trust: external, formats-in: [qoi], credit: {GRANTED}}}
+  encoder: {{kind: transform, trust: external, formats-out: [qoi], credit: {GRANTED}}}
+  steps: {{kind: transform, trust: external, steps: [test.step], credit: {GRANTED}}}
+  held: {{kind: cache, trust: external, credit: {GRANTED}}}
 loaders:
   photos: {{kind: pool, pool: photos}}
 caches:
   own:
-  theirs: {{pool: held, patience: 10000}}
+  theirs: {{pool: held, timeout: 10000}}
 profiles:
   default:
     cache: own

@@ -22,10 +22,10 @@ from worker_bench import Working
 
 CONFIGURATION = """
 pools:
-  qoi-in: {kind: decode, trust: foreign, formats-in: [qoi]}
-  qoi-out: {kind: transform, trust: foreign, formats-out: [qoi]}
-  others: {kind: transform, trust: foreign, formats-out: [jpeg, psd]}
-  watermark: {kind: transform, trust: foreign, steps: [examples.watermark]}
+  qoi-in: {kind: decode, trust: external, formats-in: [qoi]}
+  qoi-out: {kind: transform, trust: external, formats-out: [qoi]}
+  others: {kind: transform, trust: external, formats-out: [jpeg, psd]}
+  watermark: {kind: transform, trust: external, steps: [examples.watermark]}
 """
 LIES = 7
 

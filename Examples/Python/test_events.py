@@ -36,7 +36,7 @@ class EventTests(ExampleTests):
 
     async def test_a_preview_shows_the_rows_that_have_arrived(self) -> None:
         # The larger one is lent from shared memory, or arrives in many chunks.
-        for delivery, side in ("mapped", 64), ("mapped", 800), ("pieces", 64), ("pieces", 800):
+        for delivery, side in ("mapped", 64), ("mapped", 800), ("chunks", 64), ("chunks", 800):
             with self.subTest(delivery=delivery, side=side):
                 await self.assert_shown(delivery, png(side, side, side), side)
 

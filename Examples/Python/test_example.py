@@ -228,7 +228,7 @@ class PieceTests(ExampleTests):
             with self.subTest(width=width, height=height):
                 data = png(width, height, width)
                 url = self.serve(data)
-                async with self.client("mapped") as mapped, self.client("pieces") as pieces:
+                async with self.client("mapped") as mapped, self.client("chunks") as pieces:
                     self.assert_same((await mapped.load(url)).data, data)
                     image = await pieces.load(url)
                     self.assertIs(type(image.data), bytes)
@@ -236,7 +236,7 @@ class PieceTests(ExampleTests):
 
     async def test_many_large_pictures_share_the_window(self) -> None:
         pictures = [png(1400, 1100, seed) for seed in (41, 42, 43)]
-        async with self.client("pieces") as client, asyncio.TaskGroup() as tasks:
+        async with self.client("chunks") as client, asyncio.TaskGroup() as tasks:
             urls = [self.serve(data) for data in pictures]
             loads = [tasks.create_task(client.load(url)) for url in urls * 2]
         for load, data in zip(loads, pictures * 2):
@@ -252,7 +252,7 @@ class PieceTests(ExampleTests):
 
     async def test_an_upload_is_a_picture_like_any_other(self) -> None:
         data = png(320, 200, 45)
-        for delivery in "mapped", "pieces":
+        for delivery in "mapped", "chunks", "pieces":
             async with self.client(delivery) as client:
                 image = await client.upload(data, resize(64, 64), format="jpeg")
                 self.assertEqual((image.format, image.width, image.height), ("jpeg", 64, 40))

@@ -18,8 +18,8 @@ from worker_bench import Working
 
 CONFIGURATION = """
 pools:
-  first: {kind: decode, trust: foreign, formats-in: [undefined]}
-  second: {kind: decode, trust: foreign, formats-in: [undefined, psd]}
+  first: {kind: decode, trust: external, formats-in: [undefined]}
+  second: {kind: decode, trust: external, formats-in: [undefined, psd]}
 """
 HEAD = struct.Struct(">4sHHBB")
 SHOWN = 40_000  # microseconds per frame

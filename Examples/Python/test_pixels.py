@@ -31,7 +31,7 @@ def picture(mode: str) -> bytes:
 
 class PixelTests(ExampleTests):
     async def test_samples_are_those_of_the_file(self) -> None:
-        async with self.client("mapped") as mapped, self.client("pieces") as pieces:
+        async with self.client("mapped") as mapped, self.client("chunks") as pieces:
             for mode in "L", "LA", "RGB", "RGBA":
                 data = picture(mode)
                 url, expected = self.serve(data), opened(data)

@@ -175,7 +175,7 @@ class SessionTests(ScriptedTests):
         self.assertEqual(list((await self.script.expect(pb.Release)).blocks), [9])
 
     async def test_pieces_begin_anew_alternate_and_are_taken(self) -> None:
-        client = await self.connect("pieces")
+        client = await self.connect("chunks")
         self.assertTrue(self.hello.wants_pieces)
         loads = [self.start(client.load(f"http://a/{number}")) for number in range(2)]
         first, second = [(await self.script.expect(pb.Load)).token for _ in loads]
@@ -196,7 +196,7 @@ class SessionTests(ScriptedTests):
         self.assertEqual([(await load).data for load in loads], [b"new", b"abcd"])
 
     async def test_half_a_window_is_said_to_be_taken(self) -> None:
-        client = await self.connect("pieces")
+        client = await self.connect("chunks")
         load = self.start(client.load("http://a/"))
         token = (await self.script.expect(pb.Load)).token
         data, total = bytes(61_440), 3 * 61_440
@@ -209,7 +209,7 @@ class SessionTests(ScriptedTests):
         self.assertEqual(len((await load).data), total)
 
     async def test_a_gap_ends_the_load(self) -> None:
-        client = await self.connect("pieces")
+        client = await self.connect("chunks")
         load = self.start(client.load("http://a/"))
         token = (await self.script.expect(pb.Load)).token
         await self.script.say(pb.Piece(token=token, offset=1, total=9, data=b"b"))

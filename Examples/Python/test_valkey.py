@@ -29,12 +29,12 @@ from valkey_server import PROGRAM, Storage
 HERE = Path(__file__).parent
 CONFIGURATION = """
 pools:
-  shared: {{kind: cache, trust: foreign, credit: 16, command: [{command}]}}
-  hasty: {{kind: cache, trust: foreign, credit: 16, command: [{command}]}}
+  shared: {{kind: cache, trust: external, credit: 16, command: [{command}]}}
+  hasty: {{kind: cache, trust: external, credit: 16, command: [{command}]}}
 caches:
   local:
-  shared: {{pool: shared, patience: 10000}}
-  hasty: {{pool: hasty, patience: 100}}
+  shared: {{pool: shared, timeout: 10000}}
+  hasty: {{pool: hasty, timeout: 100}}
   tiers: {{of: [shared, local], store: serial}}
 """
 
@@ -228,7 +228,7 @@ class ServerTests(unittest.TestCase):
     def cache(self, **more: object) -> Valkey:
         options = {
             "server": self.storage.place, "prefix": "a*[b]:", "timeout": SECONDS,
-            "max_age": 100, "bytes_max": 1000, "heed_expiry": False, "password_file": None,
+            "max_age": 100, "bytes_max": 1000, "respect_expiry": False, "password_file": None,
         }  # fmt: skip
         cache = Valkey(Namespace(**{**options, **more}))
         self.addCleanup(cache.server.close)
@@ -238,7 +238,7 @@ class ServerTests(unittest.TestCase):
     def test_an_entry_lives_for_so_long_and_no_longer_than_its_origin_permits(self) -> None:
         self.cache().put("k", b"1", time.time() + 10)
         self.assertGreater(self.storage.tell("PTTL", "a*[b]:k"), 10_000)
-        heedful = self.cache(heed_expiry=True)
+        heedful = self.cache(respect_expiry=True)
         heedful.put("k", b"1", time.time() + 10)
         self.assertIn(self.storage.tell("PTTL", "a*[b]:k"), range(1, 10_001))
         self.assertIs(heedful.put("k", b"1", time.time() - 1), False)
@@ -279,11 +279,11 @@ class ServerTests(unittest.TestCase):
 
     def test_what_was_confirmed_lives_as_long_as_its_origin_permits_now(self) -> None:
         for heeds, most in ((True, 50_000), (False, 100_000)):
-            cache = self.cache(heed_expiry=heeds)
+            cache = self.cache(respect_expiry=heeds)
             cache.put("k", b"1", time.time() + 10)
             cache.extend("k", time.time() + 50)
             self.assertIn(self.storage.tell("PTTL", "a*[b]:k"), range(most - 30_000, most + 1))
-        cache = self.cache(heed_expiry=True)
+        cache = self.cache(respect_expiry=True)
         cache.extend("gone", time.time() + 50)
         self.assertFalse(cache.contains("gone"))
 
@@ -402,7 +402,7 @@ class SilentServerTests(unittest.TestCase):
         cache = Valkey(
             Namespace(
                 server=place, prefix="", timeout=0.5, max_age=100, bytes_max=4 << 20,
-                heed_expiry=False, password_file=None,
+                respect_expiry=False, password_file=None,
             )
         )  # fmt: skip
         self.addCleanup(cache.server.close)

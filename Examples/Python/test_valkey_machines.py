@@ -145,7 +145,7 @@ class RemovalTests(SharedTierTests):
     entries = 50_000
     configuration = """
 pools:
-  shared: {{kind: cache, trust: foreign, credit: 16, command: [{command}]}}
+  shared: {{kind: cache, trust: external, credit: 16, command: [{command}]}}
 caches:
   shared: {{pool: shared}}
 """

@@ -22,6 +22,11 @@ from imagebus.trust import default_runtime_dir
 AT_ONCE = 8
 
 
+def current_delivery(word: str) -> str:
+    """The value of --delivery; its former name `pieces` still works."""
+    return "chunks" if word == "pieces" else word
+
+
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="make thumbnails of pictures, eight at a time")
     parser.add_argument("pictures", nargs="+", metavar="URL|FILE")
@@ -31,7 +36,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--quality", type=int, default=80, metavar="0..100")
     parser.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS")
     parser.add_argument("--runtime-dir", type=Path, metavar="DIR")
-    parser.add_argument("--delivery", default="auto", choices=("auto", "mapped", "pieces"))
+    parser.add_argument(
+        "--delivery", default="auto", choices=("auto", "mapped", "chunks"), type=current_delivery
+    )
     return parser.parse_args()
 
 

@@ -36,7 +36,7 @@ class Valkey(Cache):
         super().__init__()
         self._place, self._seconds = options.server, options.timeout
         self._prefix = options.prefix
-        self._max_age, self._heeds_expiry = options.max_age, options.heed_expiry
+        self._max_age, self._respects_expiry = options.max_age, options.respect_expiry
         self._bytes_max = options.bytes_max
         self._password = _password(options.password_file)
         self.server = self._client(options.timeout)
@@ -51,7 +51,7 @@ class Valkey(Cache):
 
     def put(self, key: str, data: bytes, expires: float | None) -> bool:
         left = float(self._max_age)
-        if self._heeds_expiry and expires is not None:
+        if self._respects_expiry and expires is not None:
             left = min(left, expires - time.time())
         if len(data) <= self._bytes_max and left > 0:
             try:
@@ -96,7 +96,7 @@ class Valkey(Cache):
         server.unlink(*map(self._name, keys))
 
     def extend(self, key: str, expires: float | None) -> None:
-        if self._heeds_expiry and expires is not None:
+        if self._respects_expiry and expires is not None:
             left = min(self._max_age, expires - time.time())
             self.server.pexpire(self._name(key), max(1, int(1000 * left)))
 
@@ -137,7 +137,8 @@ if __name__ == "__main__":
     parser.add_argument("--prefix", default="imagebus:")
     parser.add_argument("--max-age", type=int, default=7 * 86_400)  # seconds
     parser.add_argument("--bytes-max", type=int, default=64 << 20)  # of one image
-    parser.add_argument("--heed-expiry", action="store_true")  # of origins, besides --max-age
+    parser.add_argument("--respect-expiry", action="store_true")  # of origins, besides --max-age
+    parser.add_argument("--heed-expiry", dest="respect_expiry", action="store_true")  # formerly
     parser.add_argument("--timeout", type=float, default=0.05)  # seconds
     options, others = parser.parse_known_args(sys.argv[1:])
     run(Valkey(options), others)

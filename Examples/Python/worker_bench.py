@@ -24,11 +24,11 @@ logging.getLogger("imagebus.worker").setLevel(logging.CRITICAL)
 HERE = Path(__file__).parent
 CONFIGURATION = """
 pools:
-  photos: {kind: download, trust: foreign, schemes: [photos], credit: 4}
-  cards: {kind: decode, trust: foreign, formats-in: [qoi]}
-  other: {kind: download, trust: foreign, schemes: [photos, other], credit: 4}
-  marks: {kind: transform, trust: foreign, steps: [test.step]}
-  watermark: {kind: transform, trust: foreign, steps: [examples.watermark]}
+  photos: {kind: download, trust: external, schemes: [photos], credit: 4}
+  cards: {kind: decode, trust: external, formats-in: [qoi]}
+  other: {kind: download, trust: external, schemes: [photos, other], credit: 4}
+  marks: {kind: transform, trust: external, steps: [test.step]}
+  watermark: {kind: transform, trust: external, steps: [examples.watermark]}
 loaders:
   other: {kind: pool, pool: other}
   photos: {kind: pool, pool: photos, match: "photos://album*/*"}

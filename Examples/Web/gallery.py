@@ -94,7 +94,7 @@ class Gallery(ThreadingHTTPServer):
     def ask(self, picture: Picture) -> None:
         said = subprocess.run(
             [self.arguments.imagebus, "get", f"{self.here}/pictures/normal/0/{picture.name}",
-             "--facts", "thumbhash,colours", "--json"],
+             "--properties", "thumbhash,colors", "--json"],
             capture_output=True, text=True, timeout=60, check=True,
         ).stdout  # fmt: skip
         facts = json.loads(said)["facts"]

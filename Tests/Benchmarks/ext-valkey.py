@@ -43,10 +43,10 @@ PROGRAMS = Path(__file__).parents[2] / "Examples/Python"
 # A stack's local memory tier is too small for everything, so its disk is used as well.
 CONFIGURATION = """
 pools:
-  shared: {{kind: cache, trust: foreign, credit: 16, command: [{command}]}}
+  shared: {{kind: cache, trust: external, credit: 16, command: [{command}]}}
 caches:
   local: {{memory-limit: 2M}}
-  shared: {{pool: shared, patience: 250}}
+  shared: {{pool: shared, timeout: 250}}
   tiers: {{of: [shared, local], store: serial}}
 profiles:
   default: {{cache: tiers, original-cache: tiers}}

@@ -19,17 +19,17 @@ foreign_configuration() {
 pools:
   team:
     kind: cache
-    trust: foreign
+    trust: external
     credit: 16
     command: ["$python", "$examples/dictionary_cache.py"]
   qoi:
     kind: decode
-    trust: foreign
+    trust: external
     formats-in: [qoi]
     command: ["$python", "$examples/qoi_coder.py"]
   photos:
     kind: download
-    trust: foreign
+    trust: external
     schemes: [photos]
     credit: 8
     command: ["$python", "$examples/photos_loader.py", --folder, "$work/album"]
@@ -49,7 +49,7 @@ step_pool() {
     cat <<YAML
   step:
     kind: transform
-    trust: foreign
+    trust: external
     steps: [bench.unchanged]
     command: ["$python", "$PWD/$here/ext-step.py"]
 YAML

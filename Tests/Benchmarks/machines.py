@@ -24,10 +24,10 @@ from processes import Process, cpu_seconds
 EXAMPLES = Path(__file__).parents[2] / "Examples/Python"
 CONFIGURATION = """
 pools:
-  shared: {{kind: cache, trust: foreign, credit: 16, command: [{command}]}}
+  shared: {{kind: cache, trust: external, credit: 16, command: [{command}]}}
 caches:
   local:
-  shared: {{pool: shared, patience: 250}}
+  shared: {{pool: shared, timeout: 250}}
   tiers: {{of: [shared, local], store: serial}}
 profiles:
   default: {{cache: tiers, original-cache: tiers}}

@@ -12,7 +12,7 @@ start_gateway() {
     read -r gateway_port < <(free_ports 1)
     start_server "$work/gateway.log" "${program%/*}/imagebus-gateway" \
         --runtime-dir "$runtime" --listen "127.0.0.1:$gateway_port" --unsigned \
-        --trusted-proxy 127.0.0.1 --visitor-field X-Visitor \
+        --trusted-proxy 127.0.0.1 --client-header X-Visitor \
         --assume-fresh 86400 --connections-per-address 0
     gateway=$server
     await_port "$gateway_port" || {

@@ -257,10 +257,10 @@ import Testing
     @Test func howTheImageComes() throws {
         let plain = try options(["u"])
         #expect(try options(["u", "--delivery", "auto"]) == plain)
-        let chunks = try options(["u", "--delivery", "pieces"])
+        let chunks = try options(["u", "--delivery", "chunks"])
         #expect(chunks != plain)
         #expect(try options(["u", "--delivery", "mapped"]) != chunks)
-        let environment = ["HOME": "/home/a", "IMAGEBUS_DELIVERY": "pieces"]
+        let environment = ["HOME": "/home/a", "IMAGEBUS_DELIVERY": "chunks"]
         #expect(try options(["u"], environment) == chunks)
     }
 
@@ -273,20 +273,20 @@ import Testing
     }
 
     @Test func factsAreWordsAndMeanInfo() throws {
-        let request = try options(["u", "--facts", "exif,gps,blurhash:5x4"]).request
+        let request = try options(["u", "--properties", "exif,gps,blurhash:5x4"]).request
         #expect(request.infoOnly)
         #expect(
             request.properties
                 == RequestedProperties(
                     [.exif, .gps, .blurHash], blurHash: PixelSize(width: 5, height: 4)))
         #expect(
-            try options(["u", "--facts", "blurhash"]).request.properties
+            try options(["u", "--properties", "blurhash"]).request.properties
                 == RequestedProperties(.blurHash))
         #expect(try options(["u", "--info"]).request.properties == RequestedProperties())
-        #expect(
-            complaint(["u", "--facts", "exif", "-o", "x"])?.hasPrefix("--facts returns") == true)
-        let resized = complaint(["u", "--facts", "exif", "--resize", "1x1"])
-        #expect(resized?.hasPrefix("--facts describes") == true)
+        let written = complaint(["u", "--properties", "exif", "-o", "x"])
+        #expect(written?.hasPrefix("--properties returns") == true)
+        let resized = complaint(["u", "--properties", "exif", "--resize", "1x1"])
+        #expect(resized?.hasPrefix("--properties describes") == true)
     }
 
     @Test(arguments: [
@@ -294,7 +294,8 @@ import Testing
         "EXIF",
     ])
     func otherWordsAreNoFacts(_ text: String) {
-        #expect(complaint(["u", "--facts", text])?.contains("list of header, exif, gps") == true)
+        let said = complaint(["u", "--properties", text])
+        #expect(said?.contains("list of header, exif, gps") == true)
     }
 
     @Test(
@@ -305,7 +306,7 @@ import Testing
                 ["-", "--header", "A: b"],
                 "--header requires a URL: standard input has no origin"
             ),
-            (["u", "--delivery", "post"], "--delivery: 'post' is not one of auto, mapped, pieces"),
+            (["u", "--delivery", "post"], "--delivery: 'post' is not one of auto, mapped, chunks"),
             (["u", "--mode", "fill"], "--mode requires --resize"),
             (["u", "--dpr", "11"], "--dpr: '11' is not a number between 0.1 and 10, such as 2"),
             (["u", "--enlarge"], "--enlarge requires --resize"),

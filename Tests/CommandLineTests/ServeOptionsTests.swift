@@ -95,7 +95,7 @@ import Testing
         (["--gateway", "::1:80"], "'::1:80' is not ADDRESS:PORT"),
         (["--gateway", ":80", "--gateway-url-limit", "1"], "--gateway-url-limit: '1' is not"),
         (["--gateway", ":80", "--gateway-grammar", "imgix"], "imgproxy, thumbor or iiif"),
-        (["--gateway", ":80", "--gateway-idle-time", "0"], "'0' is not a time such as"),
+        (["--gateway", ":80", "--gateway-idle-timeout", "0"], "'0' is not a time such as"),
         (["--gateway", ":80", "--gateway-metrics-listen", "x"], "'x' is not ADDRESS:PORT"),
         (["--gateway", "unix:a"], "'unix:a' is not ADDRESS:PORT"),
         (["--gateway", "unix:/"], "'unix:/' is not ADDRESS:PORT"),
@@ -257,17 +257,17 @@ import Testing
 
     @Test func theCoordinatorIsToldWhatBecomesOfFailures() throws {
         let set = try options(
-            ["--fetch-retries", "5", "--blacklist-seconds", "0"],
-            ["HOME": "/home/a", "IMAGEBUS_BLACKLIST_ENTRIES": "99"])
+            ["--fetch-retries", "5", "--failure-cache-seconds", "0"],
+            ["HOME": "/home/a", "IMAGEBUS_FAILURE_CACHE_ENTRIES": "99"])
         let coordinator = set.children(programs: "/p").first { $0.kind == .coordinator }
         let wanted = [
-            "--blacklist-seconds", "0", "--blacklist-entries", "99", "--fetch-retries", "5",
+            "--failure-cache-seconds", "0", "--failure-cache-entries", "99", "--fetch-retries", "5",
         ]
         #expect(coordinator?.arguments.contains(wanted) == true)
         let plain = try options([]).children(programs: "/p").first { $0.kind == .coordinator }
         #expect(plain?.arguments.contains("--fetch-retries") == false)
         #expect(complaint(["--fetch-retries", "11"])?.contains("between 0 and 10") == true)
-        #expect(complaint(["--blacklist-seconds", "-1"])?.contains("integer") == true)
+        #expect(complaint(["--failure-cache-seconds", "-1"])?.contains("integer") == true)
     }
 
     @Test func theCacheIsToldItsPlaceAndLimits() throws {

@@ -20,7 +20,7 @@ import Testing
             let command = try #require(Command.all.first { $0.name == name })
             let help = HelpText.text(of: command)
             for setting in OutputSetting.allCases {
-                #expect(help.contains("--\(setting.name)"), "\(setting.name)")
+                #expect(help.contains("--\(setting.optionName)"), "\(setting.name)")
             }
         }
     }

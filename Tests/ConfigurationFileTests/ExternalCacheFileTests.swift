@@ -9,10 +9,10 @@ import Testing
     private func problems(_ text: String) -> [String] { faults(in: text) }
 
     @Test func aCacheMayBeHeldByAForeignPool() throws {
-        let pools = "pools: {p: {kind: cache, trust: foreign, credit: 9}}\ncaches: "
+        let pools = "pools: {p: {kind: cache, trust: external, credit: 9}}\ncaches: "
         let read = try read(
             pools
-                + "{a: {pool: p}, b: {pool: p, patience: 90}, c: , d: {of: [a, default]}, "
+                + "{a: {pool: p}, b: {pool: p, timeout: 90}, c: , d: {of: [a, default]}, "
                 + "e: {pool: p, promote: disk}, f: {pool: p, promote: none}}")
         #expect(
             read.externalCaches == [
@@ -26,16 +26,16 @@ import Testing
         #expect(read.cacheLayout.promotes, "default is queried before the others of 'd'")
         #expect(read.cacheLayout.isExternal("a\u{1F}k") && !read.cacheLayout.isExternal("k"))
         for (text, words) in [
-            ("{a: {pool: p, disk-limit: 1G}}", "only 'patience' and 'promote'"),
-            ("{a: {pool: p, read-only: /srv}}", "only 'patience' and 'promote'"),
-            ("{a: {patience: 90}}", "'patience' requires 'pool'"),
+            ("{a: {pool: p, disk-limit: 1G}}", "only 'timeout' and 'promote'"),
+            ("{a: {pool: p, read-only: /srv}}", "only 'timeout' and 'promote'"),
+            ("{a: {timeout: 90}}", "'timeout' requires 'pool'"),
             ("{a: {promote: disk}}", "'promote' requires 'pool'"),
             ("{default: {promote: none}}", "'default' is always the built-in cache"),
             ("{a: {of: [default], promote: disk}}", "promote"),
             ("{a: {pool: p, promote: all}}", "promote: expected one of none, memory, disk"),
             ("{default: {pool: p}}", "'default' is always the built-in cache"),
-            ("{a: {pool: q}}", "no external cache pool ('trust: foreign') is named 'q'"),
-            ("{a: {pool: p, patience: 0}}", "patience: expected a number of milliseconds"),
+            ("{a: {pool: q}}", "no external cache pool ('trust: external') is named 'q'"),
+            ("{a: {pool: p, timeout: 0}}", "timeout: expected a number of milliseconds"),
         ] {
             let found = problems(pools + text)
             #expect(found.count == 1 && found[0].contains(words), "\(found)")

@@ -48,7 +48,7 @@ import Testing
             """
             loaders: {library: {kind: pool, pool: photos, match: "photos://a/*"}}
             pools:
-              photos: {kind: download, trust: foreign, schemes: [photos, Assets]}
+              photos: {kind: download, trust: external, schemes: [photos, Assets]}
             """)
         #expect(configuration.loaders.first?.means == .pool("photos"))
         #expect(configuration.loaders.first?.schemes == ["photos", "assets"])
@@ -56,7 +56,7 @@ import Testing
 
     @Test(arguments: [
         "", "photos: {kind: download, schemes: [https]}",
-        "photos: {kind: decode, trust: foreign, formats-in: [raw]}",
+        "photos: {kind: decode, trust: external, formats-in: [raw]}",
     ])
     func aLoaderIsNoOtherPool(pools: String) {
         let text = "pools: {\(pools)}\nloaders: {a: {kind: pool, pool: photos}}\n"
@@ -64,7 +64,7 @@ import Testing
             _ = try ConfigurationFile.configuration(Array(text.utf8), path: "f")
             Issue.record("it was read")
         } catch {
-            let said = "f:2: no external download pool ('trust: foreign') is named 'photos'"
+            let said = "f:2: no external download pool ('trust: external') is named 'photos'"
             #expect(error.lines.count == 1 && error.lines[0].hasPrefix(said), "\(error.lines)")
         }
     }

@@ -16,8 +16,8 @@ import Testing
         let read = try pools(
             """
             zebra: {kind: decode, formats-in: [gif, webp], workers: 3},
-            raw: {kind: decode, trust: foreign, formats-in: raw, credit: 4, output-mebibytes: 64},
-            effects: {kind: transform, trust: foreign, steps: [my.sepia, my.step]},
+            raw: {kind: decode, trust: external, formats-in: raw, credit: 4, output-mebibytes: 64},
+            effects: {kind: transform, trust: external, steps: [my.sepia, my.step]},
             download: {schemes: [https]}
             """)
         #expect(read.map(\.name.text) == ["zebra", "raw", "effects", "download"])
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "vector: {kind: transform}", "vector: {trust: foreign, formats-in: [svg]}",
+        "vector: {kind: transform}", "vector: {trust: external, formats-in: [svg]}",
         "vector: {formats-in: [png]}",
     ])
     func thePoolThatDrawsDoesNothingElse(text: String) {
@@ -65,8 +65,8 @@ import Testing
     @Test func aForeignPoolMayHaveACommand() throws {
         let read = try pools(
             """
-            a: {kind: download, trust: foreign, schemes: [x], command: [/bin/a, --b, "c d"]},
-            b: {kind: download, trust: foreign, schemes: [x], command: /bin/b, workers: 3}
+            a: {kind: download, trust: external, schemes: [x], command: [/bin/a, --b, "c d"]},
+            b: {kind: download, trust: external, schemes: [x], command: /bin/b, workers: 3}
             """)
         #expect(read.map(\.command) == [["/bin/a", "--b", "c d"], ["/bin/b"]])
         #expect(read.map(\.workers) == [1, 3])
@@ -87,11 +87,11 @@ import Testing
         ),
         (
             "a: {kind: cache}",
-            "f:1: pools.a: an additional pool of kind cache requires 'trust: foreign'; it serves "
+            "f:1: pools.a: an additional pool of kind cache requires 'trust: external'; it serves "
                 + "the caches that refer to it with 'pool'"
         ),
         (
-            "a: {kind: cache, trust: foreign, schemes: [x]}",
+            "a: {kind: cache, trust: external, schemes: [x]}",
             "f:1: pools.a: 'schemes' does not apply to a pool of kind cache"
         ),
         (
@@ -108,7 +108,7 @@ import Testing
                 + "changed: choose another name for a new pool"
         ),
         (
-            "decode: {trust: foreign, formats-in: [raw]}",
+            "decode: {trust: external, formats-in: [raw]}",
             "f:1: pools.decode: this pool is built in"
         ),
         ("decode: {workers: 2}", "f:1: pools.decode: this pool is built in"),
@@ -117,34 +117,34 @@ import Testing
             "f:1: pools.a: 'steps' does not apply to a pool of kind decode"
         ),
         (
-            "a: {kind: decode, trust: foreign}",
-            "f:1: pools.a: 'formats-in' is missing: an external pool ('trust: foreign') is "
+            "a: {kind: decode, trust: external}",
+            "f:1: pools.a: 'formats-in' is missing: an external pool ('trust: external') is "
                 + "granted only what is listed"
         ),
         (
-            "a: {kind: transform, trust: foreign}",
+            "a: {kind: transform, trust: external}",
             "f:1: pools.a: 'steps' or 'formats-out' is missing: an external pool "
         ),
         (
-            "a: {kind: transform, trust: foreign, steps: [my.x], formats-out: [pam]}",
+            "a: {kind: transform, trust: external, steps: [my.x], formats-out: [pam]}",
             "f:1: formats-out: unknown format 'pam': expected one of jpeg, png, gif, "
         ),
         (
-            "a: {kind: transform, trust: foreign, steps: [my.x, sepia]}",
-            "f:1: pools.a: 'sepia' is not a valid step of an external pool ('trust: foreign'): "
+            "a: {kind: transform, trust: external, steps: [my.x, sepia]}",
+            "f:1: pools.a: 'sepia' is not a valid step of an external pool ('trust: external'): "
                 + "expected VENDOR.STEP in lowercase letters, digits, '_' and '-'"
         ),
         (
-            "a: {kind: download, trust: foreign, schemes: [s3], workers: 1}",
+            "a: {kind: download, trust: external, schemes: [s3], workers: 1}",
             "f:1: pools.a: 'workers' requires 'command'"
         ),
         (
-            "a: {kind: download, trust: foreign, schemes: [x], command: [python3, a.py]}",
+            "a: {kind: download, trust: external, schemes: [x], command: [python3, a.py]}",
             "f:1: pools.a: 'command' must be the absolute path of a program"
         ),
         (
             "a: {kind: download, command: [/bin/a]}",
-            "f:1: pools.a: 'command' requires 'trust: foreign'"
+            "f:1: pools.a: 'command' requires 'trust: external'"
         ),
         (
             "a: {kind: decode, credit: 2}",
@@ -165,7 +165,7 @@ import Testing
     /// As everywhere else, a format has one canonical name for workers, jobs and `--format`.
     @Test(arguments: [
         ("a: {kind: decode, formats-in: [png, jpg, JPEG]}", ["png", "jpeg"]),
-        ("a: {kind: decode, trust: foreign, formats-in: [tif]}", ["tiff"]),
+        ("a: {kind: decode, trust: external, formats-in: [tif]}", ["tiff"]),
     ])
     func anyWordForAFormatIsRead(text: String, granted: [String]) throws {
         #expect(try pools(text).first?.grant.formatsIn == Set(granted))
@@ -189,7 +189,7 @@ import Testing
                 + "jpeg, png, gif, tiff, webp"
         ),
         (
-            "a: {kind: decode, trust: foreign, formats-in: [tifff]}",
+            "a: {kind: decode, trust: external, formats-in: [tifff]}",
             "f:1: formats-in: unknown format 'tifff'. Did you mean 'tiff'? Expected "
         ),
         (

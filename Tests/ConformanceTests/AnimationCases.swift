@@ -68,12 +68,12 @@ extension Conformance {
             let url = origin.url("/cleared.gif")
             let stack = try SharedStack.current
             let shown = file.stated.map { $0 < 11_000 ? 100 : $0 / 1_000 }.reduce(0, +)
-            let answer = try stack.answer(url, ["--facts", "animation"])
+            let answer = try stack.answer(url, ["--properties", "animation"])
             let found = answer["facts"]?["animation"]
             #expect(found?["frames"]?.integer == file.frames.count)
             #expect(found?["milliseconds"]?.integer == shown)
             #expect(found?["loops"]?.integer == 8)
-            let lines = try stack.get([url, "--facts", "animation"]).outputText
+            let lines = try stack.get([url, "--properties", "animation"]).outputText
             #expect(
                 lines.hasSuffix(
                     "frames: \(file.frames.count)\nmilliseconds: \(shown)\nloops: 8\n"))

@@ -66,7 +66,7 @@ extension Conformance {
             let command = try PythonExample.command("qoi_coder.py").joined(separator: ", ")
             let text = """
                 pools:
-                  qoi: {kind: decode, trust: foreign, formats-in: [qoi], command: [\(command)]}
+                  qoi: {kind: decode, trust: external, formats-in: [qoi], command: [\(command)]}
 
                 """
             let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
@@ -103,7 +103,7 @@ extension Conformance {
             let command = try PythonExample.command("qoi_coder.py").joined(separator: ", ")
             let text = """
                 pools:
-                  qoi: {kind: decode, trust: foreign, formats-in: [qoi], command: [\(command)]}
+                  qoi: {kind: decode, trust: external, formats-in: [qoi], command: [\(command)]}
                 profiles: {ours: {coders: [decode]}}
 
                 """

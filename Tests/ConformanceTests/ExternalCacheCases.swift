@@ -16,9 +16,9 @@ extension Conformance {
             _ body: (StackHarness) async throws -> Void
         ) async throws {
             let text = """
-                pools: {team: {kind: cache, trust: foreign, credit: 16}}
+                pools: {team: {kind: cache, trust: external, credit: 16}}
                 caches:
-                  theirs: {pool: team, patience: 10000}
+                  theirs: {pool: team, timeout: 10000}
                   own:
                   both: {of: [own, theirs], store: serial}
                 profiles: {mine: {cache: theirs}}

@@ -90,7 +90,7 @@ extension Conformance {
                     "the depth of avif must be one of 8, 10, 12"
                 ),
                 (
-                    ["--format", "png", "--depth", "16", "--colours", "16"],
+                    ["--format", "png", "--depth", "16", "--colors", "16"],
                     "a palette requires depth 8"
                 ),
             ] {

@@ -80,7 +80,7 @@ extension Conformance {
         /// their own domain and codes.
         @Test func case026_anotherProgramLoads() async throws {
             let text = """
-                pools: {photos: {kind: download, trust: foreign, schemes: [photos]}}
+                pools: {photos: {kind: download, trust: external, schemes: [photos]}}
                 loaders: {library: {kind: pool, pool: photos}}
 
                 """

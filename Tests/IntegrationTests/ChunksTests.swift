@@ -151,7 +151,7 @@ extension RealProcesses {
             let source = try ChunkStack.image(2 << 20)
             origin.route("/a.png", .bytes(source))
             try await withStack { stack in
-                for delivery in ["mapped", "pieces", "auto"] {
+                for delivery in ["mapped", "chunks", "auto"] {
                     let run = try stack.get(
                         [origin.url("/a.png"), "-o", "-", "--delivery", delivery])
                     #expect(run.exitStatus == 0)

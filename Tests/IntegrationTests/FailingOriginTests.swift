@@ -140,7 +140,7 @@ extension RealProcesses {
 
         @Test func theListForgetsAfterTheSecondsThatServeWasTold() async throws {
             let url = route("/a.png", .bytes(Array("no image".utf8)), .bytes(png))
-            let options = ["--allow-private-networks", "--blacklist-seconds", "1"]
+            let options = ["--allow-private-networks", "--failure-cache-seconds", "1"]
             try await withStack(options) { stack in
                 #expect(try stack.get([url]).exitStatus == 65)
                 _ = try await stack.awaitStatus("an empty list") { $0.counter("blacklisted") == 0 }

@@ -118,10 +118,10 @@ extension RealProcesses {
                 "/q.png --format webp --lossless", "400x300", "webp", at: 300, 225,
                 Images.yellow),
             StepCase(
-                "/q.png --format jpeg --progressive --optimise --subsampling 444", "400x300",
+                "/q.png --format jpeg --progressive --optimize --subsampling 444", "400x300",
                 "jpeg", at: 380, 280, Images.yellow),
             StepCase(
-                "/q.png --format png --colours 4 --dither 0", "400x300", "png", at: 100, 200,
+                "/q.png --format png --colors 4 --dither 0", "400x300", "png", at: 100, 200,
                 Images.blue),
             StepCase(
                 "/q.jpg --format png --progressive", "400x300", "png", at: 20, 20, Images.red),
@@ -142,7 +142,7 @@ extension RealProcesses {
                 "/q.jpg --resize 200x --format avif --effort 0 --subsampling 444", "200x150",
                 "avif", at: 20, 140, Images.blue),
             StepCase(
-                "/q.jpg --format gif --colours 8 --dither 0 --progressive --effort 1", "400x300",
+                "/q.jpg --format gif --colors 8 --dither 0 --progressive --effort 1", "400x300",
                 "gif", at: 380, 280, Images.yellow),
             StepCase("/q.png --round 50 --format gif", "400x300", "gif", at: 2, 2, [], alpha: 0),
             StepCase(

@@ -187,7 +187,7 @@ def plays(bench: Bench, name: str) -> Cell:
     """
     with Image.open(bench.folder / name) as file:
         right = f"{file.info['loop'] + (file.format == 'GIF')} plays"
-    reply, _ = bench.get(name, "--info", "--facts", "animation")
+    reply, _ = bench.get(name, "--info", "--properties", "animation")
     animation = reply["facts"]["animation"]
     text = f"{animation.get('plays', animation.get('loops'))} plays"
     return Cell(text, right, "Pillow", text == right)

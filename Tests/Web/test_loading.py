@@ -114,7 +114,7 @@ class LoadingTests(WebTests):
         image.save(file, "PNG")
         source = self.put("four.png", Answer(file.getvalue()))
         said = subprocess.run(
-            [PROGRAMS / "imagebus", "get", source, "--facts", "thumbhash", "--json",
+            [PROGRAMS / "imagebus", "get", source, "--properties", "thumbhash", "--json",
              "--runtime-dir", self.stack.runtime],
             capture_output=True, text=True, check=True,
         ).stdout  # fmt: skip

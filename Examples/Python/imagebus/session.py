@@ -52,8 +52,10 @@ class Session:
         delivery: str = "auto",
         patience: float = 5,
     ) -> None:
-        if delivery not in ("auto", "mapped", "pieces"):
-            raise ValueError(f"delivery must be auto, mapped or pieces, not {delivery!r}")
+        if delivery == "pieces":
+            delivery = "chunks"  # the former name still works
+        if delivery not in ("auto", "mapped", "chunks"):
+            raise ValueError(f"delivery must be auto, mapped or chunks, not {delivery!r}")
         self._runtime_dir = default_runtime_dir() if runtime_dir is None else Path(runtime_dir)
         self._delivery = delivery
         self._patience = patience
@@ -273,7 +275,7 @@ class Session:
     def _greet(self) -> None:
         self._end_session()
         hello = pb.ClientHello(incarnation=self._incarnation, pid=os.getpid(), version="python 1")
-        hello.wants_pieces = self._delivery == "pieces" or (
+        hello.wants_pieces = self._delivery == "chunks" or (
             self._delivery == "auto" and not can_open(results_folder(self._runtime_dir))
         )
         hello.secret = self._secret()

@@ -126,7 +126,8 @@ public struct RequestedProperties: Hashable, Sendable {
         for word in text.split(separator: ",", omittingEmptySubsequences: false) {
             let parts = word.split(
                 separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let kind = FactKinds.words.first(where: { $0.name == parts[0] })?.kind else {
+            let name = FactKinds.formerNames[String(parts[0])] ?? String(parts[0])
+            guard let kind = FactKinds.words.first(where: { $0.name == name })?.kind else {
                 return nil
             }
             kinds.insert(kind)
@@ -180,9 +181,12 @@ public struct FactKinds: OptionSet, Hashable, Sendable {
     public static let animation = FactKinds(rawValue: 1 << 6)
 
     static let words: [(name: String, kind: FactKinds)] = [
-        ("header", .header), ("exif", .exif), ("gps", .gps), ("colours", .colors),
+        ("header", .header), ("exif", .exif), ("gps", .gps), ("colors", .colors),
         ("blurhash", .blurHash), ("thumbhash", .thumbHash), ("animation", .animation),
     ]
+
+    /// Former names, which are accepted too, with those that replaced them.
+    package static let formerNames = ["colours": "colors"]
 
     /// The names of all kinds, for help and errors.
     package static let names = words.map(\.name)

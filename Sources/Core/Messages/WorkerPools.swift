@@ -125,8 +125,20 @@ public struct WorkerPool: Hashable, Sendable {
         /// A plug-in, started externally unless the pool has a command.
         case external = 1
 
-        /// The name in the configuration and in the status.
+        /// The name in the configuration and in tables.
         public var name: String {
+            switch self {
+            case .own: "own"
+            case .external: "external"
+            }
+        }
+
+        /// Former names in the configuration, which are accepted too, with those that replaced
+        /// them.
+        public static let formerNames = ["foreign": "external"]
+
+        /// The name in JSON, where names don't change.
+        public var nameInJSON: String {
             switch self {
             case .own: "own"
             case .external: "foreign"

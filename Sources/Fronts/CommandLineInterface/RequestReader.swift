@@ -22,10 +22,10 @@ package enum RequestReader {
         }
         request.output.lossless = read.isSet("lossless")
         for setting in OutputSetting.allCases { try take(setting, read, &request.output) }
-        if let properties = try read.parsed("facts", OptionValue.properties) {
+        if let properties = try read.parsed("properties", OptionValue.properties) {
             request.properties = properties
         }
-        request.infoOnly = read.isSet("info") || read.isSet("facts")
+        request.infoOnly = read.isSet("info") || read.isSet("properties")
         request.headers = try read.parsedAll("header", header)
         request.options = try options(read)
         request.context.tags = try tags(read)
@@ -36,7 +36,7 @@ package enum RequestReader {
         }
         if let limit = try read.parsed("timeout", timeout) { request.timeoutMilliseconds = limit }
         try checkLossless(request)
-        for name in ["original", "info", "facts"] where read.isSet(name) && !request.isPlain {
+        for name in ["original", "info", "properties"] where read.isSet(name) && !request.isPlain {
             throw UsageError(
                 "--\(name) \(name == "original" ? "returns" : "describes") the source unchanged "
                     + "and cannot be combined with steps, --format, --quality, --lossless or "
@@ -60,9 +60,9 @@ package enum RequestReader {
         _ setting: OutputSetting, _ read: ReadOptions, _ output: inout OutputOptions
     ) throws(UsageError) {
         if setting.placeholder == nil {
-            output[setting] = read.isSet(setting.name) ? 1 : nil
+            output[setting] = read.isSet(setting.optionName) ? 1 : nil
         } else {
-            output[setting] = try read.parsed(setting.name) { (text) throws(UsageError) in
+            output[setting] = try read.parsed(setting.optionName) { (text) throws(UsageError) in
                 guard let value = setting.value(ofWritten: text), setting.permits(value) else {
                     throw UsageError(
                         "'\(text)' is not \(setting.expected)"
@@ -329,10 +329,11 @@ extension Command {
         OptionDefinition("original", "return the source bytes unchanged; no steps or format"),
         OptionDefinition("info", "return only format and size of the source; no steps or format"),
         OptionDefinition(
-            "facts", value: "WORDS", of: .list(FactKinds.names),
+            "properties", value: "WORDS", of: .list(FactKinds.names),
             "like --info, with \(FactKinds.names.prefix(3).joined(separator: ", ")),\n"
                 + "\(FactKinds.names.dropFirst(3).joined(separator: ", ")), such as\n"
-                + "exif,blurhash:5x4 (4x3)"),
+                + "exif,blurhash:5x4 (4x3)"
+        ).formerly(["facts"], values: FactKinds.formerNames),
     ]
 
     private static let optionallyLossless = ImageFormat.encodable
@@ -341,7 +342,8 @@ extension Command {
     /// Encoder settings that only some formats support.
     package static let settingOptions = OutputSetting.allCases.map { setting in
         OptionDefinition(
-            setting.name, value: setting.placeholder, of: choice(setting), setting.row.help)
+            setting.optionName, value: setting.placeholder, of: choice(setting), setting.row.help
+        ).formerly(setting.formerNames)
     }
 
     private static func choice(_ setting: OutputSetting) -> ValueChoice? {

@@ -138,8 +138,9 @@ package struct StatusAnswer: Encodable {
         pools = report.pools.map {
             Pool(
                 name: $0.name.text, kind: $0.kind.name,
-                trust: ($0.isExternal ? WorkerPool.Trust.external : .own).name, workers: $0.workers,
-                jobs: $0.jobs, credit: $0.credit, queued: $0.queued, outputBytes: $0.outputBytes)
+                trust: ($0.isExternal ? WorkerPool.Trust.external : .own).nameInJSON,
+                workers: $0.workers, jobs: $0.jobs, credit: $0.credit, queued: $0.queued,
+                outputBytes: $0.outputBytes)
         }
         sockets = report.sockets.map {
             Socket(

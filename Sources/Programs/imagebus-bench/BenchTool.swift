@@ -155,7 +155,7 @@ struct BenchOptions: Hashable {
         plain.options = request.options.intersection(.priorities)
         plain.timeoutMilliseconds = request.timeoutMilliseconds
         isRequestChosen = request != plain
-        wantsSource = ["original", "info", "facts"].contains { read.isSet($0) }
+        wantsSource = ["original", "info", "properties"].contains { read.isSet($0) }
         guard type.takesRequest || !isRequestChosen else {
             throw UsageError("\(type.name) does not support steps, output and load options")
         }

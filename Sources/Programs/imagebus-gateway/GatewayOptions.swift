@@ -28,6 +28,11 @@ struct GatewayOptions {
     static let valued = Set(["listen", "listen-fd", "settings-file"]).union(
         settings { $0.placeholder != nil })
     static let flags = settings { $0.placeholder == nil }
+    /// Former names of settings, with those that replaced them.
+    private static let formerNames: [String: String] = Dictionary(
+        uniqueKeysWithValues: GatewaySetting.allCases.flatMap { setting in
+            setting.formerNames.map { ($0, setting.rawValue) }
+        })
 
     /// Whether `imagebus serve` runs the program and holds the socket.
     static func areServed(_ words: [String]) -> Bool { words.contains("--listen-fd") }
@@ -49,7 +54,7 @@ struct GatewayOptions {
         let arguments = try ProgramArguments(
             peers.arguments + file + words,
             valued: Bootstrap.valued.union(Self.valued).union(valued),
-            flags: Self.flags.union(flags))
+            flags: Self.flags.union(flags), formerNames: Self.formerNames)
         try self.init(arguments, keyLines: peers.keyLines, words: words)
     }
 
@@ -150,9 +155,9 @@ struct GatewayOptions {
     private mutating func takeLimits(_ arguments: ProgramArguments) {
         Self.set(&limits.connections, .connections, arguments)
         Self.set(&limits.connectionsPerPeer, .connectionsPerAddress, arguments)
-        Self.set(&limits.idleSeconds, .idleTime, arguments)
-        Self.set(&limits.headBytes, .headLimit, arguments)
-        Self.set(&limits.headSeconds, .headTime, arguments)
+        Self.set(&limits.idleSeconds, .idleTimeout, arguments)
+        Self.set(&limits.headBytes, .headerLimit, arguments)
+        Self.set(&limits.headSeconds, .headerTimeout, arguments)
         if let uploads = front.uploads {
             (limits.bodyBytes, limits.bodies) = (uploads.bytesMax, uploads.atOnce)
         }
@@ -230,10 +235,10 @@ struct GatewayOptions {
             front.edge.trusted = networks
         }
         front.answers.saysCache = !arguments.has("no-x-cache")
-        guard let field = arguments.value("visitor-field") else { return }
+        guard let field = arguments.value("client-header") else { return }
         guard !front.edge.trusted.isEmpty else {
             throw ConfigurationError(
-                "--visitor-field '\(field)' requires --trusted-proxy, such as "
+                "--client-header '\(field)' requires --trusted-proxy, such as "
                     + "--trusted-proxy 10.0.0.0/8")
         }
         front.edge.clientField = field
@@ -466,7 +471,7 @@ extension GatewayOptions {
         Self.set(&ifError, .assumeStaleIfError, arguments)
         front.assumedLifetime = AssumedLifetime(
             fresh: fresh, whileRevalidate: whileRevalidate, ifError: ifError)
-        Self.set(&front.answers.caching.mostSeconds, .maxAgeMost, arguments)
+        Self.set(&front.answers.caching.mostSeconds, .maxAgeLimit, arguments)
         guard arguments.value("browser-max-age") != nil else { return }
         var seconds = 0
         Self.set(&seconds, .browserMaxAge, arguments)

@@ -139,8 +139,8 @@ struct Reading {
             case .profile: "profile"
             case .loader: "loader"
             case .coder: "decode pool"
-            case .downloadPool: "external download pool ('trust: foreign')"
-            case .cachePool: "external cache pool ('trust: foreign')"
+            case .downloadPool: "external download pool ('trust: external')"
+            case .cachePool: "external cache pool ('trust: external')"
             }
         }
 

@@ -31,11 +31,11 @@ extension KeyTable where Target == ListenerDraft {
         guard setting.placeholder != nil else {
             return Row(setting.rawValue, .bool) { draft, isThere in
                 draft.values[setting] = isThere ? "" : nil
-            }
+            }.formerly(setting.formerNames)
         }
         return Row(setting.rawValue, .setting(setting)) { draft, value in
             draft.values[setting] = value
-        }
+        }.formerly(setting.formerNames)
     }
 }
 

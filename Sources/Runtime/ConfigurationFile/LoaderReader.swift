@@ -147,7 +147,7 @@ private struct LoaderReader {
         case .pool:
             guard let pool = draft.pool else {
                 throw InvalidLoader(
-                    reason: "'pool' is missing: specify a download pool with 'trust: foreign'")
+                    reason: "'pool' is missing: specify a download pool with 'trust: external'")
             }
             return .pool(pool)
         }

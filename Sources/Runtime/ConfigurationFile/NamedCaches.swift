@@ -34,7 +34,7 @@ extension KeyTable where Target == OneCache {
         CacheSetting.allCases.map(row) + [
             Row("read-only", .directories, \.readOnly),
             Row("pool", .reference(.cachePool), \.pool),
-            Row("patience", .timeout, \.timeout),
+            Row("timeout", .timeout, \.timeout).formerly(["patience"]),
             Row("promote", .promotion, \.promotion),
         ])
 
@@ -119,10 +119,10 @@ extension NamedCaches {
             if name == Configuration.defaultName {
                 "'default' is always the built-in cache: choose another name for an external cache"
             } else if said.pool == nil {
-                "'\(said.timeout == nil ? "promote" : "patience")' requires 'pool', because it "
+                "'\(said.timeout == nil ? "promote" : "timeout")' requires 'pool', because it "
                     + "applies to external caches only"
             } else if !said.settings.isEmpty || said.readOnly != nil {
-                "a cache with 'pool' accepts only 'patience' and 'promote': the workers of the "
+                "a cache with 'pool' accepts only 'timeout' and 'promote': the workers of the "
                     + "pool set its limits and directories"
             } else { nil }
         if let fault { return reading.object(line, "caches.\(name): \(fault)") }

@@ -41,7 +41,12 @@ extension KeyTable where Target == PoolDraft {
         Row(
             "kind", .word(WorkerPool.externalKinds.map { ($0.name, $0) }),
             \.kind),
-        Row("trust", .word(WorkerPool.Trust.allCases.map { ($0.name, $0) }), \.trust),
+        Row(
+            "trust",
+            .word(
+                WorkerPool.Trust.allCases.map { ($0.name, $0) },
+                formerly: WorkerPool.Trust.formerNames),
+            \.trust),
         Row("schemes", .capabilities("URL schemes such as https"), \.grant.schemes),
         Row("formats-in", .formats, \.grant.formatsIn),
         Row("formats-out", .formats, \.grant.formatsOut),
@@ -161,7 +166,7 @@ private struct PoolReader {
         }
         guard WorkerPool.kinds.contains(kind) || draft.trust == .external else {
             throw InvalidPool(
-                "an additional pool of kind \(kind.name) requires 'trust: foreign'; it serves the "
+                "an additional pool of kind \(kind.name) requires 'trust: external'; it serves the "
                     + "caches that refer to it with 'pool'")
         }
         var pool = WorkerPool(name: name, kind: kind)
@@ -189,7 +194,7 @@ private struct PoolReader {
     private func check(_ command: [String], _ pool: WorkerPool) throws(InvalidPool) {
         guard pool.trust == .external else {
             throw InvalidPool(
-                "'command' requires 'trust: foreign': serve starts its own program for this pool")
+                "'command' requires 'trust: external': serve starts its own program for this pool")
         }
         guard command.first?.hasPrefix("/") == true, command.count <= WorkerPool.commandWordsMax
         else {
@@ -203,14 +208,14 @@ private struct PoolReader {
     private func check(external draft: PoolDraft) throws(InvalidPool) {
         guard draft.grant.steps != nil || draft.grant.formatsOut != nil else {
             throw InvalidPool(
-                "'steps' or 'formats-out' is missing: an external pool ('trust: foreign') is "
+                "'steps' or 'formats-out' is missing: an external pool ('trust: external') is "
                     + "granted only what is listed")
         }
         guard let name = draft.grant.steps?.sorted().first(where: { !CustomStep.isName($0) }) else {
             return
         }
         throw InvalidPool(
-            "'\(name)' is not a valid step of an external pool ('trust: foreign'): expected "
+            "'\(name)' is not a valid step of an external pool ('trust: external'): expected "
                 + "VENDOR.STEP in lowercase letters, digits, '_' and '-'")
     }
 
@@ -231,14 +236,14 @@ private struct PoolReader {
             let isNeeded = list.kind == pool.kind && pool.kind != .transform
             if !list.isNamed, isNeeded, pool.trust == .external {
                 throw InvalidPool(
-                    "'\(list.key)' is missing: an external pool ('trust: foreign') is granted only "
-                        + "what is listed")
+                    "'\(list.key)' is missing: an external pool ('trust: external') is granted "
+                        + "only what is listed")
             }
         }
         if pool.isExternalTransformer { try check(external: draft) }
         if pool.trust == .external, draft.workers != nil, draft.command == nil {
             throw InvalidPool(
-                "'workers' requires 'command' in an external pool ('trust: foreign'): without a "
+                "'workers' requires 'command' in an external pool ('trust: external'): without a "
                     + "command its workers are started separately")
         }
         if let command = draft.command { try check(command, pool) }

@@ -31,12 +31,13 @@ extension KeyTable where Target == PresetItem {
 
     private static func setting(_ setting: OutputSetting) -> Row {
         guard setting.placeholder != nil else {
-            return Row(setting.name, .bool) { item, isThere in
+            return Row(setting.optionName, .bool) { item, isThere in
                 item.output[setting] = isThere ? 1 : nil
-            }
+            }.formerly(setting.formerNames)
         }
         let value = ValueReader<Int>.setting(setting)
-        return Row(setting.name, value) { item, value in item.output[setting] = value }
+        return Row(setting.optionName, value) { item, value in item.output[setting] = value }
+            .formerly(setting.formerNames)
     }
 
     /// The key of a step; a step without a value is a boolean.

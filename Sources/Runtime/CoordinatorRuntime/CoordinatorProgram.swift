@@ -17,7 +17,7 @@ public enum CoordinatorProgram {
         do {
             let arguments = try ProgramArguments(
                 words, valued: Bootstrap.valued.union(CoordinatorOptions.valued),
-                flags: CoordinatorOptions.flags)
+                flags: CoordinatorOptions.flags, formerNames: CoordinatorOptions.formerNames)
             let options = try CoordinatorOptions(arguments)
             // SIGHUP reloads the configuration.
             let bootstrap = try Bootstrap(
@@ -71,7 +71,7 @@ public struct CoordinatorOptions: Sendable {
 
     /// The names of the arguments besides those of every program.
     public static let valued = Set([
-        "secret-file", "blacklist-seconds", "blacklist-entries", "fetch-retries",
+        "secret-file", "failure-cache-seconds", "failure-cache-entries", "fetch-retries",
         "fetches-per-host", "fetch-order", "queue-limit",
         "log-requests", "config", "connections-per-process", "vector",
         "vouchers", "local-root", "watermark-root", "web-headers",
@@ -80,15 +80,21 @@ public struct CoordinatorOptions: Sendable {
     /// The names of the arguments without a value.
     public static let flags: Set<String> = ["keeps-workers", "web-refresh", "web-removals"]
 
+    /// Former names of arguments, with those that replaced them: a `serve` that was started by an
+    /// earlier version may restart this program.
+    static let formerNames = [
+        "blacklist-seconds": "failure-cache-seconds", "blacklist-entries": "failure-cache-entries",
+    ]
+
     /// Parses the arguments.
     public init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
         limits = SchedulerLimits()
         try limits.workGraph.read(arguments)
         let seconds = try arguments.number(
-            "blacklist-seconds", else: limits.failureCacheMilliseconds / 1_000)
+            "failure-cache-seconds", else: limits.failureCacheMilliseconds / 1_000)
         limits.failureCacheMilliseconds = min(seconds, Self.secondsMax) * 1_000
         limits.failureCacheMax = try arguments.number(
-            "blacklist-entries", else: limits.failureCacheMax)
+            "failure-cache-entries", else: limits.failureCacheMax)
         limits.dispatch.fetchRetriesMax = try arguments.number(
             "fetch-retries", else: limits.dispatch.fetchRetriesMax)
         limits.dispatch.fetchesPerHostMax = try arguments.number(

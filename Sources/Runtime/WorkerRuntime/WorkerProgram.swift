@@ -189,7 +189,7 @@ extension WorkerParts {
         } catch {
             throw ConfigurationError(
                 "cannot open \(directory) (\(error)): the stack is not running, or its "
-                    + "configuration has no pool '\(place.pool)' with 'trust: foreign'")
+                    + "configuration has no pool '\(place.pool)' with 'trust: external'")
         }
         let removed = try OrphanSegments.removeOrphans(in: directory)
         if removed > 0 {

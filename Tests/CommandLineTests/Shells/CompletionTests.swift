@@ -21,7 +21,7 @@ import Testing
         (["imagebus", "get", "--format=we"], ["webp"]),
         (["imagebus", "animate", "--format", ""], ["gif", "png", "webp"]),
         (["imagebus", "get", "http://a/b", "--mode", "cover"], ["cover", "cover-turned"]),
-        (["imagebus", "get", "--facts", "exif,blur"], ["blurhash"]),
+        (["imagebus", "get", "--properties", "exif,blur"], ["blurhash"]),
         (["imagebus", "get", "--flip", ""], ["h", "hv", "v"]),
         (["imagebus", "get", "--context", "image-scale-f"], ["image-scale-factor="]),
         (["imagebus", "get", "--option", "refresh"], ["refresh-cached"]),

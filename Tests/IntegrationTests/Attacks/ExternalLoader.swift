@@ -17,7 +17,7 @@ final class ExternalLoader {
     /// The configuration of the pool and its scheme.
     static let configuration = """
         pools:
-          photos: {kind: download, trust: foreign, schemes: [photos], credit: 2}
+          photos: {kind: download, trust: external, schemes: [photos], credit: 2}
         loaders:
           photos: {kind: pool, pool: photos}
 

@@ -128,7 +128,7 @@ extension RealProcesses {
         func whatFailedIsRefusedForItsTime(offset: String) async throws {
             origin.route("/none.png", .bytes(Array("no image".utf8)))
             let probe = try route("/probe.png")
-            try await withClock(["--blacklist-seconds", "4"]) { _, client in
+            try await withClock(["--failure-cache-seconds", "4"]) { _, client in
                 let request = ImageRequest(url: origin.url("/none.png"))
                 #expect(await client.load(request).errorCode == .badImageData)
                 set(offset)

@@ -60,7 +60,7 @@ extension RealProcesses {
         @Test func theirTimeEndsAndTheyGiveBackWhatTheyHeld() async throws {
             try route()
             try await bench.run(
-                ["--metadata", "all", "--idle-time", "6", "--metrics-listen", "127.0.0.1:0"]
+                ["--metadata", "all", "--idle-timeout", "6", "--metrics-listen", "127.0.0.1:0"]
             ) { gateway, _ in
                 try expectWhole(bench.path("/a.jpg", ""), gateway)
                 let stalled = try StalledReaders(

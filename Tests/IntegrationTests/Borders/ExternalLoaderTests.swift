@@ -18,7 +18,7 @@ extension RealProcesses {
         ) async throws {
             let text = """
                 pools:
-                  photos: {kind: download, trust: foreign, schemes: [photos], credit: 2}
+                  photos: {kind: download, trust: external, schemes: [photos], credit: 2}
                 loaders:
                   photos: {kind: pool, pool: photos}
                 profiles:

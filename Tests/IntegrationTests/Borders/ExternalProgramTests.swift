@@ -16,7 +16,7 @@ extension RealProcesses {
                 pools:
                   photos:
                     kind: download
-                    trust: foreign
+                    trust: external
                     schemes: [photos]
                     command: [\(command.joined(separator: ", "))]
                 loaders: {library: {kind: pool, pool: photos}}

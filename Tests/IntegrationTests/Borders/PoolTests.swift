@@ -106,8 +106,8 @@ extension RealProcesses {
         // MARK: - Plug-ins
 
         private static let outside = """
-              outside: {kind: decode, trust: foreign, formats-in: [gif], credit: 2}
-              apart: {kind: decode, trust: foreign, formats-in: [bmp]}
+              outside: {kind: decode, trust: external, formats-in: [gif], credit: 2}
+              apart: {kind: decode, trust: external, formats-in: [bmp]}
             """
 
         @Test func aForeignWorkerDoesWhatItsPoolIsGrantedAndNothingElse() async throws {
@@ -148,7 +148,7 @@ extension RealProcesses {
 
         @Test func aPoolWithoutAWorkerIsNamedByHealthStatusAndTheError() async throws {
             let origin = try origin()
-            let pools = "  outside: {kind: decode, trust: foreign, formats-in: [gif]}"
+            let pools = "  outside: {kind: decode, trust: external, formats-in: [gif]}"
             try await withStack(arguments(pools), decoders: 1) { stack in
                 let said = "no worker of the pool 'outside' is connected: start the plug-in"
                 let health = try stack.run(["health"])
@@ -199,7 +199,7 @@ extension RealProcesses {
             let plain = folder.write([], to: "plain")
             let commands = [("gone", "/nowhere/coder"), ("plain", plain), ("place", "/usr/bin")]
             let pools = commands.map { name, path in
-                "  \(name): {kind: decode, trust: foreign, formats-in: [qoi], command: [\(path)]}"
+                "  \(name): {kind: decode, trust: external, formats-in: [qoi], command: [\(path)]}"
             }.joined(separator: "\n")
             let end = try CommandLineRun(
                 ["serve", "--runtime-dir", folder.file("run"), "--memory-only"] + arguments(pools)

@@ -27,10 +27,10 @@ extension RealProcesses {
             let command =
                 program.isEmpty ? "" : ", command: [\(program.joined(separator: ", "))]"
             let text = """
-                pools: {mine: {kind: cache, trust: foreign, credit: 16\(command)}}
+                pools: {mine: {kind: cache, trust: external, credit: 16\(command)}}
                 caches:
                   own:
-                  theirs: {pool: mine, patience: 10000, promote: \(promotion)}
+                  theirs: {pool: mine, timeout: 10000, promote: \(promotion)}
                   tiers: {of: [theirs, own], store: serial}
                 profiles: {default: {cache: tiers, original-cache: tiers}}
 

@@ -20,11 +20,11 @@ extension RealProcesses {
         ) async throws {
             let words = try ([Programs.path(program)] + arguments).joined(separator: ", ")
             let text = """
-                pools: {mine: {kind: cache, trust: foreign, credit: 16, command: [\(words)]}}
+                pools: {mine: {kind: cache, trust: external, credit: 16, command: [\(words)]}}
                 caches:
                   own:
-                  theirs: {pool: mine, patience: 10000}
-                  second: {pool: mine, patience: 10000}
+                  theirs: {pool: mine, timeout: 10000}
+                  second: {pool: mine, timeout: 10000}
                   both: {of: [own, theirs], store: serial}
 
                 """

@@ -18,7 +18,7 @@ extension RealProcesses {
             beside: String = "", more: String = "", _ body: (StackHarness) async throws -> Void
         ) async throws {
             let words = try ([Programs.path(program)] + arguments).joined(separator: ", ")
-            let mine = "mine: {trust: foreign, \(pool), command: [\(words)]}"
+            let mine = "mine: {trust: external, \(pool), command: [\(words)]}"
             let text = "pools: {\(mine)\(beside)}\n\(more)"
             let path = folder.write(Array(text.utf8), to: "imagebus.yaml")
             try await withStack(
@@ -167,7 +167,7 @@ extension RealProcesses {
         @Test(arguments: [Signal.kill, .stop])
         func anotherProcessDoesTheJobOfOneThatIsLost(signal: Signal) async throws {
             let coder = try Programs.path(.qoiCoder)
-            let idle = "trust: foreign, command: [\(coder)]"
+            let idle = "trust: external, command: [\(coder)]"
             try await withPool(
                 "kind: decode, formats-in: [qoi]", .extensionProbe, ["coder", begun],
                 beside: ", beside: {kind: decode, formats-in: [qoi], \(idle)}"

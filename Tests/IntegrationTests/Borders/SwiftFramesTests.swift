@@ -17,7 +17,7 @@ extension RealProcesses {
             let text = """
                 pools:
                   books:
-                    {kind: decode, trust: foreign, formats-in: [undefined],
+                    {kind: decode, trust: external, formats-in: [undefined],
                     command: [\(program), book]}
 
                 """

@@ -117,7 +117,7 @@ extension RealProcesses {
 
         @Test func aFieldOfAnotherNameIsBelievedOfProxiesAlone() async throws {
             try await bench.run(
-                trusting + ["--visitor-field", "X-Real-IP", "--access-log"]
+                trusting + ["--client-header", "X-Real-IP", "--access-log"]
             ) { gateway, _ in
                 for lastByte in [Self.proxy, 1] {
                     _ = try get(

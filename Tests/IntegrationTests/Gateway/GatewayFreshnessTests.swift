@@ -130,7 +130,7 @@ extension RealProcesses {
 
         @Test func clientsAreToldOfTheOperatorsLimits() async throws {
             try route([("Cache-Control", "max-age=5000")])
-            let limits = ["--max-age-most", "900", "--browser-max-age", "60"]
+            let limits = ["--max-age-limit", "900", "--browser-max-age", "60"]
             try await bench.run(limits) { gateway, _ in
                 let said = try gateway.get(bench.path("/a.jpg")).field("Cache-Control")
                 #expect(said == "max-age=60, s-maxage=900")

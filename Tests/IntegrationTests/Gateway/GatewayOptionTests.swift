@@ -55,7 +55,7 @@ extension RealProcesses {
             ["--pass-headers-to", "https://h/"], ["--response-headers", "x"],
             ["--response-headers", "Cache-Control=no-store"],
             ["--response-headers", "a b=c"], ["--response-headers", "X="],
-            ["--visitor-field", "X-Real-IP"], ["--trusted-proxy", "10.0.0.0/33"],
+            ["--client-header", "X-Real-IP"], ["--trusted-proxy", "10.0.0.0/33"],
             ["--trusted-proxy", "example.com"],
         ]
 

@@ -265,14 +265,14 @@ extension OutputOptions {
 
     private func check(_ setting: OutputSetting) throws(ImageError) {
         guard let value = self[setting], setting.permits(value) else {
-            throw .setting(setting, "\(setting.name) must be \(setting.expected)")
+            throw .setting(setting, "\(setting.optionName) must be \(setting.expected)")
         }
         guard let format else { return }
         let formats = setting.row.formats
         guard formats.contains(format) else {
             throw .setting(
                 setting,
-                "\(format.name) has no setting \(setting.name): leave it out, or use "
+                "\(format.name) has no setting \(setting.optionName): leave it out, or use "
                     + formats.map(\.name).joined(separator: " or "))
         }
         if setting == .depth { try checkDepth(of: format) }
@@ -298,7 +298,7 @@ extension OutputOptions {
         }
         guard depth == 8 || colors == nil else {
             throw .setting(
-                .depth, "a palette requires depth 8: leave colours out, or set depth 8")
+                .depth, "a palette requires depth 8: leave colors out, or set depth 8")
         }
     }
 }

@@ -1,6 +1,7 @@
 /// An encoder setting that only some formats support. Its row describes it.
 ///
-/// The row's name is used on the command line, in presets, in keys and on the wire.
+/// The row's name is used in keys and on the wire. On the command line and in presets, some
+/// settings have another one.
 package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     case progressive, optimize, subsampling, colors, dither, effort, nearLossless, alphaQuality
     case sharpYUV, background, maxBytes, accept, icc, metadata, embedThumbnail, depth, hdr, pass
@@ -155,14 +156,26 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         }.joined(separator: ", ")
     }
 
-    /// Looks up a setting by name.
+    /// Looks up a setting by its name on the wire.
     package init?(name: String) {
         guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = found
     }
 
-    /// The name of the setting.
+    /// The name of the setting in keys and on the wire.
     package var name: String { row.name }
+
+    /// The name on the command line, in presets and in errors.
+    package var optionName: String {
+        switch self {
+        case .optimize: "optimize"
+        case .colors: "colors"
+        default: name
+        }
+    }
+
+    /// The former names on the command line and in presets, which are accepted too.
+    package var formerNames: [String] { optionName == name ? [] : [name] }
 
     /// The placeholder of the value in the help; `nil` for a flag.
     package var placeholder: String? {

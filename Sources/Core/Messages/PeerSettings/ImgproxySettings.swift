@@ -12,8 +12,8 @@ extension PeerSetting {
                     + "--gateway unix:/PATH"
             ),
             seconds("IMGPROXY_TIMEOUT", .timeout),
-            seconds("IMGPROXY_READ_REQUEST_TIMEOUT", .headTime),
-            seconds("IMGPROXY_KEEP_ALIVE_TIMEOUT", .idleTime),
+            seconds("IMGPROXY_READ_REQUEST_TIMEOUT", .headerTimeout),
+            seconds("IMGPROXY_KEEP_ALIVE_TIMEOUT", .idleTimeout),
             seconds("IMGPROXY_DOWNLOAD_TIMEOUT", "transfer-timeout"),
             count("IMGPROXY_WORKERS", ["decode", "transform"]),
             count("IMGPROXY_REQUESTS_QUEUE_SIZE", ["queue-limit"], none: 0),
@@ -232,7 +232,7 @@ extension PeerSetting {
             "IMGPROXY_WRITE_RESPONSE_TIMEOUT", "IMGPROXY_CLIENT_KEEP_ALIVE_TIMEOUT",
             "IMGPROXY_GRACEFUL_STOP_TIMEOUT",
             advice:
-                "this setting has no equivalent: use --gateway-idle-time and --gateway-timeout"
+                "this setting has no equivalent: use --gateway-idle-timeout and --gateway-timeout"
         )
         + absent(
             "IMGPROXY_SO_REUSEPORT", "IMGPROXY_SET_CANONICAL_HEADER",

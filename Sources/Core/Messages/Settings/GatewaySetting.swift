@@ -34,7 +34,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     /// Trusted proxies.
     case trustedProxy = "trusted-proxy"
     /// The header in which a trusted proxy identifies the HTTP client.
-    case httpClientField = "visitor-field"
+    case clientHeader = "client-header"
     /// An alias of `assumeFresh`.
     case maxAge = "max-age"
     /// Whether images are marked as immutable.
@@ -46,7 +46,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     /// How long a permanently failed source is not retried.
     case rememberFailures = "remember-failures"
     /// The maximum number of seconds for which downstream caches may store an image.
-    case maxAgeMost = "max-age-most"
+    case maxAgeLimit = "max-age-limit"
     /// Seconds for which a browser may store an image, if shared caches may for longer.
     case browserMaxAge = "browser-max-age"
     /// Seconds for which an image is fresh if its origin states no lifetime.
@@ -92,11 +92,11 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
     /// The maximum number of bytes of a URL.
     case urlLimit = "url-limit"
     /// The maximum number of bytes of a request line and its headers.
-    case headLimit = "head-limit"
+    case headerLimit = "header-limit"
     /// The timeout for receiving a header section or a body.
-    case headTime = "head-time"
+    case headerTimeout = "header-timeout"
     /// The idle timeout of a connection.
-    case idleTime = "idle-time"
+    case idleTimeout = "idle-timeout"
     /// The maximum number of connections.
     case connections
     /// The maximum number of connections per address.
@@ -170,10 +170,10 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .metadata: .word(["none", "copyright", "all"])
         case .damaged: .word(DamagedImages.allCases.map(\.name))
         case .trustedProxy: .text("NETWORKS")
-        case .httpClientField: .text("NAME")
+        case .clientHeader: .text("NAME")
         case .allowOrigin: .text("ORIGINS")
         case .metricsListen, .operatorListen: .place
-        case .maxAgeMost, .browserMaxAge, .fallbackMaxAge: .count(0...366 * 86_400)
+        case .maxAgeLimit, .browserMaxAge, .fallbackMaxAge: .count(0...366 * 86_400)
         case .maxAge, .assumeFresh, .assumeStaleWhileRevalidate, .assumeStaleIfError:
             .count(0...Int(AssumedLifetime.range.upperBound))
         case .saveDataQuality: .count(0...100)
@@ -182,11 +182,11 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .connectionsPerAddress: .count(0...1_000_000)
         case .timeout: .seconds(1...3_600)
         case .rememberFailures: .seconds(0...3_600)
-        case .headTime: .seconds(1...3_600)
-        case .idleTime: .seconds(1...86_400)
+        case .headerTimeout: .seconds(1...3_600)
+        case .idleTimeout: .seconds(1...86_400)
         case .postMaxBytes: .bytes(1...64 << 20)
         case .urlLimit: .bytes(64...64 << 10)
-        case .headLimit: .bytes(1 << 10...1 << 20)
+        case .headerLimit: .bytes(1 << 10...1 << 20)
         case .presetLines: .text("LINES")
         case .signatureSize: .count(8...32)
         case .argumentsSeparator: .text("TEXT")
@@ -200,6 +200,18 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .host: .text("NAMES")
         case .quality: .count(1...100)
         case .progressive: .text("FORMATS")
+        }
+    }
+
+    /// The former names, which are accepted too.
+    public var formerNames: [String] {
+        switch self {
+        case .clientHeader: ["visitor-field"]
+        case .maxAgeLimit: ["max-age-most"]
+        case .headerLimit: ["head-limit"]
+        case .headerTimeout: ["head-time"]
+        case .idleTimeout: ["idle-time"]
+        default: []
         }
     }
 
@@ -267,7 +279,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
         case .trustedProxy:
             "networks of proxies whose X-Forwarded-For, X-Request-Id and\n"
                 + "traceparent are trusted, such as 10.0.0.0/8,unix (none)"
-        case .httpClientField:
+        case .clientHeader:
             "header with the client address set by --trusted-proxy\n(X-Forwarded-For)"
         case .maxAge: "alias of --assume-fresh"
         case .immutable: "mark images as immutable in Cache-Control"
@@ -275,7 +287,7 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
             "Access-Control-Allow-Origin: * or comma-separated origins (none)"
         case .timeout: "timeout of a request (30s)"
         case .rememberFailures: "time before a failed source is tried again (10s)"
-        case .maxAgeMost: "maximum max-age of images in seconds (31536000)"
+        case .maxAgeLimit: "maximum max-age of images in seconds (31536000)"
         case .browserMaxAge:
             "max-age for browsers in seconds, if shared caches may keep images\n"
                 + "longer (the max-age of shared caches)"
@@ -313,9 +325,9 @@ public enum GatewaySetting: String, Hashable, Sendable, CaseIterable {
                 + "signature and query"
         case .noXCache: "do not send X-Cache"
         case .urlLimit: "maximum length of a URL; longer ones fail with 414 (8192)"
-        case .headLimit: "maximum size of request line and headers (32K)"
-        case .headTime: "maximum time to receive the headers of a request, or its body (30s)"
-        case .idleTime: "timeout of idle connections (60s)"
+        case .headerLimit: "maximum size of request line and headers (32K)"
+        case .headerTimeout: "maximum time to receive the headers of a request, or its body (30s)"
+        case .idleTimeout: "timeout of idle connections (60s)"
         case .connections: "maximum concurrent connections (12000)"
         case .connectionsPerAddress:
             "maximum connections per address, except --trusted-proxy (512;\n0: no limit)"

@@ -69,7 +69,8 @@ extension Command {
             progress,
             OptionDefinition(
                 "delivery", value: "HOW", of: .words(GetOptions.deliveries.map(\.name)),
-                "transfer from the stack, as for get (auto)"),
+                "transfer from the stack, as for get (auto)"
+            ).formerly([], values: GetOptions.formerDeliveries),
         ] + outputOptions.filter { ["quality", "lossless"].contains($0.name) }
 }
 

@@ -58,7 +58,7 @@ struct GetAnswer: Encodable, Sendable {
     let hdr: Bool?
     /// Whether the source is damaged and pixels are missing.
     let damaged: Bool?
-    /// The image properties requested by `--facts`; null without it.
+    /// The image properties requested by `--properties`; null without it.
     let properties: PropertiesAnswer?
     /// The explanation requested by `--explain`; null without it.
     let explanation: ExplanationAnswer?

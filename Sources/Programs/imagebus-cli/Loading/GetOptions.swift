@@ -70,7 +70,7 @@ extension Command {
             ("imagebus get URL --show", "show the image in the terminal"),
             ("imagebus get URL --partials so-far -o a.jpg", "write previews during the download"),
             ("imagebus get URL --info", "print format and size"),
-            ("imagebus get URL --facts exif,colours,blurhash --json", "print further properties"),
+            ("imagebus get URL --properties exif,colors,blurhash --json", "print more properties"),
             (
                 "imagebus get URL --resize 64x64 --fallback '#FFCCCCCC' -o face.png",
                 "use a gray square if the image cannot be loaded"
@@ -114,8 +114,9 @@ extension Command {
         progress,
         OptionDefinition(
             "delivery", value: "HOW", of: .words(GetOptions.deliveries.map(\.name)),
-            "transfer from the stack: mapped (shared memory), pieces (in chunks\n"
-                + "through the socket), or mapped if possible (auto)"),
+            "transfer from the stack: mapped (shared memory), chunks (through the\n"
+                + "socket), or mapped if possible (auto)"
+        ).formerly([], values: GetOptions.formerDeliveries),
     ]
 
     private static let fallback = OptionDefinition(
@@ -241,7 +242,7 @@ struct GetOptions: Hashable {
         if let output = read.last("output") {
             guard !output.isEmpty else { throw UsageError("--output: the file name is empty") }
             guard !request.infoOnly else {
-                let name = read.isSet("info") ? "info" : "facts"
+                let name = read.isSet("info") ? "info" : "properties"
                 throw UsageError("--\(name) returns no image: leave out -o")
             }
             target = output == "-" ? .standardOutput : .file(output)
@@ -278,7 +279,7 @@ struct GetOptions: Hashable {
         guard !readsStandardInput else {
             throw UsageError("--partials requires a URL: standard input is read at once")
         }
-        if let name = ["info", "facts", "frames"].first(where: read.isSet) {
+        if let name = ["info", "properties", "frames"].first(where: read.isSet) {
             throw UsageError("--partials writes images: leave out --\(name)")
         }
         return directory
@@ -300,7 +301,7 @@ struct GetOptions: Hashable {
     }
 
     private static let optionsOfOneImage = [
-        "output", "frame", "first-frame", "original", "info", "facts", "explain",
+        "output", "frame", "first-frame", "original", "info", "properties", "explain",
         "extended-data", "fallback", "group", "slot", "traceparent",
     ]
 
@@ -329,8 +330,10 @@ struct GetOptions: Hashable {
         ("auto", .auto), ("bar", .bar), ("none", .none),
     ]
     static let deliveries: [(name: String, value: Delivery)] = [
-        ("auto", .automatic), ("mapped", .mapped), ("pieces", .chunks),
+        ("auto", .automatic), ("mapped", .mapped), ("chunks", .chunks),
     ]
+    /// Former values of `--delivery`, with those that replaced them.
+    static let formerDeliveries = ["pieces": "chunks"]
 
     static func delivery(_ read: ReadOptions) throws(UsageError) -> Delivery {
         try read.parsed("delivery") { (text) throws(UsageError) in

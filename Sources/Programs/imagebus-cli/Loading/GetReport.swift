@@ -206,7 +206,7 @@ enum ImageNotes {
     ) -> [String] {
         guard !request.infoOnly else { return [] }
         return request.output.said.map(\.setting).filter { !$0.row.formats.contains(format) }.map {
-            "\($0.name) has no effect on \(format.name), only on "
+            "\($0.optionName) has no effect on \(format.name), only on "
                 + $0.row.formats.map(\.name).joined(separator: ", ")
         }
     }

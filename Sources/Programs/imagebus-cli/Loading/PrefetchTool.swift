@@ -53,7 +53,7 @@ extension Command {
     ]
 
     private static let sharedOutputOptions = outputOptions.filter {
-        !["info", "facts"].contains($0.name)
+        !["info", "properties"].contains($0.name)
     }
 
     private static let prefetchLoadOptions =

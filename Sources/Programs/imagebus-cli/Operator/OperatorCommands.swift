@@ -90,7 +90,7 @@ extension Command {
         options: [("", OperatorOptions.definitions)],
         notes: """
             A URL that failed permanently, for example because its body is not an image, is kept in
-            the failure cache for ten minutes, or as set by serve --blacklist-seconds. Meanwhile
+            the failure cache for ten minutes, or as set by serve --failure-cache-seconds. Meanwhile
             loads fail with blacklisted (status 66), unless they use --option retry-failed. Content
             that crashed or hung a worker twice in a row is quarantined: loads that need it fail
             immediately with poisoned (status 65). Entries last until the coordinator exits. The

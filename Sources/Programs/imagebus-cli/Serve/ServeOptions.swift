@@ -256,8 +256,8 @@ struct CoordinatorSettings: Hashable {
 
     /// The numeric options with their ranges.
     private static let numbers: [(name: String, range: ClosedRange<Int>)] = [
-        ("blacklist-seconds", 0...366 * 86_400),
-        ("blacklist-entries", 0...1_000_000),
+        ("failure-cache-seconds", 0...366 * 86_400),
+        ("failure-cache-entries", 0...1_000_000),
         ("fetch-retries", 0...10),
         ("fetches-per-host", 0...65_536),
         ("queue-limit", 1...1_000_000),
@@ -326,11 +326,13 @@ struct CoordinatorSettings: Hashable {
             "fetch-order", value: "ORDER", of: .words(["fifo", "lifo"]),
             "order of queued downloads: fifo, or lifo (newest first) (fifo)"),
         OptionDefinition(
-            "blacklist-seconds", value: "N",
-            "seconds that the failure cache keeps a failed URL (600; 0: forever)"),
+            "failure-cache-seconds", value: "N",
+            "seconds that the failure cache keeps a failed URL (600; 0: forever)"
+        ).formerly(["blacklist-seconds"]),
         OptionDefinition(
-            "blacklist-entries", value: "N",
-            "maximum entries of the failure cache (10000; 0: disabled)"),
+            "failure-cache-entries", value: "N",
+            "maximum entries of the failure cache (10000; 0: disabled)"
+        ).formerly(["blacklist-entries"]),
         OptionDefinition(
             "queue-limit", value: "N",
             "maximum queued jobs per kind of worker; further requests fail with\nbusy (16384)"),

@@ -94,9 +94,10 @@ struct ServedGateway: Hashable {
 
     private static let name = "gateway"
 
-    private static func name(of setting: GatewaySetting) -> String {
-        "\(name)-\(setting.rawValue)"
-    }
+    private static func name(of setting: GatewaySetting) -> String { option(setting.rawValue) }
+
+    /// Returns the option of `serve` for one of the gateway.
+    private static func option(_ name: String) -> String { "\(Self.name)-\(name)" }
 
     /// The values of `--gateway-grammar`, for shell completion.
     private static let grammars = ["imgproxy", "thumbor", "iiif"]
@@ -117,7 +118,8 @@ struct ServedGateway: Hashable {
         OptionDefinition(
             Self.name(of: setting), value: setting.placeholder,
             of: setting == .grammar ? .words(grammars) : nil,
-            GatewaySetting.served(setting.help))
+            GatewaySetting.served(setting.help)
+        ).formerly(setting.formerNames.map(option))
     }
 }
 

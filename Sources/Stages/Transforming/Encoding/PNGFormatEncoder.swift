@@ -224,7 +224,7 @@ extension PNGFormatEncoder {
         guard order.options.colors == nil, !order.options.isProgressive else {
             throw ImageError.step(
                 "encode",
-                "an animated png supports neither a palette nor interlacing: leave out colours and "
+                "an animated png supports neither a palette nor interlacing: leave out colors and "
                     + "progressive")
         }
         var png = AnimatedPNGWriter(

@@ -1,0 +1,195 @@
+import CommandLineInterface
+import ImageModel
+import Messages
+import TestKit
+import Testing
+
+@testable import imagebus_cli
+
+/// Former names of options and values work like the current ones, and nothing shows them.
+@Suite struct FormerNameTests {
+    /// An option with a former name or value, and with the current one; a flag has no value.
+    struct Renaming: Sendable, CustomStringConvertible {
+        let command: String
+        /// Operands and options that the option requires.
+        var others: [String] = []
+        let former: [String]
+        let current: [String]
+
+        var description: String { "\(command) \(former.joined(separator: " "))" }
+    }
+
+    private static let renamings: [Renaming] =
+        [
+            Renaming(
+                command: "get", others: ["u"], former: ["facts", "exif"],
+                current: ["properties", "exif"]),
+            Renaming(
+                command: "get", others: ["u"], former: ["properties", "gps,colours"],
+                current: ["properties", "gps,colors"]),
+            Renaming(
+                command: "get", others: ["u"], former: ["delivery", "pieces"],
+                current: ["delivery", "chunks"]),
+            Renaming(
+                command: "animate", others: ["a.png", "-o", "a.gif"],
+                former: ["delivery", "pieces"], current: ["delivery", "chunks"]),
+            Renaming(
+                command: "serve", former: ["blacklist-seconds", "9"],
+                current: ["failure-cache-seconds", "9"]),
+            Renaming(
+                command: "serve", former: ["blacklist-entries", "9"],
+                current: ["failure-cache-entries", "9"]),
+        ] + settings + gateway
+
+    private static let settings: [Renaming] = ["get", "prefetch"].flatMap { command in
+        [
+            Renaming(
+                command: command, others: ["http://a/b"], former: ["colours", "16"],
+                current: ["colors", "16"]),
+            Renaming(
+                command: command, others: ["http://a/b"], former: ["optimise"],
+                current: ["optimize"]),
+        ]
+    }
+
+    private static let gatewayNames: [(former: String, current: String, value: String)] = [
+        ("visitor-field", "client-header", "X-Real-IP"),
+        ("max-age-most", "max-age-limit", "900"), ("head-limit", "header-limit", "8K"),
+        ("head-time", "header-timeout", "5s"), ("idle-time", "idle-timeout", "5s"),
+    ]
+
+    private static let gateway: [Renaming] = gatewayNames.flatMap { names in
+        let (former, current) = ("gateway-\(names.former)", "gateway-\(names.current)")
+        return [
+            Renaming(
+                command: "serve", others: ["--gateway", ":80"], former: [former, names.value],
+                current: [current, names.value]),
+            Renaming(
+                command: "url", others: ["sign", "/a"], former: [former, names.value],
+                current: [current, names.value]),
+        ]
+    }
+
+    private static func arguments(_ option: [String]) -> [String] {
+        ["--\(option[0])"] + option.dropFirst()
+    }
+
+    private static func variable(_ option: [String]) -> [String: String] {
+        [OptionDefinition.environmentName(of: option[0]): option.count > 1 ? option[1] : "1"]
+    }
+
+    /// The options of a command as it reads them.
+    private func parsed(
+        _ renaming: Renaming, _ arguments: [String], _ variables: [String: String] = [:]
+    ) throws -> AnyHashable {
+        let command = try #require(Command.all.first { $0.name == renaming.command })
+        let environment = ["HOME": "/home/a"].merging(variables) { $1 }
+        let read = try OptionReader.read(
+            renaming.others + arguments, command.definitions, environment: environment)
+        switch renaming.command {
+        case "serve": return try ServeOptions(read, environment: environment)
+        case "animate": return try AnimateOptions(read, environment: environment)
+        case "prefetch": return try PrefetchOptions(read, environment: environment)
+        case "url": return try URLOptions(read, environment: environment)
+        default: return try GetOptions(read, environment: environment)
+        }
+    }
+
+    @Test(arguments: renamings) func aFormerNameHasTheSameEffect(renaming: Renaming) throws {
+        let (former, current) = (renaming.former, renaming.current)
+        let expected = try parsed(renaming, Self.arguments(current))
+        #expect(try parsed(renaming, Self.arguments(former)) == expected)
+        let byVariable = try parsed(renaming, [], Self.variable(current))
+        #expect(try parsed(renaming, [], Self.variable(former)) == byVariable)
+        let without = try parsed(renaming, [])
+        #expect(expected != without && byVariable != without)
+    }
+
+    /// Help, manual and completions.
+    @Test func nothingShowsAFormerName() {
+        let definitions = Command.documented.flatMap(\.definitions)
+        let former = definitions.flatMap { $0.formerNames + $0.formerValues.keys }
+        let texts =
+            Command.documented.map { HelpText.text(of: $0) }
+            + Shell.allCases.map { $0.script(Command.documented) }
+            + [Self.withoutEscapes(ManualPage.imagebus.text)]
+        for text in texts { #expect(Self.words(of: text).isDisjoint(with: former)) }
+    }
+
+    /// The words of a text, without the dashes of options.
+    private static func words(of text: String) -> Set<String> {
+        let words = text.split { !$0.isLetter && !$0.isNumber && $0 != "-" }
+        return Set(words.map { word in String(word.drop { $0 == "-" }) })
+    }
+
+    /// Returns the text of a manual page without the escapes of hyphens and fonts.
+    private static func withoutEscapes(_ text: String) -> String {
+        text.replacing("\\-", with: "-").replacing("\\fB", with: " ")
+            .replacing("\\fI", with: " ").replacing("\\fR", with: " ")
+    }
+
+    /// A value that no option of this kind accepts, except for a header; for a flag, any value.
+    @Test(arguments: renamings.filter { $0.former[0] != $0.current[0] })
+    func errorsNameTheCurrentName(renaming: Renaming) {
+        let (former, current) = (renaming.former[0], renaming.current[0])
+        let isFlag = renaming.former.count == 1
+        let message = complaint(renaming, isFlag ? ["--\(former)=x"] : ["--\(former)", "x"])
+        guard let message else {
+            #expect(former == "gateway-visitor-field")
+            return
+        }
+        let words = Self.words(of: message)
+        #expect(words.contains(current) && !words.contains(former), "\(message)")
+    }
+
+    private func complaint(_ renaming: Renaming, _ arguments: [String]) -> String? {
+        do {
+            _ = try parsed(renaming, arguments)
+            return nil
+        } catch {
+            return (error as? UsageError)?.message
+        }
+    }
+
+    /// The table has every renaming of an option.
+    @Test func theTableIsComplete() {
+        let definitions = Command.documented.flatMap(\.definitions)
+        let names = Set(definitions.flatMap(\.formerNames))
+        #expect(names.isSubset(of: Self.renamings.map { $0.former[0] }))
+        let values = Set(definitions.flatMap { $0.formerValues.keys })
+        let told = Self.renamings.flatMap(\.former).flatMap { $0.split(separator: ",") }
+        #expect(values.isSubset(of: told.map { String($0) }))
+    }
+
+    // MARK: - config check
+
+    private func report(_ text: String, _ variables: [String: String] = [:]) throws -> [String] {
+        let folder = TestKit.TemporaryDirectory()
+        let path = folder.write(Array(text.utf8), to: "f")
+        let read = try OptionReader.read(
+            ["check", path], Command.config.definitions, environment: variables)
+        let options = try ConfigurationCheck.Options(read, variables)
+        return try ConfigurationCheck.report(options).split(separator: "\n")
+            .map { String($0).replacing(folder.path + "/", with: "") }
+    }
+
+    @Test(arguments: renamings) func checkNotesAVariable(renaming: Renaming) throws {
+        let (former, current) = (renaming.former, renaming.current)
+        let names = [former[0], current[0]].map { OptionDefinition.environmentName(of: $0) }
+        let isOfValue = former[0] == current[0]
+        let note =
+            isOfValue
+            ? "\(names[0])=\(former[1]) was renamed to \(names[1])=\(current[1])"
+            : "\(names[0]) was renamed to \(names[1])"
+        let lines = try report("", Self.variable(former))
+        #expect(lines.count == 2 && lines.first?.hasPrefix("f: ok, ") == true, "\(lines)")
+        #expect(lines.last == "note: \(note)")
+        #expect(try report("", Self.variable(current)).count == 1)
+    }
+
+    @Test func checkNotesAKey() throws {
+        let lines = try report("\npresets: {a: {colours: 8, format: png}}\n")
+        #expect(lines.count == 2 && lines.first?.hasPrefix("f: ok, ") == true, "\(lines)")
+        #expect(lines.last == "f:2: note: colours was renamed to colors")
+    }
+}
