@@ -108,11 +108,13 @@ import Testing
     /// Help, manual and completions.
     @Test func nothingShowsAFormerName() {
         let definitions = Command.documented.flatMap(\.definitions)
-        let former = definitions.flatMap { $0.formerNames + $0.formerValues.keys }
+        let former =
+            definitions.flatMap { $0.formerNames + $0.formerValues.keys }
+            + Command.documented.flatMap(\.formerNames)
         let texts =
             Command.documented.map { HelpText.text(of: $0) }
             + Shell.allCases.map { $0.script(Command.documented) }
-            + [Self.withoutEscapes(ManualPage.imagebus.text)]
+            + [HelpText.overview, Self.withoutEscapes(ManualPage.imagebus.text)]
         for text in texts { #expect(Self.words(of: text).isDisjoint(with: former)) }
     }
 
@@ -120,6 +122,15 @@ import Testing
     private static func words(of text: String) -> Set<String> {
         let words = text.split { !$0.isLetter && !$0.isNumber && $0 != "-" }
         return Set(words.map { word in String(word.drop { $0 == "-" }) })
+    }
+
+    @Test func aFormerCommandIsTheCurrentOne() throws {
+        #expect(Command.named("blacklist")?.name == Command.failureCache.name)
+        for command in Command.all {
+            for name in [command.name] + command.formerNames {
+                #expect(Command.named(name)?.name == command.name)
+            }
+        }
     }
 
     /// Returns the text of a manual page without the escapes of hyphens and fonts.

@@ -183,7 +183,7 @@ extension Conformance {
                 #expect(try answer(gallery.url("/case028.jpg"))["status"]?.text == "ok")
                 let request = gallery.origin.requests("/case028.jpg").first
                 #expect(request?.header("authorization") == "Bearer hushtoken")
-                for line in [["status"], ["status", "--json"], ["blacklist", "list"]] {
+                for line in [["status"], ["status", "--json"], ["failure-cache", "list"]] {
                     seen += try stack.run(line).outputText
                 }
                 seen += FileBytes.text(stack.logFile) ?? ""

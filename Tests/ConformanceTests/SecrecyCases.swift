@@ -85,19 +85,19 @@ extension Conformance {
 
         /// The commands that operators use.
         private let shown = [
-            ["status"], ["status", "--json"], ["status", "--prometheus"], ["blacklist", "list"],
-            ["blacklist", "list", "--json"],
+            ["status"], ["status", "--json"], ["status", "--prometheus"],
+            ["failure-cache", "list"], ["failure-cache", "list", "--json"],
         ]
 
         /// An operator sees failed URLs without their secrets, and removes them with their secrets.
         private func expectListed(_ stack: StackHarness) throws {
-            let listed = try stack.run(["blacklist", "list"]).outputText
+            let listed = try stack.run(["failure-cache", "list"]).outputText
             #expect(listed.contains(origin.url("/text.png ")), "\(listed)")
             let other = secret(origin.url("/text.png")) + "0"
             let nothing = "no matching entries\n"
-            #expect(try stack.run(["blacklist", "remove", other]).outputText == nothing)
+            #expect(try stack.run(["failure-cache", "remove", other]).outputText == nothing)
             let own = secret(origin.url("/text.png"))
-            #expect(try stack.run(["blacklist", "remove", own]).outputText == "removed 1\n")
+            #expect(try stack.run(["failure-cache", "remove", own]).outputText == "removed 1\n")
         }
 
         /// The lines that contain a secret, for messages.

@@ -92,16 +92,16 @@ extension RealProcesses {
                 try expectRefused(stack, url)
                 #expect(times.values.count == 1)
 
-                let listed = try stack.run(["blacklist", "list"]).outputText
+                let listed = try stack.run(["failure-cache", "list"]).outputText
                 #expect(listed.contains(url) && listed.contains("fetch"))
                 #expect(listed.contains("badImageData"))
-                let removed = try stack.run(["blacklist", "remove", url]).outputText
+                let removed = try stack.run(["failure-cache", "remove", url]).outputText
                 #expect(removed == "removed 1\n")
                 #expect(try stack.get([url]).exitStatus == 65)
                 #expect(times.values.count == 2)
 
                 try expectRefused(stack, url)
-                #expect(try stack.run(["blacklist", "clear"]).outputText == "removed 1\n")
+                #expect(try stack.run(["failure-cache", "clear"]).outputText == "removed 1\n")
                 #expect(try stack.get([url]).exitStatus == 65)
                 #expect(times.values.count == 3)
 

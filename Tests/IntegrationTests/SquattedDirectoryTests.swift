@@ -15,7 +15,8 @@ extension RealProcesses {
         private static let commands = [
             ["get", "http://user:secret@127.0.0.1:9/a.png"],
             ["prefetch", "http://user:secret@127.0.0.1:9/a.png"], ["status"], ["health"],
-            ["health", "--only", "decode"], ["cache", "contains", "key"], ["blacklist", "list"],
+            ["health", "--only", "decode"], ["cache", "contains", "key"],
+            ["failure-cache", "list"],
             ["cancel", "--group", String(repeating: "a", count: 32)], ["drain", "decode"],
         ]
 

@@ -279,5 +279,5 @@ extension Dispatcher {
     package static let poisoned = ImageError(
         .poisoned,
         "this content made workers crash or hang repeatedly and is temporarily blocked; "
-            + "imagebus blacklist lists and removes it")
+            + "imagebus failure-cache lists and removes it")
 }

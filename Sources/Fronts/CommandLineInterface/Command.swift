@@ -1,6 +1,8 @@
 /// A command: its options, operands and help.
 package struct Command: Sendable {
     package let name: String
+    /// Former names, which are accepted but not shown.
+    package let formerNames: [String]
     /// A one-line description for the list of commands.
     package let summary: String
     /// The text after the name in the first line of the help.
@@ -26,12 +28,13 @@ package struct Command: Sendable {
     }
 
     package init(
-        name: String, summary: String, usage: String, operands: [ValueChoice] = [],
-        furtherOperands: ValueChoice = .free,
+        name: String, formerNames: [String] = [], summary: String, usage: String,
+        operands: [ValueChoice] = [], furtherOperands: ValueChoice = .free,
         options: [(heading: String, definitions: [OptionDefinition])], notes: String,
         examples: [(line: String, does: String)]
     ) {
-        (self.name, self.summary, self.usage) = (name, summary, usage)
+        (self.name, self.formerNames) = (name, formerNames)
+        (self.summary, self.usage) = (summary, usage)
         (self.operands, self.furtherOperands) = (operands, furtherOperands)
         (self.options, self.notes, self.examples) = (options, notes, examples)
     }

@@ -29,7 +29,8 @@ extension ImageError {
         case .tlsFailed where typedDetails.curlCode == Self.unverifiedPeer: nil
         case .tlsFailed: "trust a CA with --ca-file FILE of serve or of get --private"
         case .blacklisted:
-            "imagebus blacklist list shows the expiry; imagebus blacklist remove URL retries it"
+            "imagebus failure-cache list shows the expiry; "
+                + "imagebus failure-cache remove URL retries it"
         case .limitExceeded: adviceOfLimit
         // The message says how to start workers.
         case .deadlineExceeded where typedDetails.pool != nil: nil

@@ -25,7 +25,7 @@ enum CommandLineTool {
         if name == CompanionProgram.bench.command {
             return CompanionProgram.bench.run(Array(arguments.dropFirst()))
         }
-        guard let command = Command.all.first(where: { $0.name == name }) else {
+        guard let command = Command.named(name) else {
             let names = Command.documented.map(\.name)
             Terminal.error(
                 "imagebus: unknown command '\(name)'"
@@ -101,6 +101,11 @@ extension Command {
 
     /// All commands, including those implemented by another program.
     static let documented = all + [.bench]
+
+    /// Returns the command with a name, or with a former one.
+    static func named(_ name: String) -> Command? {
+        all.first { $0.name == name || $0.formerNames.contains(name) }
+    }
 }
 
 extension HelpText {

@@ -116,7 +116,7 @@ import Testing
         let operands: [String: [String]] = [
             "serve": ["--gateway", ":8080"], "get": ["http://a/b"],
             "animate": ["a.png", "-o", "a.gif"], "prefetch": ["http://a/b"],
-            "cache": ["list"], "blacklist": ["list"], "downloads": ["resume"], "cancel": ["0"],
+            "cache": ["list"], "failure-cache": ["list"], "downloads": ["resume"], "cancel": ["0"],
             "drain": ["decode"], "config": ["check"],
         ]
         do throws(UsageError) {

@@ -34,14 +34,14 @@ extension RealProcesses {
                 #expect(after.counter("quarantined") == 1)
                 #expect(after.counter("crashes") == 2)
 
-                let listed = try stack.run(["blacklist", "list", "--json"])
+                let listed = try stack.run(["failure-cache", "list", "--json"])
                 #expect(listed.outputText.contains(url) && listed.outputText.contains("\"decode\""))
                 let got = try stack.get([url, "--resize", "80x80"])
                 #expect(got.exitStatus == 65)
-                let freed = try stack.run(["blacklist", "remove", url])
+                let freed = try stack.run(["failure-cache", "remove", url])
                 #expect(freed.outputText == "removed 1\n")
                 #expect(
-                    try stack.run(["blacklist", "list"]).outputText
+                    try stack.run(["failure-cache", "list"]).outputText
                         == "the failure cache is empty\n")
                 let size = try await client.load(request(100)).response.info?.size
                 #expect(size == PixelSize(width: 100, height: 75))
@@ -65,7 +65,7 @@ extension RealProcesses {
                 #expect(report.counter("quarantined") == 0)
                 #expect(report.counter("crashes") == 0)
                 #expect(
-                    try stack.run(["blacklist", "list"]).outputText
+                    try stack.run(["failure-cache", "list"]).outputText
                         == "the failure cache is empty\n")
             }
         }

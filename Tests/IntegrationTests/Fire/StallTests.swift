@@ -36,7 +36,7 @@ extension RealProcesses {
                 #expect(await task.errorCode == .poisoned)
                 #expect(await load(with: client).errorCode == .poisoned)
                 #expect(origin.requestCount(Self.path) == 2)
-                let list = try stack.run(["blacklist", "list", "--json"]).outputText
+                let list = try stack.run(["failure-cache", "list", "--json"]).outputText
                 #expect(list.contains("\"fetch\""), "\(list)")
             }
         }

@@ -83,7 +83,8 @@ enum CancelTool {
 
 extension Command {
     static let failureCache = Command(
-        name: "blacklist",
+        name: "failure-cache",
+        formerNames: ["blacklist"],
         summary: "list and manage the failure cache",
         usage: "list | remove URL | clear [options]",
         operands: [.words(["list", "remove", "clear"]), .free],
@@ -98,12 +99,12 @@ extension Command {
             from the list, which may match several entries.
             """,
         examples: [
-            ("imagebus blacklist list", "list the entries and when they expire"),
-            ("imagebus blacklist remove https://example.org/a.jpg", "retry a URL"),
+            ("imagebus failure-cache list", "list the entries and when they expire"),
+            ("imagebus failure-cache remove https://example.org/a.jpg", "retry a URL"),
         ])
 }
 
-/// The options of `imagebus failureCache`.
+/// The options of `imagebus failure-cache`.
 struct FailureCacheOptions: Hashable {
     /// The action.
     enum Action: Hashable {
@@ -127,10 +128,10 @@ struct FailureCacheOptions: Hashable {
     }
 }
 
-/// `imagebus failureCache`: lists and removes entries of the failure cache.
+/// `imagebus failure-cache`: lists and removes entries of the failure cache.
 enum FailureCacheTool {
     static func run(_ options: FailureCacheOptions) -> Int32 {
-        OperatorQuery.run("blacklist") { try text(options) }
+        OperatorQuery.run("failure-cache") { try text(options) }
     }
 
     private static func text(_ options: FailureCacheOptions) throws -> String {
@@ -184,7 +185,7 @@ enum FailureCacheTool {
     }
 }
 
-/// The output of `failureCache list --json`.
+/// The output of `failure-cache list --json`.
 struct FailureCacheAnswer: Encodable {
     struct Entry: Encodable {
         let url: String
