@@ -163,6 +163,18 @@ import Testing
         }
     }
 
+    /// Help of different widths differs only in its line breaks and columns.
+    @Test func helpHasTheSameWordsInEveryWidth() {
+        for command in Command.documented {
+            let words = HelpText.text(of: command).split(whereSeparator: \.isWhitespace)
+            for columns in [40, 60, 80] {
+                let text = HelpText.text(of: command, columns: columns)
+                #expect(text.split(whereSeparator: \.isWhitespace) == words, "\(command.name)")
+            }
+            #expect(command.shownDefinitions.allSatisfy { !$0.help.isEmpty }, "\(command.name)")
+        }
+    }
+
     @Test func everyOptionOfACommandHasOneName() {
         for command in Command.all {
             let names = command.definitions.flatMap { [$0.name] + $0.formerNames }

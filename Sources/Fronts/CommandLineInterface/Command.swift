@@ -1,3 +1,5 @@
+import Reporting
+
 /// A command: its options, operands and help.
 package struct Command: Sendable {
     package let name: String
@@ -53,7 +55,8 @@ extension Command {
         do throws(UsageError) {
             let read = try OptionReader.read(arguments, definitions, environment: environment)
             if read.isSet(OptionDefinition.help.name) {
-                return Terminal.finish(name, HelpText.text(of: self))
+                return Terminal.finish(
+                    name, HelpText.text(of: self, columns: HelpLayout.columns))
             }
             if read.isSet(OptionDefinition.version.name) {
                 return Terminal.finish(name, HelpText.version)

@@ -1,18 +1,27 @@
 import Messages
+import Reporting
 
 /// The output of `--help` and `--version`.
 package enum HelpText {
-    /// Returns the output of `imagebus COMMAND --help`.
-    package static func text(of command: Command) -> String {
+    /// Returns the output of `imagebus COMMAND --help`, wrapped to a number of columns; by default
+    /// as for anything but a terminal.
+    package static func text(of command: Command, columns: Int? = nil) -> String {
+        let columns = columns ?? HelpLayout.columnsMax
         var text = "usage: imagebus \(command.name) \(command.usage)\n\n\(command.summary)\n"
         let groups = command.options + [("", [OptionDefinition.help, .version])]
+        let column = HelpLayout.column(after: command.shownDefinitions.map(head), columns: columns)
         for group in groups {
             let shown = group.definitions.filter { $0.visibility == .shown }
             if shown.isEmpty { continue }
             text += "\n" + (group.heading.isEmpty ? "" : "\(group.heading):\n")
-            for definition in shown { text += lines(of: definition) }
+            for definition in shown {
+                text += HelpLayout.row(
+                    head(definition), definition.help, at: column, columns: columns)
+            }
         }
-        if !command.notes.isEmpty { text += "\n\(command.notes)\n" }
+        if !command.notes.isEmpty {
+            text += "\n\(HelpLayout.paragraphs(command.notes, columns: columns))\n"
+        }
         text += "\nexamples:\n"
         for example in command.examples {
             text += "  \(example.line)\n      \(example.does)\n"
@@ -25,45 +34,15 @@ package enum HelpText {
         "imagebus \(ProductVersion.text) (protocol \(FrameHeader.currentVersion))\n"
     }
 
-    private static let column = 30
-
-    private static func lines(of definition: OptionDefinition) -> String {
+    /// Returns the names and the placeholder of an option.
+    private static func head(_ definition: OptionDefinition) -> String {
         let letter = definition.letter.map { "-\($0), " } ?? "    "
-        let name = "  \(letter)--\(definition.name)" + (definition.value.map { " \($0)" } ?? "")
-        let help = definition.help.split(separator: "\n", omittingEmptySubsequences: false)
-        var text = name.count < column ? padded(name, to: column) : "\(name)\n\(blank(column))"
-        for (index, line) in help.enumerated() {
-            text += (index == 0 ? "" : blank(column)) + line + "\n"
-        }
-        return text
+        return "  \(letter)--\(definition.name)" + (definition.value.map { " \($0)" } ?? "")
     }
 
     /// Returns a text padded with spaces to a width.
     package static func padded(_ text: String, to width: Int) -> String {
-        text + blank(width - text.count)
-    }
-
-    /// Returns a paragraph wrapped to a number of columns.
-    package static func filled(_ text: String, to columns: Int = widthMax) -> String {
-        var lines = [""]
-        for word in text.split(whereSeparator: \.isWhitespace) {
-            let last = lines[lines.count - 1]
-            if last.isEmpty {
-                lines[lines.count - 1] = String(word)
-            } else if last.count + word.count < columns {
-                lines[lines.count - 1] += " \(word)"
-            } else {
-                lines.append(String(word))
-            }
-        }
-        return lines.joined(separator: "\n")
-    }
-
-    /// The width of a paragraph in columns.
-    package static let widthMax = 88
-
-    private static func blank(_ count: Int) -> String {
-        String(repeating: " ", count: max(0, count))
+        text + String(repeating: " ", count: max(0, width - text.count))
     }
 }
 

@@ -316,22 +316,21 @@ extension Command {
     package static let outputOptions = [
         OptionDefinition(
             "format", value: "F", of: .words(ImageFormat.encodable.map(\.name)),
-            ImageFormat.encodable.map(\.name).joined(separator: ", ") + ",\n"
-                + "or a format provided by a plug-in (that of the source)"),
+            ImageFormat.encodable.map(\.name).joined(separator: ", ")
+                + ", or a format provided by a plug-in (that of the source)"),
         OptionDefinition("quality", value: "0..100", "quality of lossy formats (80)"),
         OptionDefinition("lossless", "encode \(optionallyLossless) losslessly"),
         OptionDefinition("frame", value: "N", "use frame N of an animation, counted from 0"),
         OptionDefinition("first-frame", "use only the first frame of an animation"),
         OptionDefinition(
             "animated",
-            "process all frames; gif, png and webp output keeps them\n"
+            "process all frames; gif, png and webp output keeps them "
                 + "(same as --option transform-animated-image)"),
         OptionDefinition("original", "return the source bytes unchanged; no steps or format"),
         OptionDefinition("info", "return only format and size of the source; no steps or format"),
         OptionDefinition(
             "properties", value: "WORDS", of: .list(FactKinds.names),
-            "like --info, with \(FactKinds.names.prefix(3).joined(separator: ", ")),\n"
-                + "\(FactKinds.names.dropFirst(3).joined(separator: ", ")), such as\n"
+            "like --info, with \(FactKinds.names.joined(separator: ", ")), such as "
                 + "exif,blurhash:5x4 (4x3)"
         ).formerly(["facts"], values: FactKinds.formerNames),
     ]
@@ -388,7 +387,7 @@ extension Command {
 
     private static let pixelRatio = OptionDefinition(
         "dpr", value: "RATIO",
-        "scale of the sizes in --thumbnail and in steps from the first\n"
+        "scale of the sizes in --thumbnail and in steps from the first "
             + "--resize on, 0.1 to 10 (1)"
     )
 
@@ -402,19 +401,19 @@ extension Command {
                 + RequestOptions.withoutEffect.names.joined(separator: ",\n")),
         OptionDefinition(
             "respect-cache-control",
-            "revalidate cached images once they expire according to their origin\n"
+            "revalidate cached images once they expire according to their origin "
                 + "(same as --option respect-cache-control)"),
         OptionDefinition(
             "context", value: "NAME=VALUE",
             of: .words(RequestReader.offeredContextNames.map { "\($0)=" }), separators: [",", " "],
-            "SDWebImage context options: image-cache = NAME,\n"
-                + "image-transformer = PRESET or none, image-scale-factor = 2,\n"
-                + "image-thumbnail-pixel-size = WxH,\n"
-                + "cache-key-filter = NAME or text:KEY,\n"
-                + "query-cache-type, store-cache-type, original-query-cache-type,\n"
+            "SDWebImage context options: image-cache = NAME, "
+                + "image-transformer = PRESET or none, image-scale-factor = 2, "
+                + "image-thumbnail-pixel-size = WxH, "
+                + "cache-key-filter = NAME or text:KEY, "
+                + "query-cache-type, store-cache-type, original-query-cache-type, "
                 + "original-store-cache-type = none, disk, memory or all;\n"
                 + "cache-serializer = as-is or transcode:FORMAT[:QUALITY];\n"
-                + "image-scale-down-limit-bytes = BYTES,\n"
+                + "image-scale-down-limit-bytes = BYTES, "
                 + "image-decode-options, image-encode-options = WORD=VALUE,…;\n"
                 + "animated-image-class = animated or still;\n"
                 + "preserve-aspect-ratio = true or false (requires --thumbnail);\n"
@@ -422,7 +421,7 @@ extension Command {
         OptionDefinition("profile", value: "NAME", "profile of the configuration (default)"),
         OptionDefinition(
             "preset", value: "NAME",
-            "preset of the configuration with steps and output settings, used if\n"
+            "preset of the configuration with steps and output settings, used if "
                 + "none are given; the extension of -o counts as an output setting"),
         OptionDefinition(
             "header", value: "'K: V'", separators: ["\n"], "header for the origin (repeatable)"),
@@ -431,7 +430,7 @@ extension Command {
             "tag of the cache entries, for cache remove --tag (repeatable)"),
         OptionDefinition(
             "damaged", value: "WORD", of: .words(DamagedImages.allCases.map(\.name)),
-            "damaged images: refuse them, or show the decodable pixels (setting of\n"
+            "damaged images: refuse them, or show the decodable pixels (setting of "
                 + "the profile, or refuse)"),
         OptionDefinition(
             "priority", value: "P", of: .words(Priority.allCases.map(\.name)),

@@ -18,7 +18,7 @@ extension Command {
                         "seconds", value: "S", "duration; for cancel: of each kind of work (10)"),
                     OptionDefinition(
                         "concurrency", value: "C",
-                        "concurrent loads (hit 64, cancel 1, storm 10000, play 2\n"
+                        "concurrent loads (hit 64, cancel 1, storm 10000, play 2 "
                             + "players, else 4 per core)"),
                     OptionDefinition(
                         "hot", value: "N", "hit: number of images (as many as loads)"),

@@ -54,15 +54,15 @@ package struct StackOptions: Hashable {
 extension OptionDefinition {
     package static let runtimeDirectory = OptionDefinition(
         "runtime-dir", value: "DIRECTORY",
-        "directory of sockets and shared memory\n"
-            + "($XDG_RUNTIME_DIR/imagebus, else /run/imagebus if writable,\n"
+        "directory of sockets and shared memory "
+            + "($XDG_RUNTIME_DIR/imagebus, else /run/imagebus if writable, "
             + "else /dev/shm/imagebus-UID)")
     package static let cacheDirectory = OptionDefinition(
         "cache-dir", value: "DIRECTORY",
-        "directory of the disk tier ($XDG_CACHE_HOME/imagebus, else\n~/.cache/imagebus)")
+        "directory of the disk tier ($XDG_CACHE_HOME/imagebus, else ~/.cache/imagebus)")
     package static let config = OptionDefinition(
         "config", value: "FILE",
-        "configuration of sources, caches, presets, profiles, rules and pools;\n"
+        "configuration of sources, caches, presets, profiles, rules and pools; "
             + "serve reloads it on SIGHUP, except for pools and listeners")
     package static let endpoint = OptionDefinition(
         "endpoint", value: "E", "endpoint of a running stack: ipc:///DIRECTORY/front/front.sock")
@@ -79,7 +79,7 @@ extension OptionDefinition {
         "allow downloads from this private address (repeatable)")
     package static let denyAddress = OptionDefinition(
         "deny-address", value: "IP/BITS", separators: [",", " "],
-        "block downloads from these addresses, such as 203.0.113.0/24, even\n"
+        "block downloads from these addresses, such as 203.0.113.0/24, even "
             + "if allowed otherwise (repeatable)")
     package static let certificates = OptionDefinition(
         "ca-file", value: "FILE",

@@ -1,5 +1,6 @@
 import CommandLineInterface
 import ImageModel
+import Reporting
 import StackAccess
 
 /// The program: finds the command, reads its options and runs it.
@@ -109,27 +110,37 @@ extension Command {
 }
 
 extension HelpText {
-    /// The output of `imagebus --help`.
+    /// The output of `imagebus --help`, wrapped to the width of standard output.
     static var overview: String {
-        let all = Command.documented.map { ($0.name, $0.summary) }
-        let width = all.map(\.0.count).max() ?? 0
-        let commands = all.map { "  \(padded($0.0, to: width + 2))\($0.1)\n" }
+        let columns = HelpLayout.columns
+        let names = Command.documented.map { "  \($0.name)" }
+        let column = HelpLayout.column(after: names, columns: columns)
+        let commands = zip(names, Command.documented).map { name, command in
+            HelpLayout.row(name, command.summary, at: column, columns: columns)
+        }
         return """
             usage: imagebus COMMAND [options]
 
-            Downloads, caches, decodes, transforms and encodes images in separate worker
-            processes.
+            \(HelpLayout.paragraphs(about, columns: columns))
 
             commands:
             \(commands.joined())
-            `imagebus COMMAND --help` or `imagebus help COMMAND` lists the options of a command.
-            Every option can also be set by an environment variable: --log-level is
-            IMAGEBUS_LOG_LEVEL. The command line takes precedence.
-
-            \(ExitStatuses.text)
+            \(HelpLayout.paragraphs(more, columns: columns))
 
             """
     }
+
+    private static let about = """
+        Downloads, caches, decodes, transforms and encodes images in separate worker processes.
+        """
+
+    private static let more = """
+        `imagebus COMMAND --help` or `imagebus help COMMAND` lists the options of a command. Every
+        option can also be set by an environment variable: --log-level is IMAGEBUS_LOG_LEVEL. The
+        command line takes precedence.
+
+        \(ExitStatuses.text)
+        """
 }
 
 /// `imagebus completion` and `imagebus manual`: texts generated from the table of commands.
@@ -241,6 +252,6 @@ enum ExitStatuses {
     /// All statuses in one paragraph.
     static var text: String {
         let parts = rows.map { "\($0.status) \($0.meaning)" }
-        return HelpText.filled("exit status: " + parts.joined(separator: ", "))
+        return "exit status: " + parts.joined(separator: ", ")
     }
 }

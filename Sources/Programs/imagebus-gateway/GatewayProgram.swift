@@ -225,44 +225,6 @@ enum GatewayProgram {
     }
 }
 
-/// The output of `imagebus-gateway --help`.
-enum GatewayHelp {
-    static var text: String {
-        var text = """
-            usage: imagebus-gateway --runtime-dir DIRECTORY [options]
-
-            serve images of a running stack over HTTP; started by `imagebus serve --gateway`
-
-              --runtime-dir DIRECTORY     runtime directory of the stack
-              --listen ADDRESS:PORT       address to listen on (127.0.0.1:8080); :PORT for all
-                                          addresses, unix:/PATH for a Unix socket
-              --log-level LEVEL           log level: debug, info, warning or error (info)
-              --log-format FORMAT         log format: text or json (text)
-
-            """
-        for setting in GatewaySetting.allCases { text += lines(of: setting) }
-        return text + """
-
-            SIGHUP reloads keys and presets, completely or not at all. SIGTERM stops the gateway:
-            /ready fails, new connections are refused, and pending requests are answered; a second
-            SIGTERM stops it immediately.
-
-            """
-    }
-
-    private static let column = 30
-
-    private static func lines(of setting: GatewaySetting) -> String {
-        let name = "  --\(setting.rawValue)" + (setting.placeholder.map { " \($0)" } ?? "")
-        let blank = String(repeating: " ", count: column)
-        let help = setting.help.split(separator: "\n").joined(separator: "\n\(blank)")
-        let begin =
-            name.count < column
-            ? name + String(repeating: " ", count: column - name.count) : "\(name)\n\(blank)"
-        return begin + help + "\n"
-    }
-}
-
 /// The output of this program when it does not serve.
 enum ProgramOutput {
     /// Writes a text to standard output; ignores errors.

@@ -49,12 +49,12 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
             Row(
                 name: "subsampling", values: .word(["auto", "420", "444"], usual: 0),
                 formats: [.jpeg, .avif],
-                help: "chroma subsampling of JPEG and AVIF: 420, 444, or auto: 420 below\n"
+                help: "chroma subsampling of JPEG and AVIF: 420, 444, or auto: 420 below "
                     + "quality 90 (auto)")
         case .colors:
             Row(
                 name: "colours", values: .number(2...256, usual: nil), formats: [.png, .gif],
-                help: "palette size: PNG of at most 2, 4, 16 or 256 colors, GIF of any\n"
+                help: "palette size: PNG of at most 2, 4, 16 or 256 colors, GIF of any "
                     + "power of two (256)")
         case .dither:
             Row(
@@ -64,7 +64,7 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
             Row(
                 name: "effort", values: .number(0...10, usual: nil),
                 formats: ImageFormat.encodable.filter { $0.traits.output?.efforts != nil },
-                help: "encoder effort, from fast to small:\n" + Self.efforts)
+                help: "encoder effort, from fast to small: " + Self.efforts)
         case .nearLossless:
             Row(
                 name: "near-lossless", values: .number(0...100, usual: nil), formats: [.webp],
@@ -86,25 +86,25 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
             Row(
                 name: "max-bytes", values: .number(OutputOptions.maxBytesRange, usual: nil),
                 formats: ImageFormat.encodable,
-                help: "target size, such as 50000 or 100K: reduce the quality of larger\n"
+                help: "target size, such as 50000 or 100K: reduce the quality of larger "
                     + "results, in at most \(OutputOptions.triesMax) attempts")
         case .accept:
             Row(
                 name: "accept", values: .formats(OutputOptions.acceptable),
                 formats: ImageFormat.encodable,
-                help: "without --format, use the best of these comma-separated formats:\n"
+                help: "without --format, use the best of these comma-separated formats: "
                     + OutputOptions.acceptable.map(\.name).joined(separator: ", "))
         case .icc:
             Row(
                 name: "icc", values: .word(["srgb", "keep"], usual: nil),
                 formats: ImageFormat.encodable,
-                help: "srgb: convert colors to sRGB; keep: keep the colors and the profile\n"
+                help: "srgb: convert colors to sRGB; keep: keep the colors and the profile "
                     + "of the source (srgb)")
         case .metadata:
             Row(
                 name: "metadata", values: .word(["none", "copyright", "all"], usual: nil),
                 formats: ImageFormat.encodable,
-                help: "EXIF, XMP and IPTC to keep: none, copyright, or all, including the\n"
+                help: "EXIF, XMP and IPTC to keep: none, copyright, or all, including the "
                     + "location (none)")
         case .embedThumbnail:
             Row(
@@ -118,16 +118,14 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         case .hdr:
             Row(
                 name: "hdr", values: .flag, formats: ImageFormat.encodable,
-                help: "keep PQ and HLG with their bit depth if --format is\n"
+                help: "keep PQ and HLG with their bit depth if --format is "
                     + Self.rangeHolders + " (convert to sRGB)")
         case .pass:
             Row(
                 name: "pass", values: .formats(OutputOptions.passable),
                 formats: ImageFormat.encodable,
-                help: "deliver sources in these formats unprocessed:\n"
-                    + OutputOptions.passable.prefix(6).map(\.name).joined(separator: ", ")
-                    + ",\n"
-                    + OutputOptions.passable.dropFirst(6).map(\.name).joined(separator: ", "))
+                help: "deliver sources in these formats unprocessed: "
+                    + OutputOptions.passable.map(\.name).joined(separator: ", "))
         }
     }
 

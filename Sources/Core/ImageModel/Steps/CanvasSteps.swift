@@ -68,9 +68,9 @@ package struct CropToStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "crop-to", value: "WxH[,GRAVITY]",
-        "crop to a size in pixels or, with %, relative to the image; GRAVITY:\n"
-            + "center, north, northeast … northwest, a position moved inwards\n"
-            + "(north:0:5%), fp:X:Y (focal point, 0 to 1), px:X:Y (in pixels),\n"
+        "crop to a size in pixels or, with %, relative to the image; GRAVITY: "
+            + "center, north, northeast … northwest, a position moved inwards "
+            + "(north:0:5%), fp:X:Y (focal point, 0 to 1), px:X:Y (in pixels), "
             + "attention or entropy (repeatable)",
         expected: "WIDTHxHEIGHT[,GRAVITY], sides of 1 to \(RequestLimits.sideMax) pixels or up to "
             + "100%, such as 300x200,northeast or 50%x100%,fp:0.3:0.7; GRAVITY is one of "
@@ -110,7 +110,7 @@ package struct CropRatioStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "crop-ratio", value: "W:H[,GRAVITY]",
-        "crop to an aspect ratio, such as 16:9 or 1:1; GRAVITY as in crop-to\n"
+        "crop to an aspect ratio, such as 16:9 or 1:1; GRAVITY as in crop-to "
             + "(repeatable)",
         expected: "WIDTH:HEIGHT[,GRAVITY], a ratio of integers such as 16:9,north; GRAVITY is "
             + "one of " + Gravity.expected, parse)
@@ -142,8 +142,8 @@ package struct TrimStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "trim", value: "[TOLERANCE][,COLOR]",
-        "trim edges of a color, #RRGGBB or #AARRGGBB (that of the top left\n"
-            + "corner), with a tolerance from 0 to 255, such as 10\n"
+        "trim edges of a color, #RRGGBB or #AARRGGBB (that of the top left "
+            + "corner), with a tolerance from 0 to 255, such as 10 "
             + "(repeatable)",
         expected: "[TOLERANCE][,COLOR], a tolerance from 0 to 255 (10) and a color, such as "
             + "10,#FFFFFF", parse)
@@ -205,7 +205,7 @@ package struct PadStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "pad", value: "WxH[,GRAVITY][,#RRGGBB]",
-        "pad to at least this size, transparent or with a color (#AARRGGBB\n"
+        "pad to at least this size, transparent or with a color (#AARRGGBB "
             + "too); GRAVITY as in crop-to, but only a position (repeatable)",
         expected: "WIDTHxHEIGHT[,GRAVITY][,COLOR] with sides from 1 to \(RequestLimits.sideMax) "
             + "pixels, such as 300x200,north,#FFFFFF; GRAVITY is a position such as center, "
@@ -304,7 +304,7 @@ package struct ExtendStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "extend", value: "L,T,R,B[,FILL]",
-        "add pixels at each edge: transparent, or FILL: a color (#RRGGBB),\n"
+        "add pixels at each edge: transparent, or FILL: a color (#RRGGBB), "
             + "copy (the edge), repeat or mirror (repeatable)",
         expected: "LEFT,TOP,RIGHT,BOTTOM[,FILL], each from 0 to \(RequestLimits.sideMax) pixels, "
             + "such as 10,20,10,20,mirror; FILL is " + MarginFill.expected, parse)

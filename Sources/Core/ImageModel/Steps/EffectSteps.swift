@@ -75,7 +75,7 @@ package struct TintStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "tint", value: "#AARRGGBB[,MODE]",
-        "blend with a color; MODE: source-in (replaces the color of opaque\n"
+        "blend with a color; MODE: source-in (replaces the color of opaque "
             + "pixels, default), multiply, screen, overlay, color … (repeatable)",
         expected: "COLOR[,MODE], such as #80FF0000,multiply; MODE is one of \(BlendMode.expected)",
         parse)
@@ -262,8 +262,8 @@ package struct RoundStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "round", value: "R[,CORNERS][,BORDER,#RRGGBB]",
-        "round the corners with a radius in pixels; CORNERS: all, or some of\n"
-            + "tl, tr, bl and br, such as tl+tr; BORDER: width of a border in\n"
+        "round the corners with a radius in pixels; CORNERS: all, or some of "
+            + "tl, tr, bl and br, such as tl+tr; BORDER: width of a border in "
             + "pixels, with its color (#AARRGGBB too; repeatable)",
         expected: "RADIUS[,CORNERS][,BORDER,COLOR] in pixels up to \(RequestLimits.sideMax), such "
             + "as 20 or 20,tl+tr,2,#FF0000; CORNERS is \(Corners.expected)", parse)

@@ -183,7 +183,7 @@ package struct RotateStep: StepForm {
 
     static let syntax = StepSyntax(
         "rotate", value: "DEG",
-        "rotate clockwise; corners are transparent unless a multiple of 90\n(repeatable)",
+        "rotate clockwise; corners are transparent unless a multiple of 90 (repeatable)",
         expected: "degrees clockwise, such as 90 or -12.5"
     ) { text in
         guard let degrees = PlainNumber.decimal(text), abs(degrees) <= 360_000 else { return nil }

@@ -86,10 +86,10 @@ public enum DownloadSetting: String, Hashable, Sendable, CaseIterable {
         case .userAgent: "User-Agent, such as \"shop/2.1\" (Imagebus and its version)"
         case .acceptStatus: "HTTP statuses accepted as images, such as 200-299,404 (200-299)"
         case .acceptType:
-            "accepted content types, such as image/*; responses without one are\n"
+            "accepted content types, such as image/*; responses without one are "
                 + "accepted (all)"
         case .proxy:
-            "proxy for all downloads: http://HOST:PORT or socks5h://HOST:PORT;\n"
+            "proxy for all downloads: http://HOST:PORT or socks5h://HOST:PORT; "
                 + "it resolves names and must refuse private addresses (none)"
         }
     }

@@ -180,7 +180,7 @@ struct DoctorReport: Encodable {
     private static func broken(_ text: String, to columns: Int?, below blank: String) -> String {
         let text = PlainText.line(text)
         guard let columns else { return text }
-        return HelpText.filled(text, to: columns).split(separator: "\n")
+        return HelpLayout.filled(text, to: columns).split(separator: "\n")
             .joined(separator: "\n\(blank)")
     }
 

@@ -22,7 +22,7 @@ extension Command {
                         "prometheus", "print metrics in the Prometheus text format, version 0.0.4"),
                     OptionDefinition(
                         "output", letter: "o", value: "FILE",
-                        "write the output to FILE atomically, for example for the textfile\n"
+                        "write the output to FILE atomically, for example for the textfile "
                             + "collector of node_exporter"),
                 ]
             )
@@ -54,7 +54,7 @@ extension Command {
                     OptionDefinition(
                         "only", value: "KIND",
                         of: .words(ProcessKind.all.map(\.name)),
-                        "check only processes of this kind: coordinator, download, cache,\n"
+                        "check only processes of this kind: coordinator, download, cache, "
                             + "decode, transform or gateway"),
                     OptionDefinition(
                         "canary", "also process a small test image"),

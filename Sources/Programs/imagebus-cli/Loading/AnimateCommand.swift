@@ -47,7 +47,7 @@ extension Command {
     private static let frameOptions = [
         OptionDefinition(
             "duration", value: "TIME", separators: [",", " "],
-            "frame duration, 1ms to 1h: once for all frames, or once per frame\n"
+            "frame duration, 1ms to 1h: once for all frames, or once per frame "
                 + "(\(AnimateOptions.durationMilliseconds)ms)"),
         OptionDefinition(
             "loops", value: "N",
@@ -59,7 +59,7 @@ extension Command {
         [
             OptionDefinition(
                 "output", letter: "o", value: "FILE",
-                "write the animation to FILE atomically; its extension selects the\n"
+                "write the animation to FILE atomically; its extension selects the "
                     + "format unless --format does; - is standard output"),
             OptionDefinition(
                 "format", value: "F",

@@ -91,15 +91,15 @@ extension Command {
     private static let resultOptions = [
         OptionDefinition(
             "output", letter: "o", value: "FILE",
-            "write the image to FILE atomically; its extension selects the format\n"
+            "write the image to FILE atomically; its extension selects the format "
                 + "unless --format does; - is standard output"),
         OptionDefinition(
             "frames", value: "DIR",
-            "write every frame of an animation to DIR as frame-0000.png and so on,\n"
+            "write every frame of an animation to DIR as frame-0000.png and so on, "
                 + "creating it if needed; in PNG unless --format is given"),
         OptionDefinition(
             "partials", value: "DIR",
-            "write previews to DIR during the download, as partial-0001.jpg and so\n"
+            "write previews to DIR during the download, as partial-0001.jpg and so "
                 + "on, creating it if needed"),
         OptionDefinition(
             "show", "show the image in this terminal, scaled down to fit"),
@@ -114,15 +114,15 @@ extension Command {
         progress,
         OptionDefinition(
             "delivery", value: "HOW", of: .words(GetOptions.deliveries.map(\.name)),
-            "transfer from the stack: mapped (shared memory), chunks (through the\n"
+            "transfer from the stack: mapped (shared memory), chunks (through the "
                 + "socket), or mapped if possible (auto)"
         ).formerly([], values: GetOptions.formerDeliveries),
     ]
 
     private static let fallback = OptionDefinition(
         "fallback", value: "URL|COLOR",
-        "use another image, loaded without the --header, or a color (#RRGGBB\n"
-            + "or #AARRGGBB) if the image fails; the result is marked as a fallback\n"
+        "use another image, loaded without the --header, or a color (#RRGGBB "
+            + "or #AARRGGBB) if the image fails; the result is marked as a fallback "
             + "(fail with the error)")
 
     private static let traceparent = OptionDefinition(
@@ -140,11 +140,11 @@ extension Command {
     private static let nameOptions = [
         OptionDefinition(
             "group", value: "G",
-            "add the load to a group of 32 hex digits, which can be cancelled with\n"
+            "add the load to a group of 32 hex digits, which can be cancelled with "
                 + "imagebus cancel --group (none)"),
         OptionDefinition(
             "slot", value: "NAME",
-            "cancel the older load of this client in the slot NAME first; not\n"
+            "cancel the older load of this client in the slot NAME first; not "
                 + "with - (none)"),
     ]
 }

@@ -42,7 +42,7 @@ extension Command {
     private static let listOptions = [
         OptionDefinition(
             "file", letter: "f", value: "FILE",
-            "read URLs from FILE, one per line; empty lines and lines starting\n"
+            "read URLs from FILE, one per line; empty lines and lines starting "
                 + "with # are skipped; - is standard input"),
         OptionDefinition(
             "concurrent", value: "N",

@@ -26,7 +26,7 @@ extension Command {
                     OptionDefinition("prefix", value: "TEXT", "entries whose key starts with TEXT"),
                     OptionDefinition(
                         "tag", value: "TAG", separators: [",", " "],
-                        "entries with TAG; with put: tags of the entry, replacing earlier ones\n"
+                        "entries with TAG; with put: tags of the entry, replacing earlier ones "
                             + "(repeatable)"),
                     OptionDefinition(
                         "older-than", value: "TIME",
@@ -50,7 +50,7 @@ extension Command {
                         "with put: store up to \(ExtendedData.bytesMax) bytes from FILE"),
                     OptionDefinition(
                         "media-type", value: "TYPE",
-                        "media type of the extended data\n(\(ExtendedData.unknownType))"),
+                        "media type of the extended data (\(ExtendedData.unknownType))"),
                 ]
             ), ("", OperatorOptions.definitions),
         ],

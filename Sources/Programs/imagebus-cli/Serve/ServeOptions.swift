@@ -17,22 +17,22 @@ extension Command {
                 [
                     OptionDefinition(
                         "only", value: "KIND", of: .words(ProcessKind.all.map(\.name)),
-                        "run only processes of this kind: coordinator, download, cache,\n"
+                        "run only processes of this kind: coordinator, download, cache, "
                             + "decode, transform or gateway"),
                     OptionDefinition(
                         "pool", value: "NAME",
-                        "with --only: run the processes of this pool from the configuration\n"
+                        "with --only: run the processes of this pool from the configuration "
                             + "(the default pool of the kind)"),
                     OptionDefinition(
                         "input-pools", value: "NAMES",
-                        "with --only: comma-separated names of the other pools whose output\n"
+                        "with --only: comma-separated names of the other pools whose output "
                             + "these processes read"),
                     OptionDefinition("download", value: "N", "download processes (1)"),
                     OptionDefinition("decode", value: "N", "decode processes (one per core)"),
                     OptionDefinition("transform", value: "N", "transform processes (one per core)"),
                     OptionDefinition(
                         "vector", value: "N",
-                        "decode processes for SVG and PDF, in the pool 'vector'\n"
+                        "decode processes for SVG and PDF, in the pool 'vector' "
                             + "(0: SVG and PDF are refused)"),
                 ]
             ),
@@ -48,12 +48,12 @@ extension Command {
                     .config, .runtimeDirectory, .cacheDirectory,
                     OptionDefinition(
                         "local-root", value: "DIRECTORY",
-                        "serve local:///PATH from this directory, which the download process\n"
+                        "serve local:///PATH from this directory, which the download process "
                             + "must be able to read; links must not lead out of it"),
                     OptionDefinition(
                         "secret-file", value: "FILE",
-                        "key that isolates cache entries loaded with credentials; created if\n"
-                            + "missing (identity.key in the cache directory; with --only\n"
+                        "key that isolates cache entries loaded with credentials; created if "
+                            + "missing (identity.key in the cache directory; with --only "
                             + "coordinator a temporary key)"),
                 ]
             ),
@@ -67,11 +67,11 @@ extension Command {
                     OptionDefinition(
                         "log-requests", value: "WHICH",
                         of: .words(RequestLogging.allCases.map(\.rawValue)),
-                        "requests to log: all, misses (not answered from memory), slow (over\n"
+                        "requests to log: all, misses (not answered from memory), slow (over "
                             + "a second, or failed) or none (misses); at most 100 lines/s"),
                     OptionDefinition(
                         "metrics-file", value: "FILE",
-                        "write metrics to FILE in the Prometheus text format, for a collector\n"
+                        "write metrics to FILE in the Prometheus text format, for a collector "
                             + "that reads files; removed at exit"),
                     OptionDefinition(
                         "metrics-seconds", value: "N", "seconds between writes (15)"),
@@ -300,7 +300,7 @@ struct CoordinatorSettings: Hashable {
     static let limits: [OptionDefinition] = [
         OptionDefinition(
             LimitSetting.pixels.rawValue, value: "N",
-            "maximum pixels decoded per image, such as 50M (100M); profiles and\n"
+            "maximum pixels decoded per image, such as 50M (100M); profiles and "
                 + "rules in the --config file can lower this and the next four limits"),
         OptionDefinition(
             LimitSetting.side.rawValue, value: "N", "maximum width and height of an image (32767)"),
@@ -335,7 +335,7 @@ struct CoordinatorSettings: Hashable {
         ).formerly(["blacklist-entries"]),
         OptionDefinition(
             "queue-limit", value: "N",
-            "maximum queued jobs per kind of worker; further requests fail with\nbusy (16384)"),
+            "maximum queued jobs per kind of worker; further requests fail with busy (16384)"),
         OptionDefinition(
             "connections-per-process", value: "N",
             "maximum clients per process; further ones are refused with busy (64)"),

@@ -107,8 +107,8 @@ struct ServedGateway: Hashable {
         [
             OptionDefinition(
                 name, value: "ADDRESS:PORT",
-                "serve images over HTTP at this address (imagebus-gateway); its URL\n"
-                    + "is printed after the ready line. \":8080\" listens on all addresses,\n"
+                "serve images over HTTP at this address (imagebus-gateway); its URL "
+                    + "is printed after the ready line. \":8080\" listens on all addresses, "
                     + "\"unix:/PATH\" on a Unix socket")
         ]
         + settingDefinitions
