@@ -36,7 +36,7 @@ import Testing
             #expect(!isSet, "\(setting): '\(text)'")
             #expect(configuration == before)
         }
-        #expect(!setting.expected.isEmpty && !setting.help.isEmpty)
+        #expect(!setting.expected.isEmpty)
     }
 
     @Test func theOriginIsToldWhoAsks() async throws {

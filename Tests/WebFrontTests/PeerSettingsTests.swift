@@ -1,5 +1,6 @@
 import Messages
 import Testing
+import WebFront
 
 /// Environment variables of other servers and their translation.
 @Suite struct PeerSettingsTests {
@@ -115,9 +116,12 @@ import Testing
         }
     }
 
-    /// Each option of a row exists.
+    /// Each setting is an option of the program.
     @Test(arguments: GatewaySetting.allCases)
     func optionsOfTheGatewayAreItsSettings(setting: GatewaySetting) {
-        #expect(!setting.help.isEmpty)
+        let lines = GatewayHelp.text(columns: 100).split(separator: "\n")
+        let name = "  --\(setting.rawValue)"
+        #expect(lines.contains { $0 == name || $0.hasPrefix(name + " ") })
+        #expect(lines.allSatisfy { $0.count <= 100 })
     }
 }

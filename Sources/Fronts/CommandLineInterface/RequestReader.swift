@@ -341,7 +341,7 @@ extension Command {
     /// Encoder settings that only some formats support.
     package static let settingOptions = OutputSetting.allCases.map { setting in
         OptionDefinition(
-            setting.optionName, value: setting.placeholder, of: choice(setting), setting.row.help
+            setting.optionName, value: setting.placeholder, of: choice(setting), setting.help
         ).formerly(setting.formerNames)
     }
 

@@ -27,8 +27,6 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         package let values: Values
         /// The formats that support it.
         package let formats: [ImageFormat]
-        /// The help text.
-        package let help: String
     }
 
     package var row: Row { Self.rows[rawValue] }
@@ -38,94 +36,61 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     private var made: Row {
         switch self {
         case .progressive:
-            Row(
-                name: "progressive", values: .flag, formats: [.jpeg, .png, .gif],
-                help: "progressive JPEG, interlaced PNG and GIF")
+            Row(name: "progressive", values: .flag, formats: [.jpeg, .png, .gif])
         case .optimize:
-            Row(
-                name: "optimise", values: .flag, formats: [.jpeg],
-                help: "optimized JPEG Huffman tables: smaller, slower")
+            Row(name: "optimise", values: .flag, formats: [.jpeg])
         case .subsampling:
             Row(
                 name: "subsampling", values: .word(["auto", "420", "444"], usual: 0),
-                formats: [.jpeg, .avif],
-                help: "chroma subsampling of JPEG and AVIF: 420, 444, or auto: 420 below "
-                    + "quality 90 (auto)")
+                formats: [.jpeg, .avif])
         case .colors:
-            Row(
-                name: "colours", values: .number(2...256, usual: nil), formats: [.png, .gif],
-                help: "palette size: PNG of at most 2, 4, 16 or 256 colors, GIF of any "
-                    + "power of two (256)")
+            Row(name: "colours", values: .number(2...256, usual: nil), formats: [.png, .gif])
         case .dither:
-            Row(
-                name: "dither", values: .number(0...100, usual: 100), formats: [.png, .gif],
-                help: "amount of dithering with a palette (100)")
+            Row(name: "dither", values: .number(0...100, usual: 100), formats: [.png, .gif])
         case .effort:
             Row(
                 name: "effort", values: .number(0...10, usual: nil),
-                formats: ImageFormat.encodable.filter { $0.traits.output?.efforts != nil },
-                help: "encoder effort, from fast to small: " + Self.efforts)
+                formats: ImageFormat.encodable.filter { $0.traits.output?.efforts != nil })
         case .nearLossless:
-            Row(
-                name: "near-lossless", values: .number(0...100, usual: nil), formats: [.webp],
-                help: "near-lossless WebP: 0 for most preprocessing, 100 for none")
+            Row(name: "near-lossless", values: .number(0...100, usual: nil), formats: [.webp])
         case .alphaQuality:
             Row(
                 name: "alpha-quality", values: .number(0...100, usual: 100),
-                formats: [.webp, .avif], help: "quality of alpha in lossy WebP and AVIF (100)")
+                formats: [.webp, .avif])
         case .sharpYUV:
-            Row(
-                name: "sharp-yuv", values: .flag, formats: [.webp],
-                help: "sharper RGB to YUV conversion for WebP: slower")
+            Row(name: "sharp-yuv", values: .flag, formats: [.webp])
         case .background:
             Row(
                 name: "background", values: .color(usual: 0xFF_FFFF),
-                formats: ImageFormat.encodable.filter { !$0.carriesAlpha },
-                help: "background color for formats without transparency (#FFFFFF)")
+                formats: ImageFormat.encodable.filter { !$0.carriesAlpha })
         case .maxBytes:
             Row(
                 name: "max-bytes", values: .number(OutputOptions.maxBytesRange, usual: nil),
-                formats: ImageFormat.encodable,
-                help: "target size, such as 50000 or 100K: reduce the quality of larger "
-                    + "results, in at most \(OutputOptions.triesMax) attempts")
+                formats: ImageFormat.encodable)
         case .accept:
             Row(
                 name: "accept", values: .formats(OutputOptions.acceptable),
-                formats: ImageFormat.encodable,
-                help: "without --format, use the best of these comma-separated formats: "
-                    + OutputOptions.acceptable.map(\.name).joined(separator: ", "))
+                formats: ImageFormat.encodable)
         case .icc:
             Row(
                 name: "icc", values: .word(["srgb", "keep"], usual: nil),
-                formats: ImageFormat.encodable,
-                help: "srgb: convert colors to sRGB; keep: keep the colors and the profile "
-                    + "of the source (srgb)")
+                formats: ImageFormat.encodable)
         case .metadata:
             Row(
                 name: "metadata", values: .word(["none", "copyright", "all"], usual: nil),
-                formats: ImageFormat.encodable,
-                help: "EXIF, XMP and IPTC to keep: none, copyright, or all, including the "
-                    + "location (none)")
+                formats: ImageFormat.encodable)
         case .embedThumbnail:
-            Row(
-                name: "embed-thumbnail", values: .flag, formats: [.jpeg],
-                help: "embed a thumbnail of at most 160x160 in the EXIF of JPEG")
+            Row(name: "embed-thumbnail", values: .flag, formats: [.jpeg])
         case .depth:
             Row(
                 name: "depth", values: .word(OutputOptions.depths.map { "\($0)" }, usual: nil),
-                formats: ImageFormat.encodable.filter { $0.depths.count > 1 },
-                help: "bits per sample: \(Self.depths) (8)")
+                formats: ImageFormat.encodable.filter { $0.depths.count > 1 })
         case .hdr:
-            Row(
-                name: "hdr", values: .flag, formats: ImageFormat.encodable,
-                help: "keep PQ and HLG with their bit depth if --format is "
-                    + Self.rangeHolders + " (convert to sRGB)")
+            Row(name: "hdr", values: .flag, formats: ImageFormat.encodable)
         case .pass:
             Row(
                 name: "pass", values: .formats(OutputOptions.passable),
-                formats: ImageFormat.encodable,
-                help: "deliver sources in these formats unprocessed: "
-                    + OutputOptions.passable.map(\.name).joined(separator: ", "))
+                formats: ImageFormat.encodable)
         }
     }
 
@@ -133,26 +98,6 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
     static let holders: [ImageFormat] = [.jpeg, .png, .webp, .tiff, .avif, .jxl]
     /// Those that also support gray pixels, and thus a gray profile.
     package static let grayHolders: [ImageFormat] = [.jpeg, .png, .tiff, .jxl]
-
-    /// `avif 8, 10, 12`
-    private static var depths: String {
-        ImageFormat.encodable.filter { $0.depths.count > 1 }
-            .map { "\($0.name) " + $0.depths.map { "\($0)" }.joined(separator: ", ") }
-            .joined(separator: "; ")
-    }
-
-    private static var rangeHolders: String {
-        ImageFormat.encodable.filter(\.holdsHDR).map(\.name).joined(separator: " or ")
-    }
-
-    /// `webp 0..6 (4)`
-    private static var efforts: String {
-        ImageFormat.encodable.compactMap { format in
-            guard let efforts = format.traits.output?.efforts else { return nil }
-            return "\(format.name) \(efforts.range.lowerBound)..\(efforts.range.upperBound) "
-                + "(\(efforts.usual))"
-        }.joined(separator: ", ")
-    }
 
     /// Looks up a setting by its name on the wire.
     package init?(name: String) {

@@ -31,7 +31,7 @@ package struct CropStep: StepForm {
     package func check(pixelsMax: Int) throws(ImageError) { try rect.size.checkAsBox(of: name) }
 
     static let syntax = StepSyntax(
-        "crop", value: "X,Y,W,H", "crop to a rectangle (repeatable)",
+        "crop", value: "X,Y,W,H",
         expected: "LEFT,TOP,WIDTH,HEIGHT in pixels, such as 10,20,300,200, "
             + "at most \(RequestLimits.sideMax) each"
     ) { PixelRect($0).map { .crop($0) } }
@@ -68,10 +68,6 @@ package struct CropToStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "crop-to", value: "WxH[,GRAVITY]",
-        "crop to a size in pixels or, with %, relative to the image; GRAVITY: "
-            + "center, north, northeast … northwest, a position moved inwards "
-            + "(north:0:5%), fp:X:Y (focal point, 0 to 1), px:X:Y (in pixels), "
-            + "attention or entropy (repeatable)",
         expected: "WIDTHxHEIGHT[,GRAVITY], sides of 1 to \(RequestLimits.sideMax) pixels or up to "
             + "100%, such as 300x200,northeast or 50%x100%,fp:0.3:0.7; GRAVITY is one of "
             + Gravity.expected, parse)
@@ -110,8 +106,6 @@ package struct CropRatioStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "crop-ratio", value: "W:H[,GRAVITY]",
-        "crop to an aspect ratio, such as 16:9 or 1:1; GRAVITY as in crop-to "
-            + "(repeatable)",
         expected: "WIDTH:HEIGHT[,GRAVITY], a ratio of integers such as 16:9,north; GRAVITY is "
             + "one of " + Gravity.expected, parse)
 }
@@ -142,9 +136,6 @@ package struct TrimStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "trim", value: "[TOLERANCE][,COLOR]",
-        "trim edges of a color, #RRGGBB or #AARRGGBB (that of the top left "
-            + "corner), with a tolerance from 0 to 255, such as 10 "
-            + "(repeatable)",
         expected: "[TOLERANCE][,COLOR], a tolerance from 0 to 255 (10) and a color, such as "
             + "10,#FFFFFF", parse)
 }
@@ -205,8 +196,6 @@ package struct PadStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "pad", value: "WxH[,GRAVITY][,#RRGGBB]",
-        "pad to at least this size, transparent or with a color (#AARRGGBB "
-            + "too); GRAVITY as in crop-to, but only a position (repeatable)",
         expected: "WIDTHxHEIGHT[,GRAVITY][,COLOR] with sides from 1 to \(RequestLimits.sideMax) "
             + "pixels, such as 300x200,north,#FFFFFF; GRAVITY is a position such as center, "
             + "north or fp:0.3:0.7", parse)
@@ -254,7 +243,6 @@ package struct PadRatioStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "pad-ratio", value: "W:H[,GRAVITY][,#RRGGBB]",
-        "pad to an aspect ratio, as pad does (repeatable)",
         expected: "WIDTH:HEIGHT[,GRAVITY][,COLOR], a ratio of integers such as "
             + "16:9,north,#FFFFFF; GRAVITY is center, north or another position, or fp:X:Y", parse)
 }
@@ -304,8 +292,6 @@ package struct ExtendStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "extend", value: "L,T,R,B[,FILL]",
-        "add pixels at each edge: transparent, or FILL: a color (#RRGGBB), "
-            + "copy (the edge), repeat or mirror (repeatable)",
         expected: "LEFT,TOP,RIGHT,BOTTOM[,FILL], each from 0 to \(RequestLimits.sideMax) pixels, "
             + "such as 10,20,10,20,mirror; FILL is " + MarginFill.expected, parse)
 }

@@ -13,8 +13,7 @@ package struct FlattenStep: ValuedStep {
     package var step: TransformStep { .flatten(color) }
 
     package static let syntax = StepSyntax(
-        "flatten", value: "#RRGGBB", "flatten onto a color, removing transparency (repeatable)",
-        expected: "an opaque color, such as #FFFFFF", parse)
+        "flatten", value: "#RRGGBB", expected: "an opaque color, such as #FFFFFF", parse)
 }
 
 /// Converts to grayscale.
@@ -26,7 +25,7 @@ package struct GrayscaleStep: ValuedStep {
     package var step: TransformStep { .grayscale }
 
     package static let syntax = StepSyntax(
-        "grayscale", "convert to grayscale (repeatable)", .grayscale)
+        "grayscale", .grayscale)
 }
 
 /// Applies a sepia tone.
@@ -40,7 +39,7 @@ package struct SepiaStep: ValuedStep {
     package var step: TransformStep { .sepia }
 
     package static let syntax = StepSyntax(
-        "sepia", "apply a sepia tone (repeatable)", .sepia)
+        "sepia", .sepia)
 }
 
 /// Inverts the colors. In SDWebImage this is a Core Image filter.
@@ -53,7 +52,7 @@ package struct InvertStep: ValuedStep {
 
     package var step: TransformStep { .invert }
 
-    package static let syntax = StepSyntax("invert", "invert the colors (repeatable)", .invert)
+    package static let syntax = StepSyntax("invert", .invert)
 }
 
 /// Blends the image with a color.
@@ -75,8 +74,6 @@ package struct TintStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "tint", value: "#AARRGGBB[,MODE]",
-        "blend with a color; MODE: source-in (replaces the color of opaque "
-            + "pixels, default), multiply, screen, overlay, color … (repeatable)",
         expected: "COLOR[,MODE], such as #80FF0000,multiply; MODE is one of \(BlendMode.expected)",
         parse)
 }
@@ -94,7 +91,6 @@ package struct BrightnessStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "brightness", value: "AMOUNT",
-        "adjust the brightness by -100 to 100 (repeatable)",
         expected: "a percentage from -100 to 100, such as 20", parse)
 }
 
@@ -111,7 +107,6 @@ package struct ContrastStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "contrast", value: "AMOUNT",
-        "adjust the contrast by -100 to 100 (repeatable)",
         expected: "a percentage from -100 to 100, such as 20", parse)
 }
 
@@ -128,7 +123,6 @@ package struct SaturationStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "saturation", value: "AMOUNT",
-        "adjust the saturation by -100 (gray) to 100 (repeatable)",
         expected: "a percentage from -100 to 100, such as 20", parse)
 }
 
@@ -145,7 +139,6 @@ package struct GammaStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "gamma", value: "EXPONENT",
-        "gamma correction, 0.1 to 10; above 1 is lighter (repeatable)",
         expected: "a number from 0.1 to 10, such as 2.2", parse)
 }
 
@@ -165,7 +158,6 @@ package struct BlurStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "blur", value: "RADIUS",
-        "blur with a radius of up to 100 pixels (repeatable)",
         expected: "a radius from 0 to 100, such as 5", parse)
 }
 
@@ -184,7 +176,6 @@ package struct SharpenStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "sharpen", value: "RADIUS",
-        "sharpen with a radius of 0.1 to 10 pixels (repeatable)",
         expected: "a radius from 0.1 to 10, such as 1", parse)
 }
 
@@ -205,7 +196,6 @@ package struct PixelateStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "pixelate", value: "SIDE",
-        "pixelate with squares of 2 to 1000 pixels (repeatable)",
         expected: "a side from 2 to 1000, such as 10", parse)
 }
 
@@ -222,7 +212,6 @@ package struct VignetteStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "vignette", value: "AMOUNT",
-        "darken the corners by 0 to 100 (repeatable)",
         expected: "a percentage from 0 to 100, such as 50", parse)
 }
 
@@ -262,9 +251,6 @@ package struct RoundStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "round", value: "R[,CORNERS][,BORDER,#RRGGBB]",
-        "round the corners with a radius in pixels; CORNERS: all, or some of "
-            + "tl, tr, bl and br, such as tl+tr; BORDER: width of a border in "
-            + "pixels, with its color (#AARRGGBB too; repeatable)",
         expected: "RADIUS[,CORNERS][,BORDER,COLOR] in pixels up to \(RequestLimits.sideMax), such "
             + "as 20 or 20,tl+tr,2,#FF0000; CORNERS is \(Corners.expected)", parse)
 }

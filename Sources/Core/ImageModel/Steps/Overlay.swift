@@ -286,12 +286,6 @@ package struct OverlayStep: StepForm {
 
     private static let written = StepSyntax(
         "overlay", value: "[WORDS,]URL[,X,Y[,OPACITY]]",
-        "overlay another image at X, Y from the left and top edge, or from the "
-            + "right and bottom edge if negative (repeatable, 4);\n"
-            + "WORDS, comma-separated: a position (GRAVITY as in pad; X, Y move it "
-            + "inwards), a size (WxH, or 20%x20% of the image), repeat, a MODE (as in "
-            + "tint), an opacity, such as southeast,20%x20%,0.5,http://host/mark.png;\n"
-            + "a URL that ends in a comma and a number requires X, Y and OPACITY",
         expected: "[WORDS,]URL[,X,Y[,OPACITY]] with an http or https URL and an opacity from 0 to "
             + "1, such as http://host/mark.png,-10,-10,0.5 or "
             + "southeast,20%x20%,multiply,0.5,http://host/mark.png; WORDS are a position, a "

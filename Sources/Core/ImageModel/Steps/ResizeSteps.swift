@@ -309,11 +309,6 @@ package struct ResizeToStep: ValuedStep {
 
     package static let syntax = StepSyntax(
         "resize-to", value: "WxH[,MODE][,enlarge][,MIN][,GRAVITY]",
-        "resize to a box in pixels or, with %, relative to the image, up to "
-            + "10000%; a side of 0 follows from the other one; MODE as in --mode "
-            + "(stretch); enlarge, or no-enlarge; MIN: minimum size WxH, a side of 0 "
-            + "is not limited; GRAVITY as in crop-to: the part that fill keeps "
-            + "(repeatable)",
         expected: "WIDTHxHEIGHT[,MODE][,enlarge][,MIN][,GRAVITY], sides of 1 to "
             + "\(RequestLimits.sideMax) pixels or up to 10000%, such as 50%x50% or "
             + "300x0,fit,200x200; GRAVITY is one of " + Gravity.expected, parse)
@@ -381,7 +376,6 @@ package struct ScaleDownStep: NumberStep {
 
     package static let syntax = StepSyntax(
         "scale-down", value: "BYTES",
-        "scale down images above BYTES, at four bytes per pixel (repeatable)",
         expected: "bytes from 1 to \(RequestLimits.scaleDownBytesMax), such as 4000000", parse)
 }
 

@@ -183,7 +183,6 @@ package struct RotateStep: StepForm {
 
     static let syntax = StepSyntax(
         "rotate", value: "DEG",
-        "rotate clockwise; corners are transparent unless a multiple of 90 (repeatable)",
         expected: "degrees clockwise, such as 90 or -12.5"
     ) { text in
         guard let degrees = PlainNumber.decimal(text), abs(degrees) <= 360_000 else { return nil }
@@ -205,7 +204,7 @@ package struct FlipStep: StepForm {
     package var takesDepth: Bool { true }
 
     static let syntax = StepSyntax(
-        "flip", value: "h|v|hv", "mirror (repeatable)", expected: "h, v or hv"
+        "flip", value: "h|v|hv", expected: "h, v or hv"
     ) { text in
         switch text {
         case "h": .flip(horizontal: true, vertical: false)

@@ -261,8 +261,6 @@ package struct StepSyntax: Sendable {
     package let name: String
     /// The placeholder of the value in the help; `nil` if the step has none.
     package let value: String?
-    /// The help text.
-    package let help: String
     /// The description of a valid value in errors.
     package let expected: String
     /// Parses a value, which is empty for a step without one; returns `nil` for invalid texts.
@@ -272,16 +270,16 @@ package struct StepSyntax: Sendable {
 
     /// A step with a value.
     init(
-        _ name: String, value: String, _ help: String, expected: String,
+        _ name: String, value: String, expected: String,
         _ parse: @escaping @Sendable (String) -> TransformStep?
     ) {
-        (self.name, self.value, self.help) = (name, value, help)
+        (self.name, self.value) = (name, value)
         (self.expected, self.parse) = (expected, parse)
     }
 
     /// A step without a value.
-    init(_ name: String, _ help: String, _ step: TransformStep) {
-        (self.name, value, self.help, expected) = (name, nil, help, "")
+    init(_ name: String, _ step: TransformStep) {
+        (self.name, value, expected) = (name, nil, "")
         parse = { $0.isEmpty ? step : nil }
     }
 }
@@ -372,7 +370,6 @@ extension CustomStep: NamedStep {
 
     static let syntax = StepSyntax(
         "custom", value: "NAME[:K=V,...]",
-        "a step provided by a plug-in (repeatable)",
         expected: "VENDOR.STEP[:KEY=VALUE,...] of letters, digits, '.', '_', '-' and, in values, "
             + "'+', such as acme.denoise:strength=0.5"
     ) { CustomStep($0).map { .custom($0) } }

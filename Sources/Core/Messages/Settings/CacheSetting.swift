@@ -93,36 +93,6 @@ public enum CacheSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The help text.
-    public var help: String {
-        switch self {
-        case .memoryLimit:
-            "limit of the memory tier, such as 256M; at least 1M (a quarter of "
-                + "the memory limit of the container or cgroup, 16M to 4G; 256M "
-                + "without such a limit)"
-        case .memoryEntries: "maximum entries of the memory tier (0: no limit)"
-        case .diskLimit:
-            "limit of the disk tier, such as 20G, including the index, its log "
-                + "and quarantined indexes; at least 1M, or none (10G, or a tenth of "
-                + "the file system if that is less)"
-        case .diskEntries: "maximum entries of the disk tier (0: no limit)"
-        case .maxAge:
-            "age at which entries expire, such as 12h or 30d, or never (7d)"
-        case .expireType:
-            "date that determines age and eviction order: access (last use), "
-                + "modification (stored), creation (first stored under its key) or "
-                + "change (alias of modification) (access)"
-        case .lowWater: "percentage of its limits to which a full tier is trimmed (50)"
-        case .memoryCache: "cache entries in memory (yes)"
-        case .diskCache: "cache entries on disk (yes)"
-        case .diskFirstUse:
-            "write images to disk on their first request; no: on the second "
-                + "request or memory hit (yes)"
-        case .writeBehind:
-            "reply before images are written to disk (yes)"
-        }
-    }
-
     /// Parses a value; returns `nil` if it is invalid.
     public func value(of text: String) -> Int64? {
         switch values {

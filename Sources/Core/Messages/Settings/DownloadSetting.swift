@@ -73,27 +73,6 @@ public enum DownloadSetting: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The help text.
-    public var help: String {
-        switch self {
-        case .connectTimeout: "timeout for resolving the name and connecting (10s)"
-        case .transferTimeout: "timeout of a download, including redirects (5m)"
-        case .lowSpeed: "minimum bytes per second of a transfer; 0: no minimum (1K)"
-        case .lowSpeedTime: "time that a transfer may be slower than --low-speed (15s)"
-        case .redirectLimit: "maximum redirects to follow (10)"
-        case .continuationLimit:
-            "maximum times an interrupted download is resumed (3; 0: never)"
-        case .userAgent: "User-Agent, such as \"shop/2.1\" (Imagebus and its version)"
-        case .acceptStatus: "HTTP statuses accepted as images, such as 200-299,404 (200-299)"
-        case .acceptType:
-            "accepted content types, such as image/*; responses without one are "
-                + "accepted (all)"
-        case .proxy:
-            "proxy for all downloads: http://HOST:PORT or socks5h://HOST:PORT; "
-                + "it resolves names and must refuse private addresses (none)"
-        }
-    }
-
     /// Parses a value; returns `nil` if it is invalid.
     public func value(of text: String) -> Value? {
         switch values {

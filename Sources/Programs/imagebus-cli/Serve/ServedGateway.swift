@@ -5,6 +5,7 @@ import ImageModel
 import Linux
 import Messages
 import Observability
+import Reporting
 import SharedArena
 
 /// The gateway supervised by `serve`. Its settings are validated here, so that a mistake is a usage
