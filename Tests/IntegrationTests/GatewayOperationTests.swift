@@ -149,14 +149,14 @@ extension RealProcesses {
                 #expect(try gateway.get(signed).status != 403)
                 _ = folder.write(Array("no key\n".utf8), to: "keys")
                 try gateway.send(.hangUp)
-                let lines = try gateway.awaitLine { $0.contains("presets not reloaded") }
+                let lines = try gateway.awaitLine { $0.contains("fallback image not reloaded") }
                 #expect(lines.contains { $0.contains("file must be KEY SALT") })
                 #expect(try gateway.get(signed).status != 403, "the old key is still valid")
                 // Replaced by a rename, as editors do; the sandbox must permit it.
                 _ = folder.write(Array("616263 646566\n".utf8), to: "new")
                 try Tool.run(["mv", folder.file("new"), keys])
                 try gateway.send(.hangUp)
-                _ = try gateway.awaitLine { $0.contains("reloaded keys and presets") }
+                _ = try gateway.awaitLine { $0.contains("reloaded keys, presets, tokens") }
                 #expect(try gateway.get(signed).status == 403)
             }
         }

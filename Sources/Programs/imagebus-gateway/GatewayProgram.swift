@@ -216,10 +216,10 @@ enum GatewayProgram {
             let new = try options.readAgain()
             front.replace(new.front)
             if let settings = new.operators { removing?.replace(settings) }
-            log.info("reloaded keys and presets")
+            log.info("reloaded keys, presets, tokens and the fallback image")
         } catch {
             log.error(
-                "keys and presets not reloaded: the new ones are invalid",
+                "keys, presets, tokens and the fallback image not reloaded: invalid files",
                 ["reason": .string(options.front.named("\(error)"))])
         }
     }

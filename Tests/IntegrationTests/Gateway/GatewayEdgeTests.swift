@@ -199,7 +199,7 @@ extension RealProcesses {
                 }
                 _ = try gateway.get("/unsafe/w:x/plain/http://a/b")
                 try gateway.send(.hangUp)
-                let lines = try gateway.awaitLine { $0.contains("reloaded keys and presets") }
+                let lines = try gateway.awaitLine { $0.contains("reloaded keys, presets, tokens") }
                 let warnings = lines.filter { $0.contains("not supported (501)") }
                 #expect(warnings.count == 1 && !lines.contains { $0.contains("malformedURL") })
                 #expect(warnings.first?.contains("video_thumbnail_second") == true, "\(warnings)")

@@ -39,9 +39,9 @@ package enum GatewayHelp {
     ]
 
     private static let signals = """
-        SIGHUP reloads keys and presets, completely or not at all. SIGTERM stops the gateway: /ready
-        fails, new connections are refused, and pending requests are answered; a second SIGTERM
-        stops it immediately.
+        SIGHUP reloads keys, presets, tokens and the fallback image, completely or not at all.
+        SIGTERM stops the gateway: /ready fails, new connections are refused, and pending requests
+        are answered; a second SIGTERM stops it immediately.
         """
 }
 
