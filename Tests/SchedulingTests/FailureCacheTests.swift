@@ -29,7 +29,7 @@ struct FailureCacheTests {
             return
         }
         #expect(error.code == .blacklisted)
-        #expect(error.message.hasPrefix("Image url is blacklisted"))
+        #expect(error.message.hasPrefix("the URL is in the failure cache:"))
         #expect(error.details["reason"] == "badImageData")
         #expect(stack.gets == [url: 1])
         #expect(stack.counters.failureCacheRefusals == 1)
@@ -95,7 +95,8 @@ struct FailureCacheTests {
         }
         #expect(refusal.code == .blacklisted)
         #expect(
-            refusal.message.hasPrefix("Image url is blacklisted for loads that need its pixels"))
+            refusal.message.hasPrefix(
+                "the URL is in the failure cache for loads that need its pixels:"))
         for plain in [
             ImageRequest.image("a"), .image("a").with { $0.infoOnly = true },
         ] {

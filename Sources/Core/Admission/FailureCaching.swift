@@ -129,8 +129,8 @@ struct Refusal: Hashable, Sendable {
         let reason = error.rule.name
         return ImageError(
             .blacklisted,
-            "Image url is blacklisted\(operation.restriction): "
-                + "an earlier load failed with \(reason); set retry-failed to retry"
+            "the URL is in the failure cache\(operation.restriction): "
+                + "an earlier load failed with \(reason); retry with the option retry-failed"
         ) {
             $0.reason = reason
             $0.ageSeconds = seconds
@@ -140,7 +140,7 @@ struct Refusal: Hashable, Sendable {
 }
 
 extension SourceOperation {
-    /// The text after "is blacklisted" that restricts which loads are refused.
+    /// The text after "failure cache" that restricts which loads are refused.
     fileprivate var restriction: String {
         switch self {
         case .header: ""

@@ -57,10 +57,9 @@ public struct ImageError: Error, Hashable, Sendable {
         named?.blocks ?? (code.rule.cachesFailures && !isOfEmptyBody)
     }
 
-    /// The error for an empty body, which may be a transient failure of the origin. "Image data is
-    /// nil" is SDWebImage's text.
+    /// The error for an empty body, which may be a transient failure of the origin.
     public static let emptyBody = ImageError(
-        .badImageData, "the body is empty: Image data is nil"
+        .badImageData, "the body is empty"
     ) { $0.part = .body }
 
     private var isOfEmptyBody: Bool { code == .badImageData && typedDetails.part == .body }

@@ -29,8 +29,8 @@ extension ImageError {
         case .tlsFailed where typedDetails.curlCode == Self.unverifiedPeer: nil
         case .tlsFailed: "trust a CA with --ca-file FILE of serve or of get --private"
         case .blacklisted:
-            "imagebus failure-cache list shows the expiry; "
-                + "imagebus failure-cache remove URL retries it"
+            "retry with --option retry-failed; "
+                + "imagebus failure-cache list shows when entries expire"
         case .limitExceeded: adviceOfLimit
         // The message says how to start workers.
         case .deadlineExceeded where typedDetails.pool != nil: nil

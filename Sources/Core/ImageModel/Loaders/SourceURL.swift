@@ -38,8 +38,7 @@ public struct SourceURL: Hashable, Sendable {
     }
 
     private static func checkText(_ bytes: [UInt8]) throws(ImageError) {
-        // SDWebImage's error text.
-        guard !bytes.isEmpty else { throw ImageError(.invalidURL, "Image url is nil") }
+        guard !bytes.isEmpty else { throw ImageError(.invalidURL, "the URL is empty") }
         guard bytes.count <= RequestLimits.urlBytesMax else {
             throw ImageError(
                 .invalidURL,
