@@ -91,7 +91,9 @@ package struct OperatorOptions: Hashable {
     package init(
         withoutOperands read: ReadOptions, environment: [String: String]
     ) throws(UsageError) {
-        if let operand = read.operands.first { throw UsageError("'\(operand)' is not an option") }
+        if let operand = read.operands.first {
+            throw UsageError("unexpected argument '\(operand)'")
+        }
         try self.init(read, environment: environment)
     }
 

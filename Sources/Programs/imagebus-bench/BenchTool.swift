@@ -157,7 +157,7 @@ struct BenchOptions: Hashable {
         isRequestChosen = request != plain
         wantsSource = ["original", "info", "properties"].contains { read.isSet($0) }
         guard type.takesRequest || !isRequestChosen else {
-            throw UsageError("\(type.name) does not support steps, output and load options")
+            throw UsageError("\(type.name) does not support steps, output or load options")
         }
         seconds =
             try read.parsed("seconds") { (text) throws(UsageError) in

@@ -158,7 +158,9 @@ enum DocumentationCommand {
 
     /// Prints the manual page.
     static func printManual(_ read: ReadOptions) throws(UsageError) -> Int32 {
-        if let operand = read.operands.first { throw UsageError("'\(operand)' is not an option") }
+        if let operand = read.operands.first {
+            throw UsageError("unexpected argument '\(operand)'")
+        }
         return Terminal.finish(Command.manual.name, ManualPage.imagebus.text)
     }
 }

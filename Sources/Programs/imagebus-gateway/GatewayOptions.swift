@@ -129,8 +129,8 @@ struct GatewayOptions {
         {
             throw ConfigurationError(
                 setting == .keys
-                    ? "--keys: IIIF has no signatures: leave it out, and restrict access in a "
-                        + "proxy"
+                    ? "--keys does not apply to IIIF, whose paths are not signed: leave it out, "
+                        + "and restrict access in a proxy"
                     : "--\(setting.rawValue) requires --grammar "
                         + (setting.grammars ?? []).joined(separator: " or ") + ": leave it out")
         }
@@ -547,8 +547,8 @@ struct PeerVariables {
             }
         guard let own else {
             throw ConfigurationError(
-                "\(entry.variable): this sets --\(name) of `imagebus serve`, which runs the stack: "
-                    + "set it there, and remove the variable here")
+                "\(entry.variable) sets --\(name) of `imagebus serve`, which runs the stack: set "
+                    + "that option there, and remove the variable here")
         }
         let isFlag = entry.option.value.isEmpty
         arguments += ["--\(own)"] + (isFlag ? [] : [entry.option.value])

@@ -108,8 +108,7 @@ struct StatusOptions: Hashable {
         }
         format = isMetrics ? .prometheus : stack.printsJSON ? .json : .table
         guard !watches || (output == nil && !isMetrics) else {
-            throw UsageError(
-                "--watch cannot be combined with --output and --prometheus")
+            throw UsageError("--watch cannot be combined with --output or --prometheus")
         }
     }
 }

@@ -211,7 +211,7 @@ struct CacheOptions: Hashable {
                     + "--all removes everything")
         }
         if action == .trim || action == .stats, cache != nil {
-            throw UsageError("--cache cannot be used with trim and stats")
+            throw UsageError("--cache cannot be used with trim or stats")
         }
         guard action == .list || page == CachePageOptions() else {
             throw UsageError("--limit and --after require list")

@@ -167,7 +167,9 @@ struct ServeOptions: Hashable {
     static let processesMax = 256
 
     init(_ given: ReadOptions, environment: [String: String]) throws(UsageError) {
-        if let operand = given.operands.first { throw UsageError("'\(operand)' is not an option") }
+        if let operand = given.operands.first {
+            throw UsageError("unexpected argument '\(operand)'")
+        }
         only = try given.parsed("only", OptionValue.kind)
         let peers = try PeerVariables(given, only: only, environment: environment)
         let read = peers.read
@@ -234,7 +236,8 @@ struct ServeOptions: Hashable {
         let file = try MetricsFileOptions(read)
         guard file == nil || hasFigures else {
             throw UsageError(
-                "--metrics-file requires the coordinator: pass it to the serve that runs one")
+                "--metrics-file requires the coordinator: pass it to serve without --only, or with "
+                    + "--only coordinator")
         }
         return file
     }

@@ -86,8 +86,8 @@ struct ServedGateway: Hashable {
             guard let file = try ServedWatermark(text) else { return nil }
             guard kind == nil else {
                 throw UsageError(
-                    "a file requires the coordinator in the same serve: pass a URL, such as "
-                        + "local:///mark.png with --local-root of the coordinator")
+                    "a file requires serve without --only; pass a URL instead, such as "
+                        + "local:///mark.png for a file below --local-root of the coordinator")
             }
             return file
         } ?? nil
@@ -365,8 +365,8 @@ struct PeerVariables {
             let isOfFront = name.hasPrefix("gateway") || name.hasPrefix("log-")
             guard isOfFront || kind == nil else {
                 throw UsageError(
-                    "\(variable): this sets --\(name) for another process of the stack: set "
-                        + "it there, and remove the variable here")
+                    "\(variable) sets --\(name) for another process of the stack: set that "
+                        + "option there, and remove the variable here")
             }
             guard !given.isSet(name) else { continue }
             added.append(
