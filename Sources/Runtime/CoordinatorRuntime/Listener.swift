@@ -169,9 +169,8 @@ enum RestrictedFront {
         guard permitted.removes else {
             throw ImageError(
                 .invalidRequest,
-                "removals from the caches are not permitted at web/: permit them under "
-                    + "profiles.web.front (removals), or configure operator-tokens and "
-                    + "operator-listen for a gateway")
+                "clients of web/ may not remove cache entries: set profiles.web.front.removals in "
+                    + "the configuration, or operator-tokens and operator-listen of a gateway")
         }
         let selection = command.selection
         let isNamed = [selection.url, selection.prefix, selection.tag].count { $0 != nil } == 1
@@ -180,8 +179,8 @@ enum RestrictedFront {
         guard isNamed, !hasMore else {
             throw ImageError(
                 .invalidRequest,
-                "a removal at web/ must specify a URL, a prefix or a tag, but no cache, tier or "
-                    + "age: connect at admin/ for other removals")
+                "clients of web/ may only remove the entries of one URL, prefix or tag, in all "
+                    + "caches and tiers: connect at admin/ for other removals")
         }
     }
 
@@ -193,39 +192,42 @@ enum RestrictedFront {
             .contains { $0 != nil }
         try refuse(
             load.uploadBytes > UInt64(clamping: permitted.uploadBytesMax),
-            "an upload of more than \(permitted.uploadBytesMax) bytes (upload-bytes)")
+            "upload more than \(permitted.uploadBytesMax) bytes", unless: "upload-bytes")
         // Probes upload a small image.
         try refuse(
             load.logContext.isProbe && !(1...probeBytesMax).contains(load.uploadBytes),
-            "being excluded from logs like a probe")
-        try refuse(load.detach, "continuing after the client disconnects")
+            "mark a load as a probe without uploading 1 to \(probeBytesMax) bytes")
+        try refuse(load.detach, "continue a load after they disconnect")
         let headers = load.image.headers.filter {
             !permitted.headers.contains($0.name.lowercased())
         }
-        try refuse(!headers.isEmpty, "these headers for the origin (headers)")
+        try refuse(!headers.isEmpty, "send these headers to the origin", unless: "headers")
         let asking: RequestOptions = [.refreshCached, .fromLoaderOnly, .retryFailed]
         try refuse(
             !permitted.refreshes && load.uploadBytes == 0
                 && !load.image.options.isDisjoint(with: asking),
-            "revalidating fresh or failed URLs (refresh)")
+            "revalidate fresh URLs or retry failed ones", unless: "refresh")
         let tags = context.tags.filter { tag in
             !(permitted.tagPrefix.map { tag.hasPrefix($0) } ?? false)
         }
-        try refuse(!tags.isEmpty, "these tags (tag-prefix)")
-        try refuse(isNamed, "a named profile, cache or loader")
-        try refuse(context.key != nil, "a custom key")
-        try refuse(context.serializer != nil, "a serializer")
-        try refuse(context.fallback != nil, "a custom fallback")
+        try refuse(!tags.isEmpty, "set these tags", unless: "tag-prefix")
+        try refuse(isNamed, "select a profile, cache or loader")
+        try refuse(context.key != nil, "set a cache key")
+        try refuse(context.serializer != nil, "select a serializer")
+        try refuse(context.fallback != nil, "set a fallback")
     }
 
     /// The maximum size of a probe's image, in bytes.
     private static let probeBytesMax: UInt64 = 1_024
 
-    private static func refuse(_ isAsked: Bool, _ what: String) throws(ImageError) {
+    /// Throws if a load asks for what front ends may not do; `key` is the key of the configuration
+    /// that permits it, if there is one.
+    private static func refuse(
+        _ isAsked: Bool, _ what: String, unless key: String? = nil
+    ) throws(ImageError) {
         guard isAsked else { return }
+        let remedy = key.map { "set profiles.web.front.\($0) in the configuration, or " } ?? ""
         throw ImageError(
-            .invalidRequest,
-            "loads at web/ may not request \(what): permit it under profiles.web.front, or "
-                + "connect at front/")
+            .invalidRequest, "clients of web/ may not \(what): \(remedy)connect at front/")
     }
 }

@@ -367,5 +367,5 @@ extension Scheduler {
 
     /// The error for a put that no tier stored.
     static let notKept = ImageError(
-        .arenaFull, "no tier stored the bytes: it is full, or the tier does not exist")
+        .arenaFull, "no cache tier stored the bytes: the requested tiers are full or don't exist")
 }

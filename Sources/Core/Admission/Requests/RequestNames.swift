@@ -274,7 +274,8 @@ extension RequestNames {
         guard request.infoOnly || request.properties.kinds.isEmpty else {
             throw ImageError(
                 .invalidRequest,
-                "facts are returned without image data: leave them out, or request facts only")
+                "image properties (facts) are delivered without image data: set info_only, or "
+                    + "leave out facts")
         }
     }
 
@@ -285,6 +286,7 @@ extension RequestNames {
             throw ImageError(
                 .invalidRequest, "at most \(RequestLimits.stepsMax) steps are accepted")
         }
+        // A valid ratio has been applied and reset to 1 (`applyPixelRatio`).
         guard request.pixelRatio == 1 else {
             let ratios = RequestLimits.pixelRatios
             throw ImageError(
@@ -301,7 +303,7 @@ extension RequestNames {
         guard !request.hasCustomSteps || KeptParts(request.output).isEmpty else {
             throw ImageError(
                 .invalidRequest,
-                "a custom step receives pixels only: leave out metadata and profile")
+                "custom steps receive pixels only: leave out the output settings metadata and icc")
         }
         guard request.overlays.count <= RequestLimits.overlaysMax else {
             throw ImageError(
@@ -310,7 +312,7 @@ extension RequestNames {
         guard !request.infoOnly || request.isPlain else {
             throw ImageError(
                 .invalidRequest,
-                "facts describe the source: leave out steps and output options")
+                "info_only describes the source: leave out steps and output options")
         }
     }
 }

@@ -103,9 +103,10 @@ extension RequestContext {
         if ContextKey.withoutEffect.contains(key) { return }
         if key == .imageCoder { return try check(name: value, "coder") }
         guard ContextKey.notSupported.contains(key) else {
+            let remedy = key.field.map { "set the field \($0) instead" } ?? "leave it out"
             throw ImageError(
                 .invalidRequest,
-                "the context option '\(name)' must be set in its own field of the request")
+                "the context option '\(name)' is not accepted in Context.others: \(remedy)")
         }
         throw ImageError.notSupported(name)
     }
@@ -139,6 +140,34 @@ extension RequestContext {
     public static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= RequestLimits.nameBytesMax
             && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+    }
+}
+
+extension ContextKey {
+    /// The field of the protocol's messages that sets the option (PROTOCOL §8.5); `nil` if no
+    /// single field does.
+    fileprivate var field: String? {
+        switch self {
+        case .customManager: "Context.profile"
+        case .imageCache: "Context.cache"
+        case .originalImageCache: "Context.original_cache"
+        case .imageLoader: "Context.loader"
+        case .imageTransformer: "Context.preset or Context.without_transformer"
+        case .cacheKeyFilter: "Context.key_filter or Context.base_key"
+        case .cacheSerializer: "Context.serializer"
+        case .imageScaleFactor: "Context.scale_factor"
+        case .imageScaleDownLimitBytes: "Context.scale_down_limit"
+        case .imageDecodeToHDR: "Context.decode_to_hdr"
+        case .imageEncodeOptions: "Context.encode_options"
+        case .imageThumbnailPixelSize, .imagePreserveAspectRatio: "ImageRequest.thumbnail"
+        case .queryCacheType: "ImageRequest.query_cache_types"
+        case .storeCacheType: "ImageRequest.store_cache_types"
+        case .originalQueryCacheType: "ImageRequest.original_query_cache_types"
+        case .originalStoreCacheType: "ImageRequest.original_store_cache_types"
+        case .animatedImageClass: "ImageRequest.options"
+        case .setImageOperationKey: "Load.slot"
+        default: nil
+        }
     }
 }
 
