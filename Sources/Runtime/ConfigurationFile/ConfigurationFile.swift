@@ -165,7 +165,8 @@ struct Reading {
     private(set) var formerNames: [FormerName] = []
     private var references: [(kind: Kind, name: String, line: Int)] = []
 
-    mutating func object(_ line: Int, _ reason: String) {
+    /// Records an error in a line.
+    mutating func report(_ line: Int, _ reason: String) {
         problems.append(.init(line: line, reason))
     }
 
@@ -184,7 +185,7 @@ struct Reading {
         for reference in references {
             let names = reference.kind.names(in: configuration)
             guard !names.contains(reference.name) else { continue }
-            object(
+            report(
                 reference.line,
                 "no \(reference.kind.word) is named '\(reference.name)'"
                     + SpellingSuggestion.hint(reference.name, names.sorted()))

@@ -55,17 +55,17 @@ extension ValueReader where Value == String {
                     if case .scalar(let word) = item.content { word } else { nil }
                 }
                 guard words.count == items.count else {
-                    reading.object(node.line, "\(name): expected a list of scalars")
+                    reading.report(node.line, "\(name): expected a list of scalars")
                     return nil
                 }
                 text = words.joined(
                     separator: setting == .presetLines ? "\n" : setting.listSeparator)
             case .map:
-                reading.object(node.line, "\(name): expected \(setting.expected)")
+                reading.report(node.line, "\(name): expected \(setting.expected)")
                 return nil
             }
             guard setting.accepts(text) else {
-                reading.object(
+                reading.report(
                     node.line, "\(name): '\(text.prefix(64))' is not \(setting.expected)")
                 return nil
             }
@@ -94,18 +94,18 @@ extension ValueReader where Value == [GatewayListenerSettings] {
         draft.line = node.line
         KeyTable.gateway.read(node, name, into: &draft, &reading)
         if draft.place != nil, draft.listeners != nil {
-            reading.object(node.line, "\(name): move 'listen' into each entry of 'listeners'")
+            reading.report(node.line, "\(name): move 'listen' into each entry of 'listeners'")
         }
         let drafts = draft.listeners ?? [draft]
         if drafts.count > GatewayListenerSettings.countMax {
-            reading.object(
+            reading.report(
                 node.line,
                 "\(name): at most \(GatewayListenerSettings.countMax) listeners are accepted")
         }
         var listeners: [GatewayListenerSettings] = []
         for one in drafts {
             guard let settings = one.settings(besides: draft) else {
-                reading.object(
+                reading.report(
                     one.line,
                     "\(name): 'listen' is missing: specify \(ListenPlace.expected), such as "
                         + "127.0.0.1:8080")
@@ -114,7 +114,7 @@ extension ValueReader where Value == [GatewayListenerSettings] {
             if !settings.place.isAnyPort,
                 listeners.contains(where: { $0.place == settings.place })
             {
-                reading.object(
+                reading.report(
                     one.line,
                     "\(name): two listeners use \(settings.place.text): choose another port or path"
                 )
@@ -122,7 +122,7 @@ extension ValueReader where Value == [GatewayListenerSettings] {
             let grammar = settings.values[.grammar] ?? "imgproxy"
             for setting in GatewaySetting.allCases
             where one.values[setting] != nil && !setting.applies(to: grammar) {
-                reading.object(
+                reading.report(
                     one.line,
                     "\(name): \(setting.rawValue) requires the grammar "
                         + (setting.grammars ?? []).joined(separator: " or "))

@@ -7,21 +7,21 @@ extension ValueReader where Value == [Loader] {
     /// Loaders by name, in the order of the file: the last loader that accepts a URL is used.
     static let loaders = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
-            reading.object(
+            reading.report(
                 node.line,
                 "\(name): expected a map of names, such as '\(name): {NAME: {KEY: VALUE}}'")
             return nil
         }
         if entries.count > Loader.countMax {
-            reading.object(node.line, "\(name): at most \(Loader.countMax) loaders are accepted")
+            reading.report(node.line, "\(name): at most \(Loader.countMax) loaders are accepted")
         }
         return entries.compactMap { entry in
             guard Configuration.isName(entry.key), entry.key != "none" else {
-                reading.object(entry.line, "\(name): '\(entry.key.prefix(64))' is not a valid name")
+                reading.report(entry.line, "\(name): '\(entry.key.prefix(64))' is not a valid name")
                 return nil
             }
             guard entry.key != Loader.builtIn.name else {
-                reading.object(
+                reading.report(
                     entry.line,
                     "\(name): '\(entry.key)' is the built-in loader: choose another name")
                 return nil
@@ -106,7 +106,7 @@ private struct LoaderReader {
         do throws(InvalidLoader) {
             return try loader(name, draft)
         } catch {
-            reading.object(line, "\(path): \(error.reason)")
+            reading.report(line, "\(path): \(error.reason)")
             return nil
         }
     }

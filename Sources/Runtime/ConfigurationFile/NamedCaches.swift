@@ -53,12 +53,12 @@ extension ValueReader where Value == [String] {
     fileprivate static let directories = ValueReader { node, name, reading in
         let paths = list(of: .directory).read(node, name, &reading) ?? []
         if paths.count > ReadOnlyDirectory.countMax {
-            reading.object(
+            reading.report(
                 node.line, "\(name): at most \(ReadOnlyDirectory.countMax) directories are accepted"
             )
         }
         for (index, path) in paths.enumerated() where paths[..<index].contains(path) {
-            reading.object(node.line, "\(name): '\(path.prefix(64))' is listed twice")
+            reading.report(node.line, "\(name): '\(path.prefix(64))' is listed twice")
         }
         return paths
     }
@@ -83,12 +83,12 @@ extension ValueReader where Value == NamedCaches {
         caches.checkNesting(&reading)
         let said = Set(caches.settings.keys).union(caches.readOnly.keys)
         if said.count > NamedCacheSettings.countMax {
-            reading.object(
+            reading.report(
                 node.line,
                 "\(name): at most \(NamedCacheSettings.countMax) caches can have settings")
         }
         if caches.readOnly.values.reduce(0, { $0 + $1.count }) > ReadOnlyDirectory.totalMax {
-            reading.object(
+            reading.report(
                 node.line,
                 "\(name): at most \(ReadOnlyDirectory.totalMax) directories can be read-only")
         }
@@ -125,7 +125,7 @@ extension NamedCaches {
                 "a cache with 'pool' accepts only 'timeout' and 'promote': the workers of the "
                     + "pool set its limits and directories"
             } else { nil }
-        if let fault { return reading.object(line, "caches.\(name): \(fault)") }
+        if let fault { return reading.report(line, "caches.\(name): \(fault)") }
         guard let pool = said.pool else { return }
         external[name] = ExternalCache(
             pool: pool, timeout: said.timeout ?? ExternalCache.defaultTimeout,
@@ -137,7 +137,7 @@ extension NamedCaches {
     ) {
         let isDefault = name == Configuration.defaultName
         guard Configuration.isName(name) else {
-            return reading.object(line, "caches: '\(name.prefix(64))' is not a valid name")
+            return reading.report(line, "caches: '\(name.prefix(64))' is not a valid name")
         }
         if !isDefault { names.insert(name) }
         guard !node.isEmpty else { return }
@@ -180,14 +180,14 @@ extension ValueReader where Value == [String] {
         guard case .list(let items) = node.content,
             (1...CompositeCache.countMax).contains(items.count)
         else {
-            reading.object(
+            reading.report(
                 node.line,
                 "\(name): expected a list of 1 to \(CompositeCache.countMax) caches, from lowest "
                     + "to highest priority")
             return nil
         }
         for (index, cache) in names.enumerated() where names[..<index].contains(cache) {
-            reading.object(node.line, "\(name): '\(cache)' is listed twice")
+            reading.report(node.line, "\(name): '\(cache)' is listed twice")
         }
         return names
     }
@@ -199,7 +199,7 @@ extension NamedCaches {
         _ name: String, _ node: YAMLNode, _ line: Int, _ reading: inout Reading
     ) {
         guard name != Configuration.defaultName else {
-            return reading.object(
+            return reading.report(
                 line,
                 "caches: 'default' is a single cache: choose another name for a composite cache")
         }
@@ -213,7 +213,7 @@ extension NamedCaches {
     func checkNesting(_ reading: inout Reading) {
         for (name, composite) in composites.sorted(by: { $0.key < $1.key }) {
             for cache in composite.caches where composites[cache] != nil {
-                reading.object(
+                reading.report(
                     compositeLines[name] ?? 1,
                     "caches.\(name): '\(cache)' is a composite cache: list its members instead")
             }

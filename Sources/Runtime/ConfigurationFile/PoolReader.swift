@@ -8,7 +8,7 @@ extension ValueReader where Value == [WorkerPool] {
     /// are tried.
     static let pools = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
-            reading.object(
+            reading.report(
                 node.line,
                 "\(name): expected a map of names, such as '\(name): {NAME: {KEY: VALUE}}'")
             return nil
@@ -18,7 +18,7 @@ extension ValueReader where Value == [WorkerPool] {
             return reader.read(entry.key, entry.value, &reading)
         }
         if pools.count(where: { !$0.isBuiltIn }) > WorkerPools.furtherMax {
-            reading.object(
+            reading.report(
                 node.line, "\(name): at most \(WorkerPools.furtherMax) pools can be added")
         }
         return pools
@@ -78,7 +78,7 @@ extension ValueReader where Value == Set<String> {
                 return nil
             }
             guard all.count <= WorkerCapabilities.entriesMax else {
-                reading.object(
+                reading.report(
                     node.line,
                     "\(key): at most \(WorkerCapabilities.entriesMax) entries are accepted")
                 return nil
@@ -122,7 +122,7 @@ private struct PoolReader {
         } catch {
             // An invalid kind was already reported.
             let isSaid = error == .kindMissing && has("kind", node)
-            if !isSaid { reading.object(line, "\(path): \(error.reason)") }
+            if !isSaid { reading.report(line, "\(path): \(error.reason)") }
             return nil
         }
     }
@@ -312,7 +312,7 @@ struct GrantedNames {
         let isMeant = isOfFormats && ImageFormat(name: name) != nil
         let meant = isMeant ? nil : SpellingSuggestion.nearest(name, known)
         let hint = meant.map { ". Did you mean '\($0)'? Expected one of " } ?? ": expected one of "
-        reading.object(
+        reading.report(
             item.line, "\(key): \(fault)\(hint)\(known.joined(separator: ", "))")
     }
 

@@ -65,13 +65,13 @@ extension ValueReader where Value == Preset {
             add(item, at: node, name, to: &preset, &reading)
         }
         if preset.steps.count > RequestLimits.stepsMax {
-            reading.object(
+            reading.report(
                 node.line, "\(name): at most \(RequestLimits.stepsMax) steps are accepted")
         }
         do throws(ImageError) {
             try preset.output.check()
         } catch {
-            reading.object(node.line, "\(name): \(error.message)")
+            reading.report(node.line, "\(name): \(error.message)")
         }
         return preset
     }
@@ -86,10 +86,10 @@ extension ValueReader where Value == Preset {
             steps.append(.resize(box, mode, enlarges: item.enlarges ?? mode.enlarges))
         } else if item.mode != nil || item.enlarges != nil {
             let key = item.mode != nil ? "mode" : "enlarge"
-            reading.object(node.line, "\(name): \(key) requires resize")
+            reading.report(node.line, "\(name): \(key) requires resize")
         }
         if steps.count > 1 {
-            reading.object(
+            reading.report(
                 node.line, "\(name): write multiple steps as a list to define their order")
         }
         preset.steps += steps
@@ -171,7 +171,7 @@ extension ValueReader where Value == Serializer {
         var item = SerializerItem()
         KeyTable.serializer.read(node, name, into: &item, &reading)
         guard let format = item.format else {
-            reading.object(node.line, "\(name): 'transcode' is missing: specify the target format")
+            reading.report(node.line, "\(name): 'transcode' is missing: specify the target format")
             return nil
         }
         return .transcode(format, quality: item.quality)

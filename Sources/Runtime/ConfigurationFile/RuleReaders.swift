@@ -15,7 +15,7 @@ extension ValueReader where Value == Rule {
         var rule = Rule(anything)
         KeyTable.rule.read(node, "a rule", into: &rule, &reading)
         if case .map(let entries) = node.content, !entries.contains(where: { $0.key == "match" }) {
-            reading.object(
+            reading.report(
                 node.line,
                 "'match' is missing in a rule: specify a pattern such as match: https://…")
         }
@@ -26,7 +26,7 @@ extension ValueReader where Value == Rule {
     /// Checks that unverified TLS is limited to named hosts and not combined with secrets.
     private static func check(unverified rule: Rule, _ line: Int, _ reading: inout Reading) {
         if rule.pattern.secureHost == nil {
-            reading.object(
+            reading.report(
                 line,
                 "tls-verify: 'match' must name one https host without *, such as https://nas.lan/*")
         }
@@ -35,7 +35,7 @@ extension ValueReader where Value == Rule {
             return HTTPHeader(name: header.name, value: "").isCredential
         }
         if hasSecrets || rule.transfer.hasCredentials {
-            reading.object(
+            reading.report(
                 line,
                 "tls-verify: 'no' cannot be combined with credentials, which are sent only to "
                     + "verified hosts: remove the credentials, or 'tls-verify'")
@@ -66,7 +66,7 @@ extension ValueReader where Value == OptionChange {
         ValueReader { node, name, reading in
             guard let value = read(node, name, &reading) else { return nil }
             if let option = fault(value) {
-                reading.object(node.line, "\(name): this version does not support \(option)")
+                reading.report(node.line, "\(name): this version does not support \(option)")
             }
             return value
         }
@@ -88,15 +88,15 @@ extension ValueReader where Value == [ContextSetting] {
         _ key: ContextKey, _ node: YAMLNode, _ reading: inout Reading
     ) -> ContextSetting? {
         guard case .scalar(let text) = node.content else {
-            reading.object(node.line, "\(key.rawValue): expected a single value")
+            reading.report(node.line, "\(key.rawValue): expected a single value")
             return nil
         }
         if ContextKey.notSupported.contains(key) {
-            reading.object(node.line, "\(key.rawValue): not supported by this version")
+            reading.report(node.line, "\(key.rawValue): not supported by this version")
             return nil
         }
         if key == .customManager {
-            reading.object(node.line, "\(key.rawValue): a rule cannot select a profile")
+            reading.report(node.line, "\(key.rawValue): a rule cannot select a profile")
             return nil
         }
         do throws(ContextSettingError) {
@@ -104,7 +104,7 @@ extension ValueReader where Value == [ContextSetting] {
             refer(to: setting, node, &reading)
             return setting
         } catch {
-            reading.object(node.line, "\(key.rawValue): \(error.reason)")
+            reading.report(node.line, "\(key.rawValue): \(error.reason)")
             return nil
         }
     }
@@ -133,7 +133,7 @@ extension ValueReader where Value == [BlockCause: Bool] {
     /// Entries by HTTP status, or by error name in kebab-case.
     static let blocks = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
-            reading.object(
+            reading.report(
                 node.line,
                 "\(name): expected a map of HTTP statuses and error names, such as '404: yes'")
             return nil
@@ -142,7 +142,7 @@ extension ValueReader where Value == [BlockCause: Bool] {
         for entry in entries {
             guard let cause = cause(entry.key) else {
                 let hint = SpellingSuggestion.hint(entry.key, errors.keys.sorted())
-                reading.object(
+                reading.report(
                     entry.line,
                     "\(name): '\(entry.key)' is neither an HTTP status nor an error name\(hint)")
                 continue
@@ -182,7 +182,7 @@ extension ValueReader where Value == [URLPattern] {
         let bytes = patterns.reduce(0) { $0 + $1.text.utf8.count }
         guard patterns.count <= MessageLimits.sourcesMax, bytes <= MessageLimits.sourcesBytesMax
         else {
-            reading.object(
+            reading.report(
                 node.line,
                 "\(name): at most \(MessageLimits.sourcesMax) patterns with a total of "
                     + "\(MessageLimits.sourcesBytesMax) bytes are accepted")
@@ -196,21 +196,21 @@ extension ValueReader where Value == [RuleHeader] {
     /// Header names with a text, or with `{file: PATH}`.
     static let headers = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
-            reading.object(node.line, "\(name): expected a map of header names and values")
+            reading.report(node.line, "\(name): expected a map of header names and values")
             return nil
         }
         guard entries.count <= RequestLimits.headersMax else {
-            reading.object(
+            reading.report(
                 node.line, "\(name): at most \(RequestLimits.headersMax) headers are accepted")
             return nil
         }
         return entries.compactMap { entry in
             guard HTTPHeader(name: entry.key, value: "").isValid else {
-                reading.object(entry.line, "\(name): '\(entry.key)' is not a valid header name")
+                reading.report(entry.line, "\(name): '\(entry.key)' is not a valid header name")
                 return nil
             }
             if let reason = HTTPHeader(name: entry.key, value: "").refusal {
-                reading.object(entry.line, "\(name): \(entry.key): \(reason)")
+                reading.report(entry.line, "\(name): \(entry.key): \(reason)")
                 return nil
             }
             return value(of: entry.value, entry.key, &reading)
@@ -229,7 +229,7 @@ extension ValueReader where Value == [RuleHeader] {
             }.read(node, name, &reading).map { .text($0) }
         }
         guard HTTPHeader(name: name, value: "").isCredential else {
-            reading.object(
+            reading.report(
                 node.line,
                 "\(name): this header is sent along redirects to other hosts and must not be secret"
             )
@@ -285,7 +285,7 @@ extension ValueReader where Value == StatusChanges {
     /// `{404: 200}`; `any` stands for every status that isn't listed.
     static let statusChanges = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content, entries.count < TransferTerms.countMax else {
-            reading.object(
+            reading.report(
                 node.line,
                 "\(name): expected a map of fewer than \(TransferTerms.countMax) statuses, such as "
                     + "{404: 200}")
@@ -299,7 +299,7 @@ extension ValueReader where Value == StatusChanges {
             } else if let from = PlainNumber.integer(entry.key), (200...599).contains(from) {
                 changes.some[from] = status
             } else {
-                reading.object(entry.line, "\(name): '\(entry.key.prefix(64))' is not a status")
+                reading.report(entry.line, "\(name): '\(entry.key.prefix(64))' is not a status")
             }
         }
         return changes
@@ -360,7 +360,7 @@ extension ValueReader where Value == [String] {
         ValueReader { node, key, reading in
             guard let names = list(of: name).read(node, key, &reading) else { return nil }
             guard names.count <= TransferTerms.countMax else {
-                reading.object(
+                reading.report(
                     node.line, "\(key): at most \(TransferTerms.countMax) names are accepted")
                 return nil
             }
@@ -373,7 +373,7 @@ extension ValueReader where Value == [HTTPHeader] {
     /// Response header names with texts.
     fileprivate static let answerHeaders = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content, entries.count <= TransferTerms.countMax else {
-            reading.object(
+            reading.report(
                 node.line,
                 "\(name): expected a map of at most \(TransferTerms.countMax) names and values")
             return nil
@@ -384,7 +384,7 @@ extension ValueReader where Value == [HTTPHeader] {
         }
         return entries.compactMap { entry in
             guard ValueReader<String>.isOfAnswer(entry.key) else {
-                reading.object(
+                reading.report(
                     entry.line, "\(name): '\(entry.key.prefix(64))' cannot be set in responses")
                 return nil
             }
@@ -425,7 +425,7 @@ extension ValueReader where Value == RuleCredential {
             return .password(draft.method ?? .basic, user: user, file: file)
         case (nil, nil, let file?) where draft.method == nil: return .bearer(file: file)
         default:
-            reading.object(
+            reading.report(
                 node.line, "\(name): specify user and password-file, or only bearer-file")
             return nil
         }
@@ -444,7 +444,7 @@ extension ValueReader where Value == ClientCertificate {
         var certificate = ClientCertificate(path: "", keyPath: "")
         KeyTable.certificate.read(node, name, into: &certificate, &reading)
         guard !certificate.path.isEmpty, !certificate.keyPath.isEmpty else {
-            reading.object(node.line, "\(name): specify certificate and key, two PEM files")
+            reading.report(node.line, "\(name): specify certificate and key, two PEM files")
             return nil
         }
         return certificate
@@ -455,7 +455,7 @@ extension ValueReader where Value == [RuleDecryptor] {
     static let decryptors = ValueReader { node, name, reading in
         guard let all = list(of: .decryptor).read(node, name, &reading) else { return nil }
         guard all.count <= Decryptor.countMax else {
-            reading.object(
+            reading.report(
                 node.line, "\(name): at most \(Decryptor.countMax) decryptors can be chained")
             return nil
         }

@@ -21,7 +21,7 @@ struct ValueReader<Value: Sendable>: Sendable {
     ) -> ValueReader {
         ValueReader { node, name, reading in
             guard case .scalar(let text) = node.content else {
-                reading.object(node.line, "\(name): expected \(expected)")
+                reading.report(node.line, "\(name): expected \(expected)")
                 return nil
             }
             guard let value = parse(text) else {
@@ -29,7 +29,7 @@ struct ValueReader<Value: Sendable>: Sendable {
                 let found = text.isEmpty ? ", not an empty value" : shown
                 let meant =
                     SpellingSuggestion.nearest(text, words).map { ". Did you mean '\($0)'?" } ?? ""
-                reading.object(node.line, "\(name): expected \(expected)\(found)\(meant)")
+                reading.report(node.line, "\(name): expected \(expected)\(found)\(meant)")
                 return nil
             }
             return value
@@ -119,7 +119,7 @@ extension ValueReader where Value == [String] {
         let tag = ValueReader<String>.scalar(CacheTag.expected) { CacheTag.isTag($0) ? $0 : nil }
         guard let tags = list(of: tag).read(node, name, &reading) else { return nil }
         guard tags.count <= CacheTag.countMax else {
-            reading.object(node.line, "\(name): at most \(CacheTag.countMax) tags are accepted")
+            reading.report(node.line, "\(name): at most \(CacheTag.countMax) tags are accepted")
             return nil
         }
         return tags
@@ -144,7 +144,7 @@ extension ValueReader {
     ) -> ValueReader where Value == [String: Element] {
         ValueReader { node, name, reading in
             guard case .map(let entries) = node.content else {
-                reading.object(
+                reading.report(
                     node.line,
                     "\(name): expected a map of names, such as '\(name): {NAME: {KEY: VALUE}}'")
                 return nil
@@ -154,7 +154,7 @@ extension ValueReader {
                 if Configuration.isName(entry.key), !reserved.contains(entry.key) {
                     found[entry.key] = element.read(entry.value, "\(name).\(entry.key)", &reading)
                 } else {
-                    reading.object(
+                    reading.report(
                         entry.line, "\(name): '\(entry.key.prefix(64))' is not a valid name")
                 }
             }
@@ -194,19 +194,19 @@ struct KeyTable<Target: Sendable>: Sendable {
     ) {
         guard case .map(let entries) = node.content else {
             let example = rows.first.map { ", such as '\($0.name): …'" } ?? ""
-            return reading.object(node.line, "\(what) must be a map of keys\(example)")
+            return reading.report(node.line, "\(what) must be a map of keys\(example)")
         }
         for entry in entries {
             let key = entry.key
             guard let row = rows.first(where: { $0.name == key || $0.formerNames.contains(key) })
             else {
                 let hint = SpellingSuggestion.hint(key, rows.map(\.name))
-                reading.object(entry.line, "\(what) has no key '\(key)'\(hint)")
+                reading.report(entry.line, "\(what) has no key '\(key)'\(hint)")
                 continue
             }
             if key != row.name {
                 guard !entries.contains(where: { $0.key == row.name }) else {
-                    reading.object(
+                    reading.report(
                         entry.line, "\(key) was renamed to \(row.name): use only \(row.name)")
                     continue
                 }
