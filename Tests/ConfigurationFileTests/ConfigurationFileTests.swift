@@ -183,7 +183,7 @@ import Testing
 
     @Test(arguments: [
         ("caches: {default: {disk-limt: 2G}}", "Did you mean 'disk-limit'"),
-        ("caches: {'a b': }", "'a b' is not a valid name"),
+        ("caches: {'a b': }", "'a b' is not a valid name: use 1 to 128 letters, digits"),
         ("caches: {x: {max-age: 1e}}", "max-age"),
         ("caches: {default: {low-water: 101}}", "an integer from 0 to 100"),
     ])
@@ -304,7 +304,7 @@ import Testing
         ("caches: [default]", "f:1: caches: expected a name"),
         ("caches: [a b]", "f:1: caches: expected a name"),
         ("caches: {a: b}", "f:1: caches.a must be a map of keys"),
-        ("presets: {none: {resize: 1x1}}", "f:1: presets: 'none' is not a valid name"),
+        ("presets: {none: {resize: 1x1}}", "f:1: presets: 'none' is a reserved name"),
         ("presets: {a: {resize: x}}", "f:1: resize: expected WIDTHxHEIGHT"),
         ("presets: {a: {thumbnail: 1x}}", "f:1: thumbnail: expected WIDTHxHEIGHT"),
         ("presets: {a: {enlarge: true}}", "f:1: presets.a: enlarge requires resize"),
@@ -342,7 +342,7 @@ import Testing
         ("key-filters: {a: {sufix: x}}", "f:1: key-filters.a has no key 'sufix'. Did you mean"),
         ("serializers: {a: {quality: 7}}", "f:1: serializers.a: 'transcode' is missing"),
         ("serializers: {a: {transcode: bmp}}", "f:1: transcode: expected one of"),
-        ("serializers: {as-is: {transcode: png}}", "f:1: serializers: 'as-is' is not a valid name"),
+        ("serializers: {as-is: {transcode: png}}", "f:1: serializers: 'as-is' is a reserved name"),
         ("profiles: {p: {cache: x}}", "f:1: no cache is named 'x': expected one of default"),
         (
             "caches: [products]\nprofiles: {p: {cache: product}}",

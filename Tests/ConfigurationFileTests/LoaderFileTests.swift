@@ -74,7 +74,7 @@ import Testing
         ("a: {kind: ftp}", "f:1: kind: expected one of http, file, data, s3, pool, not 'ftp'"),
         ("a: {kind: pool}", "f:1: loaders.a: 'pool' is missing"),
         ("http: {kind: http}", "f:1: loaders: 'http' is the built-in loader"),
-        ("none: {kind: http}", "f:1: loaders: 'none' is not a valid name"),
+        ("none: {kind: http}", "f:1: loaders: 'none' is a reserved name"),
         ("a: {kind: file}", "f:1: loaders.a: 'root' is missing"),
         ("a: {kind: file, root: srv}", "f:1: root: expected an absolute path"),
         ("a: {kind: file, root: /srv/../etc}", "f:1: root: expected an absolute path"),

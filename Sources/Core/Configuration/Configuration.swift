@@ -70,6 +70,10 @@ public struct Configuration: Hashable, Sendable {
     /// Paths of the secret files that hold S3 credentials instead of a single line.
     public var credentialsFiles: Set<String> { Set(loaders.compactMap(\.credentialsFile)) }
 
+    /// The rule of `isName`, for error messages.
+    public static let nameRule =
+        "1 to \(RequestLimits.nameBytesMax) letters, digits and characters of '._-'"
+
     /// Whether `text` is a valid name in a configuration: letters, digits, `.`, `_` and `-`, at
     /// most `RequestLimits.nameBytesMax` bytes.
     public static func isName(_ text: String) -> Bool {

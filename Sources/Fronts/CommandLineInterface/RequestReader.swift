@@ -150,7 +150,7 @@ package enum RequestReader {
     private static func option(_ name: String) throws(UsageError) -> RequestOptions {
         guard let known = RequestOptions.names.first(where: { $0.name == name }) else {
             throw UsageError(
-                "'\(name)' is not an option of this version"
+                "'\(name)' is not a load option"
                     + SpellingSuggestion.hint(name, RequestOptions.offeredNames))
         }
         return known.option
@@ -183,7 +183,7 @@ package enum RequestReader {
 
     private static func name(_ text: String) throws(UsageError) -> String {
         guard RequestContext.isName(text) else {
-            throw UsageError("'\(text)' is not a valid name")
+            throw UsageError("'\(text)' is not a name of \(RequestContext.nameRule)")
         }
         return text
     }

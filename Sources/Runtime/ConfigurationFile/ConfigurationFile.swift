@@ -175,6 +175,23 @@ struct Reading {
         formerNames.append(FormerName(line: line, name, current: current))
     }
 
+    /// Returns whether a name that the operator chose in `list` is valid and not reserved; if not,
+    /// reports an error.
+    mutating func accepts(
+        _ name: String, in list: String, line: Int, except reserved: Set<String> = []
+    ) -> Bool {
+        if reserved.contains(name) {
+            report(line, "\(list): '\(name)' is a reserved name: choose another one")
+        } else if Configuration.isName(name) {
+            return true
+        } else {
+            report(
+                line,
+                "\(list): '\(name.prefix(64))' is not a valid name: use \(Configuration.nameRule)")
+        }
+        return false
+    }
+
     /// Records a reference to a name that must be defined somewhere in the file.
     mutating func refer(to name: String, _ kind: Kind, line: Int) {
         references.append((kind, name, line))

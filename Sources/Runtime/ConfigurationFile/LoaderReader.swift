@@ -16,8 +16,7 @@ extension ValueReader where Value == [Loader] {
             reading.report(node.line, "\(name): at most \(Loader.countMax) loaders are accepted")
         }
         return entries.compactMap { entry in
-            guard Configuration.isName(entry.key), entry.key != "none" else {
-                reading.report(entry.line, "\(name): '\(entry.key.prefix(64))' is not a valid name")
+            guard reading.accepts(entry.key, in: name, line: entry.line, except: ["none"]) else {
                 return nil
             }
             guard entry.key != Loader.builtIn.name else {

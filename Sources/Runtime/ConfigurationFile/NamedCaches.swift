@@ -136,9 +136,7 @@ extension NamedCaches {
         _ name: String, _ node: YAMLNode, _ line: Int, _ reading: inout Reading
     ) {
         let isDefault = name == Configuration.defaultName
-        guard Configuration.isName(name) else {
-            return reading.report(line, "caches: '\(name.prefix(64))' is not a valid name")
-        }
+        guard reading.accepts(name, in: "caches", line: line) else { return }
         if !isDefault { names.insert(name) }
         guard !node.isEmpty else { return }
         if KeyTable.isMeant(by: node) { return readComposite(name, node, line, &reading) }

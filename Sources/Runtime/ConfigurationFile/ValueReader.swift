@@ -151,11 +151,8 @@ extension ValueReader {
             }
             var found: [String: Element] = [:]
             for entry in entries {
-                if Configuration.isName(entry.key), !reserved.contains(entry.key) {
+                if reading.accepts(entry.key, in: name, line: entry.line, except: reserved) {
                     found[entry.key] = element.read(entry.value, "\(name).\(entry.key)", &reading)
-                } else {
-                    reading.report(
-                        entry.line, "\(name): '\(entry.key.prefix(64))' is not a valid name")
                 }
             }
             return found

@@ -196,8 +196,7 @@ public struct ContextSetting: Hashable, Sendable {
 
     private func name() throws(ContextSettingError) -> String {
         guard RequestContext.isName(text) else {
-            throw ContextSettingError(
-                "must be a name of 1 to \(RequestLimits.nameBytesMax) bytes without spaces")
+            throw ContextSettingError("must be a name of \(RequestContext.nameRule)")
         }
         return text
     }

@@ -129,11 +129,12 @@ extension RequestContext {
         guard isName(name) else {
             throw ImageError(
                 .invalidRequest,
-                "the name of a \(what) must have 1 to \(RequestLimits.nameBytesMax) bytes and no "
-                    + "spaces"
-            )
+                "the name of a \(what) must have \(nameRule)")
         }
     }
+
+    /// The rule of `isName`, for error messages.
+    public static let nameRule = "1 to \(RequestLimits.nameBytesMax) bytes without spaces"
 
     /// Returns whether the text is a valid name: 1 to `RequestLimits.nameBytesMax` bytes without
     /// spaces and control characters.
