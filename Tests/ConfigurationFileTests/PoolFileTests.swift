@@ -87,8 +87,8 @@ import Testing
         ),
         (
             "a: {kind: cache}",
-            "f:1: pools.a: an additional pool of kind cache requires 'trust: external'; it serves "
-                + "the caches that refer to it with 'pool'"
+            "f:1: pools.a: an additional pool of kind cache must be external: set "
+                + "'trust: external', and name the pool in the caches that it serves"
         ),
         (
             "a: {kind: cache, trust: external, schemes: [x]}",

@@ -121,7 +121,8 @@ extension Dispatcher {
             && hasBudget(pool) && isOpen(pool)
     }
 
-    private static let overtaken = ImageError(.cancelled, "preempted by other work")
+    private static let overtaken = ImageError(
+        .cancelled, "preempted by other work: try again")
 
     /// Returns the next job, or `nil` if all waiting jobs wait for something other than a worker.
     private mutating func nextJob(of pool: PoolID) -> StageQueue.Next? {

@@ -200,7 +200,7 @@ struct ThumborFilter: Sendable {
     private static func unknown(_ name: String) -> GrammarError {
         absent.contains(name)
             ? .notOffered(name, "this thumbor filter is not supported")
-            : .malformed(name, "unknown filter: see the list of filters")
+            : .malformed(name, "unknown filter: Proto/WEB.md, section 3, lists the filters")
     }
 
     /// Splits arguments at commas outside quotes, removes surrounding blanks and quotes, and

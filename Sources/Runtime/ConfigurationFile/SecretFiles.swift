@@ -70,15 +70,18 @@ public struct SecretFiles: Sendable {
         Set(configuration.secretFiles.filter { configuration.secrets[$0] == nil })
     }
 
-    /// Returns a note for the first file of `next` that another process could not read now although
-    /// `current` has its value, because a process replacement would lose that value. A file without
-    /// a value has nothing to lose.
+    /// Returns a note for the first file of `next` that can't be read now although `current` has
+    /// its value: a coordinator that replaced this one would not have that value. A file without a
+    /// value has nothing to lose.
     public static func loss(from current: Configuration, to next: Configuration) -> Note? {
         for path in next.secretFiles where current.secrets[path] != nil {
             do throws(SecretFileError) {
                 _ = try SecretFile(path).text(isProfile: next.credentialsFiles.contains(path))
             } catch {
-                return Note(path: path, reason: "\(error.reason): its current value would be lost")
+                return Note(
+                    path: path,
+                    reason: "\(error.reason), and a new coordinator would lose the value that this "
+                        + "one has: correct the file first")
             }
         }
         return nil
