@@ -138,7 +138,7 @@ struct PoolBench {
         by coders: [String] = []
     ) -> JobID {
         let urgency = Urgency(
-            priority: priority, deadline: Instant(nanoseconds: .max), flows: Flows(.house))
+            priority: priority, deadline: Instant(nanoseconds: .max), flows: Flows(.coordinator))
         var submission = Submission(JobSpec(work), urgency)
         submission.input = input
         submission.coders = coders

@@ -7,16 +7,16 @@ import Testing
 /// no longer the case, because one of its jobs ended or workers accept more jobs.
 @Suite struct ShareGateTests {
     private let flow = FlowID.session(ClientID(1))
-    private var place: HostGates.Place { HostGates.Place(line: 0, flow: flow) }
+    private var queued: StageQueue.QueuedFlow { StageQueue.QueuedFlow(queue: 0, flow: flow) }
 
     /// A gate at which the flow holds that many jobs, and stands aside.
     private func gate(held: Int, free: Int) -> ShareGate {
         var gate = ShareGate()
         for _ in 0..<held { gate.began(flow) }
         gate.sees(free: free)
-        gate.stepAside(place)
-        let called = gate.call()
-        #expect(called == [] && gate.waitingCount == 1)
+        gate.stepAside(queued)
+        let ready = gate.popReady()
+        #expect(ready == [] && gate.waitingCount == 1)
         return gate
     }
 
@@ -24,9 +24,9 @@ import Testing
         var gate = gate(held: 3, free: 1)
         gate.sees(free: 2)
         #expect(!gate.isClosed(to: flow))
-        let called = gate.call()
-        #expect(called == [place] && gate.waitingCount == 0)
-        let again = gate.call()
+        let ready = gate.popReady()
+        #expect(ready == [queued] && gate.waitingCount == 0)
+        let again = gate.popReady()
         #expect(again == [], "once")
     }
 
@@ -34,40 +34,40 @@ import Testing
         var gate = gate(held: 3, free: 1)
         for free in [1, 0] {
             gate.sees(free: free)
-            let called = gate.call()
-            #expect(called == [] && gate.waitingCount == 1)
+            let ready = gate.popReady()
+            #expect(ready == [] && gate.waitingCount == 1)
         }
         gate.sees(free: 2)
-        let called = gate.call()
-        #expect(called == [place], "more than before")
+        let ready = gate.popReady()
+        #expect(ready == [queued], "more than before")
     }
 
     @Test func moreRoomThatIsNotEnoughCallsLater() {
         var gate = gate(held: 6, free: 1)
         gate.sees(free: 2)
-        let early = gate.call()
+        let early = gate.popReady()
         #expect(early == [] && gate.waitingCount == 1)
         gate.sees(free: 3)
-        let called = gate.call()
-        #expect(called == [place])
+        let ready = gate.popReady()
+        #expect(ready == [queued])
     }
 
     @Test func anEndCallsWhoStandsAside() {
         var gate = gate(held: 3, free: 1)
         gate.ended(flow)
-        let called = gate.call()
-        #expect(called == [place] && gate.waitingCount == 0)
+        let ready = gate.popReady()
+        #expect(ready == [queued] && gate.waitingCount == 0)
     }
 
     @Test func aPlaceStandsAsideOnce() {
         var gate = gate(held: 3, free: 1)
-        gate.stepAside(place)
+        gate.stepAside(queued)
         #expect(gate.waitingCount == 1)
         gate.forgetWaiting()
         #expect(gate.waitingCount == 0)
         gate.sees(free: 2)
-        let called = gate.call()
-        #expect(called == [])
+        let ready = gate.popReady()
+        #expect(ready == [])
     }
 
     // MARK: - Shares
@@ -76,11 +76,11 @@ import Testing
         var share = FairShare()
         for _ in 0..<3 * free {
             #expect(share.admits(flow, free: free))
-            share.took(flow)
+            share.occupy(flow)
         }
         #expect(!share.admits(flow, free: free))
         #expect(!share.admits(flow, free: 0))
-        share.gaveBack(flow)
+        share.vacate(flow)
         #expect(share.admits(flow, free: free))
     }
 
@@ -91,17 +91,17 @@ import Testing
                 FlowID.Session(client: ClientID(UInt64(number)), owner: .process(7)))
         }
         var share = FairShare()
-        for _ in 0..<9 { share.took(sessions[0]) }
+        for _ in 0..<9 { share.occupy(sessions[0]) }
         #expect(share.admits(sessions[0], free: 4), "alone it has all of its owner's share")
-        share.took(sessions[1])
+        share.occupy(sessions[1])
         #expect(!share.admits(sessions[0], free: 4))
-        share.gaveBack(sessions[1])
+        share.vacate(sessions[1])
         #expect(share.admits(sessions[0], free: 4), "it is alone again")
-        for _ in 0..<9 { share.gaveBack(sessions[0]) }
+        for _ in 0..<9 { share.vacate(sessions[0]) }
         #expect(share.count == 0)
         #expect(sessions.allSatisfy { share.count(of: $0) == 0 })
         #expect(share.count(of: sessions[0].owner) == 0)
-        for _ in 0..<9 { share.took(sessions[1]) }
+        for _ in 0..<9 { share.occupy(sessions[1]) }
         #expect(share.admits(sessions[1], free: 4))
     }
 }

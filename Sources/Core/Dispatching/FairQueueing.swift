@@ -1,31 +1,44 @@
 import Tables
 
-/// The queued jobs of one class and rank. Owners take turns, and within an owner its flows
-/// (`FairTurns`): a process gets the turns of one client regardless of its number of connections.
+// Start-time fair queueing (Goyal, Vin, Cheng 1996). Everything that takes turns has a *start tag*.
+// The smallest tag has the next *turn*, in which one job is served, and grows by the cost of that
+// job. *Virtual time* is the start tag of the last turn. A tag that is new, or had no jobs for a
+// while, begins at virtual time: nothing is saved up while idle, and nothing has to wait because
+// others were served earlier. A *debt* is added to the tag when its next turn comes, and that turn
+// is postponed accordingly: it charges for a worker that was lost with a job.
+//
+// Turns are taken on two levels: by *owners*, which are the client processes and the coordinator
+// (`FlowOwner`), and by the *flows* of an owner, which are its sessions and the HTTP clients that a
+// gateway's session acts for (`FlowID`). So a process gets as many turns as any other, regardless
+// of its number of connections.
+
+/// The queued jobs of one class and rank. Owners take turns, and so do the flows of each owner.
 ///
-/// A flow or owner without jobs is removed once virtual time has passed its tag.
-struct FairLine: Sendable {
+/// A flow or owner without jobs is removed when its turn comes.
+struct FairQueue: Sendable {
     /// The number of waiting jobs, counted once per flow they are queued in.
     private(set) var count = 0
     private var owners = FairTurns<FlowOwner>()
     /// Turns of the flows of each owner.
     private var turns: [FlowOwner: FairTurns<FlowID>] = [:]
-    private var flows: [FlowID: FlowLine] = [:]
+    private var flows: [FlowID: FlowQueue] = [:]
 
     /// The number of known flows.
     var flowCount: Int { flows.count }
 
     /// The number of entries in all flows, including stale ones.
-    var weight: Int { flows.values.reduce(0) { $0 + $1.weight } }
+    var entryCount: Int { flows.values.reduce(0) { $0 + $1.entryCount } }
 
+    /// Queues a job in a flow; `host` is the host of its transfer if transfers are limited per
+    /// host.
     mutating func enter(_ entry: StageQueue.Entry, in flow: FlowID, _ host: HostName?) {
         count += 1
-        let mayBeNext = flows.change(flow, from: FlowLine()) { $0.enter(entry, host) }
+        let mayBeNext = flows.change(flow, from: FlowQueue()) { $0.enter(entry, host) }
         if mayBeNext { wake(flow) }
     }
 
-    /// Adds a debt to a flow in which a job was just queued: to the user's flow if it belongs to
-    /// one of the client's users, else to the client.
+    /// Adds a debt to a flow in which a job was just queued, if the flow is that of an HTTP client;
+    /// otherwise to its owner.
     mutating func owe(_ flow: FlowID, _ cost: UInt64) {
         if flow.isOfHTTPClient {
             turns[flow.owner]?.owe(flow, cost)
@@ -34,19 +47,25 @@ struct FairLine: Sendable {
         }
     }
 
-    private mutating func wake(_ flow: FlowID) {
+    /// Schedules a turn for a flow that may have a next job, and for its owner.
+    mutating func wake(_ flow: FlowID) {
         guard flows[flow] != nil else { return }
-        // Returned jobs were charged before and go first.
-        turns.change(flow.owner, from: FairTurns()) { $0.wake(flow, isPaid: flow.isReturned) }
-        owners.wake(flow.owner, isPaid: flow.isReturned)
+        turns.change(flow.owner, from: FairTurns()) { $0.wake(flow, isPrepaid: flow.isRequeued) }
+        owners.wake(flow.owner, isPrepaid: flow.isRequeued)
+    }
+
+    /// Wakes a flow in which jobs waited for a host, one of whose transfers has ended.
+    mutating func wake(_ flow: FlowID, after host: HostName) {
+        if flows.change(flow, { $0.resume(host) }) == true { wake(flow) }
     }
 
     private func isAwake(_ flow: FlowID) -> Bool { turns[flow.owner]?.isAwake(flow) == true }
 
-    /// Removes a job from the count of a flow. Removing the last job clears all debts.
+    /// Counts a job of a flow as removed; its entry remains and is stale. If no jobs are left, all
+    /// entries, turns and debts are removed.
     mutating func leave(_ flow: FlowID) {
         count -= 1
-        guard count > 0 else { return self = FairLine() }
+        guard count > 0 else { return self = FairQueue() }
         let left = flows.change(flow) {
             $0.count -= 1
             return $0.count
@@ -62,34 +81,39 @@ struct FairLine: Sendable {
         owners.forget(flow.owner)
     }
 
-    /// Removes and returns the next entry, and charges its flow, which must be open.
+    /// Removes and returns the next entry whose flow may occupy a slot of the pool and of its host,
+    /// and charges flow and owner for it. Flows that may not do so step aside.
+    ///
+    /// `index` is the position of this queue in its `StageQueue`, for flows that step aside.
     mutating func next(
-        at line: Int, _ gates: inout HostGates, _ share: inout ShareGate?,
+        at index: Int, _ gates: inout HostGates, _ share: inout ShareGate?,
         _ isCurrent: (StageQueue.Entry) -> Bool
     ) -> (entry: StageQueue.Entry, flow: FlowID)? {
         while let turn = owners.pop() {
-            guard let found = next(of: turn.key, at: line, &gates, &share, isCurrent) else {
+            guard let found = next(of: turn.key, at: index, &gates, &share, isCurrent) else {
                 continue
             }
-            owners.charge(turn, found.entry.cost, isPaid: turn.key.isReturned)
+            owners.charge(turn, found.entry.cost, isPrepaid: turn.key.isRequeued)
             return found
         }
         return nil
     }
 
     private mutating func next(
-        of owner: FlowOwner, at line: Int, _ gates: inout HostGates, _ share: inout ShareGate?,
+        of owner: FlowOwner, at index: Int, _ gates: inout HostGates, _ share: inout ShareGate?,
         _ isCurrent: (StageQueue.Entry) -> Bool
     ) -> (entry: StageQueue.Entry, flow: FlowID)? {
         while let turn = turns.change(owner, { $0.pop() }) ?? nil {
-            let place = HostGates.Place(line: line, flow: turn.key)
+            let queued = StageQueue.QueuedFlow(queue: index, flow: turn.key)
             if share?.isClosed(to: turn.key.holder) == true {
-                share?.stepAside(place)
+                share?.stepAside(queued)
                 continue
             }
-            switch flows.change(turn.key, { $0.next(at: place, &gates, isCurrent) }) ?? .nothing {
+            switch flows.change(turn.key, { $0.next(of: queued, &gates, isCurrent) }) ?? .nothing {
             case .job(let entry):
-                turns.change(owner) { $0.charge(turn, entry.cost, isPaid: turn.key.isReturned) }
+                turns.change(owner) {
+                    $0.charge(turn, entry.cost, isPrepaid: turn.key.isRequeued)
+                }
                 return (entry, turn.key)
             case .closed: continue
             case .nothing: forget(turn.key)
@@ -98,18 +122,10 @@ struct FairLine: Sendable {
         return nil
     }
 
-    /// Wakes a flow that may hold more jobs again.
-    mutating func call(_ flow: FlowID) { wake(flow) }
-
-    /// Wakes a flow after a host has finished a transfer.
-    mutating func call(_ host: HostName, in flow: FlowID) {
-        if flows.change(flow, { $0.call(host) }) == true { wake(flow) }
-    }
-
     /// Removes stale entries, and flows without jobs including their debts.
     mutating func sweep(keeping isCurrent: (StageQueue.Entry) -> Bool) {
         for flow in flows.keys.sorted() {
-            guard let line = flows[flow], line.count > 0 else {
+            guard let queue = flows[flow], queue.count > 0 else {
                 forget(flow)
                 continue
             }
@@ -119,9 +135,11 @@ struct FairLine: Sendable {
     }
 }
 
-/// The queued jobs of one flow within a class and rank, with one strand per host so that a busy
-/// host doesn't block others.
-struct FlowLine: Sendable {
+/// The queued jobs of one flow within a class and rank. Each host has a *strand*, the entries of
+/// its transfers in order, so that a busy host doesn't block others; jobs that aren't transfers
+/// share one. `heads` has the first entry of each strand. A strand whose host is at its limit
+/// *steps aside*: it has no head until a transfer of that host ends (`resume`).
+struct FlowQueue: Sendable {
     /// The result of looking for the next job.
     enum Found: Sendable {
         case job(StageQueue.Entry)
@@ -130,7 +148,8 @@ struct FlowLine: Sendable {
         case nothing
     }
 
-    /// The head of a strand; valid while it matches the head recorded in the strand.
+    /// The first entry of a strand. Heads are not removed when a strand gets another first entry,
+    /// so a head is stale unless its order is the one recorded in the strand.
     private struct Head: Comparable, Sendable {
         let order: Int64
         let host: HostName?
@@ -141,8 +160,7 @@ struct FlowLine: Sendable {
 
     private struct Strand: Sendable {
         var entries = Heap<StageQueue.Entry>()
-        /// The order of the strand's entry among the heads; `nil` while the strand is stepping
-        /// aside for its busy host.
+        /// The order of its current head; `nil` after it stepped aside.
         var head: Int64?
     }
 
@@ -151,15 +169,15 @@ struct FlowLine: Sendable {
     private var strands: [HostName?: Strand] = [:]
     private var heads = Heap<Head>()
 
-    /// The number of entries of all kinds, including stale ones.
-    var weight: Int { strands.values.reduce(heads.count) { $0 + $1.entries.count } }
+    /// The number of entries and heads, including stale ones.
+    var entryCount: Int { strands.values.reduce(heads.count) { $0 + $1.entries.count } }
 
     /// Adds an entry. Returns whether there may be a next job now.
     mutating func enter(_ entry: StageQueue.Entry, _ host: HostName?) -> Bool {
         count += 1
         let isNew = strands[host] == nil
         strands.change(host, from: Strand()) { $0.entries.push(entry) }
-        // A strand that stepped aside is woken by its host.
+        // A strand that stepped aside is resumed when a transfer of its host ends.
         guard isNew || strands[host]?.head != nil else { return false }
         if strands[host]?.head.map({ entry.order < $0 }) ?? true {
             announce(host, entry.order)
@@ -167,6 +185,7 @@ struct FlowLine: Sendable {
         return true
     }
 
+    /// Gives a strand a head.
     private mutating func announce(_ host: HostName?, _ order: Int64) {
         strands.change(host) { $0.head = order }
         heads.push(Head(order: order, host: host))
@@ -174,7 +193,7 @@ struct FlowLine: Sendable {
 
     /// Removes and returns the next job whose host is open; strands of busy hosts step aside.
     mutating func next(
-        at place: HostGates.Place, _ gates: inout HostGates,
+        of queued: StageQueue.QueuedFlow, _ gates: inout HostGates,
         _ isCurrent: (StageQueue.Entry) -> Bool
     ) -> Found {
         while let head = heads.first {
@@ -184,10 +203,10 @@ struct FlowLine: Sendable {
             }
             let top = first(of: head.host, isCurrent)
             if let top, top.order == head.order {
-                if let host = head.host, gates.isClosed(host, to: place.flow.holder) {
+                if let host = head.host, gates.isClosed(host, to: queued.flow.holder) {
                     _ = heads.pop()
                     strands[host]?.head = nil
-                    gates.stepAside(place, for: host)
+                    gates.stepAside(queued, for: host)
                     continue
                 }
                 strands.change(head.host) { _ = $0.entries.pop() }
@@ -201,6 +220,7 @@ struct FlowLine: Sendable {
         return count > 0 ? .closed : .nothing
     }
 
+    /// Gives a strand its first entry as head, or removes it if it is empty.
     private mutating func announceNext(of host: HostName?) {
         if let next = strands[host]?.entries.first {
             announce(host, next.order)
@@ -209,7 +229,7 @@ struct FlowLine: Sendable {
         }
     }
 
-    /// The first entry of a strand that isn't stale.
+    /// Returns the first entry of a strand that isn't stale, and removes those before it.
     private mutating func first(of host: HostName?, _ isCurrent: (StageQueue.Entry) -> Bool)
         -> StageQueue.Entry?
     {
@@ -220,14 +240,15 @@ struct FlowLine: Sendable {
         return nil
     }
 
-    /// A host has finished a transfer: reactivates its strand if it stepped aside.
-    mutating func call(_ host: HostName) -> Bool {
+    /// Resumes the strand of a host, one of whose transfers has ended. Returns whether it had
+    /// stepped aside.
+    mutating func resume(_ host: HostName) -> Bool {
         guard let strand = strands[host], strand.head == nil else { return false }
         announceNext(of: host)
         return true
     }
 
-    /// Removes stale entries and reactivates all strands.
+    /// Removes stale entries and heads, and resumes all strands.
     mutating func sweep(keeping isCurrent: (StageQueue.Entry) -> Bool) {
         heads = Heap()
         for host in Array(strands.keys) {
@@ -237,11 +258,10 @@ struct FlowLine: Sendable {
     }
 }
 
-/// Fair turns between keys, by start-time fair queueing (Goyal, Vin, Cheng 1996). The key with the
-/// smallest start tag is next, and its tag grows by the cost of each job served; virtual time is
-/// the start tag of the last job served. A new or returning key starts at virtual time, so it can't
-/// save up turns and doesn't wait for earlier service of other keys. All keys have equal weight.
-/// The debt of a key is added to the tag of its next turn.
+/// Fair turns between keys of equal weight (see the top of this file).
+///
+/// A key is *awake* while it has a scheduled turn. Prepaid jobs, which were charged when they were
+/// assigned before, get turns with tag 0, ahead of all others.
 struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
     /// A scheduled turn of a key.
     struct Turn: Comparable, Sendable {
@@ -255,8 +275,8 @@ struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
         static func == (left: Turn, right: Turn) -> Bool { left.serial == right.serial }
     }
 
-    private struct Place: Sendable {
-        /// The virtual time at which the key arrived, plus the cost of everything it has been
+    private struct KeyState: Sendable {
+        /// The virtual time at which the key was woken, plus the cost of everything it has been
         /// served since.
         var startTag: UInt64
         /// Whether the key has a scheduled turn.
@@ -265,41 +285,42 @@ struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
         var debt: UInt64 = 0
     }
 
-    /// Starts at 1, because keys with prepaid jobs use tag 0 and go first.
+    /// Starts at 1, after the tag of prepaid jobs.
     private var virtualTime: UInt64 = 1
-    private var places: [Key: Place] = [:]
+    private var states: [Key: KeyState] = [:]
     private var turns = Heap<Turn>()
     private var lastTurn: UInt64 = 0
 
     /// Whether no key is known.
-    var isEmpty: Bool { places.isEmpty }
+    var isEmpty: Bool { states.isEmpty }
 
-    func isAwake(_ key: Key) -> Bool { places[key]?.isAwake == true }
+    /// Whether a key has a scheduled turn.
+    func isAwake(_ key: Key) -> Bool { states[key]?.isAwake == true }
 
     /// Schedules a turn for a key unless it has one.
-    mutating func wake(_ key: Key, isPaid: Bool) {
-        let earliest = isPaid ? 0 : virtualTime
-        let place = places[key] ?? Place(startTag: earliest)
-        guard !place.isAwake else { return }
-        giveTurn(key, max(place.startTag, earliest))
+    mutating func wake(_ key: Key, isPrepaid: Bool) {
+        let earliest = isPrepaid ? 0 : virtualTime
+        let state = states[key] ?? KeyState(startTag: earliest)
+        guard !state.isAwake else { return }
+        giveTurn(key, max(state.startTag, earliest))
     }
 
     private mutating func giveTurn(_ key: Key, _ startTag: UInt64) {
         lastTurn += 1
-        places[key] = Place(startTag: startTag, isAwake: true)
+        states[key] = KeyState(startTag: startTag, isAwake: true)
         turns.push(Turn(startTag: startTag, serial: lastTurn, key: key))
     }
 
     /// Adds a debt to a key with a scheduled turn.
-    mutating func owe(_ key: Key, _ cost: UInt64) { places[key]?.debt &+= cost }
+    mutating func owe(_ key: Key, _ cost: UInt64) { states[key]?.debt &+= cost }
 
-    /// Removes and returns the next turn; its key sleeps until it is charged or woken. A key with
-    /// debt is rescheduled later instead.
+    /// Removes and returns the next turn; its key sleeps until it is charged or woken. A key with a
+    /// debt gets another turn instead, later by the debt, which is thereby paid.
     mutating func pop() -> Turn? {
         while let turn = turns.pop() {
-            let debt = places[turn.key]?.debt ?? 0
+            let debt = states[turn.key]?.debt ?? 0
             guard debt > 0 else {
-                places[turn.key]?.isAwake = false
+                states[turn.key]?.isAwake = false
                 return turn
             }
             giveTurn(turn.key, turn.startTag &+ debt)
@@ -307,17 +328,17 @@ struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
         return nil
     }
 
-    /// Schedules the key's next turn after this one was used, later by the cost unless it was
-    /// prepaid.
-    mutating func charge(_ turn: Turn, _ cost: UInt64, isPaid: Bool) {
-        guard !isPaid else { return giveTurn(turn.key, 0) }
+    /// Schedules the key's next turn after a job was served in this one, later by the cost of the
+    /// job unless it was prepaid.
+    mutating func charge(_ turn: Turn, _ cost: UInt64, isPrepaid: Bool) {
+        guard !isPrepaid else { return giveTurn(turn.key, 0) }
         virtualTime = max(virtualTime, turn.startTag)
         giveTurn(turn.key, turn.startTag &+ cost)
     }
 
     /// Removes a sleeping key together with its debt.
     mutating func forget(_ key: Key) {
-        if !isAwake(key) { places[key] = nil }
+        if !isAwake(key) { states[key] = nil }
     }
 }
 
@@ -329,8 +350,8 @@ struct FairTurns<Key: Hashable & Comparable & Sendable>: Sendable {
 /// so no job has to be stopped to make room. The total number of slots need not be known.
 ///
 /// If several flows of an owner hold slots, they divide the rest of the owner's share in the same
-/// way. A single user gets at most three quarters of that share, and the next user finds a slot at
-/// once.
+/// way. A single HTTP client gets at most three quarters of that share, so that the next one finds
+/// a slot at once.
 struct FairShare: Sendable {
     private static let heldPerFree = 3
 
@@ -350,20 +371,25 @@ struct FairShare: Sendable {
     /// The number of slots held by all flows of an owner.
     func count(of owner: FlowOwner) -> Int { owners[owner]?.count ?? 0 }
 
-    /// Whether the flow may take one of the `free` slots.
+    /// Whether the flow may occupy one of the `free` slots. With k for `heldPerFree`:
+    ///
+    /// - The owner may if it holds fewer than k · `free` slots; `left` is the difference.
+    /// - If other flows of the owner hold slots, a session may if it holds fewer than k · `left`.
+    /// - An HTTP client may if it holds fewer than k · ⌈`left` / (k + 1)⌉. That quotient is the
+    ///   number of slots that the owner can still occupy: each of them reduces `left` by k + 1,
+    ///   because there is one free slot less and the owner holds one more.
     func admits(_ flow: FlowID, free: Int) -> Bool {
         let left = Self.heldPerFree * free - count(of: flow.owner)
         guard left > 0 else { return false }
         let own = count(of: flow)
         let others = (owners[flow.owner]?.flows ?? 0) - (own > 0 ? 1 : 0)
         guard flow.isOfHTTPClient else { return others == 0 || own / Self.heldPerFree < left }
-        // Each slot that the owner takes reduces the free slots by one and increases those it holds
-        // by one.
         let stillForOwner = (left + Self.heldPerFree) / (Self.heldPerFree + 1)
         return own < Self.heldPerFree * stillForOwner
     }
 
-    mutating func took(_ flow: FlowID) {
+    /// Counts a slot as occupied by a flow.
+    mutating func occupy(_ flow: FlowID) {
         count += 1
         let isFirst = held.change(flow, from: 0) {
             $0 += 1
@@ -375,7 +401,8 @@ struct FairShare: Sendable {
         }
     }
 
-    mutating func gaveBack(_ flow: FlowID) {
+    /// Counts a slot that a flow occupied as free.
+    mutating func vacate(_ flow: FlowID) {
         count -= 1
         let left = count(of: flow) - 1
         held[flow] = left > 0 ? left : nil

@@ -2,21 +2,21 @@ package import ImageModel
 package import Messages
 
 /// The flow in which a job is queued. Within a class and rank, flows are served in fair turns, by
-/// cost.
+/// cost (`FairQueue`).
 package enum FlowID: Hashable, Sendable {
-    /// Jobs that were assigned before and came back. They are already charged and go first. The
-    /// payload is the session they belong to, or `nil` for the coordinator's own work.
-    case returned(Session?)
-    /// Work on behalf of the coordinator itself.
-    case house
-    /// A client's session, or one of the client's own users.
+    /// Jobs that were assigned before and were put back. They have already been charged and go
+    /// first. The payload is the session they belong to, or `nil` for the coordinator's own work.
+    case requeued(Session?)
+    /// The coordinator's own work.
+    case coordinator
+    /// A client's session, or one of the HTTP clients that it acts for.
     case client(Session)
 
-    /// A session, the owner of its share, and the user it acts for.
+    /// A session, the owner of its share, and the HTTP client that it acts for.
     package struct Session: Hashable, Sendable {
         let client: ClientID
         let owner: ShareOwner
-        /// The client's user; 0 means none in particular.
+        /// The number that a gateway gave the HTTP client; 0 means none in particular.
         let httpClient: UInt64
 
         package init(client: ClientID, owner: ShareOwner, httpClient: UInt64 = 0) {
@@ -26,41 +26,44 @@ package enum FlowID: Hashable, Sendable {
         }
     }
 
-    /// The corresponding flow for jobs that came back.
-    var returned: FlowID {
+    /// The flow for jobs of this one that were put back.
+    var asRequeued: FlowID {
         switch self {
-        case .returned: self
-        case .house: .returned(nil)
-        case .client(let session): .returned(session)
+        case .requeued: self
+        case .coordinator: .requeued(nil)
+        case .client(let session): .requeued(session)
         }
     }
 
-    /// The flow whose share a job of this flow uses.
+    /// The flow that holds the slots of this flow's running jobs.
     var holder: FlowID {
-        if case .returned(let session) = self { return session.map { .client($0) } ?? .house }
+        if case .requeued(let session) = self {
+            return session.map { .client($0) } ?? .coordinator
+        }
         return self
     }
 
     /// The owner whose flows take turns and share slots with this one.
     package var owner: FlowOwner {
         switch self {
-        case .returned(let session): FlowOwner(isReturned: true, owner: session?.owner)
-        case .house: FlowOwner(isReturned: false, owner: nil)
-        case .client(let session): FlowOwner(isReturned: false, owner: session.owner)
+        case .requeued(let session): FlowOwner(isRequeued: true, owner: session?.owner)
+        case .coordinator: FlowOwner(isRequeued: false, owner: nil)
+        case .client(let session): FlowOwner(isRequeued: false, owner: session.owner)
         }
     }
 
-    /// Whether the flow belongs to one of several users of a client, known or not.
+    /// Whether the flow is that of an HTTP client.
     var isOfHTTPClient: Bool {
         switch self {
-        case .returned(let session): session?.httpClient ?? 0 != 0
-        case .house: false
+        case .requeued(let session): session?.httpClient ?? 0 != 0
+        case .coordinator: false
         case .client(let session): session.httpClient != 0
         }
     }
 
-    var isReturned: Bool {
-        if case .returned = self { return true }
+    /// Whether its jobs were assigned before and were put back.
+    var isRequeued: Bool {
+        if case .requeued = self { return true }
         return false
     }
 }
@@ -69,15 +72,16 @@ package enum FlowID: Hashable, Sendable {
 extension FlowID: Comparable {
     private var order: (UInt8, UInt64, UInt64) {
         switch self {
-        case .returned(let session): (0, session?.client.value ?? 0, session?.httpClient ?? 0)
-        case .house: (1, 0, 0)
+        case .requeued(let session): (0, session?.client.value ?? 0, session?.httpClient ?? 0)
+        case .coordinator: (1, 0, 0)
         case .client(let session): (2, session.client.value, session.httpClient)
         }
     }
 
     package static func < (left: FlowID, right: FlowID) -> Bool { left.order < right.order }
 
-    /// Clients don't choose session numbers, so a cheap hash suffices; user numbers need `Hasher`.
+    /// Clients don't choose session numbers, so a cheap hash suffices; they choose the numbers of
+    /// HTTP clients, which therefore need `Hasher`.
     package func _rawHashValue(seed: Int) -> Int {
         let (rank, number, httpClient) = order
         let session = number << 2 | UInt64(rank)
@@ -138,10 +142,10 @@ package struct Flows: Hashable, Sendable {
         isMeant(first) ? first : others.first(where: isMeant)
     }
 
-    /// The corresponding flows for a job that came back.
-    var returned: Flows {
-        var flows = Flows(first.returned)
-        flows.others = others.map(\.returned)
+    /// The flows for a job of these that was put back.
+    var asRequeued: Flows {
+        var flows = Flows(first.asRequeued)
+        flows.others = others.map(\.asRequeued)
         return flows
     }
 
@@ -151,7 +155,7 @@ package struct Flows: Hashable, Sendable {
     }
 }
 
-/// The owner of the share that a client's session uses.
+/// The client process that owns a session and its share.
 package enum ShareOwner: Hashable, Sendable {
     /// The process, whose sessions share one share.
     case process(Int32)
@@ -165,13 +169,13 @@ package enum ShareOwner: Hashable, Sendable {
 
 /// The unit of fairness: flows of the same owner divide one share.
 package struct FlowOwner: Hashable, Comparable, Sendable {
-    /// Whether the jobs were assigned before and came back.
-    let isReturned: Bool
+    /// Whether the jobs were assigned before and were put back.
+    let isRequeued: Bool
     /// The owner; `nil` for the coordinator.
     let owner: ShareOwner?
 
     private var order: (UInt8, UInt8, UInt64) {
-        let rank: UInt8 = isReturned ? 0 : 1
+        let rank: UInt8 = isRequeued ? 0 : 1
         switch owner {
         case nil: return (rank, 0, 0)
         case .process(let number): return (rank, 1, UInt64(UInt32(bitPattern: number)))
@@ -194,7 +198,7 @@ package struct Urgency: Hashable, Sendable {
     package var deadline: Instant
     package var flows: Flows
 
-    package init(priority: Priority, deadline: Instant, flows: Flows = Flows(.house)) {
+    package init(priority: Priority, deadline: Instant, flows: Flows = Flows(.coordinator)) {
         self.priority = priority
         self.deadline = deadline
         self.flows = flows

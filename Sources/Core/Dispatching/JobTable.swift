@@ -387,7 +387,7 @@ struct ActiveJob: Sendable {
     var pool: PoolID
 
     /// The flow whose share of the pool's workers the job uses, or used when a worker held it last.
-    var holder = FlowID.house
+    var holder = FlowID.coordinator
 
     /// The position in the queue of a waiting job.
     var ticket = StageQueue.Ticket.none

@@ -3,21 +3,21 @@ import Messages
 import Tables
 
 /// The queue for one pool of workers: by class, then later stages first, then fairly between flows
-/// (`FairLine`), and in order within a flow.
+/// (`FairQueue`), and in order within a flow.
 ///
-/// Entries of moved or removed jobs are not searched for; they no longer match the job's ticket and
-/// are skipped.
+/// Entries of moved or removed jobs are not searched for. They are *stale*: they no longer match
+/// the job's ticket and are skipped.
 struct StageQueue: Sendable {
     private static let ranks = 4
 
     /// Highest class and latest stage first.
-    private var lines = (0..<Priority.allCases.count * ranks).map { _ in FairLine() }
+    private var queues = (0..<Priority.allCases.count * ranks).map { _ in FairQueue() }
     private(set) var gates: HostGates
     /// Limits the share of running jobs per flow; `nil` means unlimited.
     private(set) var share: ShareGate?
     private let order: DispatchLimits.FetchOrder
     private var serial: Int64 = 0
-    /// The only waiting job. Most jobs find an empty queue and are assigned at once, so the lines
+    /// The only waiting job. Most jobs find an empty queue and are assigned at once, so `queues`
     /// need not be involved.
     private var only: Waiting?
     /// Debts of flows for workers lost with their jobs, charged when the flow next waits alongside
@@ -26,10 +26,10 @@ struct StageQueue: Sendable {
     private static let debtorsMax = 1_024
     /// The number of waiting jobs.
     private(set) var count = 0
-    /// The number of entries, including those added since the last sweep, and the number that the
-    /// sweep left.
-    private var weight = 0
-    private var sweptWeight = 0
+    /// The number of entries that the last sweep left plus those added since, and the number that
+    /// it left.
+    private var entryCount = 0
+    private var sweptEntryCount = 0
 
     init(
         order: DispatchLimits.FetchOrder = .fifo, heldPerHostMax: Int = 0, isShared: Bool = false
@@ -41,12 +41,12 @@ struct StageQueue: Sendable {
 
     /// Whether enough entries may be stale for a sweep to pay off.
     ///
-    /// A job is in the line of each of its flows, and possibly a head for its host in each of them.
-    /// A sweep may therefore leave that many entries, and the next sweep must be amortized over
+    /// A job is queued in each of its flows, and may be a head for its host in each of them. A
+    /// sweep may therefore leave that many entries, and the next sweep must be amortized over
     /// entries added since.
     var wantsSweep: Bool {
-        let kept = min(2 * sweptWeight, 4 * Flows.countMax * count)
-        return weight + gates.waitingCount > max(8 * count, kept) + 256
+        let kept = min(2 * sweptEntryCount, 4 * Flows.countMax * count)
+        return entryCount + gates.waitingCount > max(8 * count, kept) + 256
     }
 
     /// Queues a new job in its flows, behind all others of its class and rank.
@@ -55,23 +55,23 @@ struct StageQueue: Sendable {
         return enter(job, job.urgency.flows, order: order == .fifo ? serial : -serial)
     }
 
-    /// Requeues a returned job behind all waiting jobs of its class and rank.
+    /// Requeues a job that was assigned before, behind all waiting jobs of its class and rank.
     mutating func enterLast(_ job: ActiveJob) -> Ticket {
         serial += 1
         return enter(job, job.urgency.flows, order: serial)
     }
 
-    /// Requeues a returned job ahead of all jobs of its class and rank.
+    /// Requeues a job that was assigned before, ahead of all jobs of its class and rank.
     mutating func putBack(_ job: ActiveJob) -> Ticket {
         serial += 1
-        return enter(job, job.urgency.flows.returned, order: -serial)
+        return enter(job, job.urgency.flows.asRequeued, order: -serial)
     }
 
     /// Moves a waiting job to another class or to other flows; it keeps its order.
     mutating func move(_ job: ActiveJob) -> Ticket {
         leave(job.ticket)
         serial += 1
-        let flows = job.ticket.isReturned ? job.urgency.flows.returned : job.urgency.flows
+        let flows = job.ticket.isRequeued ? job.urgency.flows.asRequeued : job.urgency.flows
         return enter(job, flows, order: job.ticket.order)
     }
 
@@ -86,19 +86,19 @@ struct StageQueue: Sendable {
         if count == 1 {
             only = waiting
         } else {
-            if let first = only.take() { standInLine(first) }
-            standInLine(waiting)
+            if let first = only.take() { insert(first) }
+            insert(waiting)
         }
         return ticket
     }
 
-    private mutating func standInLine(_ waiting: Waiting) {
-        let line = Self.line(waiting.ticket.priority, waiting.ticket.rank)
-        waiting.ticket.flows.forEach { lines[line].enter(waiting.entry, in: $0, waiting.host) }
-        weight += waiting.ticket.flows.count
+    private mutating func insert(_ waiting: Waiting) {
+        let index = Self.index(waiting.ticket.priority, waiting.ticket.rank)
+        waiting.ticket.flows.forEach { queues[index].enter(waiting.entry, in: $0, waiting.host) }
+        entryCount += waiting.ticket.flows.count
         guard !debts.isEmpty else { return }
         waiting.ticket.flows.forEach { flow in
-            if let debt = debts.removeValue(forKey: flow) { lines[line].owe(flow, debt) }
+            if let debt = debts.removeValue(forKey: flow) { queues[index].owe(flow, debt) }
         }
     }
 
@@ -113,11 +113,12 @@ struct StageQueue: Sendable {
     mutating func leave(_ ticket: Ticket) {
         count -= 1
         guard only == nil else { return only = nil }
-        let line = Self.line(ticket.priority, ticket.rank)
-        ticket.flows.forEach { lines[line].leave($0) }
+        let index = Self.index(ticket.priority, ticket.rank)
+        ticket.flows.forEach { queues[index].leave($0) }
     }
 
-    private static func line(_ priority: Priority, _ rank: UInt8) -> Int {
+    /// Returns the position in `queues`.
+    private static func index(_ priority: Priority, _ rank: UInt8) -> Int {
         Int(Priority.high.rawValue - priority.rawValue) * ranks + Int(rank)
     }
 
@@ -131,10 +132,12 @@ struct StageQueue: Sendable {
             else { return nil }
             return Next(job: only.entry.job, holder: flow.holder)
         }
-        for place in share?.call() ?? [] { lines[place.line].call(place.flow) }
-        let end = withLow ? lines.count : Self.line(.low, 0)
-        for line in lines[..<end].indices where lines[line].count > 0 {
-            guard let next = lines[line].next(at: line, &gates, &share, isCurrent) else { continue }
+        for ready in share?.popReady() ?? [] { queues[ready.queue].wake(ready.flow) }
+        let end = withLow ? queues.count : Self.index(.low, 0)
+        for index in queues[..<end].indices where queues[index].count > 0 {
+            guard let next = queues[index].next(at: index, &gates, &share, isCurrent) else {
+                continue
+            }
             return Next(job: next.entry.job, holder: next.flow.holder)
         }
         return nil
@@ -152,7 +155,9 @@ struct StageQueue: Sendable {
     mutating func ended(_ job: ActiveJob) {
         share?.ended(job.holder)
         guard gates.heldMax > 0, let host = job.spec.host else { return }
-        for place in gates.ended(host, job.holder) { lines[place.line].call(host, in: place.flow) }
+        for ready in gates.ended(host, job.holder) {
+            queues[ready.queue].wake(ready.flow, after: host)
+        }
     }
 
     /// Whether the job waits because of its host's limit or its flows' share.
@@ -172,19 +177,19 @@ struct StageQueue: Sendable {
     mutating func sweep(keeping isCurrent: (Entry) -> Bool) {
         gates.forgetWaiting()
         share?.forgetWaiting()
-        weight = 0
-        for line in lines.indices {
-            lines[line].sweep(keeping: isCurrent)
-            weight += lines[line].weight
+        entryCount = 0
+        for index in queues.indices {
+            queues[index].sweep(keeping: isCurrent)
+            entryCount += queues[index].entryCount
         }
-        sweptWeight = weight
+        sweptEntryCount = entryCount
     }
 
     /// Whether no job waits or is at a worker.
     var isIdle: Bool { count == 0 && gates.hosts.isEmpty && (share?.share.count ?? 0) == 0 }
 
     /// The number of retained records, including stale ones.
-    var size: Int { lines.reduce(gates.waitingCount) { $0 + $1.weight + $1.flowCount } }
+    var size: Int { queues.reduce(gates.waitingCount) { $0 + $1.entryCount + $1.flowCount } }
 }
 
 extension StageQueue {
@@ -199,21 +204,21 @@ extension StageQueue {
         /// Unique per ticket.
         let serial: Int64
 
-        /// Whether the job was assigned before.
-        var isReturned: Bool { flows.first.isReturned }
+        /// Whether the job was assigned before and was put back.
+        var isRequeued: Bool { flows.first.isRequeued }
 
         /// Whether the position matches the urgency.
         func suits(_ urgency: Urgency) -> Bool {
             priority == urgency.priority
-                && flows == (isReturned ? urgency.flows.returned : urgency.flows)
+                && flows == (isRequeued ? urgency.flows.asRequeued : urgency.flows)
         }
 
         /// The ticket of a job that isn't queued.
         static let none = Ticket(
-            priority: .low, rank: .max, flows: Flows(.house), order: .max, serial: 0)
+            priority: .low, rank: .max, flows: Flows(.coordinator), order: .max, serial: 0)
     }
 
-    /// A job with the information that the lines need.
+    /// A job with the information that `queues` need.
     struct Waiting: Sendable {
         let entry: Entry
         let ticket: Ticket
@@ -224,6 +229,12 @@ extension StageQueue {
     struct Next: Sendable {
         let job: JobID
         let holder: FlowID
+    }
+
+    /// A flow within one of `queues`, given by its position there.
+    struct QueuedFlow: Hashable, Sendable {
+        let queue: Int
+        let flow: FlowID
     }
 
     /// A job in one flow. Stale unless the job's ticket has the same serial.
@@ -238,18 +249,13 @@ extension StageQueue {
     }
 }
 
-/// Counts running transfers per host and flow, and tracks the flows that wait for a host.
+/// Counts running transfers per host and flow, and tracks the flows that stepped aside, because
+/// they may not occupy a slot of a host.
 struct HostGates: Sendable {
-    /// A flow within a line of the queue whose jobs step aside for a host.
-    struct Place: Hashable, Sendable {
-        let line: Int
-        let flow: FlowID
-    }
-
     /// The largest number of concurrent transfers per host; 0 means unlimited.
     let heldMax: Int
     private var held: [HostName: FairShare] = [:]
-    private var waiting: [HostName: [Place]] = [:]
+    private var waiting: [HostName: [StageQueue.QueuedFlow]] = [:]
     /// The number of flows that stepped aside, including stale ones.
     private(set) var waitingCount = 0
 
@@ -268,23 +274,23 @@ struct HostGates: Sendable {
     var hosts: Dictionary<HostName, FairShare>.Keys { held.keys }
 
     mutating func began(_ host: HostName, _ flow: FlowID) {
-        held.change(host, from: FairShare()) { $0.took(flow) }
+        held.change(host, from: FairShare()) { $0.occupy(flow) }
     }
 
     /// Records the end of a transfer. Returns the flows that may try again.
-    mutating func ended(_ host: HostName, _ flow: FlowID) -> [Place] {
+    mutating func ended(_ host: HostName, _ flow: FlowID) -> [StageQueue.QueuedFlow] {
         let left = held.change(host) {
-            $0.gaveBack(flow)
+            $0.vacate(flow)
             return $0.count
         }
         if left == 0 { held[host] = nil }
-        guard let places = waiting.removeValue(forKey: host) else { return [] }
-        waitingCount -= places.count
-        return places
+        guard let ready = waiting.removeValue(forKey: host) else { return [] }
+        waitingCount -= ready.count
+        return ready
     }
 
-    mutating func stepAside(_ place: Place, for host: HostName) {
-        waiting[host, default: []].append(place)
+    mutating func stepAside(_ flow: StageQueue.QueuedFlow, for host: HostName) {
+        waiting[host, default: []].append(flow)
         waitingCount += 1
     }
 
@@ -308,12 +314,12 @@ package struct HostName: Hashable, Sendable {
     }
 }
 
-/// Limits each flow's share of the concurrent jobs of a pool, and tracks the flows that wait for
-/// it.
+/// Limits each flow's share of the concurrent jobs of a pool, and tracks the flows that stepped
+/// aside, because they have their share.
 struct ShareGate: Sendable {
     private(set) var share = FairShare()
     private var free = 0
-    private var waiting: [HostGates.Place] = []
+    private var waiting: [StageQueue.QueuedFlow] = []
     /// Whether a flow that stepped aside may be able to continue.
     private var hasNews = false
 
@@ -329,19 +335,19 @@ struct ShareGate: Sendable {
         self.free = free
     }
 
-    mutating func began(_ flow: FlowID) { share.took(flow) }
+    mutating func began(_ flow: FlowID) { share.occupy(flow) }
 
     mutating func ended(_ flow: FlowID) {
-        share.gaveBack(flow)
+        share.vacate(flow)
         hasNews = true
     }
 
-    mutating func stepAside(_ place: HostGates.Place) {
-        if !waiting.contains(place) { waiting.append(place) }
+    mutating func stepAside(_ flow: StageQueue.QueuedFlow) {
+        if !waiting.contains(flow) { waiting.append(flow) }
     }
 
-    /// Returns the flows that may try again.
-    mutating func call() -> [HostGates.Place] {
+    /// Removes and returns the flows that may try again.
+    mutating func popReady() -> [StageQueue.QueuedFlow] {
         guard hasNews else { return [] }
         hasNews = false
         let all = waiting
