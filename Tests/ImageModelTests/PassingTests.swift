@@ -3,10 +3,10 @@ import Testing
 
 /// Which sources may be delivered as unmodified files.
 @Suite struct PassingTests {
-    private func passing(_ change: (inout ImageRequest) -> Void) -> Passing? {
+    private func passing(_ change: (inout ImageRequest) -> Void) -> PassThrough? {
         var request = ImageRequest(url: "http://h/a.jpg")
         change(&request)
-        return Passing(request)
+        return PassThrough(request)
     }
 
     private func file(
@@ -18,13 +18,13 @@ import Testing
     /// Requesting only the first frame affects animations only.
     @Test func theFirstFrameOfAnAnimationIsNoFile() throws {
         let made = try #require(passing { $0.options = .decodeFirstFrameOnly })
-        #expect(made == Passing(isUnchanged: true, metadata: .all))
+        #expect(made == PassThrough(isUnchanged: true, metadata: .all))
         for format in [ImageFormat.jpeg, .heic, .bmp] {
-            #expect(made.passes(file(format), for: .full, keepsFrames: false))
+            #expect(made.applies(to: file(format), for: .full, keepsFrames: false))
         }
-        #expect(made.passes(file(.tiff, frames: 3), for: .full, keepsFrames: false), "pages")
-        #expect(!made.passes(file(.gif, frames: 3), for: .full, keepsFrames: false))
-        #expect(made.passesDrawings(for: .full))
+        #expect(made.applies(to: file(.tiff, frames: 3), for: .full, keepsFrames: false), "pages")
+        #expect(!made.applies(to: file(.gif, frames: 3), for: .full, keepsFrames: false))
+        #expect(made.appliesToDrawings(for: .full))
     }
 
     /// With a byte limit or a box, files that need no reduction pass through.
@@ -33,25 +33,25 @@ import Testing
         request.options = .scaleDownLargeImages
         request.context.scaleDownLimit = 64 * 48 * 4
         request.applyScaleDownLimit()
-        let limited = try #require(Passing(request))
+        let limited = try #require(PassThrough(request))
         let need = DecodeNeed(request)
-        #expect(limited.passes(file(.jpeg), for: need, keepsFrames: false))
-        #expect(!limited.passes(file(.jpeg, 65), for: need, keepsFrames: false))
-        #expect(limited.passes(file(.gif, frames: 9), for: need, keepsFrames: true))
-        #expect(limited.passes(file(.svg), for: need, keepsFrames: false))
-        #expect(limited.passesDrawings(for: need), "it has no pixels")
-        #expect(limited.passes(file(.pdf, 5_000, 5_000), for: need, keepsFrames: false))
+        #expect(limited.applies(to: file(.jpeg), for: need, keepsFrames: false))
+        #expect(!limited.applies(to: file(.jpeg, 65), for: need, keepsFrames: false))
+        #expect(limited.applies(to: file(.gif, frames: 9), for: need, keepsFrames: true))
+        #expect(limited.applies(to: file(.svg), for: need, keepsFrames: false))
+        #expect(limited.appliesToDrawings(for: need), "it has no pixels")
+        #expect(limited.applies(to: file(.pdf, 5_000, 5_000), for: need, keepsFrames: false))
 
         let box = PixelSize(width: 100, height: 50)
         let thumbnail = try #require(passing { $0.thumbnail = Thumbnail(box: box) })
-        #expect(thumbnail.passes(file(.jpeg), for: .cover(box, .fit), keepsFrames: false))
+        #expect(thumbnail.applies(to: file(.jpeg), for: .cover(box, .fit), keepsFrames: false))
         let high = file(.jpeg, 64, 51)
-        #expect(!thumbnail.passes(high, for: .cover(box, .fit), keepsFrames: false))
+        #expect(!thumbnail.applies(to: high, for: .cover(box, .fit), keepsFrames: false))
         // A drawing would be rendered at the size of the box, and distorted if the mode changes its
         // shape.
-        #expect(!thumbnail.passes(file(.svg), for: .cover(box, .fit), keepsFrames: false))
-        #expect(!thumbnail.passesDrawings(for: .cover(box, .fit)))
-        #expect(!thumbnail.passes(file(.jpeg), for: .cover(box, .stretch), keepsFrames: false))
+        #expect(!thumbnail.applies(to: file(.svg), for: .cover(box, .fit), keepsFrames: false))
+        #expect(!thumbnail.appliesToDrawings(for: .cover(box, .fit)))
+        #expect(!thumbnail.applies(to: file(.jpeg), for: .cover(box, .stretch), keepsFrames: false))
 
         // With more than one reduction, other steps, or an output, nothing passes through.
         let changes: [(inout ImageRequest) -> Void] = [
@@ -71,14 +71,14 @@ import Testing
         #expect(passing { _ in } == nil, "it is delivered as it came")
         for choice in [MetadataChoice.nothing, .copyright] {
             let made = try #require(passing { $0.output.metadata = choice })
-            #expect(made == Passing(isUnchanged: true, metadata: choice))
+            #expect(made == PassThrough(isUnchanged: true, metadata: choice))
             for format in [ImageFormat.jpeg, .png, .webp, .gif, .svg] {
-                #expect(made.passes(file(format), for: .full, keepsFrames: false))
+                #expect(made.applies(to: file(format), for: .full, keepsFrames: false))
                 let moving = file(format, frames: 3)
-                #expect(!made.passes(moving, for: .full, keepsFrames: false))
-                #expect(made.passes(moving, for: .full, keepsFrames: true))
+                #expect(!made.applies(to: moving, for: .full, keepsFrames: false))
+                #expect(made.applies(to: moving, for: .full, keepsFrames: true))
             }
-            #expect(!made.passes(file(.heic), for: .full, keepsFrames: false))
+            #expect(!made.applies(to: file(.heic), for: .full, keepsFrames: false))
         }
         // With all metadata kept, the result must be stored upright, so it is encoded.
         #expect(passing { $0.output.metadata = .all } == nil)
@@ -107,13 +107,14 @@ import Testing
                 $0.output.format = .png
                 $0.steps = [.grayscale]
             })
-        #expect(made == Passing(formats: [.gif, .svg], isUnchanged: false, metadata: .copyright))
-        #expect(made.passes(file(.gif, frames: 3), for: .full, keepsFrames: false))
-        #expect(made.passesDrawings(for: .header))
-        #expect(!made.passes(file(.jpeg), for: .full, keepsFrames: true))
+        #expect(
+            made == PassThrough(formats: [.gif, .svg], isUnchanged: false, metadata: .copyright))
+        #expect(made.applies(to: file(.gif, frames: 3), for: .full, keepsFrames: false))
+        #expect(made.appliesToDrawings(for: .header))
+        #expect(!made.applies(to: file(.jpeg), for: .full, keepsFrames: true))
         let all = try #require(passing { $0.output.passed = [.heic] })
         #expect(all.metadata == .all && all.isUnchanged)
-        #expect(all.passes(file(.heic), for: .full, keepsFrames: false))
+        #expect(all.applies(to: file(.heic), for: .full, keepsFrames: false))
         // A selected frame can't be delivered as a file.
         #expect(passing { ($0.output.passed, $0.frame) = ([.gif], 2) } == nil)
     }

@@ -58,13 +58,13 @@ struct PassedFileTests {
     // MARK: - Validation
 
     private func isBelieved(
-        _ passing: Passing?, length: UInt64 = 100, allFrames: Bool = false,
+        _ passThrough: PassThrough?, length: UInt64 = 100, allFrames: Bool = false,
         need: DecodeNeed = .full,
         _ change: (inout DecodedImage) -> Void = { _ in }
     ) -> Bool {
         let source = BlockReference(segment: 1, offset: 0, length: 100, block: BlockID(1))
         var work = DecodeWork(source: source, need: need, limits: ImageLimits())
-        (work.passing, work.wantsAllFrames) = (passing, allFrames)
+        (work.passThrough, work.wantsAllFrames) = (passThrough, allFrames)
         var image = DecodedImage(
             info: ImageInfo(format: .jpeg, size: PixelSize(width: 4, height: 3)), frames: [])
         image.file = BlockReference(segment: 2, offset: 0, length: length, block: BlockID(2))
@@ -73,7 +73,7 @@ struct PassedFileTests {
     }
 
     @Test func onlyAFileThatWasAskedForIsBelieved() {
-        let unchanged = Passing(isUnchanged: true, metadata: .nothing)
+        let unchanged = PassThrough(isUnchanged: true, metadata: .nothing)
         #expect(isBelieved(unchanged))
         #expect(!isBelieved(nil))
         #expect(!isBelieved(unchanged, length: 0))
@@ -89,7 +89,7 @@ struct PassedFileTests {
         #expect(!isBelieved(unchanged, need: .area(11)))
         #expect(isBelieved(unchanged, need: .cover(PixelSize(width: 4, height: 9), .fit)))
         #expect(!isBelieved(unchanged, need: .cover(PixelSize(width: 3, height: 9), .fit)))
-        let drawings = Passing(formats: [.svg], isUnchanged: false, metadata: .nothing)
+        let drawings = PassThrough(formats: [.svg], isUnchanged: false, metadata: .nothing)
         #expect(!isBelieved(drawings))
         #expect(isBelieved(drawings) { $0.info.format = .svg })
     }

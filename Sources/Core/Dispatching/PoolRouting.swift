@@ -94,8 +94,9 @@ struct JobNeeds: Hashable, Sendable {
     private var steps: [String] = []
     /// Whether only external workers may run the transform.
     let isExternal: Bool
-    /// Whether any decoder is acceptable for an SVG.
-    private var takesDrawingsUndrawn = false
+    /// Whether the job is an SVG that any built-in decoder can handle, because it need not be
+    /// rendered.
+    private var canSkipRendering = false
 
     /// `input` is the declared format of the input bytes.
     init(_ work: JobWork, input: ImageFormat?, isExternal: Bool = false) {
@@ -105,7 +106,7 @@ struct JobNeeds: Hashable, Sendable {
         case .fetch(let work): scheme = Self.scheme(of: work.url)
         case .decode(let work):
             formatIn = input
-            takesDrawingsUndrawn = input == .svg && work.takesDrawingsUndrawn
+            canSkipRendering = input == .svg && work.canSkipRendering
         case .transform(let work):
             let formats = [false, true].map { work.resultFormat(hasAlpha: $0).name }
             formatsOut = formats[0] == formats[1] ? [formats[0]] : formats
@@ -120,10 +121,10 @@ struct JobNeeds: Hashable, Sendable {
     }
 
     /// The needs without rendering a drawing; `nil` if the job requires rendering.
-    var undrawn: JobNeeds? {
-        guard takesDrawingsUndrawn else { return nil }
+    var withoutRendering: JobNeeds? {
+        guard canSkipRendering else { return nil }
         var needs = self
-        (needs.formatIn, needs.takesDrawingsUndrawn) = (nil, false)
+        (needs.formatIn, needs.canSkipRendering) = (nil, false)
         return needs
     }
 
@@ -191,9 +192,9 @@ extension WorkerPools {
     /// of the kind, the built-in one.
     func pool(of kind: WorkerKind, for needs: JobNeeds) throws(ImageError) -> PoolID {
         if let pool = first(of: pools(of: kind), for: needs) { return pool }
-        if let undrawn = needs.undrawn {
+        if let reduced = needs.withoutRendering {
             let own = pools(of: kind).filter { all[$0.index].trust == .own }
-            if let pool = first(of: own, for: undrawn) { return pool }
+            if let pool = first(of: own, for: reduced) { return pool }
         }
         throw refusal(of: kind, needs)
     }

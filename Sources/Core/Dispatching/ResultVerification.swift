@@ -60,7 +60,7 @@ extension Dispatcher {
         guard case .decoded(let image) = result, !mayDecode(image.info.format, job.pool) else {
             return nil
         }
-        if image.info.format == .svg, case .decode(let work) = job.work, work.takesDrawingsUndrawn {
+        if image.info.format == .svg, case .decode(let work) = job.work, work.canSkipRendering {
             return nil
         }
         return ImageError(
@@ -152,11 +152,12 @@ extension DecodedImage {
 
     /// Whether the original file may be returned instead of pixels.
     private func answers(_ work: DecodeWork, by file: BlockReference) -> Bool {
-        guard let passing = work.passing, work.limits.permit(info, for: .header) else {
+        guard let passThrough = work.passThrough, work.limits.permit(info, for: .header) else {
             return false
         }
-        return (1...work.passedBytesMax).contains(file.length)
-            && passing.passes(info, for: work.need, keepsFrames: work.wantsAllFrames)
+        return (1...work.passThroughBytesMax).contains(file.length)
+            && passThrough.applies(
+                to: info, for: work.need, keepsFrames: work.wantsAllFrames)
     }
 
     /// The beginning of a file may not contain a visible image yet.

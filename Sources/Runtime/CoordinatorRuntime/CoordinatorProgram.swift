@@ -156,7 +156,7 @@ extension WorkGraphLimits {
         image.metadataBytesMax = try number(.metadata, else: image.metadataBytesMax)
         // The byte limit must allow the permitted number of pixels with alpha.
         image.pixelBytesMax = max(image.pixelBytesMax, 4 * image.pixelsMax)
-        image = image.held(to: .ofWorkers)
+        image = image.clamped(to: .ofWorkers)
     }
 }
 

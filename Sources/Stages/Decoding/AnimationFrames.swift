@@ -85,7 +85,7 @@ struct AllFrames {
     mutating func write(
         to output: some OutputSpace, keeping keeps: KeptParts, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame {
-        let kept = try KeptBytes(of: source, keeps.intersection([.rights, .metadata]))
+        let kept = try RetainedMetadata(of: source, keeps.intersection([.rights, .metadata]))
         let layout = layout
         guard let count = layout.pixelByteCount, let one = layout.bytes(ofFrame: 0)?.count else {
             throw ImageError(.internalError, "the frames have no size")
@@ -376,25 +376,25 @@ private func little(_ number: Int, _ count: Int) -> [UInt8] {
 
 private func big(_ number: Int) -> [UInt8] { little(number, 4).reversed() }
 
-/// The most recent animation with its canvas, so that the next frame of the same image takes only
-/// one frame to decode. Identified by its bytes, of which a copy is kept.
-final class KeptAnimation: Sendable {
-    /// The maximum size of the kept file, and of the canvas, in bytes.
+/// Caches the most recent animation with its canvas, so that the next frame of the same image takes
+/// only one frame to decode. The image is identified by its bytes, of which a copy is kept.
+final class AnimationCache: Sendable {
+    /// The maximum size of the cached file, and of the canvas, in bytes.
     private static let bytesMax = 64 << 20
 
-    private struct Kept {
+    private struct CachedAnimation {
         let bytes: [UInt8]
         var reader: FrameReader
     }
 
-    private let kept = Mutex<Kept?>(nil)
+    private let cached = Mutex<CachedAnimation?>(nil)
 
     /// Writes the pixels of a displayed frame to a block of `output`.
     ///
     /// - Throws: `badImageData`; `stepFailed` for a nonexistent frame; `notSupported` for a frame
     ///   after the first one if the format's frames are not decoded; the errors of `output`.
     func frame(
-        _ index: Int, of source: SourceImage, _ limits: ImageLimits, _ parts: KeptBytes,
+        _ index: Int, of source: SourceImage, _ limits: ImageLimits, _ metadata: RetainedMetadata,
         to output: some OutputSpace, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame {
         guard var found = try take(source, limits) else {
@@ -402,23 +402,24 @@ final class KeptAnimation: Sendable {
             try limits.check(source, at: .whole)
             try limits.checkPixelBytes(source, at: .whole)
             return try source.pixels(at: .whole, cancellation: cancellation)
-                .write(to: output, with: parts)
+                .write(to: output, with: metadata)
         }
         guard index < found.reader.map.frames.count else { throw .noFrame(index, of: source) }
         let pixels = try found.reader.pixels(
             of: index, in: source.bytes, limits: limits, cancellation: cancellation)
         let canvas = found.reader.map.canvas
         put(found, bytes: pixels.count)
-        return try output.frame(pixels, of: canvas, with: parts)
+        return try output.frame(pixels, of: canvas, with: metadata)
     }
 
-    /// Returns the kept state for the same bytes, or a new one; nil for an image without frames.
+    /// Removes and returns the animation with the same bytes, or creates it; `nil` for an image
+    /// without frames.
     private func take(
         _ source: SourceImage, _ limits: ImageLimits
-    ) throws(ImageError) -> Kept? {
-        let last = kept.withLock { kept in
-            defer { kept = nil }
-            return kept
+    ) throws(ImageError) -> CachedAnimation? {
+        let last = cached.withLock { cached in
+            defer { cached = nil }
+            return cached
         }
         if let last, last.bytes.count == source.bytes.count,
             last.bytes.elementsEqual(source.bytes)
@@ -429,12 +430,13 @@ final class KeptAnimation: Sendable {
         }
         let reader = try FrameReader(
             of: source, by: source.decoder, limits, framesMax: limits.pagesMax)
-        return reader.map { Kept(bytes: Array(source.bytes), reader: $0) }
+        return reader.map { CachedAnimation(bytes: Array(source.bytes), reader: $0) }
     }
 
-    private func put(_ found: Kept, bytes: Int) {
+    /// Caches an animation whose canvas has that many bytes, unless it is too large.
+    private func put(_ found: CachedAnimation, bytes: Int) {
         guard found.bytes.count <= Self.bytesMax, bytes <= Self.bytesMax else { return }
-        kept.withLock { $0 = found }
+        cached.withLock { $0 = found }
     }
 }
 

@@ -42,8 +42,9 @@ extension ImageError {
         ImageError(.limitExceeded, message) { $0.limit = limit }
     }
 
-    /// The same error for an image with a valid header: only its pixels are damaged.
-    var ofPixels: ImageError {
+    /// The same error for an image whose header has been read, so that only its pixels can be
+    /// damaged.
+    var asDamagedPixels: ImageError {
         guard code == .badImageData else { return self }
         var error = self
         error.message =

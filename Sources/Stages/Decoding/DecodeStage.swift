@@ -10,12 +10,12 @@ import Vips
 /// sRGB or gray (16 bits and high dynamic range if the work preserves them), with straight alpha,
 /// in the displayed orientation (SEMANTICS §11.3). Images are reduced as far as the need allows
 /// (SEMANTICS §11.4). If the work keeps the source's profile, colors are not converted
-/// (SEMANTICS §11.21). Processes one job at a time; a second one waits.
+/// (SEMANTICS §11.21). A file that need not change is passed through instead (SEMANTICS §11.37).
+/// Processes one job at a time; a second one waits.
 public struct DecodeStage: Sendable {
     private let library: VipsLibrary
     private let decoders: FormatDecoders
-    /// The state of the previous job, if it was an animation.
-    private let animation = KeptAnimation()
+    private let animationCache = AnimationCache()
 
     /// Starts libvips, once per process.
     ///
@@ -65,11 +65,12 @@ public struct DecodeStage: Sendable {
         _ work: DecodeWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
         cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage {
-        let limits = work.limits.held(to: .of(decoders.family))
-        if decoders.family == .raster || work.passing != nil || GzipDecompressor.isGzip(input),
-            let drawing = try undrawn(work, input, limits, to: output)
+        let limits = work.limits.clamped(to: .of(decoders.family))
+        // Decoders of drawings need this only for files that are passed through or compressed.
+        if decoders.family == .raster || work.passThrough != nil || GzipDecompressor.isGzip(input),
+            let image = try unrenderedSVG(work, input, limits, to: output)
         {
-            return drawing
+            return image
         }
         let decoder = try decoders.decoder(of: input)
         InflatedBytes.limit(decoder.format, limits)
@@ -79,31 +80,31 @@ public struct DecodeStage: Sendable {
                 .decode(to: output)
         }
         do throws(ImageError) {
-            return try image(
-                of: SourceImage(input, by: decoder), work, limits, to: output, cancellation)
+            return try decode(
+                SourceImage(input, by: decoder), work, limits, to: output, cancellation)
         } catch {
             try InflatedBytes.check()
             guard error.code == .badImageData,
-                let image = try image(
-                    ofDamaged: input, by: decoder, work, limits, to: output, cancellation)
+                let image = try decodeDamaged(
+                    input, by: decoder, work, limits, to: output, cancellation)
             else { throw error }
             return image
         }
     }
 
-    /// Decodes an image that its decoder rejects with the partial decoder: succeeds if all pixels
-    /// are present, or if missing ones are acceptable (SEMANTICS §11.38). Returns `nil` if there is
-    /// nothing to show.
-    private func image(
-        ofDamaged input: UnsafeRawBufferPointer, by decoder: any FormatDecoder,
+    /// Decodes an image that `decoder` rejected, with its partial decoder. Succeeds if all pixels
+    /// are present, for example in a file without an end mark, or if the work accepts missing ones
+    /// (SEMANTICS §11.38). Returns `nil` if there is nothing to show.
+    private func decodeDamaged(
+        _ input: UnsafeRawBufferPointer, by decoder: any FormatDecoder,
         _ work: DecodeWork, _ limits: ImageLimits, to output: some OutputSpace,
         _ cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage? {
         let missing = MissingPixels(arePermitted: work.showsDamaged)
         do throws(ImageError) {
-            let source = try SourceImage(input, by: decoder.ofBeginnings(cancellation, missing))
-            var image = try image(
-                of: source, work, limits, noting: missing, to: output, cancellation)
+            let source = try SourceImage(input, by: decoder.partialDecoder(cancellation, missing))
+            var image = try decode(
+                source, work, limits, noting: missing, to: output, cancellation)
             image.isDamaged = missing.wereFound
             return image
         } catch {
@@ -112,16 +113,19 @@ public struct DecodeStage: Sendable {
         }
     }
 
-    /// `missing`: for a source with a partial decoder.
-    private func image(
-        of source: SourceImage, _ work: DecodeWork, _ limits: ImageLimits,
+    /// Decodes an image whose header has been read: checks the limits, then returns the file
+    /// itself, only properties, all frames, one frame or a still image, as the work says.
+    ///
+    /// `missing` notes missing pixels; `nil` unless the source has a partial decoder.
+    private func decode(
+        _ source: SourceImage, _ work: DecodeWork, _ limits: ImageLimits,
         noting missing: MissingPixels? = nil, to output: some OutputSpace,
         _ cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage {
         let scale = source.scale(for: work.need)
         try limits.check(source, at: scale)
         try InflatedBytes.check()
-        if let image = try passed(work, source, limits, to: output) { return image }
+        if let image = try passThrough(work, source, limits, to: output) { return image }
         let properties = try properties(of: source, work, limits, cancellation)
         try InflatedBytes.check()
         guard work.need != .header else {
@@ -137,23 +141,24 @@ public struct DecodeStage: Sendable {
                     to: output, keeping: work.keeps, cancellation: cancellation)
                 return DecodedImage(info: source.info, frames: [frame], properties: properties)
             }
-            let kept = try KeptBytes(of: source, work.keeps)
+            let metadata = try RetainedMetadata(of: source, work.keeps)
             if let index = work.frame ?? (missing == nil ? nil : source.frameOfStill) {
-                // Frames with missing pixels are not kept for the next job.
-                let animation = missing == nil ? animation : KeptAnimation()
-                let frame = try animation.frame(
-                    index, of: source, limits, kept, to: output, cancellation: cancellation)
+                // A canvas with missing pixels must not be used by the next job.
+                let cache = missing == nil ? animationCache : AnimationCache()
+                let frame = try cache.frame(
+                    index, of: source, limits, metadata, to: output, cancellation: cancellation)
                 return DecodedImage(info: source.info, frames: [frame], properties: properties)
             }
-            let frame = try frame(
-                of: kept.hasProfile ? source.withOwnColors : source, at: scale, work.keeps,
-                limits, kept, to: output, cancellation: cancellation)
+            let frame = try still(
+                of: metadata.hasProfile ? source.withoutColorConversion : source, at: scale,
+                work.keeps, limits, metadata, to: output, cancellation: cancellation)
             return DecodedImage(info: source.info, frames: [frame], properties: properties)
         } catch {
-            throw error.ofPixels
+            throw error.asDamagedPixels
         }
     }
 
+    /// Returns the additional properties that the work asks for; `nil` if there are none.
     private func properties(
         of source: SourceImage, _ work: DecodeWork, _ limits: ImageLimits,
         _ cancellation: CancellationFlag
@@ -165,54 +170,57 @@ public struct DecodeStage: Sendable {
         .properties(of: source)
     }
 
-    private func frame(
+    /// Decodes a still image, as planes if possible.
+    private func still(
         of source: SourceImage, at scale: DecodeScale, _ keeps: KeptParts,
-        _ limits: ImageLimits, _ kept: KeptBytes, to output: some OutputSpace,
+        _ limits: ImageLimits, _ metadata: RetainedMetadata, to output: some OutputSpace,
         cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame {
         if let planes = source.decoder.planes(of: source, at: scale, limits: limits) {
-            return try planes.write(to: output, with: kept, cancellation: cancellation)
+            return try planes.write(to: output, with: metadata, cancellation: cancellation)
         }
         return try source.pixels(
             at: scale, as: source.samples(keeps), cancellation: cancellation
-        ).write(to: output, with: kept)
+        ).write(to: output, with: metadata)
     }
 }
 
-// Sources that are delivered unchanged, or without their metadata (SEMANTICS §11.37).
+// Files that are passed through: delivered unchanged, or without their metadata (SEMANTICS §11.37).
 extension DecodeStage {
-    /// Returns the result for an SVG that need not be rendered; `nil` for other inputs, or if it
-    /// must be.
-    func undrawn(
+    /// Returns the result for an SVG from its root element alone, or the file itself; `nil` if the
+    /// SVG must be rendered, and for other inputs.
+    func unrenderedSVG(
         _ work: DecodeWork, _ input: UnsafeRawBufferPointer, _ limits: ImageLimits,
         to output: some OutputSpace
     ) throws(ImageError) -> DecodedImage? {
-        guard work.takesDrawingsUndrawn, let drawing = UndrawnSVG(input, limits) else { return nil }
-        guard work.passing != nil else { return DecodedImage(info: drawing.info, frames: []) }
+        guard work.canSkipRendering, let drawing = UnrenderedSVG(input, limits) else { return nil }
+        guard work.passThrough != nil else { return DecodedImage(info: drawing.info, frames: []) }
         var file = StrippedFile(of: input)
         if let inflated = drawing.inflated {
             file.append(inflated)
         } else {
             file.keep(0..<input.count)
         }
-        return try handOver(file, drawing.info, to: output)
+        return try write(file, drawing.info, to: output)
     }
 
     /// Returns the source as a file; `nil` if it must be decoded, for example because its metadata
     /// can't be removed.
-    func passed(
+    func passThrough(
         _ work: DecodeWork, _ source: SourceImage, _ limits: ImageLimits,
         to output: some OutputSpace
     ) throws(ImageError) -> DecodedImage? {
         let info = source.info
-        guard let passing = work.passing,
-            passing.passes(info, for: work.need, keepsFrames: work.wantsAllFrames),
+        guard let rule = work.passThrough,
+            rule.applies(to: info, for: work.need, keepsFrames: work.wantsAllFrames),
             limits.permit(info, for: .header),
-            let file = try stripped(source, passing.metadata), file.length <= work.passedBytesMax
+            let file = try stripped(source, rule.metadata), file.length <= work.passThroughBytesMax
         else { return nil }
-        return try handOver(file, info, to: output)
+        return try write(file, info, to: output)
     }
 
+    /// Returns the source with only the metadata of that choice; `nil` if the format, or this file,
+    /// doesn't permit its removal.
     private func stripped(
         _ source: SourceImage, _ metadata: MetadataChoice
     ) throws(ImageError) -> StrippedFile? {
@@ -224,17 +232,17 @@ extension DecodeStage {
         }
         switch source.decoder.format {
         case .jpeg:
-            return JPEGFile.stripped(bytes, keeping: try PassedMetadata(of: source, metadata))
+            return JPEGFile.stripped(bytes, keeping: try PassThroughMetadata(of: source, metadata))
         case .png:
-            return PNGFile.stripped(bytes, keeping: try PassedMetadata(of: source, metadata))
+            return PNGFile.stripped(bytes, keeping: try PassThroughMetadata(of: source, metadata))
         case .webp:
-            return WebPFile.stripped(bytes, keeping: try PassedMetadata(of: source, metadata))
+            return WebPFile.stripped(bytes, keeping: try PassThroughMetadata(of: source, metadata))
         case .gif: return GIFFile.stripped(bytes)
         default: return nil
         }
     }
 
-    private func handOver(
+    private func write(
         _ file: StrippedFile, _ info: ImageInfo, to output: some OutputSpace
     ) throws(ImageError) -> DecodedImage {
         let block = try output.reserve(file.length)
@@ -246,29 +254,30 @@ extension DecodeStage {
 }
 
 extension OutputBlock {
-    /// Returns a frame whose pixels are in the first `count` bytes of the block; appends kept
-    /// metadata if it fits.
+    /// Returns a frame whose pixels are the first `count` bytes of the block, and writes the
+    /// metadata behind them. The block must have space for it.
     func frame(
-        _ layout: PixelLayout, pixelBytes count: Int, with kept: KeptBytes
+        _ layout: PixelLayout, pixelBytes count: Int, with metadata: RetainedMetadata
     ) -> DecodedImage.Frame {
         var layout = layout
-        layout.embeddedMetadata = kept.write(to: bytes, from: count)
+        layout.embeddedMetadata = metadata.write(to: bytes, from: count)
         return DecodedImage.Frame(
-            reference: reference(length: count + kept.byteCount), layout: layout)
+            reference: reference(length: count + metadata.byteCount), layout: layout)
     }
 }
 
 extension OutputSpace {
-    /// Writes a displayed frame of an animation to its own block: RGBA of the whole canvas.
+    /// Writes a displayed frame of an animation, RGBA of the whole canvas, to a block of its own.
+    /// `orientation` is what remains to be applied.
     func frame(
         _ pixels: [UInt8], of canvas: PixelSize, turned orientation: Orientation = .upright,
-        with kept: KeptBytes
+        with metadata: RetainedMetadata
     ) throws(ImageError) -> DecodedImage.Frame {
-        let block = try reserve(pixels.count + kept.byteCount)
+        let block = try reserve(pixels.count + metadata.byteCount)
         UnsafeMutableRawBufferPointer(rebasing: block.bytes[..<pixels.count])
             .copyBytes(from: pixels)
         var layout = PixelLayout(bands: .rgba, size: canvas, stride: 4 * canvas.width)
         layout.orientation = orientation
-        return block.frame(layout, pixelBytes: pixels.count, with: kept)
+        return block.frame(layout, pixelBytes: pixels.count, with: metadata)
     }
 }

@@ -3,7 +3,7 @@ import Messages
 import Vips
 
 /// The metadata of a source that is embedded in results, in the form permitted for them.
-struct KeptBytes {
+struct RetainedMetadata {
     private(set) var parts: [(kind: EmbeddedMetadata.Kind, bytes: [UInt8])] = []
 
     /// Creates an empty set.
@@ -64,9 +64,9 @@ struct KeptBytes {
     }
 }
 
-/// The metadata kept in a file that is delivered without decoding: its orientation, and author and
-/// copyright if the request keeps them.
-struct PassedMetadata {
+/// The metadata kept in a file that is passed through: its orientation, and author and copyright if
+/// the request keeps them.
+struct PassThroughMetadata {
     /// An EXIF block without a prefix; may be empty.
     private(set) var exif: [UInt8] = []
     private(set) var xmp: [UInt8] = []

@@ -28,7 +28,7 @@ struct PropertyReader {
         do throws(ImageError) {
             add(try MiniaturePixels(source, at: scale, cancellation: cancellation), to: &properties)
         } catch {
-            throw error.ofPixels
+            throw error.asDamagedPixels
         }
         return properties
     }

@@ -82,8 +82,8 @@ struct SourceImage {
         return max(header.pages, map?.wholeFrames ?? 1)
     }
 
-    /// The same source without color conversion.
-    var withOwnColors: SourceImage {
+    /// The same source with its pixels in the colors of the file, not converted to sRGB.
+    var withoutColorConversion: SourceImage {
         var source = self
         source.needsProfile = false
         source.hdr = nil
@@ -264,7 +264,7 @@ struct PendingPixels {
 
     /// Computes the pixels directly into a block of `output`, followed by kept metadata.
     func write(
-        to output: some OutputSpace, with kept: KeptBytes = KeptBytes()
+        to output: some OutputSpace, with kept: RetainedMetadata = RetainedMetadata()
     ) throws(ImageError) -> DecodedImage.Frame {
         let layout = layout
         guard let count = layout.byteCount else {

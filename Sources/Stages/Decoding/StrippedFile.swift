@@ -100,7 +100,7 @@ enum JPEGFile {
     /// Returns `nil` if the segments can't be followed to the end of the image. Data after it
     /// (other images, a video, a camera's trailer) is removed.
     static func stripped(
-        _ file: UnsafeRawBufferPointer, keeping kept: PassedMetadata
+        _ file: UnsafeRawBufferPointer, keeping kept: PassThroughMetadata
     ) -> StrippedFile? {
         guard file.count >= 4, file[0] == 0xFF, file[1] == 0xD8 else { return nil }
         var made = StrippedFile(of: file)
@@ -214,7 +214,7 @@ enum PNGFile {
     /// Returns `nil` if the chunks can't be followed to the last one, or if there is an unknown
     /// critical chunk. Data after the last chunk is removed.
     static func stripped(
-        _ file: UnsafeRawBufferPointer, keeping kept: PassedMetadata
+        _ file: UnsafeRawBufferPointer, keeping kept: PassThroughMetadata
     ) -> StrippedFile? {
         guard file.starts(with: signature), file.has("IHDR", at: 12) else { return nil }
         var made = StrippedFile(of: file)
@@ -238,7 +238,7 @@ enum PNGFile {
         return nil
     }
 
-    private static func chunks(_ kept: PassedMetadata) -> [UInt8] {
+    private static func chunks(_ kept: PassThroughMetadata) -> [UInt8] {
         let exif = kept.exif.isEmpty ? [] : chunk("eXIf", kept.exif)
         let head = Array("XML:com.adobe.xmp\0".utf8) + [0, 0, 0, 0]
         return exif + (kept.xmp.isEmpty ? [] : chunk("iTXt", head + kept.xmp))
@@ -347,7 +347,7 @@ enum WebPFile {
     /// Returns `nil` if the chunks can't be followed to the declared end of the file. Data after it
     /// is removed.
     static func stripped(
-        _ file: UnsafeRawBufferPointer, keeping kept: PassedMetadata
+        _ file: UnsafeRawBufferPointer, keeping kept: PassThroughMetadata
     ) -> StrippedFile? {
         guard file.count >= headBytes, file.has("RIFF", at: 0), file.has("WEBP", at: 8) else {
             return nil
@@ -432,7 +432,7 @@ enum WebPFile {
 
     /// The feature flags of the file (section 2.7.1) for the remaining chunks.
     private static func extended(
-        _ file: UnsafeRawBufferPointer, _ chunk: Chunk, _ kept: PassedMetadata
+        _ file: UnsafeRawBufferPointer, _ chunk: Chunk, _ kept: PassThroughMetadata
     ) -> [UInt8] {
         var data = Array(file[chunk.data].prefix(extendedBytes))
         data[0] &= ~(exifFlag | xmpFlag)

@@ -11,19 +11,19 @@ import Vips
 /// (SEMANTICS §11.37).
 @Suite struct PassedFileTests {
     private static let hidden = Array("HIDDEN".utf8)
-    private static let unchanged = Passing(isUnchanged: true, metadata: .nothing)
+    private static let unchanged = PassThrough(isUnchanged: true, metadata: .nothing)
 
     /// Decodes with passthrough permitted. Returns the bytes of the file, or `nil` if the result is
     /// pixels.
     private func passed(
-        _ bytes: [UInt8], _ passing: Passing = unchanged, allFrames: Bool = false,
+        _ bytes: [UInt8], _ passThrough: PassThrough = unchanged, allFrames: Bool = false,
         need: DecodeNeed = .full, by family: FormatFamily = .raster
     ) throws -> (file: [UInt8]?, info: ImageInfo) {
         let space = HeapSpace()
         let source = BlockReference(
             segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
         var work = DecodeWork(source: source, need: need, limits: ImageLimits())
-        (work.passing, work.wantsAllFrames) = (passing, allFrames)
+        (work.passThrough, work.wantsAllFrames) = (passThrough, allFrames)
         let image = try bytes.withUnsafeBytes { input in
             try DecodeStage(family).perform(
                 work, input: input, output: space, cancellation: CancellationFlag())
@@ -161,7 +161,7 @@ import Vips
         #expect(made == Self.gif + loops + frame + frame + [0x3B])
         // For a still image it is decoded, unless its format is named.
         #expect(try passed(file).file == nil)
-        let named = Passing(formats: [.gif], isUnchanged: false, metadata: .nothing)
+        let named = PassThrough(formats: [.gif], isUnchanged: false, metadata: .nothing)
         #expect(try passed(file, named).file == made)
         #expect((try? passed(Array(file.dropLast(7)), allFrames: true))?.file == nil)
     }
@@ -170,9 +170,9 @@ import Vips
     @Test func othersPassOnlyWithAllTheyHave() throws {
         let tiff = try Sources.marked(.tiff(predicts: false), 64, 48)
         #expect(try passed(tiff).file == nil)
-        let named = Passing(formats: [.tiff], isUnchanged: false, metadata: .copyright)
+        let named = PassThrough(formats: [.tiff], isUnchanged: false, metadata: .copyright)
         #expect(try passed(tiff, named).file == nil)
-        let all = Passing(formats: [.tiff], isUnchanged: false, metadata: .all)
+        let all = PassThrough(formats: [.tiff], isUnchanged: false, metadata: .all)
         #expect(try passed(tiff, all).file == tiff)
         let jpeg = try Self.jpeg()
         #expect(try passed(jpeg, all).file == nil)
@@ -180,7 +180,8 @@ import Vips
 
     // MARK: - SVG
 
-    private static let drawings = Passing(formats: [.svg], isUnchanged: false, metadata: .nothing)
+    private static let drawings = PassThrough(
+        formats: [.svg], isUnchanged: false, metadata: .nothing)
 
     @Test(
         arguments: [
@@ -235,7 +236,9 @@ import Vips
         let file = try Self.jpeg()
         let turned = file.withEXIF(orientation: 6)
         func passes(_ file: [UInt8], _ need: DecodeNeed) throws -> Bool {
-            try passed(file, Passing(isUnchanged: true, metadata: .all), need: need).file == file
+            try passed(
+                file, PassThrough(isUnchanged: true, metadata: .all), need: need
+            ).file == file
         }
         #expect(try passes(file, .area(64 * 48)))
         #expect(try !passes(file, .area(64 * 48 - 1)))

@@ -396,7 +396,7 @@ extension WorkGraph {
             limits: (key.isOverlay ? limits.overlay : limits.image).narrowed(by: key.limits),
             framesMax: key.isOverlay ? 1 : limits.framesMax)
         work.wantsAllFrames = key.wantsAllFrames
-        work.passing = key.passing
+        work.passThrough = key.passThrough
         work.showsDamaged = key.showsDamaged
         let job = submit(
             .decode(work), for: .decode(node), reading: body.block,

@@ -51,7 +51,7 @@ public struct DecodeKey: Hashable, Sendable {
     /// The metadata decoded along with the pixels, for results that keep it.
     public let keeps: KeptParts
     /// The files that need no decoding because they already are the result; `nil` for none.
-    public let passing: Passing?
+    public let passThrough: PassThrough?
     /// The properties determined along with the pixels.
     public let properties: RequestedProperties
     /// Whether the pixels are an overlay, for which a smaller limit applies.
@@ -78,7 +78,7 @@ public struct DecodeKey: Hashable, Sendable {
         wantsAllFrames = request.animates
         need = DecodeNeed(request)
         keeps = need == .header ? [] : KeptParts(request)
-        passing = Passing(request)
+        passThrough = PassThrough(request)
         properties = request.wantsProperties ? request.properties : RequestedProperties()
         isOverlay = false
         // A load that needs no pixels can share its work with all others.
@@ -94,7 +94,7 @@ public struct DecodeKey: Hashable, Sendable {
         wantsAllFrames = false
         need = .full
         keeps = []
-        passing = nil
+        passThrough = nil
         properties = RequestedProperties()
         showsDamaged = false
         isOverlay = true

@@ -75,9 +75,9 @@ public enum MetadataChoice: Int, Hashable, Sendable, CaseIterable {
     case all = 2
 }
 
-/// The sources that are delivered as files, without being decoded and encoded (SEMANTICS §11.37).
-/// Determined by the request; the decoder checks whether a file qualifies.
-public struct Passing: Hashable, Sendable {
+/// The sources that are passed through: delivered as files, without being decoded and encoded
+/// (SEMANTICS §11.37). Determined by the request; the decoder checks whether a file qualifies.
+public struct PassThrough: Hashable, Sendable {
     /// Formats whose files are delivered regardless of the steps: a bit per index of
     /// `OutputOptions.passable`.
     public var formatBits: UInt32
@@ -87,7 +87,7 @@ public struct Passing: Hashable, Sendable {
     /// The metadata that the file retains.
     public var metadata: MetadataChoice
 
-    /// Creates passing rules.
+    /// Creates a rule.
     public init(formats: [ImageFormat] = [], isUnchanged: Bool, metadata: MetadataChoice) {
         formatBits = OutputOptions.passable.enumerated().reduce(0) {
             formats.contains($1.element) ? $0 | 1 << $1.offset : $0
@@ -111,13 +111,13 @@ public struct Passing: Hashable, Sendable {
         self.init(formats: passed, isUnchanged: isUnchanged, metadata: metadata ?? .all)
     }
 
-    /// Returns whether a file is delivered without decoding.
+    /// Returns whether a file is passed through.
     ///
     /// - Parameters:
-    ///   - need: the need of the steps; a format not listed passes only if they leave its size
-    ///     unchanged.
+    ///   - need: the need of the steps; a file of a format not listed is passed through only if
+    ///     they leave its size unchanged.
     ///   - keepsFrames: whether the request wants all frames of an animation.
-    package func passes(_ file: ImageInfo, for need: DecodeNeed, keepsFrames: Bool) -> Bool {
+    package func applies(to file: ImageInfo, for need: DecodeNeed, keepsFrames: Bool) -> Bool {
         let isWhole = isUnchanged && (file.frames == 1 || keepsFrames) && need.leaves(file)
         guard isWhole || names(file.format) else { return false }
         return metadata == .all || Self.stripped.contains(file.format)
@@ -128,8 +128,8 @@ public struct Passing: Hashable, Sendable {
         OutputOptions.passable.firstIndex(of: format).map { formatBits & 1 << $0 != 0 } ?? false
     }
 
-    /// Returns whether an SVG of any size is delivered.
-    package func passesDrawings(for need: DecodeNeed) -> Bool {
+    /// Returns whether an SVG of any size is passed through.
+    package func appliesToDrawings(for need: DecodeNeed) -> Bool {
         names(.svg) || (isUnchanged && need.leavesDrawings)
     }
 

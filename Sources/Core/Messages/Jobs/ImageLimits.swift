@@ -71,7 +71,7 @@ public struct ImageLimits: Hashable, Sendable {
     }
 
     /// Returns the stricter of each pair of limits.
-    public func held(to others: ImageLimits) -> ImageLimits {
+    public func clamped(to others: ImageLimits) -> ImageLimits {
         ImageLimits(
             sideMax: min(sideMax, others.sideMax), pixelsMax: min(pixelsMax, others.pixelsMax),
             pixelBytesMax: min(pixelBytesMax, others.pixelBytesMax),

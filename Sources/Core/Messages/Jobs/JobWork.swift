@@ -324,7 +324,7 @@ public struct DecodeWork: Hashable, Sendable {
     /// The additional properties to determine.
     public var properties: RequestedProperties
     /// The files that are returned instead of pixels because they are the result; `nil` for none.
-    public var passing: Passing?
+    public var passThrough: PassThrough?
     /// The limits, checked on the header before any pixel is decoded.
     public var limits: ImageLimits
     /// The maximum number of frames in the outcome for a source with several.
@@ -357,14 +357,15 @@ public struct DecodeWork: Hashable, Sendable {
 
     /// Whether an SVG is handled without rendering: as a file, or from its root element alone. Any
     /// of the built-in decoders can do that.
-    package var takesDrawingsUndrawn: Bool {
+    package var canSkipRendering: Bool {
         guard !isPartial else { return false }
-        return passing?.passesDrawings(for: need) ?? (need == .header && properties.kinds.isEmpty)
+        return passThrough?.appliesToDrawings(for: need)
+            ?? (need == .header && properties.kinds.isEmpty)
     }
 
-    /// The maximum size in bytes of a file that is returned: the source with rewritten metadata, or
-    /// decompressed.
-    package var passedBytesMax: UInt64 {
+    /// The maximum size in bytes of a file that is passed through: the source with rewritten
+    /// metadata, or decompressed.
+    package var passThroughBytesMax: UInt64 {
         max(source.length + Self.keptBytesMax, Self.inflatedBytesMax)
     }
 

@@ -204,13 +204,13 @@ extension DecodeWork: WireMessage {
             if: &wire.pointee.maybe_frame_case, 7, "Decode.frame")
         map.flag(&wantsAllFrames, &wire.pointee.all_frames, "Decode.all_frames")
         map.flag(&isPartial, &wire.pointee.is_partial, "Decode.is_partial")
-        try map.maybe(&passing, &wire.pointee.passing, "Decode.passing")
+        try map.maybe(&passThrough, &wire.pointee.passing, "Decode.passing")
         map.flag(&showsDamaged, &wire.pointee.shows_damaged, "Decode.shows_damaged")
         guard isPossible else { throw .field("Decode.is_partial", .outOfRange) }
     }
 }
 
-extension Passing: WireMessage {
+extension PassThrough: WireMessage {
     typealias Form = Imagebus__V1__Passing
     static var begin: (CPart<Form>?) -> Void { imagebus__v1__passing__init }
     static var blank: Self { Self(isUnchanged: false, metadata: .nothing) }

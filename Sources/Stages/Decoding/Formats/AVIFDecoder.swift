@@ -330,7 +330,7 @@ struct AVIFPlanes: ~Copyable, PlanarImage {
     }
 
     consuming func write(
-        to output: some OutputSpace, with kept: KeptBytes, cancellation: CancellationFlag
+        to output: some OutputSpace, with kept: RetainedMetadata, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame {
         guard !cancellation.isCancelled else { throw .cancelled }
         let block = try output.reserve(byteCount + kept.byteCount)

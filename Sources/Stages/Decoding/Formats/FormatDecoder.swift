@@ -44,9 +44,9 @@ protocol FormatDecoder: Sendable {
     /// addition to the latter.
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int
 
-    /// Returns a decoder for files of which only the beginning exists. It decodes pixels when it
-    /// opens a file, so it checks the flag itself, and notes missing pixels.
-    func ofBeginnings(
+    /// Returns a decoder of the format for files that end early or are damaged. It decodes pixels
+    /// when it opens a file, so it checks the flag itself, and notes missing pixels.
+    func partialDecoder(
         _ cancellation: CancellationFlag, _ missing: MissingPixels
     ) -> any FormatDecoder
 }
@@ -74,7 +74,7 @@ extension FormatDecoder {
 
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int { 0 }
 
-    func ofBeginnings(
+    func partialDecoder(
         _ cancellation: CancellationFlag, _ missing: MissingPixels
     ) -> any FormatDecoder {
         HeaderAlone(whole: self)
@@ -253,7 +253,7 @@ struct SVGDecoder: FormatDecoder {
 
 /// An SVG that isn't rendered: its properties come from its first element. A compressed one
 /// (`.svgz`) is inflated.
-struct UndrawnSVG {
+struct UnrenderedSVG {
     /// The document if it was compressed; `nil` if it is the source itself.
     let inflated: [UInt8]?
     let info: ImageInfo

@@ -14,7 +14,7 @@ struct GIFDecoder: LoaderDecoder {
         try VipsImage.gif(bytes).onScreen(of: bytes)
     }
 
-    func ofBeginnings(
+    func partialDecoder(
         _ cancellation: CancellationFlag, _ missing: MissingPixels
     ) -> any FormatDecoder {
         PartialGIF(missing: missing)

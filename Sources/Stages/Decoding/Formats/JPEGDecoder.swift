@@ -42,7 +42,7 @@ struct JPEGDecoder: LoaderDecoder {
         return (try? JPEGHeader(source.bytes))?.coefficientBytes ?? .max
     }
 
-    func ofBeginnings(
+    func partialDecoder(
         _ cancellation: CancellationFlag, _ missing: MissingPixels
     ) -> any FormatDecoder {
         PartialJPEG(cancellation, missing)
@@ -54,7 +54,7 @@ struct JPEGDecoder: LoaderDecoder {
 protocol PlanarImage: ~Copyable {
     /// Writes the planes into a block of `output`, followed by kept metadata.
     consuming func write(
-        to output: some OutputSpace, with kept: KeptBytes, cancellation: CancellationFlag
+        to output: some OutputSpace, with kept: RetainedMetadata, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame
 }
 
@@ -93,7 +93,7 @@ struct JPEGPlanes: ~Copyable, PlanarImage {
     }
 
     consuming func write(
-        to output: some OutputSpace, with kept: KeptBytes, cancellation: CancellationFlag
+        to output: some OutputSpace, with kept: RetainedMetadata, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame {
         let layout = layout
         let byteCount = byteCount

@@ -14,7 +14,7 @@ struct PNGDecoder: LoaderDecoder {
         try .checkedPNG(bytes)
     }
 
-    func ofBeginnings(
+    func partialDecoder(
         _ cancellation: CancellationFlag, _ missing: MissingPixels
     ) -> any FormatDecoder {
         PartialPNG(cancellation, missing)

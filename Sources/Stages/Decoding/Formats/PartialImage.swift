@@ -33,7 +33,7 @@ struct PartialImage {
         self.decoder = decoder
         // Missing data may still arrive.
         let missing = MissingPixels(arePermitted: true)
-        let stated = try SourceImage(bytes, by: decoder.ofBeginnings(cancellation, missing))
+        let stated = try SourceImage(bytes, by: decoder.partialDecoder(cancellation, missing))
         map = AnimationMap(
             bytes.bindMemory(to: UInt8.self).span,
             framesMax: limits.pagesMax == .max ? .max : limits.pagesMax + 1)
@@ -69,8 +69,8 @@ struct PartialImage {
         guard work.frame ?? 0 == 0 else { return nil }
         let scale = source.scale(for: work.need)
         try limits.checkPixelBytes(source, at: scale)
-        let kept = try KeptBytes(of: source, work.keeps)
-        let source = kept.hasProfile ? source.withOwnColors : source
+        let kept = try RetainedMetadata(of: source, work.keeps)
+        let source = kept.hasProfile ? source.withoutColorConversion : source
         return try source.pixels(
             at: scale, as: source.samples(work.keeps), cancellation: cancellation
         ).write(to: output, with: kept)
@@ -83,7 +83,7 @@ struct PartialImage {
     ) throws(ImageError) -> DecodedImage.Frame? {
         guard var reader = try reader(framesMax: index + 1) else { return nil }
         // Without the profile, which has been applied.
-        let kept = try KeptBytes(of: source, work.keeps.intersection([.rights, .metadata]))
+        let kept = try RetainedMetadata(of: source, work.keeps.intersection([.rights, .metadata]))
         let pixels = try reader.pixels(
             of: index, in: source.bytes, limits: limits, cancellation: cancellation)
         return try output.frame(

@@ -20,7 +20,7 @@ struct WebPDecoder: LoaderDecoder {
         scale == .whole ? 0 : 4 * source.storedSize.width * source.storedSize.height
     }
 
-    func ofBeginnings(
+    func partialDecoder(
         _ cancellation: CancellationFlag, _ missing: MissingPixels
     ) -> any FormatDecoder {
         PartialWebP(cancellation, missing)
