@@ -3,7 +3,8 @@ import Messages
 
 /// The loads that have no result yet.
 ///
-/// A pure value without I/O: events in, actions out. Every load ends exactly once, whatever happens
+/// A pure value without I/O: events in, actions out. Methods named by a participle, such as
+/// `cancelled`, handle an event and return actions. Every load ends exactly once, whatever happens
 /// to the connection: a load that has no terminal reply and was not canceled is sent again in a new
 /// session (PROTOCOL §5).
 struct PendingRequests {
@@ -121,20 +122,22 @@ struct PendingRequests {
         return isSent ? [.send(.reprioritizeGroup(group, priority))] : []
     }
 
-    /// Cancels a load. Ends it here if it was not sent, or if other loads share it.
+    /// Handles a cancel by the caller of a load. If other loads share its message, only this one
+    /// ends, here; otherwise the load ends here if it was not sent, or else the coordinator cancels
+    /// it.
     mutating func cancelled(_ token: Token) -> Actions {
         guard let entry = entries[token], !entry.isCancelled, !shares.hasLeft(token) else {
             return []
         }
-        guard let leader = shares.leader(of: token) else { return cancel(token) }
+        guard let leader = shares.leader(of: token) else { return cancelForAll(token) }
         guard entries[leader]?.isCancelled == false else { return [] }
-        if shares.count(of: leader) == 1 { return cancel(leader) }
+        if shares.count(of: leader) == 1 { return cancelForAll(leader) }
         return left(
             token, ImageError(.cancelled, "cancelled; other callers still wait for the load"))
     }
 
-    /// Cancels a load for all that share it.
-    private mutating func cancel(_ token: Token) -> Actions {
+    /// Cancels a load for all callers that share it.
+    private mutating func cancelForAll(_ token: Token) -> Actions {
         guard let entry = entries[token], entry.isSent else {
             return endAll(token, .cancelledUnsent)
         }
