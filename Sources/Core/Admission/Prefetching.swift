@@ -405,7 +405,7 @@ extension Scheduler {
         _ request: PrefetchRequest, _ terms: LoadTerms
     ) throws(ImageError) {
         guard !drain.isBegun else { throw Self.shuttingDown }
-        freeToken(request.batch)
+        cancelIfSessionEnded(request.batch)
         guard tokens[request.batch] == nil else {
             throw ImageError(.tokenInUse, "another request is using this token")
         }

@@ -254,7 +254,7 @@ extension Coordinator {
             let error = ImageError(.cancelled, "cancelled while the result was being sent")
             // The final reply of a load that continues is sent elsewhere.
             guard delivery.reply.isTerminal || delivery.followUp != nil else {
-                letGo(of: delivery, for: client, at: now)
+                discard(delivery, for: client, at: now)
                 continue
             }
             finish(delivery, with: .failure(error), for: client, at: now)
@@ -299,7 +299,7 @@ extension Coordinator {
         guard error.code == .stale, delivery.load.uploadBytes == 0, delivery.deadline > now,
             delivery.load.staleRetries < Self.staleRetriesMax
         else { return finish(delivery, with: .failure(error), for: client, at: now) }
-        letGo(of: delivery, for: client, at: now)
+        discard(delivery, for: client, at: now)
         loadAgain(delivery.load, until: delivery.deadline, for: client, at: now)
     }
 
@@ -309,7 +309,7 @@ extension Coordinator {
         _ delivery: ChunkDeliveries.Delivery, _ error: ImageError, for client: ClientID,
         at now: Instant
     ) {
-        letGo(of: delivery, for: client, at: now)
+        discard(delivery, for: client, at: now)
         guard let end = delivery.followUp else {
             return deliveries.lostCached(delivery.reply.token, of: client)
         }
@@ -323,7 +323,7 @@ extension Coordinator {
         _ delivery: ChunkDeliveries.Delivery, with outcome: Reply.Outcome, for client: ClientID,
         at now: Instant
     ) {
-        letGo(of: delivery, for: client, at: now)
+        discard(delivery, for: client, at: now)
         var reply = delivery.reply
         reply.outcome = outcome
         if case .failure = outcome { (reply.isRefreshing, reply.arrivedBytes) = (false, nil) }
@@ -333,15 +333,15 @@ extension Coordinator {
     }
 
     /// Releases a large result, which the coordinator read on behalf of the client.
-    private mutating func letGo(
-        of delivery: ChunkDeliveries.Delivery, for client: ClientID, at now: Instant
+    private mutating func discard(
+        _ delivery: ChunkDeliveries.Delivery, for client: ClientID, at now: Instant
     ) {
         results.forget(delivery.reference)
-        letGo(of: delivery.image, for: client, at: now)
+        discard(delivery.image, for: client, at: now)
     }
 
     /// Releases a large result that was never delivered.
-    mutating func letGo(of image: DeliveredImage, for client: ClientID, at now: Instant) {
+    mutating func discard(_ image: DeliveredImage, for client: ClientID, at now: Instant) {
         guard let reference = image.reference, ResultReader.isLarge(reference), !image.mustCopy
         else { return }
         handle(.clientReleased(client, [reference.block]), at: now)

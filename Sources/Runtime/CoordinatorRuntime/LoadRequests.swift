@@ -170,7 +170,7 @@ extension Coordinator {
         else { return sendEnd(reply, known, to: client, at: now) }
         // While one partial image is being sent, a newer one would only arrive later.
         if reply.arrivedBytes != nil, deliveries.isSending(reply.token, to: client) {
-            return letGo(of: image, for: client, at: now)
+            return discard(image, for: client, at: now)
         }
         deliveries.begin(
             ChunkDeliveries.Delivery(

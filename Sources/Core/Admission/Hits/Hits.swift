@@ -310,7 +310,7 @@ struct Hits: Sendable {
 
     /// Removes the reader of a pending reply. Returns `true` if the cache must be notified that the
     /// block is free.
-    mutating func letGo(_ handle: BlockHandle) -> Bool { readers.drop(handle) }
+    mutating func removeReader(of handle: BlockHandle) -> Bool { readers.drop(handle) }
 
     /// Records a reply with a block. Returns whether the client may map the block: a large one is
     /// retained for the client until it releases it, within limits.

@@ -173,8 +173,8 @@ extension Scheduler {
     }
 
     /// Removes one reader of a large result.
-    mutating func letGo(_ handle: BlockHandle) {
-        if hits.letGo(handle) { release(handle) }
+    mutating func removeReader(of handle: BlockHandle) {
+        if hits.removeReader(of: handle) { release(handle) }
     }
 
     /// Notifies the cache, exactly once: the ledger forgets the block with its last reader.

@@ -229,7 +229,7 @@ extension Scheduler {
             if !work.isDone {
                 pendingTransitions.append(work)
             } else if let block = work.block {
-                letGo(block)
+                removeReader(of: block)
             }
         }
     }

@@ -16,11 +16,12 @@ extension Scheduler {
         in batch: PrefetchBatch.ID? = nil
     ) {
         guard let owner = clients[client]?.incarnation else { return }
-        if batch == nil { freeToken(load.token) }
+        if batch == nil { cancelIfSessionEnded(load.token) }
         let live = batch == nil ? tokens[load.token] : nil
         if let live, attach(live, to: client, owner) { return }
         metrics.counters.requests += 1
-        // An upload left its slot when it arrived; a request that is there now is newer.
+        // A load with an upload has ended the older load in its slot when it arrived, before its
+        // bytes. A request that is in the slot now is newer than this one.
         if upload == nil { supersede(by: load, of: client) }
         do throws(ImageError) {
             guard live == nil, batch != nil || prefetching.tokens[load.token] == nil else {

@@ -65,7 +65,7 @@ extension Scheduler {
         } else {
             answer(id, pending.image, pending.block)
         }
-        if let block = pending.block { letGo(block) }
+        if let block = pending.block { removeReader(of: block) }
     }
 }
 
@@ -217,7 +217,7 @@ extension Scheduler {
     /// Detaches a request from its work and its pending image.
     mutating func withdraw(_ id: LiveRequest.ID) {
         if case .waiting(let place) = requests[id].standing { workGraph.leave(place) }
-        if let block = requests[id].pending?.block { letGo(block) }
+        if let block = requests[id].pending?.block { removeReader(of: block) }
         requests[id].standing = .moving
         requests[id].pending = nil
         takeEvents()
@@ -230,7 +230,7 @@ extension Scheduler {
         guard let request = requests.remove(id) else {
             preconditionFailure("a request must end only once")
         }
-        if let block = request.refreshing?.held?.block { letGo(block) }
+        if let block = request.refreshing?.held?.block { removeReader(of: block) }
         if request.isSilent {
             silent.remove(request.names.result)
         } else if let batch = request.batch {
@@ -250,8 +250,9 @@ extension Scheduler {
         metrics.counters.cancelled += 1
     }
 
-    /// Frees the token of a request that is about to end with its session.
-    mutating func freeToken(_ token: Token) {
+    /// Cancels the request with a token silently if its session has ended: a new request may use
+    /// the token before the turn in which the old one would be canceled.
+    mutating func cancelIfSessionEnded(_ token: Token) {
         if let id = tokens[token], hasLostSession(id) { cancelSilently(id) }
     }
 }

@@ -20,7 +20,7 @@ extension Scheduler {
             preconditionFailure("a request that continues with a fallback has one")
         }
         requests[id].fallBack(after: FallbackContext(error: error, url: image.url))
-        if let block = requests[id].refreshing?.held?.block { letGo(block) }
+        if let block = requests[id].refreshing?.held?.block { removeReader(of: block) }
         do throws(ImageError) {
             requests[id].begin(
                 try admitFallbackRequest(

@@ -138,11 +138,11 @@ extension WorkGraph {
         leaveProvider(of: id)
         guard let node = self[keyPath: Kind.table].remove(id) else { return }
         if let job = node.job { abandon(job) }
-        letGo(of: node.heldResources)
+        releaseResources(node.heldResources)
     }
 
     /// Releases the resources of a node, which may end another node.
-    private mutating func letGo(of heldResources: HeldResources) {
+    private mutating func releaseResources(_ heldResources: HeldResources) {
         switch heldResources {
         case .nothing: break
         case .pixels(let pixels, let holder):

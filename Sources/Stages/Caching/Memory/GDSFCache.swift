@@ -85,7 +85,8 @@ package struct GDSFCache: EvictionQueue {
     private var free: [Int32] = []
     private var lanes = [Lane](repeating: Lane(), count: laneCount)
     private let priorities = (0..<laneCount).map { GDSFCache.priority(ofLane: $0) }
-    private var letGo: RecentKeys
+    /// The keys of recent victims: an entry that returns was evicted too early.
+    private var recentVictims: RecentKeys
     private var age = 0.0
     private var windowBytesMax: Int
     /// The number of entries.
@@ -94,7 +95,7 @@ package struct GDSFCache: EvictionQueue {
     /// Creates an empty queue for a tier of this size in bytes.
     package init(bytesMax: Int) {
         windowBytesMax = bytesMax / Self.windowPart
-        letGo = RecentKeys(capacity: min(bytesMax / Self.typicalBytes, 1 << 20))
+        recentVictims = RecentKeys(capacity: min(bytesMax / Self.typicalBytes, 1 << 20))
     }
 
     /// Applies a new limit of the tier.
@@ -103,7 +104,7 @@ package struct GDSFCache: EvictionQueue {
     /// Inserts an entry, which is not ranked for a while.
     package mutating func insert(_ item: EvictionItem) -> Int32 {
         var slot = Slot(hash: item.hash, bytes: max(1, item.bytes))
-        if letGo.contains(item.hash) { slot.uses = 1 }
+        if recentVictims.contains(item.hash) { slot.uses = 1 }
         let index = place(slot)
         count += 1
         append(index, to: Self.window)
@@ -123,7 +124,7 @@ package struct GDSFCache: EvictionQueue {
     package mutating func remove(_ index: Int32, asVictim: Bool) {
         let slot = slots[Int(index)]
         if asVictim {
-            letGo.note(slot.hash)
+            recentVictims.note(slot.hash)
             if slot.lane != Self.window { age = max(age, slot.age + priorities[Int(slot.lane)]) }
         }
         unlink(index)
