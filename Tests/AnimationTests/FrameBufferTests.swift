@@ -80,7 +80,7 @@ import Testing
         let sought = want(&buffer, 7)
         #expect(sought.cancels == [0, 1])
         #expect(sought.loads == [7, 8])
-        // The load completes although it was cancelled; the frame is not kept.
+        // The load completes although it was canceled; the frame is not kept.
         bring(&buffer, 0, seen: 7)
         #expect(buffer.indices.isEmpty)
         #expect(buffer.bytes == 0)

@@ -269,7 +269,7 @@ import Testing
             return
         }
         #expect(error.code == .cancelled)
-        // The disk answers in order, so once this query returns, the cancelled one is done.
+        // The disk answers in order, so once this query returns, the canceled one is done.
         #expect(try cache.query("absent", .disk) == .miss)
         #expect(cache.results.liveBlocks == 0)
         #expect(try cache.query("k", .memory) == .miss)

@@ -157,7 +157,7 @@ import Testing
         #expect(bodies.filter { $0.reference.length == 1_000_000 }.count == 9)
     }
 
-    /// Some are cancelled while their bytes are queued for decoding: the other streams of the
+    /// Some are canceled while their bytes are queued for decoding: the other streams of the
     /// connection continue.
     @Test func aCancelledStreamHoldsUpNoOther() async throws {
         let (bench, front) = try bench(

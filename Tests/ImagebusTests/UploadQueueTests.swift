@@ -154,8 +154,8 @@ extension UploadQueue {
         #expect(uploads.sendAll().count == 1)
     }
 
-    /// Uploads start, are cancelled, end, and lose their session; each one that neither was
-    /// cancelled nor ended arrives complete, in order, and within the window.
+    /// Uploads start, are canceled, end, and lose their session; each one that neither was
+    /// canceled nor ended arrives complete, in order, and within the window.
     @Test(arguments: 0..<60 as Range<UInt64>)
     func aWalkNeverLosesAByteNorTheWindow(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -255,7 +255,7 @@ import Testing
         func add(_ number: Int) { numbers.withLock { $0.append(number) } }
     }
 
-    /// A cancelled job gives up its turn, and later ones don't wait for it.
+    /// A canceled job gives up its turn, and later ones don't wait for it.
     @Test func whoIsNotWantedWaitsForNobody() throws {
         let turns = CacheTurns()
         let first = turns.take("a")

@@ -148,7 +148,7 @@ import Testing
     }
 
     /// An executor whose jobs each wait at their own gate and then return three bytes, even if
-    /// cancelled.
+    /// canceled.
     private func executor(_ gates: [JobID: Gate]) -> ThreadedExecutor {
         let arena = bench.arena
         return ThreadedExecutor(

@@ -25,7 +25,7 @@ final class NotingExecutor: JobExecutor {
     var hasTooManyAbandonedJobs = false
     let reporter: WorkerReporter
     private(set) var calls: [Call] = []
-    /// Whether it immediately reports an outcome when a job starts or is cancelled.
+    /// Whether it immediately reports an outcome when a job starts or is canceled.
     var answersStart = false
     var answersCancel = false
 

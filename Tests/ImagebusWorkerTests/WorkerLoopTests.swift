@@ -77,7 +77,7 @@ import Testing
 
     // MARK: - Grace period
 
-    /// `cancelGraceMilliseconds` after it was cancelled, to the millisecond.
+    /// `cancelGraceMilliseconds` after it was canceled, to the millisecond.
     @Test func aJobThatHeedsNoCancelEndsTheProcessAfterTheGrace() throws {
         let bench = try bench()
         try bench.give(40, milliseconds: 1_000)
@@ -115,7 +115,7 @@ import Testing
         #expect(bench.exitStatus == ProgramExit.startAgain)
     }
 
-    /// A cancelled job stays cancelled, even if its deadline is adjusted afterwards.
+    /// A canceled job stays canceled, even if its deadline is adjusted afterwards.
     @Test func aJobThatWasCancelledIsNotAdjusted() throws {
         let bench = try bench()
         try bench.give(40, milliseconds: 60_000)

@@ -262,7 +262,7 @@ import Testing
 
     private static let url = "http://example.org/a.jpg"
 
-    /// The transfer that fetches the older bytes is cancelled, and another one starts after the
+    /// The transfer that fetches the older bytes is canceled, and another one starts after the
     /// removal: nothing is stored from the first one.
     @Test(arguments: removals.indices)
     func aTransferBeginsAnewBehindTheRemoval(index: Int) {

@@ -27,7 +27,7 @@ struct PartialQuarantineTests {
         stack.hire(stage.kind)
     }
 
-    /// Completes the cancelled jobs.
+    /// Completes the canceled jobs.
     private func stopCancelled(_ stack: inout Stack) {
         while let held = stack.allHeld.first(where: \.isCancelled) {
             stack.finish(held, .failed(ImageError(.cancelled, "stopped")))

@@ -70,7 +70,7 @@ struct PartialTests {
     }
 
     /// It delays no other work: without a free decoder none is started, and one in flight is
-    /// cancelled when other work arrives.
+    /// canceled when other work arrives.
     @Test func otherWorkComesFirst() throws {
         var (stack, client) = Stack.staffed { $0.dispatch.creditMax.decode = 1 }
         let token = stack.load(

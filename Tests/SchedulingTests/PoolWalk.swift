@@ -4,7 +4,7 @@ import TestKit
 
 @testable import Dispatching
 
-/// Workers of several pools come and go; jobs are added, completed and cancelled in any order.
+/// Workers of several pools come and go; jobs are added, completed and canceled in any order.
 struct PoolWalk {
     private var bench: PoolBench
     private var random: SeededGenerator

@@ -69,7 +69,7 @@ struct ProcessShareTests {
         for number in 0..<60 { stack.load(image("a\(number)"), by: first) }
         for number in 0..<60 { stack.load(image("b\(number)"), by: second) }
         #expect(count("a", stack) == 24 && count("b", stack) == 0)
-        // No transfer is cancelled: slots change hands as transfers end.
+        // No transfer is canceled: slots change hands as transfers end.
         for held in stack.held(.fetch).prefix(20) {
             stack.finish(held, .failed(ImageError(.invalidDownloadContentType, "as told")))
         }

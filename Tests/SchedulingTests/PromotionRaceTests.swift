@@ -102,7 +102,7 @@ import Testing
         #expect(!keeps(&tier) && tier.promoted == 0 && tier.isAtRest)
     }
 
-    /// The copy into our own cache is cancelled, and restarts without a key.
+    /// The copy into our own cache is canceled, and restarts without a key.
     @Test(arguments: removals)
     func whatIsRemovedWhileItIsCopiedIsNotKept(command: CacheCommand) {
         var tier = asked()
@@ -212,7 +212,7 @@ import Testing
         #expect(tier.promoted == 0 && tier.isAtRest)
     }
 
-    /// The load was cancelled: without a copy in our own cache, nothing is kept.
+    /// The load was canceled: without a copy in our own cache, nothing is kept.
     @Test func aLoadThatIsCancelledLeavesNothingBehind() {
         var tier = PromotionStack()
         let token = tier.load()

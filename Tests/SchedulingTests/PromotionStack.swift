@@ -50,7 +50,7 @@ struct PromotionStack {
         }
     }
 
-    /// Stores at our own cache, except cancelled ones.
+    /// Stores at our own cache, except canceled ones.
     var stores: [StoreWork] {
         own.compactMap { if case .store(let work) = $0.job.work { work } else { nil } }
     }

@@ -324,7 +324,7 @@ struct QuarantineTests {
     // MARK: - Timeouts
 
     /// Loads an image whose decoder works until the load's timeout of `held` milliseconds, and,
-    /// when cancelled, exits with its process or stops by itself.
+    /// when canceled, exits with its process or stops by itself.
     private func overrun(
         _ size: Int, after held: Int, endsProcess: Bool, in stack: inout Stack, by client: ClientID
     ) -> Token {

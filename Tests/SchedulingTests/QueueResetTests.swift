@@ -5,7 +5,7 @@ import Testing
 @testable import Admission
 @testable import Dispatching
 
-/// An empty queue equals a new one: whatever was served, lost or cancelled before, later jobs are
+/// An empty queue equals a new one: whatever was served, lost or canceled before, later jobs are
 /// served in the same order, and have the same share, as in a new stack.
 @Suite struct QueueResetTests {
     // MARK: - One queue

@@ -41,7 +41,7 @@ struct RacingRefreshTests {
             stack.finish(try #require(stack.held(.decode).last))
         }
 
-        /// Entity tags of the pending stores of the original that are not cancelled.
+        /// Entity tags of the pending stores of the original that are not canceled.
         var kept: [String?] {
             stores.filter { !$0.isCancelled }.compactMap { held in
                 guard case .store(let work) = held.job.work, !work.delivers else { return nil }

@@ -121,7 +121,7 @@ struct ShareTests {
         #expect(count("b", stack) == 3)
         stack.load(image("h", "c"), by: third)
         #expect(count("c", stack) == 1, "a client without transfers finds a slot")
-        // No transfer is cancelled: slots change hands as transfers end.
+        // No transfer is canceled: slots change hands as transfers end.
         for held in stack.held(.fetch).prefix(8) { stack.finish(held) }
         #expect(abs(count("a", stack) - count("b", stack)) <= 1, "\(fetches(stack))")
         #expect(stack.held(.fetch).count < 16)

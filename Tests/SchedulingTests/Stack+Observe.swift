@@ -118,7 +118,7 @@ extension Stack {
         countShares(of: job, record.pool)
     }
 
-    /// Neither a host nor class low exceeds its share of a pool, including cancelled jobs;
+    /// Neither a host nor class low exceeds its share of a pool, including canceled jobs;
     /// expendable jobs are counted separately.
     private mutating func countShares(of job: Job, _ pool: PoolID?) {
         if let host = HostName(job.work), scheduler.limits.dispatch.fetchesPerHostMax > 0 {

@@ -323,7 +323,7 @@ struct Stack {
         workers.values.flatMap(\.held.values).sorted { $0.job.id < $1.job.id }
     }
 
-    /// Assigned jobs of a stage that are not cancelled, the oldest first.
+    /// Assigned jobs of a stage that are not canceled, the oldest first.
     func held(_ stage: JobStage) -> [Held] {
         allHeld.filter { $0.job.work.stage == stage && !$0.isCancelled }
     }

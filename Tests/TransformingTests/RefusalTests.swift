@@ -72,7 +72,7 @@ import Zimg
 
     /// Space is reserved right before pixels are computed. libvips polls for cancellation on a
     /// separate thread: on a busy machine everything may be computed before that thread is
-    /// scheduled. So the job is run and cancelled up to a hundred times.
+    /// scheduled. So the job is run and canceled up to a hundred times.
     @Test(arguments: [ImageFormat.jpeg, .png, .webp])
     func aBigJobStopsWhenItIsCancelledMidway(format: ImageFormat) throws {
         var error: ImageError?

@@ -275,7 +275,7 @@ struct Prefetcher: Sendable {
 /// is delivered.
 ///
 ///     gathering ──last part──► complete ──all URLs finished──► final report
-///         └───────────────────────┴──cancelled, refused, client gone──► gone
+///         └───────────────────────┴──canceled, refused, client gone──► gone
 struct PrefetchBatch: SlotMapElement {
     typealias ID = SlotID<PrefetchBatch>
 

@@ -29,7 +29,7 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var transforms: UInt64 = 0
     /// Stores and deliveries assigned to a worker, including repeated attempts.
     public var stores: UInt64 = 0
-    /// Requests that were cancelled, or whose client left.
+    /// Requests that were canceled, or whose client left.
     public var cancelled: UInt64 = 0
     /// Requests that ended with another error.
     public var failed: UInt64 = 0
@@ -51,7 +51,7 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var fallbacks: UInt64 = 0
     /// Workers that crashed with a job and left a crash record.
     public var crashes: UInt64 = 0
-    /// Prefetch URLs that finished without being cancelled, successfully or not; they also count as
+    /// Prefetch URLs that finished without being canceled, successfully or not; they also count as
     /// requests.
     public var prefetched: UInt64 = 0
     /// Requests refused because a limit was reached; they also count as failed.

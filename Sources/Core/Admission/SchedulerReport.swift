@@ -14,7 +14,7 @@ public struct SchedulerReport: Hashable, Sendable {
     public var prefetches: Int
     /// See `prefetches`.
     public var waitingPrefetches: Int
-    /// Jobs that wait, run, or were cancelled but not answered yet.
+    /// Jobs that wait, run, or were canceled but not answered yet.
     public var liveJobs: Int
     /// Jobs waiting for a worker, for space or for a retry, by stage; stages without any are
     /// omitted.
@@ -38,7 +38,7 @@ public struct SchedulerReport: Hashable, Sendable {
     public var hasSuspendedDownloads: Bool
     /// Bytes in use by the kind of worker that produced them.
     public var liveBytes: [WorkerKind: UInt64]
-    /// How long cancelled jobs kept their workers busy, by stage.
+    /// How long canceled jobs kept their workers busy, by stage.
     public var cancellations: [StatusReport.Cancellations]
     /// All workers, oldest session first.
     public var workers: [Worker]
@@ -65,7 +65,7 @@ public struct SchedulerReport: Hashable, Sendable {
     public struct Credit: Hashable, Sendable {
         /// The number of jobs they can hold.
         public var window = 0
-        /// The number of jobs they hold, including cancelled ones.
+        /// The number of jobs they hold, including canceled ones.
         public var held = 0
         /// Of these, jobs of class low.
         public var heldLow = 0
@@ -77,7 +77,7 @@ public struct SchedulerReport: Hashable, Sendable {
         public var id: WorkerID
         /// The worker's kind.
         public var kind: WorkerKind
-        /// The number of jobs that it holds, including cancelled ones.
+        /// The number of jobs that it holds, including canceled ones.
         public var jobs: Int
         /// The number of jobs that it can hold.
         public var window: Int

@@ -228,7 +228,7 @@ package struct FrameBuffer<Frame> {
     package struct FrameCommands: Equatable {
         /// Frames to load, the most urgent first.
         package var loads: [Int] = []
-        /// Frames whose load is to be cancelled.
+        /// Frames whose load is to be canceled.
         package var cancels: [Int] = []
     }
 
@@ -267,7 +267,7 @@ package struct FrameBuffer<Frame> {
     private var frameBytes: Int { largest > 0 ? largest : estimate }
 
     /// Returns the loads needed for `seen` and for as many of `next` as fit. Loads of other frames
-    /// are cancelled.
+    /// are canceled.
     package mutating func want(
         _ seen: Int, then next: [Int], steps: (Int) -> Int
     ) -> FrameCommands {
@@ -284,7 +284,7 @@ package struct FrameBuffer<Frame> {
         return orders
     }
 
-    /// Stores a loaded frame. Ignored if its load was cancelled.
+    /// Stores a loaded frame. Ignored if its load was canceled.
     package mutating func take(_ frame: Frame, bytes: Int, at index: Int, steps: (Int) -> Int) {
         guard loading.remove(index) != nil else { return }
         held[index] = Held(frame: frame, bytes: max(0, bytes))
@@ -296,7 +296,7 @@ package struct FrameBuffer<Frame> {
     /// Records that a load ended without a frame.
     package mutating func giveUp(_ index: Int) { loading.remove(index) }
 
-    /// Removes all frames. Returns those whose load is to be cancelled.
+    /// Removes all frames. Returns those whose load is to be canceled.
     package mutating func clear() -> [Int] {
         defer { (held, loading, bytes) = ([:], [], 0) }
         return loading.sorted()

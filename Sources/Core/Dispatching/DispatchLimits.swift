@@ -67,7 +67,7 @@ public struct DispatchLimits: Hashable, Sendable {
     /// Milliseconds between a job's deadline and the `CancelJob` for a worker that did not stop by
     /// itself.
     public var overdueMilliseconds = 500
-    /// Milliseconds within which a cancelled decode or transform must be answered; otherwise the
+    /// Milliseconds within which a canceled decode or transform must be answered; otherwise the
     /// worker loses its session (SEMANTICS §7.6: 500 ms until the worker exits by itself, plus 1
     /// s).
     public var silenceMilliseconds = 1_500

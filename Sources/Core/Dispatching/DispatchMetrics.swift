@@ -14,7 +14,7 @@ package struct DispatchMetrics: Sendable {
     package internal(set) var crashes: UInt64 = 0
     /// Loads refused because a stage had too much queued work.
     package internal(set) var refused: [JobStage: UInt64] = [:]
-    /// How long cancelled jobs kept their workers busy.
+    /// How long canceled jobs kept their workers busy.
     package internal(set) var cancellations = CancellationLog()
     /// Transfer metrics reported by workers.
     package internal(set) var transfers = TransferMetrics()
@@ -84,7 +84,7 @@ package struct TransferMetrics: Sendable {
     }
 }
 
-/// How long cancelled jobs kept their workers busy: a published metric (SEMANTICS §8.8).
+/// How long canceled jobs kept their workers busy: a published metric (SEMANTICS §8.8).
 package struct CancellationLog: Sendable {
     /// Cancellations of one stage since the start.
     package struct Stage: Hashable, Sendable {
@@ -93,7 +93,7 @@ package struct CancellationLog: Sendable {
     }
 
     package private(set) var stages: [JobStage: Stage] = [:]
-    /// Workers that exited with a cancelled job and have no successor yet, oldest first.
+    /// Workers that exited with a canceled job and have no successor yet, oldest first.
     private var ended: [PoolID: [(stage: JobStage, since: Instant)]] = [:]
 
     /// Further exits are not tracked: a pool that is never restarted must not distort the metric.
@@ -122,7 +122,7 @@ package struct CancellationLog: Sendable {
 
 // Current state for status reports.
 extension Dispatcher {
-    /// The number of jobs that wait, run, or were cancelled but not answered yet.
+    /// The number of jobs that wait, run, or were canceled but not answered yet.
     package var jobCount: Int { jobs.count }
 
     /// The number of stage blocks with holds.

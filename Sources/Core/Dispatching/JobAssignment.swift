@@ -24,7 +24,7 @@ extension Dispatcher {
         return id
     }
 
-    /// Abandons a job; it won't complete. A waiting job is removed. A running job is cancelled, but
+    /// Abandons a job; it won't complete. A waiting job is removed. A running job is canceled, but
     /// keeps its worker slot and its inputs until the worker answers.
     package mutating func abandon(_ id: JobID) {
         guard let job = jobs[id] else { return }

@@ -280,7 +280,7 @@ extension Dispatcher {
 
     /// Whether the loss of a worker counts as evidence against a job. A process that the kernel
     /// kills for its memory use leaves no record. The job is known only for workers that run one
-    /// job at a time. A cancelled job may have caused the exit by that, and a job that just started
+    /// job at a time. A canceled job may have caused the exit by that, and a job that just started
     /// can't have used much memory yet.
     private func isBlamed(_ job: ActiveJob, for departure: Departure) -> Bool {
         departure.isLost && job.stoppedAt == nil && job.isWanted

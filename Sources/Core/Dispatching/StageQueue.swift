@@ -267,7 +267,7 @@ struct HostGates: Sendable {
         return !share.admits(flow, free: heldMax - share.count)
     }
 
-    /// The number of transfers of a host at workers, including cancelled ones without an outcome.
+    /// The number of transfers of a host at workers, including canceled ones without an outcome.
     func count(_ host: HostName) -> Int { held[host]?.count ?? 0 }
 
     /// All hosts with transfers at workers.

@@ -184,7 +184,7 @@ package struct LiveWorker: Sendable {
     package let pool: PoolID
     /// The number of jobs that the worker accepts, queued or running; an outcome frees a slot.
     package internal(set) var window: Int
-    /// The number of jobs that the worker holds, including cancelled ones without an outcome.
+    /// The number of jobs that the worker holds, including canceled ones without an outcome.
     package internal(set) var jobs = 0
     /// Jobs of class low, as last communicated to the worker, without expendable ones.
     private(set) var lowJobs = 0
@@ -225,7 +225,7 @@ enum PlaceShare: Sendable {
 package struct WorkerCredit: Hashable, Sendable {
     /// The number of jobs they can hold.
     package var window = 0
-    /// The number of jobs they hold, including cancelled ones.
+    /// The number of jobs they hold, including canceled ones.
     package var held = 0
     /// Of these, jobs of class low without expendable ones.
     package var heldLow = 0

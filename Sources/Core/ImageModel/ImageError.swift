@@ -105,7 +105,7 @@ public enum ErrorCode: UInt16, Hashable, Sendable, CaseIterable {
     case invalidDownloadOperation = 2000
     /// The origin responded with a status outside 200–299; `details` has `httpStatus`.
     case invalidDownloadStatusCode = 2001
-    /// Cancelled by the caller.
+    /// Canceled by the caller.
     case cancelled = 2002
     /// The response was rejected.
     case invalidDownloadResponse = 2003

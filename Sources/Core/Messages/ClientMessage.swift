@@ -95,7 +95,7 @@ public struct LoadRequest: Hashable, Sendable {
     /// The number of bytes that the client uploads in chunks instead of a URL; 0 for none.
     public var uploadBytes: UInt64
     /// The slot of this client that the image is loaded into, up to `RequestLimits.nameBytesMax`
-    /// bytes. A previous load of the slot is cancelled first, and its reply precedes that of this
+    /// bytes. A previous load of the slot is canceled first, and its reply precedes that of this
     /// one (SEMANTICS §8.7).
     public var slot: String?
     /// The logging context.
@@ -164,11 +164,11 @@ public struct PrefetchReport: Hashable, Sendable {
     public var batch: Token
     /// The number of URLs in the batch so far.
     public var total: UInt64
-    /// URLs that finished, successfully or not, excluding cancelled ones.
+    /// URLs that finished, successfully or not, excluding canceled ones.
     public var finished: UInt64
     /// The finished URLs that failed.
     public var skipped: UInt64
-    /// URLs that were cancelled with the batch.
+    /// URLs that were canceled with the batch.
     public var cancelled: UInt64
     /// Whether this is the last report: `finished + cancelled == total`.
     public var isFinal: Bool

@@ -7,7 +7,7 @@ public struct Token: Hashable, Sendable {
     public init(_ value: Identifier128) { self.value = value }
 }
 
-/// Identifies a set of requests that can be cancelled together.
+/// Identifies a set of requests that can be canceled together.
 public struct GroupID: Hashable, Sendable {
     /// The bits.
     public let value: Identifier128

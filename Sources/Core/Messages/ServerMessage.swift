@@ -31,7 +31,7 @@ public enum ServerMessage: Hashable, Sendable {
 /// The acceptance of a client.
 public struct ClientWelcome: Hashable, Sendable {
     /// The epoch of the coordinator. If it has changed, the client resends all requests that have
-    /// no terminal reply and were not cancelled.
+    /// no terminal reply and were not canceled.
     public var epoch: Epoch
     /// The maximum number of unanswered loads.
     public var window: UInt32

@@ -8,7 +8,7 @@ public struct StatusReport: Hashable, Sendable {
     public var counters: [Counter] = []
     /// Milliseconds since the coordinator started.
     public var uptimeMilliseconds: UInt64 = 0
-    /// How long cancelled jobs occupied their workers, by stage.
+    /// How long canceled jobs occupied their workers, by stage.
     public var cancellations: [Cancellations] = []
     /// Load and latency of each stage.
     public var stages: [StageStatus] = []

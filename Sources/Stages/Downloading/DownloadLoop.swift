@@ -236,7 +236,7 @@ final class DownloadLoop {
         for id in local.expired(at: moment) { end(id, .deadline) }
     }
 
-    /// Aborts a job that is cancelled, past its deadline or interrupted by a shutdown.
+    /// Aborts a job that is canceled, past its deadline or interrupted by a shutdown.
     private func end(_ id: JobID, _ failure: DownloadFailure) {
         guard !endLocal(id, failure), let download = active[id] else { return }
         noteLookup(of: download, isOver: false)

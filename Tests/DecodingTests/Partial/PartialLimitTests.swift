@@ -111,7 +111,7 @@ import Vips
         #expect(isStopped, "it went on to the end of its pixels")
     }
 
-    /// Whether a job that is cancelled after `pause` ends before it reserves space for its pixels.
+    /// Whether a job that is canceled after `pause` ends before it reserves space for its pixels.
     private func isStoppedMidway(_ bytes: [UInt8], after pause: Duration) throws -> Bool {
         let (cancellation, reserved) = (CancellationFlag(), Recorder<Bool>())
         let canceller = try Thread(name: "canceller") {

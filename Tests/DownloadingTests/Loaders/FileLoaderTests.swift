@@ -99,7 +99,7 @@ import Testing
         #expect(error.message.contains("mount it") && error.message.contains("ENOENT"))
     }
 
-    /// Transfers continue, and a cancelled file returns its block, while all readers are busy.
+    /// Transfers continue, and a canceled file returns its block, while all readers are busy.
     @Test func filesHoldUpNoTransferAndAreCancelled() async throws {
         let bytes = OriginBody.generatedBytes(count: 40_000_000)
         folder.root.write(bytes, to: "large")

@@ -162,7 +162,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         #expect(sent(pending.submitted(load(3), at: at(3))).count == 1)
     }
 
-    /// A request that is being cancelled isn't joined.
+    /// A request that is being canceled isn't joined.
     @Test func whatIsBeingCancelledIsNotJoined() {
         var (pending, _) = pending([load(1)])
         #expect(pending.cancelled(token(1)) == [.send(.cancel(token(1)))])
@@ -252,7 +252,7 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         let welcome = ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 2)), window: 4)
         #expect(sent(pending.welcomed(welcome, at: at(20))).map(\.token) == [token(1)])
         #expect(pending.members(of: token(1)) == [token(2), token(3)])
-        // A request cancelled by all members in the meantime isn't resent.
+        // A request canceled by all members in the meantime isn't resent.
         #expect(failed(pending.cancelled(token(2))) == [2: .cancelled])
         #expect(pending.cancelled(token(3)) == [.send(.cancel(token(1)))])
         #expect(failed(pending.sessionEnded(at: at(30))) == [3: .cancelled])

@@ -108,7 +108,7 @@ struct FallbackContext: Sendable {
     let url: String
 
     /// Returns the outcome of the request, given that of its fallback. If the fallback fails as
-    /// well, the result is the error of the image, unless the request was cancelled.
+    /// well, the result is the error of the image, unless the request was canceled.
     func outcome(of fallback: Reply.Outcome) -> Reply.Outcome {
         switch fallback {
         case .image(var image):

@@ -367,7 +367,7 @@ struct CompositeCacheJobs: Sendable {
         promotions.insert(id)
     }
 
-    /// Records that the promotion has ended or has been cancelled.
+    /// Records that the promotion has ended or has been canceled.
     mutating func endedPromotion(_ id: JobID) {
         if promotions.remove(id) != nil { compositeJobs[id]?.promotion = nil }
     }
