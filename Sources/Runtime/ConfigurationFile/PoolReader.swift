@@ -166,8 +166,8 @@ private struct PoolReader {
         }
         guard WorkerPool.kinds.contains(kind) || draft.trust == .external else {
             throw InvalidPool(
-                "an additional pool of kind \(kind.name) must be external: set 'trust: external', and "
-                    + "name the pool in the caches that it serves")
+                "an additional pool of kind \(kind.name) must be external: set "
+                    + "'trust: external', and name the pool in the caches that it serves")
         }
         var pool = WorkerPool(name: name, kind: kind)
         pool.trust = draft.trust ?? .own
