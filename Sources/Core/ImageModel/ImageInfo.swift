@@ -158,7 +158,7 @@ public struct RequestedProperties: Hashable, Sendable {
 /// Optional properties of an image in addition to format, size and pages, selected by the request
 /// (SEMANTICS §11.15).
 public struct FactKinds: OptionSet, Hashable, Sendable {
-    /// The bits as numbered in PROTOCOL §7.1.
+    /// The bits of `WantedFacts.kinds` in `imagebus.proto`.
     public let rawValue: UInt32
 
     /// Accepts any bits; unknown ones are rejected with the request.

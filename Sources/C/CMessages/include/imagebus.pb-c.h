@@ -232,7 +232,7 @@ typedef enum _Imagebus__V1__EntryAction {
   IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_COUNT = 5,
   IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_TRIM = 6,
   /*
-   * of coordinators alone
+   * sent by the coordinator only; from clients invalidRequest
    */
   IMAGEBUS__V1__ENTRY_ACTION__ENTRY_ACTION_RENEW = 7
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENTRY_ACTION)
@@ -273,6 +273,10 @@ typedef enum _Imagebus__V1__DamagedImages {
   IMAGEBUS__V1__DAMAGED_IMAGES__DAMAGED_IMAGES_SHOW = 1
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__DAMAGED_IMAGES)
 } Imagebus__V1__DamagedImages;
+/*
+ * Cancelled hard: native code ignored a cancel. Recycled: the worker has done enough jobs, or has
+ * taken enough memory.
+ */
 typedef enum _Imagebus__V1__GoodbyeReason {
   IMAGEBUS__V1__GOODBYE_REASON__GOODBYE_REASON_DRAINED = 0,
   IMAGEBUS__V1__GOODBYE_REASON__GOODBYE_REASON_CANCELLED_HARD = 1,
@@ -373,6 +377,10 @@ struct  Imagebus__V1__Unit
      }
 
 
+/*
+ * Pixels as displayed (orientation by EXIF, else by XMP). Any value is well-formed; admission
+ * refuses impossible ones (invalidRequest, limitExceeded).
+ */
 struct  Imagebus__V1__Size
 {
   ProtobufCMessage base;
@@ -387,7 +395,13 @@ struct  Imagebus__V1__Size
 struct  Imagebus__V1__Rect
 {
   ProtobufCMessage base;
+  /*
+   * from the left edge
+   */
   int64_t x;
+  /*
+   * from the top edge
+   */
   int64_t y;
   Imagebus__V1__Size *size;
 };
@@ -417,14 +431,14 @@ struct  Imagebus__V1__Resize
 {
   ProtobufCMessage base;
   /*
-   * of a step or need, a side of 0 is open
+   * one side may be 0: open
    */
   Imagebus__V1__Size *box;
   Imagebus__V1__ResizeMode mode;
   Imagebus__V1__Resize__MaybeEnlargesCase maybe_enlarges_case;
   union {
     /*
-     * absent: as the mode does
+     * absent: the mode's default; not in a Need
      */
     protobuf_c_boolean enlarges;
   };
@@ -463,29 +477,39 @@ struct  Imagebus__V1__Overlay
 {
   ProtobufCMessage base;
   /*
-   * empty in jobs
+   * ≤ 8,192: scheme, host (may be empty), no user info; empty in jobs
    */
   char *url;
   /*
-   * negative counts from the right edge
+   * pixels from the left edge; negative: from the right edge
    */
   int64_t x;
   /*
-   * negative counts from the bottom edge
+   * pixels from the top edge; negative: from the bottom edge
    */
   int64_t y;
+  /*
+   * 0 to 1, in thousandths
+   */
   double opacity;
   /*
-   * PROTOCOL 8.8; empty: x and y count from the edges
+   * ≤ 64: a place (PROTOCOL 8.9, without attention and entropy), which x and y move: to the left if
+   * it is right of the middle, up if it is below. Empty: x and y count from the edges.
    */
   char *gravity;
   /*
-   * empty: its own
+   * ≤ 64: a box in pixels or percent, at most the image, which the overlay is
    */
   char *size;
+  /*
+   * scaled to fit; empty: its own size
+   */
+  /*
+   * copies tile the image, one of them at the place
+   */
   protobuf_c_boolean repeats;
   /*
-   * empty: normal
+   * ≤ 32, of PROTOCOL 8.9; empty: normal
    */
   char *mode;
 };
@@ -495,15 +519,18 @@ struct  Imagebus__V1__Overlay
 
 
 /*
- * A step without a message of its own. A name with a point is that of a custom step, which the
- * owner of its first word defines; one without is a step of this protocol.
+ * A step without a message of its own (PROTOCOL 8.9). A name with a dot is that of a custom step,
+ * which the owner of its first word defines.
  */
 struct  Imagebus__V1__NamedStep
 {
   ProtobufCMessage base;
+  /*
+   * ≤ 128
+   */
   char *name;
   /*
-   * names differ
+   * ≤ 16 in any order, distinct names ≤ 128, values ≤ 256
    */
   size_t n_parameters;
   Imagebus__V1__Detail **parameters;
@@ -576,20 +603,29 @@ struct  Imagebus__V1__Output
   ProtobufCMessage base;
   protobuf_c_boolean lossless;
   /*
-   * by name: PROTOCOL 8.10
+   * ≤ 16 in any order (PROTOCOL 8.10): names ≤ 128, values ≤ 256
    */
   size_t n_settings;
   Imagebus__V1__Detail **settings;
   Imagebus__V1__Output__MaybeFormatCase maybe_format_case;
   union {
+    /*
+     * absent: that of the source (SEMANTICS 11.11)
+     */
     Imagebus__V1__ImageFormat format;
   };
   Imagebus__V1__Output__MaybeQualityCase maybe_quality_case;
   union {
+    /*
+     * 0 to 100; absent: 80
+     */
     int64_t quality;
   };
   Imagebus__V1__Output__MaybeCompressionCase maybe_compression_case;
   union {
+    /*
+     * of PNG, 1 to 12
+     */
     int64_t compression;
   };
 };
@@ -633,6 +669,9 @@ struct  Imagebus__V1__Serializer
   union {
     Imagebus__V1__Unit *as_is;
     Imagebus__V1__Transcode *transcode;
+    /*
+     * ≤ 128
+     */
     char *named;
   };
 };
@@ -655,9 +694,12 @@ struct  Imagebus__V1__Fallback
   Imagebus__V1__Fallback__FallbackCase fallback_case;
   union {
     Imagebus__V1__Unit *none;
+    /*
+     * ≤ 8,192
+     */
     char *url;
     /*
-     * 0xAARRGGBB
+     * 0xAARRGGBB, alpha not premultiplied
      */
     uint32_t colour;
   };
@@ -700,7 +742,7 @@ struct  Imagebus__V1__EncodeOptions
   Imagebus__V1__EncodeOptions__MaybeBackgroundCase maybe_background_case;
   union {
     /*
-     * 0xAARRGGBB, whose alpha says nothing
+     * 0xAARRGGBB; alpha is ignored
      */
     uint32_t background;
   };
@@ -746,7 +788,7 @@ struct  Imagebus__V1__Context
 {
   ProtobufCMessage base;
   /*
-   * empty, here and below: says nothing
+   * this and all names below: ≤ 128; empty: unset
    */
   char *profile;
   char *cache;
@@ -755,27 +797,36 @@ struct  Imagebus__V1__Context
   Imagebus__V1__Serializer *serializer;
   char *preset;
   protobuf_c_boolean without_transformer;
+  /*
+   * PROTOCOL 8.7
+   */
   Imagebus__V1__Fallback *fallback;
   /*
-   * SDWebImage's options without a field; names differ
+   * ≤ 32: SDWebImage's options without a field; distinct names ≤ 128,
    */
   size_t n_others;
   Imagebus__V1__Detail **others;
   Imagebus__V1__EncodeOptions *encode_options;
   protobuf_c_boolean decode_to_hdr;
   /*
-   * 16 at most
+   * 16 of 1 to 64 letters, digits and ._:- (SEMANTICS 5.20)
    */
   size_t n_tags;
   char **tags;
   /*
-   * of a Put alone
+   * of a put only, else invalidRequest
    */
   Imagebus__V1__ExtendedData *extended_data;
+  /*
+   * the reply has it (SEMANTICS 5.21)
+   */
   protobuf_c_boolean wants_extended_data;
   Imagebus__V1__Context__MaybeKeyCase maybe_key_case;
   union {
     char *key_filter;
+    /*
+     * ≤ 8,192
+     */
     char *base_key;
   };
   Imagebus__V1__Context__MaybeScaleFactorCase maybe_scale_factor_case;
@@ -795,7 +846,7 @@ struct  Imagebus__V1__Context
   Imagebus__V1__Context__MaybeDamagedCase maybe_damaged_case;
   union {
     /*
-     * absent: as the profile says
+     * SEMANTICS 11.38; absent: as the profile says
      */
     Imagebus__V1__DamagedImages damaged;
   };
@@ -821,7 +872,7 @@ struct  Imagebus__V1__WantedFacts
 {
   ProtobufCMessage base;
   /*
-   * 1 header, 2 EXIF, 4 GPS, 8 colours, 16 BlurHash, 32 ThumbHash
+   * 1 header, 2 EXIF, 4 GPS, 8 colours, 16 BlurHash, 32 ThumbHash, 64 animation
    */
   uint32_t kinds;
   Imagebus__V1__WantedFacts__MaybeBlurHashColumnsCase maybe_blur_hash_columns_case;
@@ -845,7 +896,8 @@ struct  Imagebus__V1__WantedFacts
 
 
 /*
- * Seconds for which an answer may be used whose origin says nothing of that.
+ * How many seconds, each ≤ 31,536,000, a response may be used if its origin states no lifetime
+ * (SEMANTICS, Lifetime).
  */
 struct  Imagebus__V1__AssumedLifetime
 {
@@ -910,21 +962,39 @@ typedef enum {
 struct  Imagebus__V1__ImageRequest
 {
   ProtobufCMessage base;
+  /*
+   * ≤ 8,192, absolute; bytes beyond ASCII are percent-encoded
+   */
   char *url;
+  /*
+   * ≤ 64, together ≤ 16,384 bytes; for the origin, in order
+   */
   size_t n_headers;
   Imagebus__V1__Header **headers;
+  /*
+   * a box to reduce to while decoding
+   */
   Imagebus__V1__Thumbnail *thumbnail;
+  /*
+   * ≤ 32, of which ≤ 4 overlays; after the thumbnail, in order
+   */
   size_t n_steps;
   Imagebus__V1__Step **steps;
+  /*
+   * absent: the source's format, and its own bytes if there are no steps
+   */
   Imagebus__V1__Output *output;
+  /*
+   * properties instead of bytes
+   */
   protobuf_c_boolean info_only;
   /*
-   * SDWebImage's bits
+   * bits of PROTOCOL 8.5
    */
   uint32_t options;
   Imagebus__V1__Context *context;
   /*
-   * beside info_only; absent: those of ImageInfo
+   * with info_only only, else invalidRequest; absent: those of ImageInfo
    */
   Imagebus__V1__WantedFacts *facts;
   /*
@@ -966,28 +1036,28 @@ struct  Imagebus__V1__ImageRequest
   Imagebus__V1__ImageRequest__MaybeTimeoutMillisecondsCase maybe_timeout_milliseconds_case;
   union {
     /*
-     * absent: 30,000
+     * ≤ 3,600,000; absent: 30,000
      */
     int64_t timeout_milliseconds;
   };
   Imagebus__V1__ImageRequest__MaybePixelRatioCase maybe_pixel_ratio_case;
   union {
     /*
-     * absent: 1
+     * 0.1 to 10 (SEMANTICS 11.14); absent: 1
      */
     double pixel_ratio;
   };
   Imagebus__V1__ImageRequest__MaybeFrameCase maybe_frame_case;
   union {
     /*
-     * of an animation, from 0 on; absent: as a still image
+     * of an animation, 0 to 99,999 (SEMANTICS 11.30); absent: as a still image
      */
     uint32_t frame;
   };
   Imagebus__V1__ImageRequest__MaybeEarlierFailureMillisecondsCase maybe_earlier_failure_milliseconds_case;
   union {
     /*
-     * absent: as long as it is remembered
+     * how long an earlier failure counts (SEMANTICS
      */
     uint32_t earlier_failure_milliseconds;
   };
@@ -1013,7 +1083,13 @@ struct  Imagebus__V1__ImageInfo
 {
   ProtobufCMessage base;
   Imagebus__V1__ImageFormat format;
+  /*
+   * as displayed
+   */
   uint32_t width;
+  /*
+   * as displayed
+   */
   uint32_t height;
   /*
    * at least 1
@@ -1024,7 +1100,7 @@ struct  Imagebus__V1__ImageInfo
   Imagebus__V1__ImageInfo__MaybeStillOfCase maybe_still_of_case;
   union {
     /*
-     * at least 2; frames of the source of which this is the first one
+     * at least 2: frames of the source whose first frame this is; set by the
      */
     uint32_t still_of;
   };
@@ -1069,31 +1145,37 @@ struct  Imagebus__V1__ImageFacts
 {
   ProtobufCMessage base;
   /*
-   * empty, here and below: not known, or not asked for
+   * ≤ 128; empty, here and below: unknown, or not requested
    */
   char *profile;
   /*
-   * names of PROTOCOL 8.11, which differ
+   * distinct names of PROTOCOL 8.11; values ≤ 128
    */
   size_t n_exif;
   Imagebus__V1__Detail **exif;
+  /*
+   * ≤ 166
+   */
   char *blur_hash;
   /*
-   * Base64
+   * ≤ 128, Base64
    */
   char *thumb_hash;
+  /*
+   * of two or more frames
+   */
   Imagebus__V1__AnimationFacts *animation;
   Imagebus__V1__ImageFacts__MaybeOrientationCase maybe_orientation_case;
   union {
     /*
-     * 1 to 8
+     * 1 to 8, as stated by the file
      */
     uint32_t orientation;
   };
   Imagebus__V1__ImageFacts__MaybeBitsPerSampleCase maybe_bits_per_sample_case;
   union {
     /*
-     * 1 to 64
+     * 1 to 64, as stated by the file; of a palette: of an index
      */
     uint32_t bits_per_sample;
   };
@@ -1127,18 +1209,18 @@ struct  Imagebus__V1__AnimationFacts
 {
   ProtobufCMessage base;
   /*
-   * microseconds of each frame, 16,384 at most
+   * 2 to 16,384: microseconds of each frame, at least 1
    */
   size_t n_durations;
   uint32_t *durations;
   /*
-   * SDWebImage's loop count; 0: without end
+   * SDWebImage's loop count; 0: endless
    */
   uint32_t loops;
   Imagebus__V1__AnimationFacts__MaybePlaysCase maybe_plays_case;
   union {
     /*
-     * how often all are played, 0: without end; absent: as loops
+     * how often all frames are shown, 0: endless; absent: as loops
      */
     uint32_t plays;
   };
@@ -1157,7 +1239,7 @@ struct  Imagebus__V1__Producer
    */
   ProtobufCBinaryData incarnation;
   /*
-   * empty: the pool that every stack has of the kind
+   * ≤ 16; empty: the built-in pool of the kind
    */
   char *pool;
 };
@@ -1170,12 +1252,24 @@ struct  Imagebus__V1__Reference
 {
   ProtobufCMessage base;
   /*
-   * put in by the coordinator; not read from workers
+   * set by the coordinator, ignored from workers
    */
   Imagebus__V1__Producer *producer;
+  /*
+   * the directory
+   */
   Imagebus__V1__Arena arena;
+  /*
+   * number of the segment
+   */
   uint32_t segment;
+  /*
+   * of the bytes in the segment
+   */
   uint64_t offset;
+  /*
+   * offset + length doesn't overflow
+   */
   uint64_t length;
   /*
    * not 0
@@ -1187,15 +1281,30 @@ struct  Imagebus__V1__Reference
     , NULL, IMAGEBUS__V1__ARENA__ARENA_STAGE, 0, 0, 0, 0 }
 
 
+/*
+ * Interleaved samples of the bands, rows from the top.
+ */
 struct  Imagebus__V1__PixelPlane
 {
   ProtobufCMessage base;
   Imagebus__V1__Bands bands;
+  /*
+   * of the first sample in the referenced bytes
+   */
   uint64_t offset;
   uint32_t width;
   uint32_t height;
+  /*
+   * ≥ width × bands × bytes of a sample; offset + stride × height ≤ length
+   */
   uint64_t stride;
+  /*
+   * width − 1 < active_width ≤ width: how much of the columns is image
+   */
   double active_width;
+  /*
+   * likewise
+   */
   double active_height;
 };
 #define IMAGEBUS__V1__PIXEL_PLANE__INIT \
@@ -1204,7 +1313,8 @@ struct  Imagebus__V1__PixelPlane
 
 
 /*
- * Bytes beside the pixels, in the same block.
+ * Metadata of the source, within the referenced bytes: an ICC profile of RGB or gray, EXIF from its
+ * TIFF header on, XMP, or IPTC records.
  */
 struct  Imagebus__V1__Enclosure
 {
@@ -1212,7 +1322,7 @@ struct  Imagebus__V1__Enclosure
   Imagebus__V1__EnclosureKind kind;
   uint64_t offset;
   /*
-   * a profile 4 MiB at most, others 65,500 bytes
+   * at least 1; a profile ≤ 4 MiB, others ≤ 65,500
    */
   uint64_t length;
 };
@@ -1231,31 +1341,34 @@ struct  Imagebus__V1__PixelLayout
 {
   ProtobufCMessage base;
   /*
-   * one, or three of one band each: Y, Cb, Cr
+   * one, or three of one band each: Y, Cb, Cr of full-range BT.601
    */
   size_t n_planes;
   Imagebus__V1__PixelPlane **planes;
   /*
-   * EXIF's number
+   * with centered chroma
+   */
+  /*
+   * EXIF's number; still to be applied
    */
   uint32_t orientation;
   /*
-   * each kind once at most
+   * ≤ 4, each kind at most once
    */
   size_t n_enclosures;
   Imagebus__V1__Enclosure **enclosures;
   /*
-   * absent: sRGB, grey, or what the profile says
+   * of RGB with more than 8 bits; absent: sRGB, gray, or as the profile says
    */
   Imagebus__V1__HDRColours *hdr;
   /*
-   * of frames one behind the other, two at least; absent: one image
+   * absent: one image. Else frames of stride × height bytes follow
    */
   Imagebus__V1__AnimationFacts *animation;
   Imagebus__V1__PixelLayout__MaybeSampleBitsCase maybe_sample_bits_case;
   union {
     /*
-     * 9 to 16, of two bytes each; absent: 8
+     * 9 to 16, one plane only: precision of native 2-byte samples at even
      */
     uint32_t sample_bits;
   };
@@ -1294,14 +1407,17 @@ struct  Imagebus__V1__Error
 {
   ProtobufCMessage base;
   Imagebus__V1__ErrorCode code;
+  /*
+   * ≤ 1,024, one sentence
+   */
   char *message;
   /*
-   * names differ
+   * ≤ 16, distinct names; name and value together ≤ 1,024
    */
   size_t n_details;
   Imagebus__V1__Detail **details;
   /*
-   * of a foreign failure; or absent
+   * with foreignFailure only; may be absent
    */
   Imagebus__V1__ForeignFailure *foreign;
 };
@@ -1311,15 +1427,18 @@ struct  Imagebus__V1__Error
 
 
 /*
- * How a failure is called by whoever wrote the worker that failed.
+ * The failure as its author, the plug-in, describes it; passed to clients unchanged.
  */
 struct  Imagebus__V1__ForeignFailure
 {
   ProtobufCMessage base;
+  /*
+   * 1 to 128 bytes
+   */
   char *domain;
   int64_t code;
   /*
-   * whether the source is not asked again for a while
+   * whether the source enters the failure cache
    */
   protobuf_c_boolean blocks;
 };
@@ -1357,11 +1476,11 @@ struct  Imagebus__V1__Metadata
   ProtobufCMessage base;
   Imagebus__V1__ImageInfo *info;
   /*
-   * absent: not known
+   * what the origin said of the original; absent: unknown
    */
   Imagebus__V1__OriginCaching *caching;
   /*
-   * 48 at most
+   * ≤ 48, as in Context
    */
   size_t n_tags;
   char **tags;
@@ -1370,23 +1489,32 @@ struct  Imagebus__V1__Metadata
    */
   Imagebus__V1__ExtendedData *extended_data;
   /*
-   * SHA-256, 32 bytes; absent: not known
+   * SHA-256, 32 bytes; absent: unknown
    */
   ProtobufCBinaryData digest;
   /*
-   * of the pipeline; 0: of one before these were counted
+   * of the pipeline (SEMANTICS 5.27); 0: none was recorded
    */
   uint32_t revision;
   Imagebus__V1__Metadata__MaybeContentTypeCase maybe_content_type_case;
   union {
+    /*
+     * this and the origin's other texts: ≤ 1,024
+     */
     char *content_type;
   };
   Imagebus__V1__Metadata__MaybeEtagCase maybe_etag_case;
   union {
+    /*
+     * of a result: its original's; may be a mark (PROTOCOL 8.6)
+     */
     char *etag;
   };
   Imagebus__V1__Metadata__MaybeLastModifiedCase maybe_last_modified_case;
   union {
+    /*
+     * of a result: its original's
+     */
     char *last_modified;
   };
   Imagebus__V1__Metadata__MaybeVaryCase maybe_vary_case;
@@ -1400,11 +1528,14 @@ struct  Imagebus__V1__Metadata
 
 
 /*
- * Bytes of who put an entry.
+ * Opaque bytes that a put attaches to an entry.
  */
 struct  Imagebus__V1__ExtendedData
 {
   ProtobufCMessage base;
+  /*
+   * ≤ 255
+   */
   char *media_type;
   /*
    * 1 to 4,096 bytes
@@ -1417,17 +1548,17 @@ struct  Imagebus__V1__ExtendedData
 
 
 /*
- * Until when who asked may use an image. Milliseconds.
+ * How long the requester may use an image, in milliseconds.
  */
 struct  Imagebus__V1__Expiry
 {
   ProtobufCMessage base;
   /*
-   * since 1970: its age was 0 then
+   * since 1970: when its age was 0
    */
   uint64_t born;
   /*
-   * after that
+   * from then on
    */
   uint64_t fresh_for;
   /*
@@ -1435,7 +1566,7 @@ struct  Imagebus__V1__Expiry
    */
   uint64_t stale_for;
   /*
-   * after it was fresh: where the origin fails
+   * after it was fresh: if the origin fails
    */
   uint64_t error_for;
 };
@@ -1451,13 +1582,13 @@ typedef enum {
 } Imagebus__V1__ResponseAge__MaybeExpiresInCase;
 
 /*
- * How old an origin's answer was when it came.
+ * The age of an origin's response, as RFC 9111 computes it.
  */
 struct  Imagebus__V1__ResponseAge
 {
   ProtobufCMessage base;
   /*
-   * milliseconds since 1970: its age was 0 then
+   * milliseconds since 1970: when its age was 0
    */
   uint64_t born;
   Imagebus__V1__ResponseAge__MaybeExpiresInCase maybe_expires_in_case;
@@ -1480,7 +1611,7 @@ typedef enum {
 } Imagebus__V1__OriginCaching__MaybeCacheControlCase;
 
 /*
- * What an origin says of caching its response.
+ * What an origin says about caching its response.
  */
 struct  Imagebus__V1__OriginCaching
 {
@@ -1493,7 +1624,7 @@ struct  Imagebus__V1__OriginCaching
   Imagebus__V1__OriginCaching__MaybeCacheControlCase maybe_cache_control_case;
   union {
     /*
-     * directives that caches know
+     * ≤ 1,024; directives that caches know
      */
     char *cache_control;
   };
@@ -1516,29 +1647,35 @@ typedef enum {
 } Imagebus__V1__Validity__MaybeLastModifiedCase;
 
 /*
- * How long an image may be used, and by what its origin knows it again.
+ * How long an image may be used, and its validators.
  */
 struct  Imagebus__V1__Validity
 {
   ProtobufCMessage base;
   /*
-   * absent: not known; in replies alone
+   * absent: unknown; in replies and renew only
    */
   Imagebus__V1__Expiry *expiry;
   /*
-   * why it is delivered although it is stale
+   * why a stale image is delivered
    */
   Imagebus__V1__Error *origin_failure;
   /*
-   * absent: not known, or it does not count
+   * absent: unknown, or it doesn't count
    */
   Imagebus__V1__OriginCaching *caching;
   Imagebus__V1__Validity__MaybeEtagCase maybe_etag_case;
   union {
+    /*
+     * ≤ 1,024
+     */
     char *etag;
   };
   Imagebus__V1__Validity__MaybeLastModifiedCase maybe_last_modified_case;
   union {
+    /*
+     * ≤ 1,024
+     */
     char *last_modified;
   };
 };
@@ -1573,6 +1710,11 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__VALIDATORS__MAYBE_LAST_MODIFIED__CASE)
 } Imagebus__V1__Validators__MaybeLastModifiedCase;
 
+/*
+ * At least one of them; they replace headers of the same name. A 304 is then cacheNotModified, with
+ * the details cacheControl (the directives that are obeyed; no-store if too long), born and
+ * expiresIn (as in ResponseAge).
+ */
 struct  Imagebus__V1__Validators
 {
   ProtobufCMessage base;
@@ -1602,30 +1744,42 @@ typedef enum {
 struct  Imagebus__V1__Fetch
 {
   ProtobufCMessage base;
+  /*
+   * ≤ 8,192; as rewritten by rules
+   */
   char *url;
   size_t n_headers;
   Imagebus__V1__Header **headers;
   uint64_t body_bytes_max;
-  /*
-   * with at least one of them
-   */
   Imagebus__V1__Validators *validators;
   /*
-   * patterns that every redirect has to match; none: all URLs
+   * ≤ 64, together ≤ 4,096 bytes: patterns; a redirect that matches
    */
   size_t n_sources;
   char **sources;
   /*
-   * absent: no rule says anything
+   * none is sourceForbidden; empty: all URLs are permitted
+   */
+  /*
+   * absent: no rule applies
    */
   Imagebus__V1__TransferTerms *terms;
   Imagebus__V1__Fetch__MaybeLoaderCase maybe_loader_case;
   union {
+    /*
+     * SEMANTICS 10.10
+     */
     Imagebus__V1__FileRoot *file;
+    /*
+     * SEMANTICS 10.11
+     */
     Imagebus__V1__Unit *data;
+    /*
+     * SEMANTICS 10.12; no redirects are followed
+     */
     Imagebus__V1__S3Place *s3;
     /*
-     * the worker's own way; the name of its pool
+     * the plug-in's own way (SEMANTICS 10.19); the name of its pool
      */
     char *pool;
   };
@@ -1639,7 +1793,7 @@ struct  Imagebus__V1__FileRoot
 {
   ProtobufCMessage base;
   /*
-   * an absolute one
+   * ≤ 1,024, absolute
    */
   char *path;
 };
@@ -1652,17 +1806,20 @@ struct  Imagebus__V1__S3Place
 {
   ProtobufCMessage base;
   /*
-   * https://host or https://host:port
+   * ≤ 512: https://host or https://host:port
    */
   char *endpoint;
+  /*
+   * ≤ 64
+   */
   char *region;
   protobuf_c_boolean has_bucket_in_host;
   /*
-   * none: asks as nobody
+   * absent: anonymous
    */
   Imagebus__V1__S3Credentials *credentials;
   /*
-   * IP:PORT, besides those of the worker
+   * 16 of ≤ 64: IP:PORT, besides those of the worker; for
    */
   size_t n_allowed_addresses;
   char **allowed_addresses;
@@ -1675,10 +1832,16 @@ struct  Imagebus__V1__S3Place
 struct  Imagebus__V1__S3Credentials
 {
   ProtobufCMessage base;
+  /*
+   * ≤ 128
+   */
   char *access_key_id;
+  /*
+   * ≤ 256
+   */
   char *secret_access_key;
   /*
-   * empty: none
+   * ≤ 4,096; empty: none
    */
   char *session_token;
 };
@@ -1688,7 +1851,9 @@ struct  Imagebus__V1__S3Credentials
 
 
 /*
- * What rules of the configuration say of a transfer.
+ * The operator's rules for a transfer (SEMANTICS 10.13 to 10.16, 10.22): lists ≤ 16, decryptors
+ * ≤ 4, texts ≤ 1,024, all texts together ≤ 3,072 bytes.
+ * Each field is absent or empty unless a rule sets it.
  */
 struct  Imagebus__V1__TransferTerms
 {
@@ -1714,11 +1879,11 @@ struct  Imagebus__V1__TransferTerms
   Imagebus__V1__Credential *credential;
   Imagebus__V1__Certificate *certificate;
   /*
-   * empty: none
+   * of one identity; empty: none
    */
   char *cookie_jar;
   /*
-   * names in lower case: their values are secrets of rules
+   * names in lower case; not sent to another origin
    */
   size_t n_secret_headers;
   char **secret_headers;
@@ -1736,7 +1901,7 @@ struct  Imagebus__V1__StatusChange
 {
   ProtobufCMessage base;
   /*
-   * 0: every status of which nothing else is said
+   * 0: every status without a change of its own
    */
   uint32_t from;
   uint32_t to;
@@ -1751,7 +1916,7 @@ struct  Imagebus__V1__Decryptor
   ProtobufCMessage base;
   Imagebus__V1__DecryptorKind kind;
   /*
-   * of AES-256-GCM: 64 digits in hex; else empty
+   * of AES-256-GCM: 64 hexadecimal digits; else empty
    */
   char *key;
 };
@@ -1794,17 +1959,26 @@ struct  Imagebus__V1__Query
   ProtobufCMessage base;
   char *key;
   uint32_t tiers;
+  /*
+   * results/, or the worker's own arena
+   */
   Imagebus__V1__Destination destination;
+  /*
+   * a disk hit enters memory
+   */
   protobuf_c_boolean promotes;
   /*
-   * of a hit; 0: as many as there are
+   * of a hit: empty and larger entries are misses; 0: no limit
    */
   uint64_t bytes_max;
   /*
-   * further ones, 7 at most; as stored texts begin
+   * ≤ 7 further ones, asked next, in order; named as in stored texts
    */
   size_t n_caches;
   char **caches;
+  /*
+   * ask the memory of all caches before any disk
+   */
   protobuf_c_boolean memory_first;
 };
 #define IMAGEBUS__V1__QUERY__INIT \
@@ -1829,30 +2003,38 @@ struct  Imagebus__V1__Store
   ProtobufCMessage base;
   Imagebus__V1__Reference *source;
   uint32_t tiers;
+  /*
+   * copy the bytes into results/
+   */
   protobuf_c_boolean delivers;
   protobuf_c_boolean waits_for_disk;
   Imagebus__V1__Metadata *metadata;
   /*
-   * a block that the cache staged; 0: none
+   * a block that the cache staged: report is_same; 0: none
    */
   uint64_t compared_with;
   /*
-   * of an external cache's hit: kept if there is nothing newer
+   * Of an external cache's hit (SEMANTICS 5.26); not sent to external caches. The bytes are kept
+   * only if, once copied, memory has no entry and no disk write is pending for the key. They are
+   * delivered even if there is no space to keep them. The outcome doesn't wait for the disk.
    */
   protobuf_c_boolean is_promotion;
   /*
-   * further ones, 7 at most
+   * ≤ 7 further ones that keep the bytes, too
    */
   size_t n_caches;
   char **caches;
   Imagebus__V1__Store__MaybeKeyCase maybe_key_case;
   union {
+    /*
+     * absent: don't keep the bytes
+     */
     char *key;
   };
   Imagebus__V1__Store__MaybeExpiresCase maybe_expires_case;
   union {
     /*
-     * milliseconds since 1970: from then on the origin has to be asked
+     * milliseconds since 1970: when a shared cache has to ask the origin
      */
     uint64_t expires;
   };
@@ -1873,26 +2055,32 @@ struct  Imagebus__V1__Entry
    */
   Imagebus__V1__EntrySelection *selection;
   /*
-   * of a list: where it goes on
+   * of a list: where to continue
    */
   uint64_t after;
   uint32_t limit;
   /*
-   * of renew: until when, and of which bytes
+   * Of renew: if its validators are those of the entry, the entry gets its caching in both tiers,
+   * also of the further caches, without waiting for the disk. Its expiry is how long a shared cache
+   * may use the entry; absent: unknown.
    */
   Imagebus__V1__Validity *renewal;
   /*
-   * further ones, 7 at most
+   * ≤ 7 further ones. The first that has the key answers contains; all remove it.
    */
   size_t n_caches;
   char **caches;
   protobuf_c_boolean memory_first;
   /*
-   * of remove selected: the answer may have a next
+   * Of remove selected, external caches only: the removal may end early with a next. The
+   * coordinator repeats the job with that after (0: from the start) on any worker of the pool;
+   * next = after is an error. Each step has the time of a removal; disk counts what it removed. A
+   * worker that doesn't know the flag removes everything at once.
    */
   protobuf_c_boolean in_steps;
   /*
-   * of contains: the answer may be a validity
+   * Of contains, external caches only: the answer is validity if the freshness is known, or entry
+   * with tiers 0. A worker that doesn't know the flag answers with entry.
    */
   protobuf_c_boolean wants_validity;
 };
@@ -1931,11 +2119,14 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__ENTRY_SELECTION__MAYBE_TAG__CASE)
 } Imagebus__V1__EntrySelection__MaybeTagCase;
 
+/*
+ * The entries that match every field.
+ */
 struct  Imagebus__V1__EntrySelection
 {
   ProtobufCMessage base;
   /*
-   * in jobs, 7 at most
+   * ≤ 7, in jobs only
    */
   size_t n_further_caches;
   char **further_caches;
@@ -1985,11 +2176,20 @@ struct  Imagebus__V1__Need
   ProtobufCMessage base;
   Imagebus__V1__Need__NeedCase need_case;
   union {
+    /*
+     * nothing but the header
+     */
     Imagebus__V1__Unit *header;
+    /*
+     * everything
+     */
     Imagebus__V1__Unit *full;
+    /*
+     * enough pixels for this resize
+     */
     Imagebus__V1__Resize *cover;
     /*
-     * pixels to which it is scaled down
+     * pixels to which the image is scaled down
      */
     uint64_t area;
   };
@@ -2016,42 +2216,46 @@ struct  Imagebus__V1__Decode
   ProtobufCMessage base;
   Imagebus__V1__Reference *source;
   Imagebus__V1__Need *need;
+  /*
+   * SEMANTICS 9.8
+   */
   Imagebus__V1__Limits *limits;
   /*
    * absent: those of ImageInfo
    */
   Imagebus__V1__WantedFacts *facts;
   /*
-   * 1 profile of RGB, 2 of grey, 4 rights, 8 metadata, 16 depth, 32 hdr
+   * 1 profile of RGB, 2 of gray, 4 rights, 8 metadata (overrides 4),
    */
   uint32_t keeps;
   /*
-   * of an animation, in one block
+   * of an animation, in one block (SEMANTICS 11.32)
    */
   protobuf_c_boolean all_frames;
   /*
-   * the source is the beginning of a file; without all_frames and facts
+   * The source is the beginning of a file (SEMANTICS 11.33): info.pages counts the frames present,
+   * one is returned or none, an incomplete header is badImageData. Not with all_frames or facts.
    */
   protobuf_c_boolean is_partial;
   /*
-   * absent: none; with is_partial it says nothing
+   * absent: none; ignored with is_partial
    */
   Imagebus__V1__Passing *passing;
   /*
-   * what there is of damaged pixels is decoded
+   * pixels may be missing (SEMANTICS 11.38)
    */
   protobuf_c_boolean shows_damaged;
   Imagebus__V1__Decode__MaybeFramesMaxCase maybe_frames_max_case;
   union {
     /*
-     * 64 at most; absent: 1
+     * 1 to 64, the first frames; absent: 1
      */
     uint32_t frames_max;
   };
   Imagebus__V1__Decode__MaybeFrameCase maybe_frame_case;
   union {
     /*
-     * of an animation, from 0 on; absent: as a still image
+     * of an animation, from 0, as displayed; absent: as a still image
      */
     uint32_t frame;
   };
@@ -2062,7 +2266,7 @@ struct  Imagebus__V1__Decode
 
 
 /*
- * Which sources are handed over as files in the place of pixels.
+ * Which sources are returned as files instead of pixels (PROTOCOL, Parts).
  */
 struct  Imagebus__V1__Passing
 {
@@ -2075,7 +2279,7 @@ struct  Imagebus__V1__Passing
    * 256 bmp, 512 ico, 1024 jxl, 2048 svg: whatever else is asked
    */
   /*
-   * nothing else is asked: any format
+   * nothing else is asked: sources of any format that keep their size
    */
   protobuf_c_boolean is_unchanged;
   Imagebus__V1__MetadataChoice metadata;
@@ -2103,12 +2307,18 @@ struct  Imagebus__V1__Transform
   Imagebus__V1__Reference *source;
   Imagebus__V1__PixelLayout *layout;
   Imagebus__V1__ImageInfo *source_info;
+  /*
+   * ≤ 33, with the thumbnail; in order
+   */
   size_t n_steps;
   Imagebus__V1__Step **steps;
+  /*
+   * absent: the source's format at default quality
+   */
   Imagebus__V1__Output *output;
   Imagebus__V1__Limits *limits;
   /*
-   * of the steps that lay one over it, in their order
+   * ≤ 4, the n-th for the n-th overlay step
    */
   size_t n_overlays;
   Imagebus__V1__OverlayInput **overlays;
@@ -2175,22 +2385,28 @@ struct  Imagebus__V1__FetchedBody
   ProtobufCMessage base;
   Imagebus__V1__Reference *reference;
   uint32_t http_status;
+  /*
+   * ≤ 8,192
+   */
   char *effective_url;
   /*
-   * absent: not told
+   * absent: unknown
    */
   Imagebus__V1__FetchAccount *account;
   /*
-   * absent: not told
+   * RFC 9111 4.2.3; absent: unknown
    */
   Imagebus__V1__ResponseAge *age;
   /*
-   * 16 at most
+   * ≤ 16 as in Context, of Cache-Tag and Surrogate-Key
    */
   size_t n_tags;
   char **tags;
   Imagebus__V1__FetchedBody__MaybeContentTypeCase maybe_content_type_case;
   union {
+    /*
+     * this and the origin's other texts: ≤ 1,024
+     */
     char *content_type;
   };
   Imagebus__V1__FetchedBody__MaybeEtagCase maybe_etag_case;
@@ -2212,7 +2428,7 @@ struct  Imagebus__V1__FetchedBody
   Imagebus__V1__FetchedBody__MaybeFormatCase maybe_format_case;
   union {
     /*
-     * what the first bytes look like
+     * by signature; selects the decode pool
      */
     Imagebus__V1__ImageFormat format;
   };
@@ -2223,8 +2439,8 @@ struct  Imagebus__V1__FetchedBody
 
 
 /*
- * How a body came. Milliseconds from the begin of the last transfer; none where nothing was to be
- * done.
+ * Details of a transfer. Milliseconds from the start of the last transfer; 0: the step was not
+ * necessary.
  */
 struct  Imagebus__V1__FetchAccount
 {
@@ -2243,25 +2459,28 @@ struct  Imagebus__V1__FetchAccount
   double tls;
   double first_byte;
   /*
-   * of all transfers: redirects, and what broke off
+   * of all transfers: with redirects and broken transfers
    */
   double total;
   /*
    * of the last transfer
    */
   uint64_t bytes;
+  /*
+   * ≤ 128
+   */
   char *http_version;
   /*
-   * with port
+   * ≤ 128; with port
    */
   char *address;
   /*
-   * the connection was there before
+   * the connection existed before
    */
   protobuf_c_boolean is_reused;
   uint32_t redirects;
   /*
-   * how often it broke off and went on
+   * how often a broken transfer was continued
    */
   uint32_t continuations;
 };
@@ -2321,20 +2540,32 @@ struct  Imagebus__V1__EntryDescription
 struct  Imagebus__V1__EntryPage
 {
   ProtobufCMessage base;
+  /*
+   * ≤ 256, each of one tier; keys together ≤ 12,288 bytes,
+   */
   size_t n_entries;
   Imagebus__V1__EntryDescription **entries;
+  /*
+   * but at least one entry
+   */
   /*
    * 0: that was all
    */
   uint64_t next;
+  /*
+   * listed, counted or removed
+   */
   Imagebus__V1__EntryCount *memory;
+  /*
+   * likewise
+   */
   Imagebus__V1__EntryCount *disk;
   /*
-   * of a removal in steps: entries that were looked at
+   * of a removal in steps: entries that were examined
    */
   uint64_t examined;
   /*
-   * of these: entries that there are, about; 0: not known
+   * of these: entries that there are, about; 0: unknown
    */
   uint64_t total;
 };
@@ -2365,6 +2596,9 @@ struct  Imagebus__V1__StoreReport
 {
   ProtobufCMessage base;
   Imagebus__V1__Reference *delivered;
+  /*
+   * that have the entry, or will have it once it is written behind
+   */
   uint32_t tiers;
   protobuf_c_boolean is_same;
   /*
@@ -2373,6 +2607,9 @@ struct  Imagebus__V1__StoreReport
   ProtobufCBinaryData digest;
   Imagebus__V1__StoreReport__MaybeSkippedCase maybe_skipped_case;
   union {
+    /*
+     * ≤ 1,024: why a tier doesn't have it
+     */
     char *skipped;
   };
 };
@@ -2397,16 +2634,19 @@ struct  Imagebus__V1__DecodedImage
   ProtobufCMessage base;
   Imagebus__V1__ImageInfo *info;
   /*
-   * 64 at most
+   * ≤ 64, in order, each in a block of its own; none if only the header
    */
   size_t n_frames;
   Imagebus__V1__Frame **frames;
   /*
-   * those that were asked for; absent where none were
+   * was needed
+   */
+  /*
+   * those that were asked for; absent if none were
    */
   Imagebus__V1__ImageFacts *facts;
   /*
-   * in the place of frames: the result; absent: none
+   * instead of frames: the result (Passing); absent: none
    */
   Imagebus__V1__Reference *file;
   /*
@@ -2436,17 +2676,17 @@ struct  Imagebus__V1__TransformAccount
    */
   protobuf_c_boolean is_planar;
   /*
-   * so many steps, the first ones, were one sampling of planes
+   * the number of first steps that one sampling of planes did
    */
   uint32_t folded_steps;
   /*
-   * so often it was encoded; 0: not known
+   * how often the image was encoded; 0: unknown
    */
   uint32_t attempts;
   Imagebus__V1__TransformAccount__MaybeQualityCase maybe_quality_case;
   union {
     /*
-     * 0 to 100, that was found for max-bytes
+     * 0 to 100, found for max-bytes
      */
     uint32_t quality;
   };
@@ -2478,9 +2718,18 @@ struct  Imagebus__V1__WorkerHello
    * 16 bytes
    */
   ProtobufCBinaryData incarnation;
+  /*
+   * for people, as the next two
+   */
   uint32_t pid;
   uint32_t restarts;
+  /*
+   * ≤ 1,024
+   */
   char *version;
+  /*
+   * jobs that the worker takes at first
+   */
   uint32_t credit;
   /*
    * 1 no new privileges, 2 resource limits, 4 seccomp, 8 Landlock
@@ -2508,7 +2757,7 @@ struct  Imagebus__V1__Capabilities__Names
 {
   ProtobufCMessage base;
   /*
-   * 64 at most, of 64 bytes at most
+   * 64 of ≤ 64, distinct: letters, digits and ._+-, not first ._+-
    */
   size_t n_names;
   char **names;
@@ -2522,7 +2771,7 @@ struct  Imagebus__V1__Capabilities
 {
   ProtobufCMessage base;
   /*
-   * each: absent is all of them, empty is none
+   * of this and the lists below: absent is all, empty is none
    */
   Imagebus__V1__Capabilities__Names *schemes;
   Imagebus__V1__Capabilities__Names *formats_in;
@@ -2604,10 +2853,13 @@ struct  Imagebus__V1__Job
   protobuf_c_boolean wants_progress;
   protobuf_c_boolean wants_arrived;
   /*
-   * as in Release; only to workers with takes_releases
+   * ≤ 1,024: blocks that are free before the job begins, whatever
    */
   size_t n_released;
   uint64_t *released;
+  /*
+   * becomes of it; only to workers with takes_releases
+   */
   /*
    * or empty
    */
@@ -2661,19 +2913,23 @@ struct  Imagebus__V1__Progress
   uint64_t id;
   uint32_t attempt;
   uint64_t received;
+  /*
+   * 0: unknown
+   */
   uint64_t expected;
   /*
-   * absent: nothing is handed out
+   * of a transfer, ≤ received and body_bytes_max; absent: nothing new
    */
   Imagebus__V1__Reference *arrived;
   /*
-   * what arrived is a whole image in the place of the one to come
+   * What arrived is a whole substitute image. It may be longer than received (in the worker's
+   * unit), and its header isn't reported.
    */
   protobuf_c_boolean is_preview;
   Imagebus__V1__Progress__MaybeFormatCase maybe_format_case;
   union {
     /*
-     * what the first bytes look like
+     * by signature
      */
     Imagebus__V1__ImageFormat format;
   };
@@ -2718,6 +2974,9 @@ struct  Imagebus__V1__Outcome
     Imagebus__V1__Error *failed;
     Imagebus__V1__EntryReport *entry;
     Imagebus__V1__EntryPage *entries;
+    /*
+     * caching: what the origin said last
+     */
     Imagebus__V1__Validity *validity;
   };
 };
@@ -2745,6 +3004,9 @@ struct  Imagebus__V1__CancelJob
 struct  Imagebus__V1__Release
 {
   ProtobufCMessage base;
+  /*
+   * ≤ 1,024
+   */
   size_t n_blocks;
   uint64_t *blocks;
 };
@@ -2789,6 +3051,9 @@ struct  Imagebus__V1__Stored
 struct  Imagebus__V1__Evicted
 {
   ProtobufCMessage base;
+  /*
+   * ≤ 1,024
+   */
   size_t n_blocks;
   uint64_t *blocks;
 };
@@ -2803,6 +3068,9 @@ struct  Imagebus__V1__Evicted
 struct  Imagebus__V1__Touched
 {
   ProtobufCMessage base;
+  /*
+   * ≤ 1,024, each once
+   */
   size_t n_blocks;
   uint64_t *blocks;
 };
@@ -2840,7 +3108,13 @@ struct  Imagebus__V1__Segments__Segment
 {
   ProtobufCMessage base;
   Imagebus__V1__Arena arena;
+  /*
+   * never reused
+   */
   uint32_t number;
+  /*
+   * ≤ 2^40
+   */
   uint64_t size;
 };
 #define IMAGEBUS__V1__SEGMENTS__SEGMENT__INIT \
@@ -2854,6 +3128,9 @@ struct  Imagebus__V1__Segments__Segment
 struct  Imagebus__V1__Segments
 {
   ProtobufCMessage base;
+  /*
+   * ≤ 256; a worker has ≤ 4,096
+   */
   size_t n_segments;
   Imagebus__V1__Segments__Segment **segments;
 };
@@ -2870,7 +3147,7 @@ struct  Imagebus__V1__Refused
   ProtobufCMessage base;
   Imagebus__V1__Error *error;
   /*
-   * 16 bytes, or empty where no request is concerned
+   * 16 bytes; empty: no request is concerned
    */
   ProtobufCBinaryData token;
 };
@@ -2889,7 +3166,7 @@ struct  Imagebus__V1__CacheStatus
   uint64_t memory_bytes;
   Imagebus__V1__DiskState disk;
   /*
-   * why it is degraded
+   * ≤ 1,024: why it is degraded
    */
   char *disk_reason;
   uint64_t disk_entries;
@@ -2941,7 +3218,7 @@ struct  Imagebus__V1__CacheStatus
    */
   uint64_t disk_failures;
   /*
-   * 64 at most
+   * ≤ 64 that hold something or have limits of their own
    */
   size_t n_caches;
   Imagebus__V1__NamedCacheStatus **caches;
@@ -2954,7 +3231,7 @@ struct  Imagebus__V1__CacheStatus
    */
   char *index_reason;
   /*
-   * 64 at most
+   * ≤ 64
    */
   size_t n_read_only;
   Imagebus__V1__ReadOnlyDirectory **read_only;
@@ -3038,7 +3315,7 @@ struct  Imagebus__V1__CacheSettings__Cache
   size_t n_settings;
   Imagebus__V1__Detail **settings;
   /*
-   * directories, 8 at most
+   * 8 of ≤ 1,024: directories
    */
   size_t n_read_only;
   char **read_only;
@@ -3054,6 +3331,9 @@ struct  Imagebus__V1__CacheSettings__Cache
 struct  Imagebus__V1__CacheSettings
 {
   ProtobufCMessage base;
+  /*
+   * ≤ 64
+   */
   size_t n_caches;
   Imagebus__V1__CacheSettings__Cache **caches;
 };
@@ -3090,18 +3370,24 @@ struct  Imagebus__V1__ClientHello
    */
   ProtobufCBinaryData incarnation;
   uint32_t pid;
+  /*
+   * ≤ 1,024
+   */
   char *version;
+  /*
+   * it can't open results/: all bytes in chunks (PROTOCOL 10.1)
+   */
   protobuf_c_boolean wants_pieces;
   /*
    * 32 bytes, or empty
    */
   ProtobufCBinaryData secret;
   /*
-   * of a client that is a program of the stack
+   * of a client that is a program of the stack; for status only
    */
   Imagebus__V1__FrontProcess *front;
   /*
-   * it reads Batch
+   * it reads Replies
    */
   protobuf_c_boolean takes_batches;
 };
@@ -3114,7 +3400,7 @@ struct  Imagebus__V1__FrontProcess
 {
   ProtobufCMessage base;
   /*
-   * 32 bytes at most
+   * ≤ 32 lowercase letters; not a worker kind
    */
   char *name;
   uint32_t restarts;
@@ -3135,13 +3421,16 @@ struct  Imagebus__V1__ClientWelcome
    * 16 bytes
    */
   ProtobufCBinaryData epoch;
+  /*
+   * loads that may be without a reply, at least 1
+   */
   uint32_t window;
   /*
-   * bytes
+   * bytes, ≤ 4,194,304 (PROTOCOL 10.1); 0: no chunks
    */
   uint32_t piece_window;
   /*
-   * 0: there are no vouchers
+   * PROTOCOL 10.2; 0: no vouchers
    */
   uint32_t voucher_words;
   /*
@@ -3149,7 +3438,7 @@ struct  Imagebus__V1__ClientWelcome
    */
   uint64_t clock;
   /*
-   * loads in a Batch; 0: none are read
+   * loads of a Loads; 0: none is read
    */
   uint32_t loads_max;
 };
@@ -3165,36 +3454,66 @@ struct  Imagebus__V1__Load
 {
   ProtobufCMessage base;
   /*
-   * 16 bytes
+   * 16 random bytes per request
    */
   ProtobufCBinaryData token;
   /*
-   * 16 bytes, or empty
+   * 16 bytes, or empty; addresses several requests together
    */
   ProtobufCBinaryData group;
   Imagebus__V1__ImageRequest *image;
+  /*
+   * Events
+   */
   protobuf_c_boolean wants_progress;
+  /*
+   * how often this load was stale (PROTOCOL 10); from 1 on the copy in
+   */
   uint32_t stale_retries;
+  /*
+   * memory is renewed
+   */
+  /*
+   * outlives the connection (SEMANTICS 8.5)
+   */
   protobuf_c_boolean detach;
+  /*
+   * the result in chunks (PROTOCOL 10.1)
+   */
   protobuf_c_boolean wants_pieces;
+  /*
+   * the source comes in chunks; 0: it doesn't
+   */
   uint64_t upload_bytes;
   /*
-   * or empty
+   * ≤ 128, or empty
    */
   char *slot;
   /*
-   * W3C Trace Context, or empty
+   * W3C Trace Context, or empty; ignored if invalid
    */
   char *traceparent;
+  /*
+   * Events, with the header's properties
+   */
   protobuf_c_boolean wants_info;
   /*
-   * 0: nobody in particular
+   * the HTTP client or other user for whom the client loads (SEMANTICS 9.1);
    */
   uint64_t visitor;
   /*
-   * or empty
+   * 0: none
+   */
+  /*
+   * name of the HTTP request: 1 to 128 letters, digits and -_.~:/+=@, or
    */
   char *request_id;
+  /*
+   * empty; ignored if invalid
+   */
+  /*
+   * a health check, not logged
+   */
   protobuf_c_boolean is_probe;
 };
 #define IMAGEBUS__V1__LOAD__INIT \
@@ -3270,15 +3589,24 @@ struct  Imagebus__V1__Prefetch
 {
   ProtobufCMessage base;
   /*
-   * 16 bytes
+   * 16 random bytes per batch
    */
   ProtobufCBinaryData batch;
+  /*
+   * without url; class low unless high
+   */
   Imagebus__V1__ImageRequest *image;
+  /*
+   * 1,024 of ≤ 8,192
+   */
   size_t n_urls;
   char **urls;
+  /*
+   * no more parts
+   */
   protobuf_c_boolean is_last;
   /*
-   * 0: 3
+   * ≤ 64; 0: 3
    */
   uint32_t concurrency;
   /*
@@ -3298,6 +3626,9 @@ struct  Imagebus__V1__PrefetchFailure
    * cut to 1,024 bytes
    */
   char *url;
+  /*
+   * message ≤ 512; of the details only httpStatus
+   */
   Imagebus__V1__Error *error;
 };
 #define IMAGEBUS__V1__PREFETCH_FAILURE__INIT \
@@ -3320,6 +3651,9 @@ struct  Imagebus__V1__PrefetchEnds
 {
   ProtobufCMessage base;
   uint64_t cached;
+  /*
+   * under from-cache-only
+   */
   uint64_t missed;
   size_t n_errors;
   Imagebus__V1__PrefetchEnds__ErrorCount **errors;
@@ -3339,15 +3673,24 @@ struct  Imagebus__V1__PrefetchReport
    * 16 bytes
    */
   ProtobufCBinaryData batch;
+  /*
+   * URLs so far
+   */
   uint64_t total;
   uint64_t finished;
+  /*
+   * of these, with an error
+   */
   uint64_t skipped;
   uint64_t cancelled;
   protobuf_c_boolean is_final;
+  /*
+   * the first 16
+   */
   size_t n_failures;
   Imagebus__V1__PrefetchFailure **failures;
   /*
-   * of the last report; or absent
+   * of the last report
    */
   Imagebus__V1__PrefetchEnds *ends;
 };
@@ -3372,7 +3715,7 @@ struct  Imagebus__V1__BlacklistCommand__List
 {
   ProtobufCMessage base;
   /*
-   * 0: from the first one on
+   * the number of an entry; 0: from the first one on
    */
   uint64_t after;
 };
@@ -3399,7 +3742,7 @@ struct  Imagebus__V1__BlacklistCommand
   union {
     Imagebus__V1__BlacklistCommand__List *list;
     /*
-     * the URL
+     * ≤ 8,192: the URL, whole or as listed
      */
     char *remove;
     Imagebus__V1__Unit *clear;
@@ -3422,12 +3765,18 @@ typedef enum {
 struct  Imagebus__V1__CacheCommand
 {
   ProtobufCMessage base;
+  /*
+   * returned in the report
+   */
   uint64_t number;
   Imagebus__V1__EntryAction action;
   /*
-   * or empty
+   * by name, or empty
    */
   char *cache;
+  /*
+   * as in replies
+   */
   char *key;
   /*
    * absent: all
@@ -3467,11 +3816,14 @@ struct  Imagebus__V1__CacheReport
   uint64_t number;
   Imagebus__V1__CacheReport__OutcomeCase outcome_case;
   union {
+    /*
+     * that have the entry, or from which it was removed
+     */
     uint32_t tiers;
     Imagebus__V1__Error *failure;
     Imagebus__V1__EntryPage *page;
     /*
-     * an answer follows
+     * The page so far; an answer follows. examined and total are those of external caches.
      */
     Imagebus__V1__EntryPage *progress;
   };
@@ -3493,6 +3845,9 @@ struct  Imagebus__V1__Piece
   ProtobufCBinaryData token;
   uint64_t offset;
   uint64_t total;
+  /*
+   * 1 to 61,440 bytes, within the total
+   */
   ProtobufCBinaryData data;
 };
 #define IMAGEBUS__V1__PIECE__INIT \
@@ -3507,7 +3862,7 @@ struct  Imagebus__V1__Taken
 {
   ProtobufCMessage base;
   /*
-   * not 0
+   * of all chunks since the last Taken, also dropped ones; not 0
    */
   uint64_t bytes;
 };
@@ -3520,6 +3875,9 @@ struct  Imagebus__V1__Event__Progress
 {
   ProtobufCMessage base;
   uint64_t received;
+  /*
+   * 0: unknown
+   */
   uint64_t expected;
 };
 #define IMAGEBUS__V1__EVENT__PROGRESS__INIT \
@@ -3597,7 +3955,7 @@ struct  Imagebus__V1__Reply
   Imagebus__V1__Reply__MaybeArrivedBytesCase maybe_arrived_bytes_case;
   union {
     /*
-     * of a partial image
+     * of a partial image: source bytes it was made of
      */
     uint64_t arrived_bytes;
   };
@@ -3640,17 +3998,19 @@ struct  Imagebus__V1__Explanation
 {
   ProtobufCMessage base;
   /*
-   * stages that the load may go through, in order
+   * 16 of ≤ 128: stages that the load may go through, in order; some of query-result,
+   * query-original, fetch, decode, transform, store-original, deliver.
    */
   size_t n_plan;
   char **plan;
   /*
-   * their keys
+   * 33 of ≤ 1,024: their keys (PROTOCOL 8.9); for overlays and keys that are too long, the name.
    */
   size_t n_steps;
   char **steps;
   /*
-   * what the encoder was told, by name
+   * ≤ 32: what the encoder was told, by the names of PROTOCOL 8.10, and quality, lossless,
+   * compression.
    */
   size_t n_settings;
   Imagebus__V1__Detail **settings;
@@ -3693,30 +4053,45 @@ typedef enum {
 struct  Imagebus__V1__DeliveredImage
 {
   ProtobufCMessage base;
+  /*
+   * in results/; absent: no bytes, or in chunks
+   */
   Imagebus__V1__Reference *reference;
   Imagebus__V1__ImageInfo *info;
+  /*
+   * the tier that had the image or its original (timings.transform isn't 0
+   */
   uint32_t cache_type;
+  /*
+   * then); 0: it was fetched
+   */
   char *key;
+  /*
+   * PROTOCOL 10
+   */
   protobuf_c_boolean must_copy;
+  /*
+   * PROTOCOL 8.7
+   */
   Imagebus__V1__Error *fallback_for;
   /*
-   * absent where none were asked for
+   * absent if none were asked for
    */
   Imagebus__V1__ImageFacts *facts;
   /*
-   * absent where none was asked for
+   * absent if none was asked for
    */
   Imagebus__V1__Explanation *explanation;
   /*
-   * absent where nobody asked
+   * PROTOCOL 8.6.1
    */
   Imagebus__V1__Validity *validity;
   /*
-   * SHA-256, 32 bytes; absent: not known
+   * SHA-256, 32 bytes; absent: unknown
    */
   ProtobufCBinaryData digest;
   /*
-   * absent where nobody asked
+   * absent if not asked for
    */
   Imagebus__V1__ExtendedData *extended_data;
   /*
@@ -3724,15 +4099,21 @@ struct  Imagebus__V1__DeliveredImage
    */
   Imagebus__V1__Voucher *voucher;
   /*
-   * made of a damaged source
+   * made of a damaged source; there is no voucher then
    */
   protobuf_c_boolean is_damaged;
   Imagebus__V1__DeliveredImage__MaybeStoredTiersCase maybe_stored_tiers_case;
   union {
+    /*
+     * under wait-store-cache
+     */
     uint32_t stored_tiers;
   };
   Imagebus__V1__DeliveredImage__MaybePieceBytesCase maybe_piece_bytes_case;
   union {
+    /*
+     * so many bytes came in chunks
+     */
     uint64_t piece_bytes;
   };
   Imagebus__V1__DeliveredImage__MaybeScaleFactorCase maybe_scale_factor_case;
@@ -3756,7 +4137,7 @@ struct  Imagebus__V1__Voucher
    */
   uint64_t number;
   /*
-   * CLOCK_MONOTONIC, nanoseconds; 0: it does not expire
+   * CLOCK_MONOTONIC, nanoseconds; 0: it doesn't expire
    */
   uint64_t until;
 };
@@ -3795,7 +4176,7 @@ struct  Imagebus__V1__StatusReport__Process
   uint32_t sandbox;
   uint32_t credit;
   /*
-   * empty: the one that every stack has of the kind
+   * empty: the built-in pool of the kind
    */
   char *pool;
 };
@@ -3816,7 +4197,7 @@ struct  Imagebus__V1__StatusReport__Pool
   uint64_t queued;
   uint64_t output_bytes;
   /*
-   * its grant has an empty list of which each job needs an entry
+   * its grant has an empty list of which each job needs an entry; else
    */
   protobuf_c_boolean gets_no_job;
 };
@@ -3840,6 +4221,16 @@ struct  Imagebus__V1__StatusReport__Socket
     , (char *)protobuf_c_empty_string, 0, 0, 0, 0, 0 }
 
 
+/*
+ * A name with a dot is a part: failed.busy of failed; coalesced.lookup of the joins, by level;
+ * transfers.2 of the transfers, by HTTP version. strangers counts connections that ended without
+ * a session, refusedConnections those beyond the limits; lostClients and lostWorkers count
+ * sessions that ended without Goodbye. External cache pools have, each followed by .POOL:
+ * foreignCacheHits, foreignCacheMisses, foreignCacheWrites (stores, removals and lookups
+ * answered), foreignCacheErrors, foreignCacheSlow, foreignCacheSkipped (not asked),
+ * foreignCacheRefused (another image), foreignCachePromoted, foreignCacheLeftAlone (1: currently
+ * not asked).
+ */
 struct  Imagebus__V1__StatusReport__Counter
 {
   ProtobufCMessage base;
@@ -3851,16 +4242,20 @@ struct  Imagebus__V1__StatusReport__Counter
     , (char *)protobuf_c_empty_string, 0 }
 
 
+/*
+ * Durations since the start. Bucket n counts those in (2^((n-1)/12), 2^(n/12)] microseconds;
+ * bucket 384 also counts all longer ones.
+ */
 struct  Imagebus__V1__StatusReport__Histogram
 {
   ProtobufCMessage base;
   /*
-   * numbers, ascending, of those that count something
+   * ≤ 385: numbers of those that aren't empty, ascending
    */
   size_t n_buckets;
   uint32_t *buckets;
   /*
-   * as many
+   * theirs
    */
   size_t n_counts;
   uint64_t *counts;
@@ -3878,7 +4273,13 @@ struct  Imagebus__V1__StatusReport__Cancellations
 {
   ProtobufCMessage base;
   char *stage;
+  /*
+   * that ended with the process; they last until its successor is ready
+   */
   uint64_t hard;
+  /*
+   * from CancelJob until the worker is free
+   */
   Imagebus__V1__StatusReport__Histogram *durations;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__CANCELLATIONS__INIT \
@@ -3893,7 +4294,13 @@ struct  Imagebus__V1__StatusReport__Stage
   uint64_t queued;
   uint64_t queued_cost;
   uint64_t running;
+  /*
+   * until a worker took the job
+   */
   Imagebus__V1__StatusReport__Histogram *waits;
+  /*
+   * as stated by workers
+   */
   Imagebus__V1__StatusReport__Histogram *works;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__STAGE__INIT \
@@ -3904,7 +4311,13 @@ struct  Imagebus__V1__StatusReport__Stage
 struct  Imagebus__V1__StatusReport__Transfers
 {
   ProtobufCMessage base;
+  /*
+   * name, connect, tls, firstByte, each after the one before; total
+   */
   char *phase;
+  /*
+   * of transfers with that phase
+   */
   Imagebus__V1__StatusReport__Histogram *durations;
 };
 #define IMAGEBUS__V1__STATUS_REPORT__TRANSFERS__INIT \
@@ -3924,6 +4337,7 @@ struct  Imagebus__V1__StatusReport__Front
 
 
 /*
+ * Texts ≤ 1,024, lists ≤ 512.
  * 42
  */
 struct  Imagebus__V1__StatusReport
@@ -3940,6 +4354,9 @@ struct  Imagebus__V1__StatusReport
   Imagebus__V1__StatusReport__Cancellations **cancellations;
   size_t n_stages;
   Imagebus__V1__StatusReport__Stage **stages;
+  /*
+   * admission to terminal reply, except hits of the coordinator's index
+   */
   Imagebus__V1__StatusReport__Histogram *requests;
   size_t n_caches;
   Imagebus__V1__CacheStatus **caches;
@@ -3947,10 +4364,13 @@ struct  Imagebus__V1__StatusReport
   Imagebus__V1__StatusReport__Pool **pools;
   size_t n_transfers;
   Imagebus__V1__StatusReport__Transfers **transfers;
+  /*
+   * ≤ 64
+   */
   size_t n_fronts;
   Imagebus__V1__StatusReport__Front **fronts;
   /*
-   * whose certificates rules leave unverified
+   * ≤ 64: their certificates aren't verified
    */
   size_t n_unverified_hosts;
   char **unverified_hosts;
@@ -3967,9 +4387,24 @@ struct  Imagebus__V1__BlacklistReport__Entry
    * not 0
    */
   uint64_t number;
+  /*
+   * without user info and query
+   */
   char *url;
+  /*
+   * not tried: fetch (all loads), decode, decode frame 3 (or another
+   */
   char *operation;
+  /*
+   * number), decode all frames
+   */
+  /*
+   * poisoned: the content is quarantined
+   */
   Imagebus__V1__ErrorCode reason;
+  /*
+   * 0: never
+   */
   uint64_t expires_in_milliseconds;
 };
 #define IMAGEBUS__V1__BLACKLIST_REPORT__ENTRY__INIT \
@@ -3983,8 +4418,14 @@ struct  Imagebus__V1__BlacklistReport__Entry
 struct  Imagebus__V1__BlacklistReport
 {
   ProtobufCMessage base;
+  /*
+   * ≤ 256, URLs together ≤ 49,152 bytes
+   */
   size_t n_entries;
   Imagebus__V1__BlacklistReport__Entry **entries;
+  /*
+   * list again after the last number
+   */
   protobuf_c_boolean has_more;
   uint32_t removed;
 };
@@ -4016,6 +4457,9 @@ struct  Imagebus__V1__DrainCommand
 struct  Imagebus__V1__DrainReport
 {
   ProtobufCMessage base;
+  /*
+   * that are draining
+   */
   uint32_t processes;
 };
 #define IMAGEBUS__V1__DRAIN_REPORT__INIT \
@@ -4030,11 +4474,11 @@ struct  Imagebus__V1__Used
 {
   ProtobufCMessage base;
   /*
-   * not 0
+   * that were repeated; not 0
    */
   uint64_t loads;
   /*
-   * each at least 1
+   * ≤ 1,024, theirs, each once; at least 1
    */
   size_t n_vouchers;
   uint64_t *vouchers;
@@ -4051,7 +4495,7 @@ struct  Imagebus__V1__Batch
 {
   ProtobufCMessage base;
   /*
-   * each the body of a Load, or of a Reply
+   * bodies of Load, 1 to loads_max; or of Reply, 1 to 64
    */
   size_t n_bodies;
   ProtobufCBinaryData *bodies;

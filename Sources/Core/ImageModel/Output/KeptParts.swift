@@ -1,9 +1,9 @@
 /// The parts of a source that a result retains besides its pixels (SEMANTICS §11.21, §11.22).
 public struct KeptParts: OptionSet, Hashable, Sendable {
-    /// The bits as numbered in PROTOCOL §7.1.
+    /// The bits of `Decode.keeps` in `imagebus.proto`.
     public let rawValue: UInt32
 
-    /// Accepts any bits; unknown ones are rejected with the message.
+    /// Accepts any bits; unknown ones are ignored.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// Unconverted RGB pixels and their ICC profile.
