@@ -188,7 +188,14 @@ extension Dispatcher {
         case .connectionFailed, .nameNotResolved, .timedOut, .shortBody, .connectionBroken,
             .invalidDownloadStatusCode:
             error.retryable
-        default: false
+        case .invalidURL, .badImageData, .cacheNotModified, .blacklisted, .invalidDownloadOperation,
+            .cancelled, .invalidDownloadResponse, .invalidDownloadContentType, .internalError,
+            .busy, .deadlineExceeded, .limitExceeded, .addressForbidden, .unsupportedScheme,
+            .unsupportedFormat, .poisoned, .workerLost, .arenaFull, .tlsFailed, .tooManyRedirects,
+            .badEncoding, .protocolViolation, .versionMismatch, .tokenInUse, .invalidRequest,
+            .stepFailed, .unavailable, .shuttingDown, .protocolBroken, .stale, .notSupported,
+            .sourceForbidden, .foreignFailure:
+            false
         }
     }
 

@@ -209,7 +209,13 @@ extension ImageError {
             .protocolBroken, .deadlineExceeded:
             true
         case .invalidDownloadStatusCode: typedDetails.httpStatus.map { $0 >= 500 } ?? false
-        default: false
+        case .invalidURL, .badImageData, .cacheNotModified, .blacklisted, .invalidDownloadOperation,
+            .cancelled, .invalidDownloadResponse, .invalidDownloadContentType, .internalError,
+            .busy, .limitExceeded, .addressForbidden, .unsupportedScheme, .unsupportedFormat,
+            .poisoned, .workerLost, .arenaFull, .tlsFailed, .tooManyRedirects, .badEncoding,
+            .protocolViolation, .versionMismatch, .tokenInUse, .invalidRequest, .stepFailed,
+            .unavailable, .shuttingDown, .stale, .notSupported, .sourceForbidden, .foreignFailure:
+            false
         }
     }
 }

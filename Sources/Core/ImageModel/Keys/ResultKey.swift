@@ -184,7 +184,18 @@ extension ImageError {
     /// Returns which operation on a source is prevented by this decoding failure. Bytes without a
     /// valid header are unusable for any operation, and failures of plug-ins are not distinguished.
     package func prevented(of operation: SourceOperation) -> SourceOperation {
-        let isOfSource = code == .badImageData && !damagesPixelsOnly
-        return isOfSource || code == .foreignFailure ? .header : operation
+        switch code {
+        case .foreignFailure: .header
+        case .badImageData: damagesPixelsOnly ? operation : .header
+        case .invalidURL, .cacheNotModified, .blacklisted, .invalidDownloadOperation,
+            .invalidDownloadStatusCode, .cancelled, .invalidDownloadResponse,
+            .invalidDownloadContentType, .internalError, .busy, .deadlineExceeded, .limitExceeded,
+            .addressForbidden, .unsupportedScheme, .unsupportedFormat, .poisoned, .workerLost,
+            .arenaFull, .connectionFailed, .nameNotResolved, .timedOut, .tlsFailed, .shortBody,
+            .tooManyRedirects, .badEncoding, .protocolViolation, .versionMismatch, .tokenInUse,
+            .invalidRequest, .stepFailed, .unavailable, .connectionBroken, .shuttingDown,
+            .protocolBroken, .stale, .notSupported, .sourceForbidden:
+            operation
+        }
     }
 }
