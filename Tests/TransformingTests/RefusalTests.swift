@@ -1,4 +1,3 @@
-import ImageModel
 import Messages
 import StageContract
 import StageKit
@@ -6,6 +5,7 @@ import Testing
 import Vips
 import Zimg
 
+@testable import ImageModel
 @testable import Transforming
 
 @Suite struct RefusalTests {
@@ -43,14 +43,18 @@ import Zimg
         #expect(error?.details == ["step": "acme.denoise"])
     }
 
-    /// An overlay needs pixels of its own.
+    /// The compiler doesn't require a `PixelStep`: without one, a step fails once an image needs
+    /// it. An overlay is composited by its own operation, and custom steps are those of plug-ins.
     @Test func eachStepOfOursHasPixels() {
         let box = PixelSize(width: 4, height: 4)
-        let steps: [TransformStep] = [
+        let withMessage: [TransformStep] = [
             .resize(box, .fit), .crop(PixelRect(x: 0, y: 0, size: box)),
             .rotate(Rotation(degreesClockwise: 90)), .flip(horizontal: true, vertical: false),
         ]
-        for step in steps { #expect(step.form is any PixelStep, "\(step.name)") }
+        let named = TransformStep.valued.map { $0.blank.step }
+        let names = (withMessage + named).map(\.name) + ["overlay"]
+        #expect(names.sorted() == TransformStep.ownNames.sorted())
+        for step in withMessage + named { #expect(step.form is any PixelStep, "\(step.name)") }
     }
 
     @Test func theSourceIsHeldToTheLimits() {

@@ -133,7 +133,7 @@ public enum TransformStep: Hashable, Sendable {
         + [OverlayStep.syntax, CustomStep.syntax]
 
     /// The steps that are identified by name on the wire and have no message of their own.
-    private static let valued: [any ValuedStep.Type] = [
+    static let valued: [any ValuedStep.Type] = [
         ResizeToStep.self, ScaleDownStep.self, CropToStep.self, CropRatioStep.self, TrimStep.self,
         PadStep.self, PadRatioStep.self, ExtendStep.self, FlattenStep.self, GrayscaleStep.self,
         SepiaStep.self, InvertStep.self,
