@@ -17,16 +17,16 @@ import Testing
         for finding in LayeringRules.findings(in: try manifest()) { Issue.record("\(finding)") }
     }
 
-    @Test func thePictureShowsTheRoomsAndNoOtherArrows() throws {
+    @Test func thePictureShowsTheModulesAndNoOtherArrows() throws {
         let manifest = try manifest()
-        let picture = RoomPicture(text: try #require(files.text(of: "Sources/rooms.svg")))
-        let remedy: Comment = "scripts/draw-rooms draws it again"
-        let rooms = manifest.rooms.filter { RoomPicture.layers.contains($0.layer) }.map(\.name)
-        #expect(picture.rooms == Set(rooms), remedy)
-        #expect(picture.arrows.count >= rooms.count - 1, remedy)
+        let picture = ModulePicture(text: try #require(files.text(of: "Sources/modules.svg")))
+        let remedy: Comment = "scripts/draw-modules draws it again"
+        let modules = manifest.rooms.filter { ModulePicture.layers.contains($0.layer) }
+        #expect(picture.modules == Set(modules.map(\.name)), remedy)
+        #expect(picture.arrows.count >= modules.count - 1, remedy)
         for arrow in picture.arrows {
             let isThere = manifest[arrow.from]?.dependencies.contains(arrow.to) == true
-            #expect(isThere, "\(arrow): run scripts/draw-rooms to update the picture")
+            #expect(isThere, "\(arrow): run scripts/draw-modules to update the picture")
         }
     }
 

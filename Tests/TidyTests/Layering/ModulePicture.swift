@@ -1,10 +1,10 @@
-/// The modules and dependencies in `Sources/rooms.svg`: the titles of the nodes and edges written
+/// The modules and dependencies in `Sources/modules.svg`: the titles of the nodes and edges written
 /// by dot.
-struct RoomPicture {
+struct ModulePicture {
     /// Layers that are drawn; those below are left out.
     static let layers = Set(Layer.allCases).subtracting([.c, .bindings])
 
-    private(set) var rooms: Set<String> = []
+    private(set) var modules: Set<String> = []
     private(set) var arrows: [(from: String, to: String)] = []
 
     init(text: String) {
@@ -16,7 +16,7 @@ struct RoomPicture {
                 .replacing("&#45;", with: "-").replacing("&gt;", with: ">")
             let ends = title.split(separator: "->").map(String.init)
             if kind.contains("class=\"node\"") {
-                rooms.insert(String(title))
+                modules.insert(String(title))
             } else if kind.contains("class=\"edge\""), ends.count == 2 {
                 arrows.append((ends[0], ends[1]))
             }
