@@ -33,7 +33,7 @@ import Testing
             (rewrite.pathPrefix, rewrite.query) = ("/v/", "q=1")
             $0.rewrite = rewrite
         }
-        #expect(resolution.terms.askedURL == expected)
+        #expect(resolution.terms.urlToFetch == expected)
         #expect(resolution.request.url == url, "the key is that of the URL that was asked for")
     }
 
@@ -43,7 +43,7 @@ import Testing
                 var rewrite = URLRewrite()
                 change(&rewrite)
                 $0.rewrite = rewrite
-            }.terms.askedURL
+            }.terms.urlToFetch
         }
         #expect(try rewritten("http://h/a?x=1") { $0.host = "o" } == "http://o/a?x=1")
         #expect(try rewritten("http://h/a?x=1") { $0.query = "" } == "http://h/a")
@@ -61,7 +61,7 @@ import Testing
         }
         #expect(error?.code == .sourceForbidden)
         let fine = try resolve("http://h/a", sources: ["http://h/*", "http://o/*"], rewrite)
-        #expect(fine.terms.askedURL == "http://o/a" && fine.terms.refusal == nil)
+        #expect(fine.terms.urlToFetch == "http://o/a" && fine.terms.refusal == nil)
     }
 
     @Test func aCredentialTakesThePlaceOfWhatTheRequestSays() throws {
@@ -70,7 +70,7 @@ import Testing
             $0.credential = .password(.digest, user: "ann", file: "/p")
         }
         #expect(password.request.headers.isEmpty)
-        #expect(password.terms.askedURL == "http://h/a")
+        #expect(password.terms.urlToFetch == "http://h/a")
         #expect(
             password.terms.transfer.credential
                 == TransferCredential(.digest, user: "ann", password: "hush"))

@@ -85,7 +85,7 @@ extension Configuration {
     ) throws(ImageError) {
         var transfer = TransferTerms()
         if let rewrite = rule.rewrite {
-            resolution.terms.askedURL = try rewritten(url, resolution.request.url, by: rewrite)
+            resolution.terms.urlToFetch = try rewritten(url, resolution.request.url, by: rewrite)
         }
         transfer.removedHeaders = rule.removedHeaders ?? []
         transfer.requiredHeaders = rule.requiredHeaders ?? []
@@ -97,7 +97,7 @@ extension Configuration {
         transfer.cookieJar = rule.cookieJar
         transfer.isUnverified =
             rule.verifiesTLS == false
-            && Self.isSameOrigin(resolution.terms.askedURL, resolution.request.url)
+            && Self.isSameOrigin(resolution.terms.urlToFetch, resolution.request.url)
         try add(rule.credential, url, &transfer, to: &resolution)
         resolution.terms.transfer = transfer
         let removed = Set(transfer.removedHeaders.map { $0.lowercased() })
@@ -118,7 +118,7 @@ extension Configuration {
     func checkUnverified(_ resolution: borrowing Resolution) throws(ImageError) {
         let transfer = resolution.terms.transfer
         guard transfer.isUnverified else { return }
-        let asked = try SourceURL(resolution.terms.askedURL ?? resolution.request.url)
+        let asked = try SourceURL(resolution.terms.urlToFetch ?? resolution.request.url)
         guard resolution.terms.loader == .http else {
             throw ImageError(
                 .invalidDownloadOperation,
@@ -208,7 +208,7 @@ extension Configuration {
                 HTTPHeader(name: "Authorization", value: "Bearer " + (try secret(path))))
             resolution.secretHeaders.insert("authorization")
         }
-        let asked = try SourceURL(resolution.terms.askedURL ?? resolution.request.url)
-        if asked.userInfo != nil { resolution.terms.askedURL = asked.withoutUserInfo }
+        let asked = try SourceURL(resolution.terms.urlToFetch ?? resolution.request.url)
+        if asked.userInfo != nil { resolution.terms.urlToFetch = asked.withoutUserInfo }
     }
 }

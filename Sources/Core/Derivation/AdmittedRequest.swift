@@ -5,11 +5,15 @@ package import Messages
 /// An admitted request. It is immutable and shared by reference between the request and all work
 /// for it, so that passing it on is free.
 package final class AdmittedRequest: Sendable {
+    /// What the client asks for, with the changes of the operator's configuration.
     package let image: ImageRequest
+    /// What the configuration and the request's context determine about loading it.
     package let terms: LoadTerms
+    /// The texts under which the cache process keeps the result and the original.
     package let names: RequestNames
+    /// Identifies the result: requests with equal keys share the work.
     package let key: ResultKey
-    package let plan: JobPlan
+    package let plan: LoadPlan
     /// Log context of the request and the work that it starts.
     package let logContext: LogContext
     /// The uploaded source, if any.
@@ -25,7 +29,7 @@ package final class AdmittedRequest: Sendable {
 
     package init(
         _ image: ImageRequest, _ terms: LoadTerms = LoadTerms(), _ names: RequestNames,
-        plan: JobPlan? = nil, upload: Upload? = nil, canvas: Canvas? = nil, distrustsMemory: Bool,
+        plan: LoadPlan? = nil, upload: Upload? = nil, canvas: Canvas? = nil, distrustsMemory: Bool,
         logContext: LogContext = LogContext()
     ) {
         self.image = image
@@ -38,17 +42,17 @@ package final class AdmittedRequest: Sendable {
         key = ResultKey(
             image, of: names.source, overlays: terms.overlays.map { SourceKey($0.request) },
             limits: terms.limits, coders: terms.coders, showsDamaged: terms.showsDamaged)
-        self.plan = plan ?? JobPlan(image, terms, names, distrustsMemory: distrustsMemory)
+        self.plan = plan ?? LoadPlan(image, terms, names, distrustsMemory: distrustsMemory)
     }
 }
 
 // The possible sources of the request's bytes.
 extension AdmittedRequest {
-    /// The URL, with the request's terms.
+    /// Fetches the request's URL.
     package var network: ByteSource { .network(FetchTerms(terms)) }
 
-    /// The original in the cache, staged for a decoder. A hit is promoted to the memory tier only
-    /// if originals are to be kept there.
+    /// Reads the original from the cache, staged for a decoder. A hit is promoted to the memory
+    /// tier only if originals are to be kept there.
     package var cachedOriginal: ByteSource {
         .cache(
             QueryWork(
@@ -56,8 +60,9 @@ extension AdmittedRequest {
                 promotes: image.originalStoreCacheTypes.contains(.memory)))
     }
 
-    /// The URL, for a request that already has an image. If there are overlays, the mark is omitted
-    /// because it doesn't cover changes to them.
+    /// Fetches the URL for a request that already has an image. The mark identifies that image's
+    /// original and makes the download conditional; it is omitted if there are overlays, because it
+    /// doesn't cover changes to them.
     package func refresh(of mark: BodyMark) -> ByteSource {
         .revalidation(terms.overlays.isEmpty ? mark : .none, FetchTerms(terms))
     }
@@ -68,18 +73,18 @@ extension AdmittedRequest {
     }
 }
 
-/// The texts under which the result and the original of a request are cached. Their existence
-/// proves that the image may be requested.
+/// The texts under which the cache process keeps the result and the original of a request. Such a
+/// text is the cache key with the names of the cache and the entry's owner (`CacheKey.stored`).
 package struct RequestNames: Hashable, Sendable {
-    /// The text of the result in the cache process (`CacheKey.stored`).
+    /// The text of the result.
     package let result: String
-    /// The text of the source's bytes in the cache process.
+    /// The text of the original, the source's bytes.
     package let original: String
     /// The texts without a variant.
     let plainResult: String
     package let plainOriginal: String
-    /// The key of the result as shown in replies.
-    package let resultKey: String
+    /// The cache key of the result, as shown in replies.
+    package let shownResultKey: String
     /// The scale factor (pixels per point) to use if the request has none.
     package let scaleFactor: Double
     /// The host of the transfer.
@@ -90,25 +95,26 @@ package struct RequestNames: Hashable, Sendable {
     package init(
         _ request: borrowing ImageRequest, _ url: SourceURL, _ terms: borrowing LoadTerms
     ) {
-        resultKey = CacheKey.result(request, url: url, terms: terms)
-        plainResult = CacheKey.stored(resultKey, in: terms.cache, terms)
+        shownResultKey = CacheKey.result(request, url: url, terms: terms)
+        plainResult = CacheKey.stored(shownResultKey, in: terms.cache, terms)
         plainOriginal = CacheKey.stored(
             CacheKey.original(url: url, terms: terms), in: terms.originalCache, terms)
         (result, original) = (plainResult, plainOriginal)
         scaleFactor = ScaleFactor.of(key: CacheKey.base(url, terms))
-        host = HostName(Self.asked(url, terms))
+        host = HostName(Self.urlToFetch(url, terms))
         source = SourceKey(request)
     }
 
-    /// The host to contact: that of the URL, or of a rule's substitute URL.
-    private static func asked(_ url: SourceURL, _ terms: LoadTerms) -> SourceURL {
-        terms.askedURL.flatMap { try? SourceURL($0) } ?? url
+    /// The URL to fetch: that of the request, unless a rule substitutes another one.
+    private static func urlToFetch(_ url: SourceURL, _ terms: LoadTerms) -> SourceURL {
+        terms.urlToFetch.flatMap { try? SourceURL($0) } ?? url
     }
 
-    /// Names for an operator's put or read under a key, given as replies show it.
+    /// The names for an operator's `cache put` or `cache get`; `key` is the cache key as shown in
+    /// replies.
     package init(putting key: String, in cache: String, _ request: ImageRequest) {
         plainResult = CacheKey.stored(shown: key, in: cache)
-        resultKey = CacheKey.key(inStored: plainResult)
+        shownResultKey = CacheKey.key(inStored: plainResult)
         plainOriginal = plainResult
         (result, original) = (plainResult, plainResult)
         scaleFactor = ScaleFactor.of(key: key)
@@ -120,7 +126,7 @@ package struct RequestNames: Hashable, Sendable {
         (plainResult, plainOriginal) = (plain.plainResult, plain.plainOriginal)
         result = CacheKey.varied(plainResult, by: variant)
         original = CacheKey.varied(plainOriginal, by: variant)
-        resultKey = CacheKey.key(inStored: result)
+        shownResultKey = CacheKey.key(inStored: result)
         (scaleFactor, host, source) = (plain.scaleFactor, plain.host, plain.source)
     }
 
@@ -129,7 +135,7 @@ package struct RequestNames: Hashable, Sendable {
 }
 
 /// The stages of a load in order, without those that the request skips (SEMANTICS §2.2).
-package struct JobPlan: Hashable, Sendable {
+package struct LoadPlan: Hashable, Sendable {
     /// The stages of a load. The first three are alternative sources of the image, tried in order
     /// until one succeeds; the others follow.
     package enum Stage: UInt8, Hashable, Sendable {
@@ -156,31 +162,31 @@ package struct JobPlan: Hashable, Sendable {
 
         static let fromLoaderOnly = Trait(rawValue: 1 << 0)
         static let fromCacheOnly = Trait(rawValue: 1 << 1)
-        /// No tier may be queried for the result, or for the original.
-        static let asksNoTier = Trait(rawValue: 1 << 2)
-        static let asksNoOriginalTier = Trait(rawValue: 1 << 3)
+        /// No tier is queried for the result, or for the original.
+        static let skipsResultQuery = Trait(rawValue: 1 << 2)
+        static let skipsOriginalQuery = Trait(rawValue: 1 << 3)
         /// The result consists of the original's bytes.
         static let wantsOriginal = Trait(rawValue: 1 << 4)
-        /// The original and the result are the same cache entry.
-        static let isOneEntry = Trait(rawValue: 1 << 8)
+        /// The original and the result share one cache entry.
+        static let sharesEntry = Trait(rawValue: 1 << 5)
         /// Only image properties are requested, no bytes.
-        static let infoOnly = Trait(rawValue: 1 << 5)
+        static let propertiesOnly = Trait(rawValue: 1 << 6)
         /// Image properties are requested that no entry contains: a decoder must read the bytes.
-        static let wantsProperties = Trait(rawValue: 1 << 9)
+        static let needsDecoderForProperties = Trait(rawValue: 1 << 7)
         /// The original isn't stored; if the result is the original, `deliver` stores it.
-        static let keepsNoOriginal = Trait(rawValue: 1 << 6)
+        static let keepsNoOriginal = Trait(rawValue: 1 << 8)
         /// The loader must not be used for this URL.
-        static let mayNotDownload = Trait(rawValue: 1 << 7)
+        static let downloadForbidden = Trait(rawValue: 1 << 9)
     }
 
     private static let order: [(stage: Stage, skippedBy: Trait)] = [
-        (.queryResult, [.fromLoaderOnly, .asksNoTier, .wantsProperties]),
-        (.queryOriginal, [.fromLoaderOnly, .asksNoOriginalTier, .isOneEntry]),
-        (.fetch, [.fromCacheOnly, .mayNotDownload]),
+        (.queryResult, [.fromLoaderOnly, .skipsResultQuery, .needsDecoderForProperties]),
+        (.queryOriginal, [.fromLoaderOnly, .skipsOriginalQuery, .sharesEntry]),
+        (.fetch, [.fromCacheOnly, .downloadForbidden]),
         (.decode, []),
         (.transform, [.wantsOriginal]),
         (.storeOriginal, [.keepsNoOriginal]),
-        (.deliver, [.infoOnly]),
+        (.deliver, [.propertiesOnly]),
     ]
 
     /// The source stages that remain to be tried.
@@ -201,10 +207,10 @@ package struct JobPlan: Hashable, Sendable {
 
     private let bits: UInt8
     private let isRefreshing: Bool
-    private let heedsFreshness: Bool
+    private let isRespectingCacheControl: Bool
     /// Whether the request needs more than the index of the memory tier provides, or checks the
     /// image before delivery.
-    private let asksMore: Bool
+    private let needsMoreThanIndex: Bool
     /// Tiers to query for the result.
     package let queryTiers: CacheTypes
     /// Tiers to query for the original.
@@ -221,31 +227,32 @@ package struct JobPlan: Hashable, Sendable {
         _ request: borrowing ImageRequest, mayDownload: Bool = true,
         keepsOriginalApart: Bool = false, distrustsMemory: Bool
     ) {
-        let isOneEntry = request.wantsOriginal && !keepsOriginalApart
-        // One key is one entry: SDWebImage would write it twice.
+        let sharesEntry = request.wantsOriginal && !keepsOriginalApart
+        // Result and original have the same key, so the entry is stored once, in the tiers of both.
+        // SDWebImage would write it twice.
         let union = request.storeCacheTypes.union(request.originalStoreCacheTypes)
         queryTiers =
             distrustsMemory
             ? request.queryCacheTypes.subtracting(.memory) : request.queryCacheTypes
-        let asksForBytes = request.wantsProperties && isOneEntry
+        let asksForBytes = request.wantsProperties && sharesEntry
         originalQueryTiers =
             asksForBytes
             ? queryTiers.union(request.originalQueryCacheTypes) : request.originalQueryCacheTypes
-        storeTiers = request.infoOnly ? .none : isOneEntry ? union : request.storeCacheTypes
+        storeTiers = request.infoOnly ? .none : sharesEntry ? union : request.storeCacheTypes
         originalStoreTiers =
-            request.infoOnly && isOneEntry
-            ? union : isOneEntry ? .none : request.originalStoreCacheTypes
+            request.infoOnly && sharesEntry
+            ? union : sharesEntry ? .none : request.originalStoreCacheTypes
 
         isRefreshing = request.options.contains(.refreshCached)
-        heedsFreshness = request.options.contains(.respectCacheControl)
-        asksMore =
+        isRespectingCacheControl = request.options.contains(.respectCacheControl)
+        needsMoreThanIndex =
             request.context.wantsExtendedData
             || request.options.contains(.matchAnimatedImageClass)
         var traits = Self.traits(of: request)
-        if isOneEntry, !asksForBytes { traits.insert(.isOneEntry) }
-        if !mayDownload { traits.insert(.mayNotDownload) }
-        if queryTiers.isEmpty { traits.insert(.asksNoTier) }
-        if originalQueryTiers.isEmpty { traits.insert(.asksNoOriginalTier) }
+        if sharesEntry, !asksForBytes { traits.insert(.sharesEntry) }
+        if !mayDownload { traits.insert(.downloadForbidden) }
+        if queryTiers.isEmpty { traits.insert(.skipsResultQuery) }
+        if originalQueryTiers.isEmpty { traits.insert(.skipsOriginalQuery) }
         if originalStoreTiers.isEmpty { traits.insert(.keepsNoOriginal) }
         bits = Self.order.reduce(0) { bits, step in
             step.skippedBy.isDisjoint(with: traits) ? bits | (1 << step.stage.rawValue) : bits
@@ -258,8 +265,8 @@ package struct JobPlan: Hashable, Sendable {
         if request.options.contains(.fromLoaderOnly) { traits.insert(.fromLoaderOnly) }
         if request.options.contains(.fromCacheOnly) { traits.insert(.fromCacheOnly) }
         if request.wantsOriginal { traits.insert(.wantsOriginal) }
-        if request.infoOnly { traits.insert(.infoOnly) }
-        if request.wantsProperties { traits.insert(.wantsProperties) }
+        if request.infoOnly { traits.insert(.propertiesOnly) }
+        if request.wantsProperties { traits.insert(.needsDecoderForProperties) }
         return traits
     }
 
@@ -280,7 +287,7 @@ package struct JobPlan: Hashable, Sendable {
     /// index has.
     package var mayComeFromMemory: Bool {
         includes(.queryResult) && queryTiers.contains(.memory) && !refreshes
-            && !asksMore
+            && !needsMoreThanIndex
     }
 
     /// Whether delivery of a cached image is followed by a revalidation.
@@ -288,14 +295,14 @@ package struct JobPlan: Hashable, Sendable {
 
     /// Whether a cached image is delivered only while it is fresh (SEMANTICS §6.5).
     package var respectsCacheControl: Bool {
-        heedsFreshness && !isRefreshing && includes(.fetch)
+        isRespectingCacheControl && !isRefreshing && includes(.fetch)
     }
 
     /// The source stages of a request that already has its cached image.
     package var refreshStages: RemainingStages { RemainingStages(bits: 1 << Stage.fetch.rawValue) }
 }
 
-extension JobPlan {
+extension LoadPlan {
     /// Creates the plan of a load.
     package init(
         _ load: borrowing LoadRequest, _ terms: borrowing LoadTerms, _ names: borrowing RequestNames
@@ -336,8 +343,8 @@ struct StorePolicy: Hashable, Sendable {
     /// The tiers that store the bytes as they are.
     var plainTiers: CacheTypes { output == nil ? tiers : tiers.subtracting(.disk) }
 
-    /// Whether a store with this policy satisfies the other one. Serializers and tags may differ,
-    /// as they may for an existing entry.
+    /// Whether a store with this policy satisfies the other one. Their serializers and tags are not
+    /// compared: an entry that already exists isn't stored again for other ones either.
     func covers(_ other: StorePolicy) -> Bool {
         other.tiers.isSubset(of: tiers) && (waitsForDisk || !other.waitsForDisk)
     }
@@ -359,9 +366,10 @@ package struct Upload: Sendable {
 }
 
 extension LoadTerms {
-    /// The transfer terms sent to a download worker. Cookie jar names include the identity so that
-    /// no two identities share a jar. External workers receive none (`checkTransferOfPool`).
-    var transferOfItsOwn: TransferTerms {
+    /// The transfer terms that a built-in download worker receives. Cookie jar names include the
+    /// identity so that no two identities share a jar. External workers receive no terms, so a rule
+    /// that needs some is an error (`checkTransferOfPool`).
+    var downloadWorkerTransfer: TransferTerms {
         guard loader.kind != .pool else { return TransferTerms() }
         var transfer = transfer
         transfer.cookieJar = transfer.cookieJar.map { "\(identity ?? "")/\($0)" }

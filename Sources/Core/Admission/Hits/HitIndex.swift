@@ -135,7 +135,7 @@ extension HitIndex.Entry {
     func delivered(for image: ImageRequest, _ names: RequestNames) -> DeliveredImage {
         var delivered = DeliveredImage(
             reference: image.infoOnly ? nil : reference, info: info, cacheType: .memory,
-            key: names.resultKey,
+            key: names.shownResultKey,
             storedTiers: image.options.contains(.waitStoreCache) ? .memory : nil,
             scaleFactor: image.context.scaleFactor ?? names.scaleFactor)
         delivered.digest = origin?.digest

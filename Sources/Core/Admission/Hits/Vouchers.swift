@@ -177,7 +177,7 @@ extension Scheduler {
             (try? load.image.checkLoadOptions()) != nil,
             refusal(of: load.image, terms) == nil,
             let names = try? names(of: load.image, terms),
-            case let plan = JobPlan(load, terms, names), plan.mayComeFromMemory
+            case let plan = LoadPlan(load, terms, names), plan.mayComeFromMemory
         else { return nil }
         return hits.grant(
             load.image, terms, names, at: now,

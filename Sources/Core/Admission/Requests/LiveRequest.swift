@@ -74,7 +74,7 @@ struct LiveRequest: SlotMapElement {
     var seats = Seats()
 
     /// The remaining source stages.
-    var remainingStages: JobPlan.RemainingStages
+    var remainingStages: LoadPlan.RemainingStages
     /// Tiers that were queried for the result and the original and missed.
     var missed = MissedTiers()
     /// The received bytes of the last progress and of the last partial image sent.
@@ -112,7 +112,7 @@ struct LiveRequest: SlotMapElement {
 
     var image: ImageRequest { order.image }
     var names: RequestNames { order.names }
-    var plan: JobPlan { order.plan }
+    var plan: LoadPlan { order.plan }
 
     var urgency: Urgency {
         Urgency(priority: priority, deadline: deadline, flows: Flows(flow))
@@ -125,7 +125,7 @@ struct LiveRequest: SlotMapElement {
     var scaleFactor: Double { image.context.scaleFactor ?? names.scaleFactor }
     var waitsForStores: Bool { order.waitsForStores }
     /// All source stages of a new or restarted request.
-    var allStages: JobPlan.RemainingStages {
+    var allStages: LoadPlan.RemainingStages {
         refreshing == nil ? plan.remainingStages : plan.refreshStages
     }
     var mayFetch: Bool { plan.includes(.fetch) }

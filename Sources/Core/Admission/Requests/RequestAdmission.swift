@@ -31,7 +31,7 @@ extension Scheduler {
             try upload?.check(terms.limits)
             try checkExternalWork(of: load.image)
             let names = try names(of: load.image, terms, upload)
-            let plan = JobPlan(load, terms, names)
+            let plan = LoadPlan(load, terms, names)
             if answerFromMemory(load, of: client, terms, plan, names, in: batch) { return }
             try load.image.checkEncoding(atMost: limits.workGraph.encodingCostMax)
             if batch == nil { try checkRoomForOneMore(of: client) }
@@ -82,7 +82,7 @@ extension Scheduler {
 
     /// Answers a request from the hit index, if possible, before it has any cost.
     private mutating func answerFromMemory(
-        _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ plan: JobPlan,
+        _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ plan: LoadPlan,
         _ names: RequestNames, in batch: PrefetchBatch.ID?
     ) -> Bool {
         guard let (entry, block) = takeHit(terms, plan, names) else { return false }
@@ -208,7 +208,7 @@ extension LoadRequest {
 extension Scheduler {
     /// Returns the entry in memory that may answer the request. Counts it as a hit and as used.
     mutating func takeHit(
-        _ terms: LoadTerms, _ plan: JobPlan, _ names: RequestNames
+        _ terms: LoadTerms, _ plan: LoadPlan, _ names: RequestNames
     ) -> (entry: HitIndex.Entry, block: BlockHandle)? {
         guard plan.mayComeFromMemory, let cache, let entry = hits.entry(for: names.result, at: now),
             !plan.respectsCacheControl || isFresh(entry, terms, names)

@@ -14,7 +14,7 @@ extension Scheduler {
         let request = requests[id]
         var image = DeliveredImage(
             reference: request.image.infoOnly ? nil : hit.reference, info: hit.metadata.info,
-            cacheType: hit.tier, key: request.names.resultKey,
+            cacheType: hit.tier, key: request.names.shownResultKey,
             storedTiers: request.waitsForStores ? hit.tier : nil)
         image.explanation = Explanation(request.order, image)
         image.digest = hit.metadata.digest
@@ -370,7 +370,7 @@ extension Explanation {
 
     /// Returns `nil` if the request didn't ask for an explanation.
     init?(
-        _ request: ImageRequest, _ plan: JobPlan, _ image: DeliveredImage, made: Made? = nil
+        _ request: ImageRequest, _ plan: LoadPlan, _ image: DeliveredImage, made: Made? = nil
     ) {
         guard request.wantsExplanation else { return nil }
         let steps = request.allSteps

@@ -132,7 +132,7 @@ struct RequestNamesMemo: Sendable {
             identity = terms.identity
             isUnverified = terms.transfer.isUnverified
             base = terms.base
-            transferURL = terms.askedURL
+            transferURL = terms.urlToFetch
             cache = terms.cache
             originalCache = terms.originalCache
             overlays = terms.overlays.map(OverlayName.init)

@@ -4,7 +4,7 @@ import ImageModel
 import Messages
 import Tables
 
-// Planning: moves requests through their stages (SEMANTICS §2.2; `JobPlan` defines the order).
+// Planning: moves requests through their stages (SEMANTICS §2.2; `LoadPlan` defines the order).
 extension Scheduler {
     /// Performs all pending transitions of requests: to the next stage, to a new start, to their
     /// fallback or to an error.
@@ -61,7 +61,7 @@ extension Scheduler {
     private mutating func giveUp(_ id: LiveRequest.ID, _ error: ImageError?) {
         if let error { return reply(id, .failure(error)) }
         metrics.counters.misses += 1
-        reply(id, .miss(key: requests[id].names.resultKey))
+        reply(id, .miss(key: requests[id].names.shownResultKey))
     }
 
     /// Queries the cache for the result, unless the result is already in production after a query
@@ -76,7 +76,7 @@ extension Scheduler {
     }
 
     private mutating func joinUnderWay(
-        _ id: LiveRequest.ID, _ way: JobPlan.Stage, _ origin: ByteSource
+        _ id: LiveRequest.ID, _ way: LoadPlan.Stage, _ origin: ByteSource
     ) -> Bool {
         let plan = requests[id].plan
         guard plan.includes(way),
@@ -132,7 +132,7 @@ extension Scheduler {
 // (PROTOCOL §8.8).
 extension Scheduler {
     /// Whether the request must gather its overlays before entering the stage.
-    func mustGather(_ id: LiveRequest.ID, before way: JobPlan.Stage?) -> Bool {
+    func mustGather(_ id: LiveRequest.ID, before way: LoadPlan.Stage?) -> Bool {
         guard way != nil, way != .queryResult, !requests[id].order.terms.overlays.isEmpty else {
             return false
         }

@@ -68,8 +68,8 @@ package struct FetchTerms: Hashable, Sendable {
     let permitted: [String]
     /// The role of the cache that may store the response.
     let role: CacheRole
-    /// The URL that a rule substitutes.
-    let askedURL: String?
+    /// The URL to fetch if a rule substitutes one.
+    let urlToFetch: String?
     /// Transfer settings of rules: credentials and changes to the response.
     let transfer: TransferTerms
     /// The configured size limit of the body in bytes, if any.
@@ -84,7 +84,7 @@ package struct FetchTerms: Hashable, Sendable {
         bodyBytesMax = terms.limits[.body]
         loader = terms.loader
         takesTags = terms.takesOriginTags
-        (askedURL, transfer) = (terms.askedURL, terms.transfer)
+        (urlToFetch, transfer) = (terms.urlToFetch, terms.transfer)
     }
 }
 

@@ -353,12 +353,12 @@ extension WorkGraph {
     /// operator substitutes for them; other loaders receive none.
     func fetchWork(_ order: AdmittedRequest, _ validators: Validators? = nil) -> FetchWork {
         FetchWork(
-            url: order.terms.askedURL ?? order.image.url,
+            url: order.terms.urlToFetch ?? order.image.url,
             headers: order.terms.loader.takesHeaders ? order.image.headers : [],
             bodyBytesMax: order.terms.limits[.body].map { min(limits.bodyBytesMax, UInt64($0)) }
                 ?? limits.bodyBytesMax, validators: validators,
             sources: order.terms.sources, loader: order.terms.loader,
-            terms: order.terms.transferOfItsOwn)
+            terms: order.terms.downloadWorkerTransfer)
     }
 
     /// Whether the bytes are available, or are being fetched because the cache doesn't have them.

@@ -19,9 +19,9 @@ public struct LoadTerms: Hashable, Sendable {
     public var ignoresCacheControl: Bool
     /// URL patterns, one of which every redirect must match as well; empty for no restriction.
     public var sources: [String]
-    /// The URL that a rule substitutes for that of the request; the key remains that of the
-    /// request.
-    public var askedURL: String?
+    /// The URL to fetch if a rule substitutes one for that of the request; the key remains that of
+    /// the request.
+    public var urlToFetch: String?
     /// The transfer settings from rules.
     public var transfer: TransferTerms
     /// Tags of the stored entries: those of the request, the profile and the rules.

@@ -4,13 +4,13 @@ import Testing
 @testable import Admission
 @testable import Derivation
 
-struct JobPlanTests {
+struct LoadPlanTests {
     /// A request and the stages that it goes through unless an early one finds the image.
     struct Case: CustomTestStringConvertible {
         let what: String
         let image: ImageRequest
         var isDistrustful = false
-        let stages: [JobPlan.Stage]
+        let stages: [LoadPlan.Stage]
         var testDescription: String { what }
     }
 
@@ -62,24 +62,25 @@ struct JobPlanTests {
             stages: [.fetch, .decode, .deliver]),
     ]
 
-    private static let all: [JobPlan.Stage] = [
+    private static let all: [LoadPlan.Stage] = [
         .queryResult, .queryOriginal, .fetch, .decode, .transform, .storeOriginal, .deliver,
     ]
 
     @Test(arguments: cases) func optionsSkipStages(row: Case) {
-        let plan = JobPlan(row.image, distrustsMemory: row.isDistrustful)
+        let plan = LoadPlan(row.image, distrustsMemory: row.isDistrustful)
         #expect(Self.all.filter { plan.includes($0) } == row.stages)
     }
 
     @Test(arguments: cases) func waysAreTriedInTheirOrderAndOnce(row: Case) {
-        var remainingStages = JobPlan(row.image, distrustsMemory: row.isDistrustful).remainingStages
-        var tried: [JobPlan.Stage] = []
+        let plan = LoadPlan(row.image, distrustsMemory: row.isDistrustful)
+        var remainingStages = plan.remainingStages
+        var tried: [LoadPlan.Stage] = []
         while let way = remainingStages.next() { tried.append(way) }
-        #expect(tried == row.stages.filter { $0.rawValue <= JobPlan.Stage.fetch.rawValue })
+        #expect(tried == row.stages.filter { $0.rawValue <= LoadPlan.Stage.fetch.rawValue })
     }
 
     @Test func skippedWaysAreNotTried() {
-        var remainingStages = JobPlan(.image(size: 5), distrustsMemory: false).remainingStages
+        var remainingStages = LoadPlan(.image(size: 5), distrustsMemory: false).remainingStages
         remainingStages.skip(past: .queryOriginal)
         let first = remainingStages.next()
         remainingStages.skip(past: .fetch)
