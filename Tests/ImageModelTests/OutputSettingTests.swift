@@ -128,11 +128,11 @@ import Testing
         func cost(_ format: ImageFormat, _ change: (inout OutputOptions) -> Void) -> UInt64 {
             var output = OutputOptions()
             change(&output)
-            return format.traits.encoderClass(output)
+            return format.traits.encodingCost(output)
         }
         for format in ImageFormat.encodable {
             let usual = cost(format) { _ in }
-            #expect(usual == format.traits.encoderClass, "\(format)")
+            #expect(usual == format.traits.encodingCost, "\(format)")
             guard let efforts = format.traits.output?.efforts else { continue }
             let costs = efforts.range.map { effort in cost(format) { $0.effort = effort } }
             #expect(costs == costs.sorted() && costs[0] < costs[costs.count - 1], "\(format)")

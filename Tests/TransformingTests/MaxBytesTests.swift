@@ -17,7 +17,7 @@ import Testing
         },
     ]
     private static let formats = ImageFormat.encodable.filter {
-        $0.traits.output?.losesSomething(OutputOptions()) == true
+        $0.traits.output?.hasLossyQuality(OutputOptions()) == true
     }
 
     private func bytes(

@@ -118,7 +118,7 @@ struct RandomValues {
 
     /// A valid sample form for pixels of these bands: offset and stride of `plane` are even.
     private mutating func samples(_ bands: PixelPlane.Bands) -> SampleForm {
-        guard bool() else { return .usual }
+        guard bool() else { return .standard }
         let hasColors = bands == .rgb || bands == .rgba
         return SampleForm(
             bits: number(9...16),

@@ -14,8 +14,8 @@ extension JobWork {
         case .fetch, .query, .entry: 1
         case .store(let work): max(1, work.source.length.dividedRoundingUp(by: 4_096))
         case .decode(let work): max(1, work.source.length)
-        case .transform(let work): max(1, work.readPixels, work.madePixels) * work.encoderClass
-        case .paint(let work): work.size.pixels * work.encoderClass
+        case .transform(let work): max(1, work.readPixels, work.madePixels) * work.encodingCost
+        case .paint(let work): work.size.pixels * work.encodingCost
         }
     }
 }
@@ -43,8 +43,8 @@ extension TransformWork {
         return most &* madeFrames
     }
 
-    fileprivate var encoderClass: UInt64 {
-        resultFormat(hasAlpha: false).traits.encoderClass(output)
+    fileprivate var encodingCost: UInt64 {
+        resultFormat(hasAlpha: false).traits.encodingCost(output)
     }
 
     /// The number of frames to encode.
@@ -73,13 +73,13 @@ extension TransformWork {
     /// Returns an error if encoding the result would occupy a transformer for too long.
     package func refusal(atMost costMax: UInt64) -> ImageError? {
         resultSize.flatMap {
-            output.refusal(of: $0, encoderClass, frames: madeFrames, atMost: costMax)
+            output.refusal(of: $0, encodingCost, frames: madeFrames, atMost: costMax)
         }
     }
 }
 
 extension PaintWork {
-    fileprivate var encoderClass: UInt64 { resultFormat.traits.encoderClass(output) }
+    fileprivate var encodingCost: UInt64 { resultFormat.traits.encodingCost(output) }
 
     /// Restricts a solid-color image to the first accepted format that is fast enough to encode; no
     /// format remains if none qualifies.
@@ -95,7 +95,7 @@ extension PaintWork {
 
     /// Returns an error if encoding the solid-color image would take too long.
     package func refusal(atMost costMax: UInt64) -> ImageError? {
-        output.refusal(of: size, encoderClass, atMost: costMax)
+        output.refusal(of: size, encodingCost, atMost: costMax)
     }
 }
 
@@ -103,8 +103,8 @@ extension ImageRequest {
     /// Throws if the result would be refused, as far as that can be determined without the source.
     package func checkEncoding(atMost costMax: UInt64) throws(ImageError) {
         guard let format = output.format, let size = certainSize else { return }
-        let encoderClass = format.traits.encoderClass(output)
-        if let error = output.refusal(of: size, encoderClass, atMost: costMax) { throw error }
+        let encodingCost = format.traits.encodingCost(output)
+        if let error = output.refusal(of: size, encodingCost, atMost: costMax) { throw error }
     }
 
     /// The size of the result if a step determines it independently of the source.
@@ -123,9 +123,9 @@ extension ImageRequest {
 
 extension OutputOptions {
     fileprivate func refusal(
-        of size: PixelSize, _ encoderClass: UInt64, frames: UInt64 = 1, atMost costMax: UInt64
+        of size: PixelSize, _ encodingCost: UInt64, frames: UInt64 = 1, atMost costMax: UInt64
     ) -> ImageError? {
-        let limit = costMax / encoderClass / frames
+        let limit = costMax / encodingCost / frames
         guard size.pixels > limit else { return nil }
         let all = frames == 1 ? "" : " in \(frames) frames"
         let remedies = [

@@ -72,7 +72,7 @@ struct ShownPixels {
 
 extension PixelForm {
     fileprivate init?(_ layout: PixelLayout) {
-        guard layout.planes.count == 1, layout.orientation == .upright, layout.samples == .usual,
+        guard layout.planes.count == 1, layout.orientation == .upright, layout.samples == .standard,
             layout.animation == nil, let plane = layout.planes.first,
             let bands = Bands(rawValue: Int(plane.bands.rawValue))
         else { return nil }

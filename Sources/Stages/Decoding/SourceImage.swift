@@ -108,12 +108,12 @@ struct SourceImage {
     /// Returns the sample format of a decode that keeps these parts.
     func samples(_ keeps: KeptParts) -> SampleForm {
         guard (9...16).contains(bits), [.gray16, .rgb16].contains(header.color) else {
-            return .usual
+            return .standard
         }
         if keeps.contains(.hdr), header.color == .rgb16, let hdr {
             return SampleForm(bits: bits, hdr: hdr)
         }
-        return keeps.contains(.depth) ? SampleForm(bits: bits) : .usual
+        return keeps.contains(.depth) ? SampleForm(bits: bits) : .standard
     }
 
     /// The integer value of a sample of 1.0: decoders that expand fewer bits to 16 use the most
@@ -215,7 +215,7 @@ extension SourceImage {
     /// Builds the complete pipeline from encoded bytes to displayable pixels. Nothing is computed
     /// yet, unless the orientation requires a different row order than the decoder's.
     func pixels(
-        at scale: DecodeScale, as samples: SampleForm = .usual, cancellation: CancellationFlag
+        at scale: DecodeScale, as samples: SampleForm = .standard, cancellation: CancellationFlag
     ) throws(ImageError) -> PendingPixels {
         let opened = try open(at: scale)
         opened.watch { cancellation.isCancelled }

@@ -212,7 +212,7 @@ struct TransformJob {
 
     /// Checks that the decoder produced the bit depth that the steps support.
     private func checkDepth() throws(ImageError) {
-        let areUsual = work.overlays.allSatisfy { $0.layout.samples == .usual }
+        let areUsual = work.overlays.allSatisfy { $0.layout.samples == .standard }
         let isTaken = !work.layout.samples.isDeep || work.steps.allSatisfy(\.form.takesDepth)
         guard areUsual, isTaken else {
             throw ImageError(.internalError, "the bit depth exceeds what the steps support")

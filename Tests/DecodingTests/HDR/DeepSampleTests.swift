@@ -22,8 +22,8 @@ import Vips
         #expect(decoded.layout?.samples == SampleForm(bits: 16))
         #expect(decoded.plane?.bands == bands && decoded.plane?.stride == 80 * count)
         #expect(try numbers(decoded) == samples.flatMap(\.self))
-        #expect(try decode(file).layout?.samples == .usual, "unasked there are 8 bits")
-        #expect(try decode(file, keeping: .hdr).layout?.samples == .usual)
+        #expect(try decode(file).layout?.samples == .standard, "unasked there are 8 bits")
+        #expect(try decode(file, keeping: .hdr).layout?.samples == .standard)
     }
 
     /// A TIFF from ImageMagick.
@@ -37,7 +37,7 @@ import Vips
 
     @Test func eightBitsStayEight() throws {
         let file = try Sources.encoded(.png(compression: 1), 8, 8) { x, y, _ in x * y }
-        #expect(try decode(file, keeping: [.depth, .hdr]).layout?.samples == .usual)
+        #expect(try decode(file, keeping: [.depth, .hdr]).layout?.samples == .standard)
     }
 
     /// A profile is applied in 16 bits: values between 8-bit steps occur.

@@ -128,7 +128,7 @@ import Vips
         #expect(half.samples.prefix(50 * row) == whole.samples.prefix(50 * row))
         #expect(half.samples.suffix(20 * row).allSatisfy { $0 == 0 })
         let usual = try partial(bytes)
-        #expect(usual.layout?.samples == .usual)
+        #expect(usual.layout?.samples == .standard)
         #expect(try usual.samples == decode(bytes).samples)
     }
 }

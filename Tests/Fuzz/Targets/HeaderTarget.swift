@@ -42,7 +42,7 @@ enum HeaderTarget {
                 guard let pages = traits.pageCount?(reader, most) else { continue }
                 try expect((0...most).contains(pages), "no more pages are counted than wanted")
             }
-            _ = traits.guest?(reader)
+            _ = traits.reclassify?(reader)
         }
         _ = reader.jxlAlphaIsPremultiplied
         for tracks in [true, false] {

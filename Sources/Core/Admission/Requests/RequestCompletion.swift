@@ -401,7 +401,7 @@ extension OutputOptions {
             OutputSetting(name: name)?.row.formats.contains(format) == true
         }
         let output = format.traits.output
-        if output?.losesSomething(self) == true {
+        if output?.hasLossyQuality(self) == true {
             told["quality"] = "\(quality ?? Self.defaultQuality)"
         }
         if lossless, output?.loss == .optional { told["lossless"] = OutputSetting.isThere }

@@ -390,7 +390,7 @@ public struct SampleForm: Hashable, Sendable {
     }
 
     /// 8-bit sRGB or gray.
-    public static let usual = SampleForm()
+    public static let standard = SampleForm()
 
     /// The valid range of `bits`.
     public static let bitsRange = 8...16

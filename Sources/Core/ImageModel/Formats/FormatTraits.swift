@@ -14,8 +14,8 @@ package struct FormatTraits: Sendable {
     package var signatures: [FormatSignature] = []
     /// The root element of a document of this format, for documents that no signature matches.
     package var root: String?
-    /// Detects another format that shares these signatures, by the bytes that follow.
-    package var guest: (@Sendable (_ bytes: borrowing HeaderBytes) -> ImageFormat?)?
+    /// Returns another format that shares these signatures if the bytes that follow belong to it.
+    package var reclassify: (@Sendable (_ bytes: borrowing HeaderBytes) -> ImageFormat?)?
     /// Whether the format supports transparency.
     package var carriesAlpha = true
     /// Whether the format supports animation.
@@ -40,21 +40,21 @@ package struct FormatTraits: Sendable {
     /// How the format is encoded; `nil` if it isn't.
     package var output: FormatOutput?
     /// The encoding time per pixel relative to JPEG, including all overhead.
-    package var encoderClass: UInt64 = 1
+    package var encodingCost: UInt64 = 1
     /// The same for lossless encoding, if that is optional.
-    package var losslessEncoderClass: UInt64?
+    package var losslessEncodingCost: UInt64?
 
     /// Returns the encoding time per pixel with these options, relative to JPEG with default
     /// options.
-    package func encoderClass(_ options: OutputOptions) -> UInt64 {
-        let usual = options.isWithoutLoss ? losslessEncoderClass ?? encoderClass : encoderClass
-        guard let output else { return usual }
-        var hundredths = usual * (output.efforts?.time(of: options.effort) ?? 100)
-        if options.isUsual { return max(1, hundredths / 100) }
+    package func encodingCost(_ options: OutputOptions) -> UInt64 {
+        let cost = options.isWithoutLoss ? losslessEncodingCost ?? encodingCost : encodingCost
+        guard let output else { return cost }
+        var hundredths = cost * (output.efforts?.time(of: options.effort) ?? 100)
+        if options.hasDefaultSettings { return max(1, hundredths / 100) }
         for (setting, time) in output.settingTimes where options[setting] != nil {
             hundredths = hundredths * time / 100
         }
-        if options.maxBytes != nil, output.losesSomething(options) {
+        if options.maxBytes != nil, output.hasLossyQuality(options) {
             hundredths *= UInt64(OutputOptions.triesMax)
         }
         return max(1, hundredths / 100)
@@ -182,7 +182,7 @@ package struct EncoderEfforts: Sendable {
 
 extension FormatOutput {
     /// Returns whether the quality setting controls the file size.
-    package func losesSomething(_ options: OutputOptions) -> Bool {
+    package func hasLossyQuality(_ options: OutputOptions) -> Bool {
         hasQuality && (loss == .always || (loss == .optional && !options.isWithoutLoss))
     }
 
@@ -221,7 +221,7 @@ extension FormatTraits {
                 loss: .optional, depths: [8, 16], pixelsMax: 8_000_000,
                 efforts: EncoderEfforts(
                     first: 3, usual: 5, times: [60, 65, 100, 140, 260, 1_250])),
-            encoderClass: 7, losslessEncoderClass: 88),
+            encodingCost: 7, losslessEncodingCost: 88),
         // Its codestream begins like a JPEG.
         FormatTraits(
             format: .jpeg2000, name: "jpeg2000", title: "JPEG 2000 images",
@@ -249,7 +249,7 @@ extension FormatTraits {
             output: FormatOutput(
                 loss: .never, depths: [8, 16], holdsHDR: true, holdsFrames: true, isKept: true,
                 settingTimes: [.progressive: 200, .colors: 600, .depth: 200, .hdr: 200]),
-            encoderClass: 4),
+            encodingCost: 4),
         FormatTraits(
             format: .gif, name: "gif", extensions: ["gif"], mimeType: "image/gif",
             signatures: [.bytes([0x47])], isAnimated: true, storedSize: { $0.gifSize },
@@ -262,9 +262,9 @@ extension FormatTraits {
                 efforts: EncoderEfforts(
                     first: 1, usual: 3,
                     times: [100, 100, 100, 200, 300, 300, 300, 350, 350, 350])),
-            encoderClass: 8),
-        // libwebp supports any scale; results of these four are kept stable. Lossless encoding
-        // takes ten times as long.
+            encodingCost: 8),
+        // libwebp supports any scale, but only these four are used, so that results don't change.
+        // Lossless encoding takes ten times as long.
         FormatTraits(
             format: .webp, name: "webp", extensions: ["webp"], mimeType: "image/webp",
             signatures: [.text("RIFF", then: "WEBP", at: 8)], isAnimated: true,
@@ -278,7 +278,7 @@ extension FormatTraits {
                 settingTimes: [.sharpYUV: 150],
                 efforts: EncoderEfforts(
                     first: 0, usual: 4, times: [50, 50, 70, 90, 100, 120, 180])),
-            encoderClass: 4, losslessEncoderClass: 40),
+            encodingCost: 4, losslessEncodingCost: 40),
         // Canon, Fujifilm, Olympus, Panasonic, Sigma and Minolta files have signatures of their
         // own, one of which begins like a TIFF. The others are TIFF files.
         FormatTraits(
@@ -291,13 +291,13 @@ extension FormatTraits {
         FormatTraits(
             format: .tiff, name: "tiff", extensions: ["tiff", "tif"], mimeType: "image/tiff",
             signatures: [.text("II*\0"), .text("MM\0*"), .text("II+\0"), .text("MM\0+")],
-            guest: { $0.isCameraRaw ? .raw : nil }, storedSize: { $0.tiffSize },
+            reclassify: { $0.isCameraRaw ? .raw : nil }, storedSize: { $0.tiffSize },
             pageCount: { $0.tiffPages(upTo: $1) },
             input: FormatInput(
                 pages: .images,
                 memory: DecoderMemoryRows(streamed: DecoderMemory(copies: 2))),
             output: FormatOutput(loss: .never, depths: [8, 16], settingTimes: [.depth: 200]),
-            encoderClass: 8),
+            encodingCost: 8),
         FormatTraits(
             format: .bmp, name: "bmp", title: "BMP images", extensions: ["bmp"],
             mimeType: "image/bmp", signatures: [.text("BM")], storedSize: { $0.bitmap?.size },
@@ -308,7 +308,7 @@ extension FormatTraits {
             mimeType: "image/vnd.microsoft.icon",
             // A TGA may begin like a cursor, except for the number of images.
             signatures: [.bytes([0, 0, 1, 0]), .bytes([0, 0, 2, 0])],
-            guest: { $0.iconCount == nil ? .undefined : nil }, storedFrames: { $0.iconCount },
+            reclassify: { $0.iconCount == nil ? .undefined : nil }, storedFrames: { $0.iconCount },
             input: FormatInput(
                 pages: .images,
                 memory: DecoderMemoryRows(streamed: DecoderMemory(perPixel: 8)))),
@@ -343,7 +343,7 @@ extension FormatTraits {
                 settingTimes: [.subsampling: 150, .depth: 200, .hdr: 200],
                 efforts: EncoderEfforts(
                     first: 0, usual: 1, times: [35, 100, 150, 280, 1_200, 1_650, 3_300])),
-            encoderClass: 10, losslessEncoderClass: 22),
+            encodingCost: 10, losslessEncodingCost: 22),
         FormatTraits(
             format: .pdf, name: "pdf", title: "PDF documents", extensions: ["pdf"],
             mimeType: "application/pdf", signatures: [.text("%PDF")],

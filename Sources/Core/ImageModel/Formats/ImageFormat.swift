@@ -145,7 +145,7 @@ extension ImageFormat {
         var format = Self.bySignature(
             reader.start(Self.signatureBytes), tail: reader.end(Self.sniffedTailBytes))
         if format == .undefined { format = Self.byRoot(reader.start(Self.sniffedBytes)) }
-        self = format.traits.guest?(reader) ?? format
+        self = format.traits.reclassify?(reader) ?? format
     }
 
     private static func bySignature(_ head: [UInt8], tail: some Collection<UInt8>) -> Self {

@@ -218,7 +218,7 @@ extension OutputOptions {
     ]
 
     /// Whether no setting is set.
-    var isUsual: Bool { settings.isEmpty }
+    var hasDefaultSettings: Bool { settings.isEmpty }
 
     /// The settings that are set, in the order of the table.
     package var said: [(setting: OutputSetting, text: String)] {

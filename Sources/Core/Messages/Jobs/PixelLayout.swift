@@ -10,7 +10,7 @@ public struct PixelLayout: Hashable, Sendable {
     /// The orientation still to be applied.
     public var orientation: Orientation
     /// The sample format; the default in three planes.
-    public var samples = SampleForm.usual
+    public var samples = SampleForm.standard
     /// For consecutive frames with the same layout, which is that of the plane: the frame durations
     /// and the loop count.
     public var animation: AnimationProperties?
@@ -26,7 +26,7 @@ public struct PixelLayout: Hashable, Sendable {
     /// Creates a layout of interleaved pixels in display orientation; by default all of them are
     /// image content.
     public init(
-        bands: PixelPlane.Bands, size: PixelSize, stride: Int, samples: SampleForm = .usual,
+        bands: PixelPlane.Bands, size: PixelSize, stride: Int, samples: SampleForm = .standard,
         activeWidth: Double? = nil, activeHeight: Double? = nil
     ) {
         let plane = PixelPlane(
@@ -92,12 +92,12 @@ public struct PixelLayout: Hashable, Sendable {
         guard let animation else { return true }
         return (2...AnimationProperties.framesMax).contains(animation.durations.count)
             && planes.count == 1 && planes[0].bands == .rgba && planes[0].offset == 0
-            && planes[0].isWhole && samples == .usual
+            && planes[0].isWhole && samples == .standard
     }
 
     /// Separate planes have 8 bits, and only RGB can have a high dynamic range.
     private var mayHaveSamples: Bool {
-        guard samples != .usual else { return true }
+        guard samples != .standard else { return true }
         let hasColors = planes.allSatisfy { $0.bands == .rgb || $0.bands == .rgba }
         return samples.isPossible && planes.count == 1 && (samples.hdr == nil || hasColors)
     }
@@ -151,7 +151,7 @@ public struct PixelPlane: Hashable, Sendable {
 
     /// Returns the number of bytes from the first sample to the end of the last row: stride × rows;
     /// `nil` if the layout is invalid or overflows, or if two-byte samples are misaligned.
-    public func byteCount(_ samples: SampleForm = .usual) -> Int? {
+    public func byteCount(_ samples: SampleForm = .standard) -> Int? {
         let bytes = samples.bytes
         guard size.isPositive, offset.isMultiple(of: bytes), stride.isMultiple(of: bytes),
             let row = Self.product(size.width, Int(bands.rawValue) * bytes), stride >= row

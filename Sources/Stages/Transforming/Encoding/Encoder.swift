@@ -6,7 +6,7 @@ import Vips
 
 /// Encodes the finished image, the last part of a job.
 struct Encoder {
-    private let form: any FormatEncoder
+    private let encoder: any FormatEncoder
     private let order: EncodingSpecification
 
     /// Creates an encoder for the output format of the work.
@@ -14,24 +14,24 @@ struct Encoder {
         _ work: TransformWork, hasAlpha: Bool, beside enclosed: EnclosedParts,
         cancellation: CancellationFlag
     ) throws(ImageError) {
-        form = try FormatEncoders.encoder(of: work.resultFormat(hasAlpha: hasAlpha))
+        encoder = try FormatEncoders.encoder(of: work.resultFormat(hasAlpha: hasAlpha))
         let samples = work.layout.samples
-        guard samples.hdr == nil || form.format.holdsHDR else {
+        guard samples.hdr == nil || encoder.format.holdsHDR else {
             throw ImageError(
-                .internalError, "\(form.format.name) does not support high dynamic range")
+                .internalError, "\(encoder.format.name) does not support high dynamic range")
         }
         order = EncodingSpecification(
             options: work.output, isPhotograph: work.sourceInfo.format.traits.isPhotographic,
             cancellation: cancellation,
-            samples: form.format.samples(of: samples, work.output), enclosed: enclosed)
+            samples: encoder.format.samples(of: samples, work.output), enclosed: enclosed)
     }
 
     /// Creates an encoder for an image of one color.
     init(_ work: PaintWork, cancellation: CancellationFlag) throws(ImageError) {
-        form = try FormatEncoders.encoder(of: work.resultFormat)
+        encoder = try FormatEncoders.encoder(of: work.resultFormat)
         order = EncodingSpecification(
             options: work.output, isPhotograph: false, cancellation: cancellation,
-            samples: form.format.samples(of: .usual, work.output))
+            samples: encoder.format.samples(of: .standard, work.output))
     }
 
     /// Returns whether these planes can be encoded in this format without joining them.
@@ -39,9 +39,9 @@ struct Encoder {
         // Planes have 8 bits, and a color profile requires color planes.
         guard !order.samples.isDeep else { return false }
         guard !lane.isGray || order.enclosed.space != .rgb else { return false }
-        let isOfPlanes = form.format.traits.output?.takesPlanes(
+        let isOfPlanes = encoder.format.traits.output?.takesPlanes(
             lossless: order.options.isWithoutLoss)
-        return isOfPlanes == true && form.takesPlanes(order.options)
+        return isOfPlanes == true && encoder.takesPlanes(order.options)
     }
 
     /// Encodes the planes of the lane, which must be supported.
@@ -54,8 +54,8 @@ struct Encoder {
             try lane.stepImage(resampledTo: EmbeddedThumbnail.size(of: lane.plan.size))
         }
         var encoded = try write(lane.plan.size, bands: 1, order, to: output) { order, writer in
-            try form.encode(lane, order, to: writer)
-            try form.enclose(order.enclosed, in: writer)
+            try encoder.encode(lane, order, to: writer)
+            try encoder.enclose(order.enclosed, in: writer)
             return false
         }
         encoded.account.isPlanar = true
@@ -79,8 +79,8 @@ struct Encoder {
         }
         let bytes = bands * order.samples.bytes
         return try write(current.size, bands: bytes, order, to: output) { order, writer in
-            let hasAlpha = try form.encode(image, order, to: writer)
-            try form.enclose(order.enclosed, in: writer)
+            let hasAlpha = try encoder.encode(image, order, to: writer)
+            try encoder.enclose(order.enclosed, in: writer)
             return hasAlpha
         }
     }
@@ -89,19 +89,19 @@ struct Encoder {
     func encode(
         _ frames: StepFrames, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        let order = order.withUsualSamples
+        let order = order.withStandardSamples
         return try write(
             frames.size, bands: StepFrames.bands, order, frames: frames.count, to: output
         ) { order, writer in
-            let hasAlpha = try form.encode(frames, order, to: writer)
-            try form.enclose(order.enclosed, in: writer)
+            let hasAlpha = try encoder.encode(frames, order, to: writer)
+            try encoder.enclose(order.enclosed, in: writer)
             return hasAlpha
         }
     }
 
     private var embedsThumbnail: Bool {
         order.options.embedsThumbnail
-            && OutputSetting.embedThumbnail.row.formats.contains(form.format)
+            && OutputSetting.embedThumbnail.row.formats.contains(encoder.format)
     }
 
     /// Returns the order with a thumbnail, if one is requested.
@@ -120,7 +120,7 @@ struct Encoder {
 
     /// Returns the order with a gray profile only if the pixels are written as gray.
     private func order(besideGray isGray: Bool) -> EncodingSpecification {
-        order.beside(isGray: isGray && OutputSetting.grayHolders.contains(form.format))
+        order.beside(isGray: isGray && OutputSetting.grayHolders.contains(encoder.format))
     }
 
     /// Returns the pixels to encode, computed into memory if they may be encoded several times.
@@ -142,13 +142,14 @@ struct Encoder {
         _ body: @escaping (EncodingSpecification, BlockWriter<Space>) throws -> Bool
     ) throws(ImageError) -> EncodedImage {
         try check(size)
-        let writer = try BlockWriter(output, estimate: form.estimate(size, bands: bands, order))
+        let writer = try BlockWriter(output, estimate: encoder.estimate(size, bands: bands, order))
         do {
             let attempts = EncodingAttempts(
-                order: order, losesSomething: losesSomething, body: body)
+                order: order, hasLossyQuality: hasLossyQuality, body: body)
             let made = try attempts.run(writer)
             let info = ImageInfo(
-                format: form.format, size: size, pages: Self.frames(in: writer.bytes, of: frames),
+                format: encoder.format, size: size,
+                pages: Self.frames(in: writer.bytes, of: frames),
                 hasAlpha: made.hasAlpha,
                 bits: order.samples.bits, isHDR: order.samples.hdr != nil)
             return EncodedImage(
@@ -168,13 +169,13 @@ struct Encoder {
         return max(1, map?.frames.count ?? 1)
     }
 
-    private var losesSomething: Bool {
-        form.format.traits.output?.losesSomething(order.options) == true
+    private var hasLossyQuality: Bool {
+        encoder.format.traits.output?.hasLossyQuality(order.options) == true
     }
 
     /// Rejects sizes that the format can't represent.
     private func check(_ size: PixelSize) throws(ImageError) {
-        let (name, limits) = (form.format.name, form.format.traits.output)
+        let (name, limits) = (encoder.format.name, encoder.format.traits.output)
         let (sideMax, pixelsMax) = (limits?.sideMax ?? 0, limits?.pixelsMax ?? 0)
         guard max(size.width, size.height) <= sideMax else {
             throw .over("sideMax", "encode", "\(name) supports at most \(sideMax) pixels per side")
@@ -190,7 +191,7 @@ struct Encoder {
     /// Flattens onto a background color if the format has no alpha and pixels are transparent
     /// (SEMANTICS §11.11).
     private func flattened(_ image: VipsImage) throws(VipsError) -> VipsImage {
-        guard !form.format.carriesAlpha, image.header.hasAlpha else { return image }
+        guard !encoder.format.carriesAlpha, image.header.hasAlpha else { return image }
         let color = order.options.background
         let canvas = try color.isGray ? image : image.colored()
         return try canvas.flattened(
@@ -223,7 +224,7 @@ extension VipsImage {
 struct EncodingAttempts<Space: OutputSpace> {
     let order: EncodingSpecification
     /// Whether the file size depends on the quality.
-    let losesSomething: Bool
+    let hasLossyQuality: Bool
     /// Writes the image and returns whether the output has alpha.
     let body: (EncodingSpecification, BlockWriter<Space>) throws -> Bool
 
@@ -238,7 +239,7 @@ struct EncodingAttempts<Space: OutputSpace> {
     /// Leaves the best image within the size limit in the writer; if none fits, the smallest.
     func run(_ writer: BlockWriter<Space>) throws -> Outcome {
         let hasAlpha = try body(order, writer)
-        guard losesSomething, let limit = order.options.maxBytes else {
+        guard hasLossyQuality, let limit = order.options.maxBytes else {
             return Outcome(hasAlpha: hasAlpha, count: 1, quality: nil)
         }
         guard writer.bytes.count > limit else {

@@ -2,8 +2,8 @@ import ImageModel
 import StageContract
 import Vips
 
-/// The encoder of one format, in its own file. The properties and costs of the format are in its
-/// row (`FormatTraits`).
+/// The encoder of one format, listed in `FormatEncoders.all`. The properties and costs of the
+/// format are in its row (`FormatTraits`).
 protocol FormatEncoder: Sendable {
     var format: ImageFormat { get }
 
@@ -67,7 +67,7 @@ struct EncodingSpecification {
     let isPhotograph: Bool
     let cancellation: CancellationFlag
     /// The sample format to write.
-    private(set) var samples = SampleForm.usual
+    private(set) var samples = SampleForm.standard
     /// The metadata to embed.
     private(set) var enclosed = EnclosedParts()
 
@@ -77,9 +77,9 @@ struct EncodingSpecification {
     }
 
     /// The same order with 8-bit sRGB samples.
-    var withUsualSamples: EncodingSpecification {
+    var withStandardSamples: EncodingSpecification {
         var order = self
-        order.samples = .usual
+        order.samples = .standard
         return order
     }
 

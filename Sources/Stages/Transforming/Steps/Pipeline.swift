@@ -71,7 +71,8 @@ protocol ImageStep {
     func fold(into plan: inout PlanarPlan) -> Bool
 }
 
-/// A step that is implemented here, in its own file. Its other properties are in its `StepForm`.
+/// A step that this module implements; all but overlays and custom steps. Its other properties are
+/// in its `StepForm`.
 protocol PixelStep: StepForm {
     /// The operations of the step, in order.
     var imageSteps: [any ImageStep] { get }
