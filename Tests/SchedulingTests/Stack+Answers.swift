@@ -82,7 +82,7 @@ extension Stack {
             body.age = responseAge
             return .fetched(body)
         case .entry(let work):
-            return work.action.isOfSeveral ? .entries(EntryPage()) : .entry(work.tiers)
+            return work.action.affectsSeveral ? .entries(EntryPage()) : .entry(work.tiers)
         case .decode(let work):
             var image = decoded(work.need, by: worker)
             if !work.properties.kinds.isEmpty { image.properties = ImageProperties() }

@@ -263,5 +263,5 @@ extension ClientMessage {
 }
 
 extension EntryAction {
-    fileprivate var takesLong: Bool { isOfSeveral || self == .clear }
+    fileprivate var takesLong: Bool { affectsSeveral || self == .clear }
 }

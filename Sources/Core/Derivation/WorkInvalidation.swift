@@ -220,7 +220,7 @@ extension WorkGraph {
         // If disk entries are kept, the bytes are not being rejected.
         guard work.tiers.contains(.disk) else { return }
         let layout = layout
-        endTails { Self.means(work, $0, tags: $1, in: layout) }
+        endTails { Self.removes(work, $0, tags: $1, in: layout) }
         let concerned = sources(concernedBy: work)
         restartOverlays(of: concerned)
         for node in results.ids where results.contains(node) {
@@ -228,10 +228,10 @@ extension WorkGraph {
             if isMade || concerns(work, results[node]) { beginAfresh(node) }
         }
         for node in concerned where sources.contains(node) { giveUp(node) }
-        for node in lookups.ids where means(work, lookups[node].query.key, tags: nil) {
+        for node in lookups.ids where removes(work, lookups[node].query.key, tags: nil) {
             lookups[node].outdate()
         }
-        for node in validities.ids where means(work, validities[node].key.text, tags: nil) {
+        for node in validities.ids where removes(work, validities[node].key.text, tags: nil) {
             validities[node].outdate()
         }
     }
@@ -283,11 +283,11 @@ extension WorkGraph {
         let source = sources[node]
         let tags = source.knownTags
         if let queried = source.queriedText {
-            return means(work, queried, tags: tags, ofAnyAge: true)
+            return removes(work, queried, tags: tags, ofAnyAge: true)
         }
-        return means(work, source.text(of: source.plainText), tags: tags)
+        return removes(work, source.text(of: source.plainText), tags: tags)
             || source.storing.originals.texts.contains {
-                means(work, source.text(of: $0), tags: tags)
+                removes(work, source.text(of: $0), tags: tags)
             }
     }
 
@@ -298,31 +298,31 @@ extension WorkGraph {
         let names = result.order.names
         let tags = CacheTag.union(result.policy.tags, result.provenance.tags)
         return [result.text, names.original, names.plainOriginal].contains {
-            means(work, $0, tags: tags, ofAnyAge: isOfAnyAge)
+            removes(work, $0, tags: tags, ofAnyAge: isOfAnyAge)
         }
     }
 
     private func concerns(_ work: EntryWork, _ transcode: TranscodeNode) -> Bool {
         guard !transcode.entry.tiers.isDisjoint(with: work.tiers) else { return false }
         let tags = transcode.entry.metadata.tags
-        if means(work, transcode.entry.text, tags: tags, ofAnyAge: true) { return true }
+        if removes(work, transcode.entry.text, tags: tags, ofAnyAge: true) { return true }
         return transcode.material.source.map { sources.contains($0) && concerns(work, $0) } ?? false
     }
 
     /// Whether the entry with this text is removed in any of its caches.
-    private func means(
+    private func removes(
         _ work: EntryWork, _ text: String, tags: [String]?, ofAnyAge: Bool = false
     ) -> Bool {
-        Self.means(work, text, tags: tags, ofAnyAge: ofAnyAge, in: layout)
+        Self.removes(work, text, tags: tags, ofAnyAge: ofAnyAge, in: layout)
     }
 
-    private static func means(
+    private static func removes(
         _ work: EntryWork, _ text: String, tags: [String]?, ofAnyAge: Bool = false,
         in layout: CacheLayout
     ) -> Bool {
-        guard !layout.isEmpty else { return work.means(text, tags: tags, ofAnyAge: ofAnyAge) }
+        guard !layout.isEmpty else { return work.removes(text, tags: tags, ofAnyAge: ofAnyAge) }
         return layout.texts(ofStored: text).contains {
-            work.means($0, tags: tags, ofAnyAge: ofAnyAge)
+            work.removes($0, tags: tags, ofAnyAge: ofAnyAge)
         }
     }
 }
@@ -330,7 +330,7 @@ extension WorkGraph {
 extension EntryWork {
     /// Whether the entry with this text is removed. An entry being stored is not old unless it is
     /// made from an older entry. Unknown tags are assumed to match.
-    func means(_ text: String, tags: [String]?, ofAnyAge: Bool = false) -> Bool {
+    func removes(_ text: String, tags: [String]?, ofAnyAge: Bool = false) -> Bool {
         switch action {
         case .remove: text == key || !caches.isEmpty && keys.contains(text)
         case .clear: true

@@ -151,7 +151,7 @@ struct JobTable: Sendable {
 
     /// The largest time in milliseconds that a worker may hold the job.
     private func millisecondsMax(of job: ActiveJob) -> Int {
-        if case .entry(let work) = job.work, work.action.isOfSeveral {
+        if case .entry(let work) = job.work, work.action.affectsSeveral {
             return severalEntriesMilliseconds
         }
         return deadlines[job.stage]

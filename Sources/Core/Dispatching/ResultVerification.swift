@@ -83,7 +83,7 @@ extension JobResult {
         switch (work, self) {
         case (_, .failed), (.query, .miss): true
         case (.entry(let work), .entry(let tiers)):
-            !work.action.isOfSeveral && tiers.isSubset(of: work.tiers)
+            !work.action.affectsSeveral && tiers.isSubset(of: work.tiers)
         case (.entry(let work), .entries(let page)): page.answers(work)
         case (.entry(let work), .validity): work.action == .contains && work.wantsValidity
         case (.fetch(let work), .fetched(let body)): body.reference.length <= work.bodyBytesMax
@@ -108,7 +108,7 @@ extension EntryPage {
     /// Whether the page has no more entries than requested and only of the requested tiers.
     fileprivate func answers(_ work: EntryWork) -> Bool {
         guard work.action == .list else {
-            return entries.isEmpty && work.action.isOfSeveral && (next == 0 || work.inSteps)
+            return entries.isEmpty && work.action.affectsSeveral && (next == 0 || work.inSteps)
         }
         return entries.count <= Int(work.limit)
             && entries.allSatisfy { entry in

@@ -103,7 +103,7 @@ public struct EntrySelection: Hashable, Sendable {
     /// Unknown tags (`nil`) match any.
     public func matches(_ stored: String, tags: [String]?) -> Bool {
         if let tag, let tags, !tags.contains(tag) { return false }
-        if let cache, !means(CacheKey.cache(inStored: stored), besides: cache) { return false }
+        if let cache, !selects(CacheKey.cache(inStored: stored), besides: cache) { return false }
         guard url != nil || prefix != nil else { return true }
         let key = CacheKey.key(inStored: stored)
         if let prefix, !key.hasPrefix(prefix) { return false }
@@ -111,7 +111,7 @@ public struct EntrySelection: Hashable, Sendable {
         return true
     }
 
-    private func means(_ other: String, besides cache: String) -> Bool {
+    private func selects(_ other: String, besides cache: String) -> Bool {
         other == cache || furtherCaches.contains(other)
     }
 }

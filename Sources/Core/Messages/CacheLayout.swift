@@ -1,7 +1,8 @@
 public import ImageModel
 
-/// Resolves composite caches, names that stand for several caches. Check `isEmpty` first to avoid
-/// any cost without them.
+/// Resolves composite caches, names that stand for several caches, and divides cache jobs,
+/// including operators' commands, among the caches that they involve. Check `isEmpty` first to
+/// avoid any cost without them.
 ///
 /// Caches are named here as in stored texts: the default one is empty.
 public struct CacheLayout: Hashable, Sendable {
@@ -354,8 +355,8 @@ extension CacheLayout {
         switch entry.action {
         case .contains, .remove, .renew: keyed(entry)
         case .clear: clearing(entry)
-        case .removeSelected: selecting(entry, withForeign: entry.tiers.contains(.disk))
-        case .list, .count: selecting(entry, withForeign: false)
+        case .removeSelected: selecting(entry, withExternal: entry.tiers.contains(.disk))
+        case .list, .count: selecting(entry, withExternal: false)
         case .trim: nil
         }
     }
@@ -401,7 +402,7 @@ extension CacheLayout {
         }
     }
 
-    private func selecting(_ entry: EntryWork, withForeign: Bool) -> [CachePart]? {
+    private func selecting(_ entry: EntryWork, withExternal: Bool) -> [CachePart]? {
         let named = entry.selection.cache.map { [$0] + entry.selection.furtherCaches }
         let others = named.map { $0.filter { external[$0] != nil } } ?? externalNames
         guard !others.isEmpty else { return nil }
@@ -413,7 +414,7 @@ extension CacheLayout {
             work.selection.furtherCaches = own.map { Array($0.dropFirst()) } ?? []
             parts.append(.own(.entry(work)))
         }
-        return withForeign ? parts + selecting(entry, of: others) : parts
+        return withExternal ? parts + selecting(entry, of: others) : parts
     }
 }
 

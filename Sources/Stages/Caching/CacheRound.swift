@@ -161,7 +161,7 @@ extension CacheStage {
             store(round.job, work, now)
         case .entry(var work):
             work.key = text
-            attendSeveral(round.job, to: work, now)
+            performEntryWork(round.job, work, now)
         }
     }
 }

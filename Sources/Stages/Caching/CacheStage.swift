@@ -242,7 +242,7 @@ extension CacheStage {
         switch job.work {
         case .query(let work): query(id, work, now)
         case .store(let work): store(id, work, now)
-        case .entry(let work): attendSeveral(id, to: work, now)
+        case .entry(let work): performEntryWork(id, work, now)
         case .fetch, .decode, .transform, .paint:
             let error = ImageError(
                 .protocolViolation, "the cache does not support \(job.work.kind.name) jobs")
@@ -357,8 +357,8 @@ extension CacheStage {
             didRead(row != nil, row ?? located, body, job, query, now)
         case (.writing(let writes), .written(let results)): didWrite(writes, results, now)
         case (.removing(let key), .removed(false)): outdate(key)
-        case (.attending(let job, let work, let tiers), let result):
-            attended(job, to: work, inMemory: tiers, result)
+        case (.entryWork(let job, let work, let tiers), let result):
+            finishOnEntry(job, work, inMemory: tiers, result)
         case (.scanning(let job, let work, let page, let scan), .scanned(let step)):
             scanned(step, job, work, page, scan, now)
         case (.trimming(let job, let page, let before), .maintained(let more)):

@@ -5,7 +5,7 @@ internal import Messages
 extension CacheStage {
     /// Looks up an entry, or removes one or all entries. A removal is answered after the resulting
     /// `evicted` and after the disk.
-    func attend(_ job: CacheJob, to work: EntryWork, _ now: UnixTime) {
+    private func performOnEntry(_ job: CacheJob, _ work: EntryWork, _ now: UnixTime) {
         let inMemory =
             switch work.action {
             case .contains: tiersInMemory(of: work.key, now: now).intersection(work.tiers)
@@ -15,22 +15,22 @@ extension CacheStage {
         guard work.tiers.contains(.disk), disk != nil, !isSettled else {
             return answer(job, .entry(inMemory))
         }
-        guard !isDiskAway else { return attendWithoutDisk(job, to: work, inMemory: inMemory) }
+        guard !isDiskAway else { return performWithoutDisk(job, work, inMemory: inMemory) }
         let request: DiskWork =
             switch work.action {
             case .contains: .find(work.key)
             case .clear: .clear
             default: .remove(work.key)
             }
-        if !ask(request, .attending(job, work, inMemory: inMemory), now) {
+        if !ask(request, .entryWork(job, work, inMemory: inMemory), now) {
             if work.action == .remove { outdate(work.key) }
             answer(job, .failed(Self.tooMuchWaits))
         }
     }
 
     /// Handles the answer of the disk.
-    func attended(
-        _ job: CacheJob, to work: EntryWork, inMemory: CacheTypes, _ result: DiskResult
+    func finishOnEntry(
+        _ job: CacheJob, _ work: EntryWork, inMemory: CacheTypes, _ result: DiskResult
     ) {
         switch result {
         case .found(let row):
@@ -57,7 +57,8 @@ extension CacheStage {
 // Removing, listing or counting entries by their properties (SEMANTICS §5.7). Memory is processed
 // at once, the disk in small steps so that other requests are served meanwhile.
 extension CacheStage {
-    func attendSeveral(_ job: CacheJob, to work: EntryWork, _ now: UnixTime) {
+    /// Performs any operation on entries; the answer may follow later.
+    func performEntryWork(_ job: CacheJob, _ work: EntryWork, _ now: UnixTime) {
         let selection = DiskSelection(work.selection, now)
         switch work.action {
         case .list: list(job, work, selection, now)
@@ -75,7 +76,7 @@ extension CacheStage {
             walk(job, work, page, DiskScan(selection: selection, purpose: .remove), now)
         case .trim: trim(job, work, now)
         case .renew: renew(job, work, now)
-        case .contains, .remove, .clear: attend(job, to: work, now)
+        case .contains, .remove, .clear: performOnEntry(job, work, now)
         }
     }
 

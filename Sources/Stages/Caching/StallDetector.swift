@@ -123,9 +123,9 @@ extension CacheStage {
         case .looking(let job, let query), .reading(let job, let query, _, _):
             pending[ticket] = nil
             lookFurther(job, query, now)
-        case .attending(let job, let work, let tiers):
+        case .entryWork(let job, let work, let tiers):
             pending[ticket] = work.action == .remove ? .removing(work.key) : .noting
-            attendWithoutDisk(job, to: work, inMemory: tiers)
+            performWithoutDisk(job, work, inMemory: tiers)
         case .scanning(let job, _, _, _), .trimming(let job, _, _):
             pending[ticket] = .noting
             sweeps[job.id] = nil
@@ -140,7 +140,7 @@ extension CacheStage {
     }
 
     /// Looks up an entry in memory only, or reports that a removal is delayed.
-    func attendWithoutDisk(_ job: CacheJob, to work: EntryWork, inMemory: CacheTypes) {
+    func performWithoutDisk(_ job: CacheJob, _ work: EntryWork, inMemory: CacheTypes) {
         guard work.action != .contains else { return answer(job, .entry(inMemory)) }
         // Removed when the disk recovers; until then it isn't answered from there.
         if work.action == .remove { outdate(work.key) }

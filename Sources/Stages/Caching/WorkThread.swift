@@ -264,7 +264,7 @@ enum PendingWork {
     /// An operator's command executed by the disk.
     case commanding(CacheCommandID)
     /// An entry operation on the disk, with the tiers found in memory.
-    case attending(CacheJob, EntryWork, inMemory: CacheTypes)
+    case entryWork(CacheJob, EntryWork, inMemory: CacheTypes)
     /// A scan over the entries of the disk, with the results so far.
     case scanning(CacheJob, EntryWork, EntryPage, DiskScan)
     /// Trimming the disk to its low-water mark for a job.
@@ -281,7 +281,7 @@ extension PendingWork {
     /// The job that it answers.
     var job: CacheJob? {
         switch self {
-        case .looking(let job, _), .reading(let job, _, _, _), .attending(let job, _, _): job
+        case .looking(let job, _), .reading(let job, _, _, _), .entryWork(let job, _, _): job
         case .lookingFurther(let job, _), .readingFurther(let job, _, _, _): job
         case .scanning(let job, _, _, _), .trimming(let job, _, _): job
         case .copying(.query(let job, _, _), _): job
@@ -296,7 +296,7 @@ extension PendingWork {
     var isWork: Bool {
         switch self {
         case .looking, .reading, .copying, .writing, .removing, .clearing, .commanding: true
-        case .attending: true
+        case .entryWork: true
         case .scanning, .trimming, .lookingFurther, .readingFurther: true
         case .maintaining, .flushing, .noting, .checking: false
         }
@@ -307,7 +307,7 @@ extension PendingWork {
     /// Whether the disk executes it.
     var isOnDisk: Bool {
         switch self {
-        case .looking, .reading, .writing, .removing, .clearing, .commanding, .attending: true
+        case .looking, .reading, .writing, .removing, .clearing, .commanding, .entryWork: true
         case .scanning, .trimming, .maintaining, .flushing, .noting: true
         case .lookingFurther, .readingFurther, .checking, .copying: false
         }

@@ -74,7 +74,7 @@ struct CompositeCacheJob: Sendable {
         default: phases = [parts]
         }
         if parts.isEmpty, case .entry(let work) = submission.spec.work, !work.action.removes,
-            work.action.isOfSeveral
+            work.action.affectsSeveral
         {
             error = ImageError(
                 .notSupported,
@@ -112,7 +112,7 @@ struct CompositeCacheJob: Sendable {
         case .entry(let work):
             if let error { return .failure(error) }
             if let validity { return .success(.validity(validity)) }
-            return .success(work.action.isOfSeveral ? .entries(progress) : .entry(tiers))
+            return .success(work.action.affectsSeveral ? .entries(progress) : .entry(tiers))
         case .fetch, .decode, .transform, .paint:
             preconditionFailure("composite jobs are cache jobs")
         }

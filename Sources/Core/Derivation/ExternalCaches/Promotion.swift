@@ -30,7 +30,7 @@ struct Promotion: Sendable {
 
     /// Whether a removal makes the promotion obsolete.
     func isVoided(by work: EntryWork) -> Bool {
-        [text, source].contains { work.means($0, tags: metadata.tags, ofAnyAge: true) }
+        [text, source].contains { work.removes($0, tags: metadata.tags, ofAnyAge: true) }
     }
 }
 

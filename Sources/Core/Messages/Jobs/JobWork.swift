@@ -205,7 +205,7 @@ public enum EntryAction: UInt8, Hashable, Sendable, CaseIterable {
     case renew = 7
 
     /// Whether the action affects several entries, so that the answer is a page.
-    public var isOfSeveral: Bool {
+    public var affectsSeveral: Bool {
         switch self {
         case .contains, .remove, .clear, .renew: false
         case .removeSelected, .list, .count, .trim: true

@@ -16,7 +16,7 @@ extension ForgingStack {
         switch job.work {
         case .query: return .miss
         case .entry(let work):
-            return work.action.isOfSeveral ? .entries(EntryPage()) : .entry(work.tiers)
+            return work.action.affectsSeveral ? .entries(EntryPage()) : .entry(work.tiers)
         case .fetch(let work):
             return .fetched(
                 FetchedBody(
