@@ -19,7 +19,7 @@ import Testing
     @Test func eachThingHasALine() {
         var abilities = WorkerAbilities()
         (abilities.reads, abilities.writes) = (["jpeg", "png"], ["webp"])
-        abilities.lacks = ["svg: no fonts"]
+        abilities.missing = ["svg: no fonts"]
         #expect(
             abilities.text(libraries: [("zmq", "5.2.4")])
                 == "reads jpeg\nreads png\nwrites webp\nlacks svg: no fonts\nlibrary zmq 5.2.4\n")

@@ -105,7 +105,7 @@ private func runOneByOne(
             return SingleJobExecutor.Work { work, flag throws(ImageError) in
                 defer { reader.trim() }
                 return try perform(work, reader, arena, Cancellation(flag))
-            } rest: {
+            } whenIdle: {
                 reader.forgetUnlinked()
             }
         }

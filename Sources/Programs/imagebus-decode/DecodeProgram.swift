@@ -18,7 +18,8 @@ enum DecodeProgram {
             let stage = try DecodeStage(parts.place.pool.family) { domain, message in
                 log.debug("libvips", ["domain": .string(domain), "message": .string(message)])
             }
-            // The libraries are loaded, and no thread has been started yet.
+            // Enter the sandbox now: the libraries are loaded, and it confines only threads that
+            // start later.
             let sandbox = Sandbox.enter(
                 .decode(
                     pool: parts.place.pool, inputs: parts.place.inputs, paths: parts.paths,
@@ -34,7 +35,7 @@ enum DecodeProgram {
                     let input = try reader.bytes(of: decode.source)
                     return .decoded(
                         try stage.perform(decode, input: input, output: arena, cancellation: flag))
-                } rest: {
+                } whenIdle: {
                     reader.forgetUnlinked()
                 }
             }
@@ -42,7 +43,7 @@ enum DecodeProgram {
         }
     }
 
-    /// Returns what its libraries can read; formats for drawings are a separate family.
+    /// Returns the formats that the linked libraries can decode, of both families.
     private static func abilities() -> WorkerAbilities {
         var abilities = WorkerAbilities()
         for family in FormatFamily.allCases {
@@ -55,9 +56,9 @@ enum DecodeProgram {
                 }
                 abilities.reads += names
             } catch {
-                abilities.lacks.append("\(names.joined(separator: ", ")): \(error.message)")
+                abilities.missing.append("\(names.joined(separator: ", ")): \(error.message)")
             }
-            abilities.lacks += warnings.withLock { $0 }
+            abilities.missing += warnings.withLock { $0 }
         }
         return abilities
     }

@@ -17,7 +17,8 @@ enum TransformProgram {
             let stage = try TransformStage { domain, message in
                 log.debug("libvips", ["domain": .string(domain), "message": .string(message)])
             }
-            // The libraries are loaded, and no thread has been started yet.
+            // Enter the sandbox now: the libraries are loaded, and it confines only threads that
+            // start later.
             let sandbox = Sandbox.enter(
                 .transform(
                     pool: parts.place.pool, inputs: parts.place.inputs, paths: parts.paths,
@@ -46,7 +47,7 @@ enum TransformProgram {
                             try stage.paint(paint, output: arena, cancellation: flag))
                     default: throw .notOurs(work)
                     }
-                } rest: {
+                } whenIdle: {
                     reader.forgetUnlinked()
                 }
             }
@@ -54,7 +55,7 @@ enum TransformProgram {
         }
     }
 
-    /// Returns what its libraries can write.
+    /// Returns the formats that the linked libraries can encode.
     private static func abilities() -> WorkerAbilities {
         var abilities = WorkerAbilities()
         let names = ImageFormat.encodable.map(\.name)
@@ -62,7 +63,7 @@ enum TransformProgram {
             _ = try TransformStage()
             abilities.writes = names
         } catch {
-            abilities.lacks.append("\(names.joined(separator: ", ")): \(error.message)")
+            abilities.missing.append("\(names.joined(separator: ", ")): \(error.message)")
         }
         return abilities
     }

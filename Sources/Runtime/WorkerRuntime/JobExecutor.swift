@@ -124,16 +124,16 @@ public final class SingleJobExecutor: JobExecutor {
     /// The work of the thread.
     public struct Work {
         let perform: (JobWork, CancellationFlag) throws(ImageError) -> JobResult
-        let rest: () -> Void
+        let whenIdle: () -> Void
 
-        /// `perform` executes one job. `rest` is called a few times after the last job, to release
-        /// resources that only the next job would reuse.
+        /// `perform` executes one job. `whenIdle` is called a few times after the last job, to
+        /// release resources that only the next job would reuse.
         public init(
             perform: @escaping (JobWork, CancellationFlag) throws(ImageError) -> JobResult,
-            rest: @escaping () -> Void
+            whenIdle: @escaping () -> Void
         ) {
             self.perform = perform
-            self.rest = rest
+            self.whenIdle = whenIdle
         }
     }
 
@@ -216,7 +216,7 @@ public final class SingleJobExecutor: JobExecutor {
                 return
             }
             guard let next else {
-                work.rest()
+                work.whenIdle()
                 continue
             }
             reporter.finish(outcome(of: next.job, next.flag, work))
@@ -224,8 +224,8 @@ public final class SingleJobExecutor: JobExecutor {
         }
     }
 
-    /// The idle times in milliseconds after which the thread calls `rest`: the input of a job is
-    /// released soon, but not immediately.
+    /// The idle times in milliseconds after which the thread calls `whenIdle`: the input of a job
+    /// is released soon, but not immediately.
     private static let restMilliseconds = [250, 1_000, 4_000]
 
     private static func outcome(

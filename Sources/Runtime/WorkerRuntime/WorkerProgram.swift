@@ -308,7 +308,7 @@ public struct WorkerAbilities: Sendable {
     /// The formats that it encodes.
     public var writes: [String] = []
     /// What is missing on this system, in sentences.
-    public var lacks: [String] = []
+    public var missing: [String] = []
 
     /// The argument; must be the only one.
     public static let argument = "--abilities"
@@ -320,7 +320,7 @@ public struct WorkerAbilities: Sendable {
     func text(libraries: [(name: String, version: String)]) -> String {
         let lines =
             reads.map { "reads \($0)" } + writes.map { "writes \($0)" }
-            + lacks.map { "lacks \($0)" } + libraries.map { "library \($0.name) \($0.version)" }
+            + missing.map { "lacks \($0)" } + libraries.map { "library \($0.name) \($0.version)" }
         return lines.map { "\($0)\n" }.joined()
     }
 

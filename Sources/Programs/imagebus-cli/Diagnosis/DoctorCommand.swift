@@ -320,7 +320,7 @@ enum ProgramFindings {
     struct Abilities: Hashable {
         var reads: [String] = []
         var writes: [String] = []
-        var lacks: [String] = []
+        var missing: [String] = []
         var libraries: [String] = []
 
         init(_ text: String) {
@@ -329,7 +329,7 @@ enum ProgramFindings {
                 switch line.prefix(while: { $0 != " " }) {
                 case "reads": reads.append(rest)
                 case "writes": writes.append(rest)
-                case "lacks": lacks.append(rest)
+                case "lacks": missing.append(rest)
                 case "library": libraries.append(rest)
                 default: break
                 }
@@ -371,11 +371,11 @@ enum ProgramFindings {
                 ? [] : ["writes \(abilities.writes.joined(separator: ", "))"])
         let libraries = abilities.libraries.joined(separator: ", ")
         let says = (formats + [libraries]).filter { !$0.isEmpty }.joined(separator: "; ")
-        guard !abilities.lacks.isEmpty else {
+        guard !abilities.missing.isEmpty else {
             return .ok(name, says.isEmpty ? "starts" : says)
         }
         return .short(
-            name, "\(says); \(abilities.lacks.joined(separator: "; "))",
+            name, "\(says); \(abilities.missing.joined(separator: "; "))",
             mend: "apt-get install libvips42 libheif1; scripts/setup installs all libraries")
     }
 

@@ -185,7 +185,7 @@ enum FailureCacheTool {
     }
 }
 
-/// The output of `failure-cache list --json`.
+/// The output of `imagebus failure-cache list --json`.
 struct FailureCacheAnswer: Encodable {
     struct Entry: Encodable {
         let url: String

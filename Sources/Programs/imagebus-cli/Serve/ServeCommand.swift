@@ -88,15 +88,15 @@ enum ServeCommand {
             try directory.leavePoolSecrets(of: secrets)
         }
         warnOfVariables(options, log)
-        try options.gateway?.watermark?.leave(in: paths.root)
+        try options.gateway?.watermark?.writeCopy(to: paths.root)
         let hasGateways = options.only == nil || options.only == .gateway
         let listeners = try ServedListeners(
             hasGateways ? configured?.gateways ?? [] : [], of: options, in: paths, log: log)
         // Listeners in the configuration replace the default one.
-        let isUsual = options.gateway?.isUsual == true && !listeners.places.isEmpty
-        let sockets = try Self.sockets(isUsual ? [] : options.gateway.map { [$0.place] } ?? [])
+        let isReplaced = options.gateway?.isImplicit == true && !listeners.places.isEmpty
+        let sockets = try Self.sockets(isReplaced ? [] : options.gateway.map { [$0.place] } ?? [])
         let further = try Self.sockets(listeners.places)
-        let served = isUsual ? options.withoutGateway : options
+        let served = isReplaced ? options.withoutGateway : options
         let programs = try ServeOptions.programsDirectory(
             environment: CurrentProcess.environment)
         let metrics = options.metricsFile.map { MetricsFile($0, log: log) }

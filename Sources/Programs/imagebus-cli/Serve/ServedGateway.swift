@@ -17,8 +17,8 @@ struct ServedGateway: Hashable {
     var place: ListenPlace { settings.place }
     /// The settings as arguments for the gateway program.
     var arguments: [String] { settings.arguments }
-    /// The arguments with which the coordinator of the same `serve` is told what its front ends may
-    /// do.
+    /// Arguments for the coordinator of the same `serve` that permit what the gateway's settings
+    /// require.
     var grants: [String] {
         let grant = GatewayGrant(of: settings.values)
         return (grant.refreshes ? ["--web-refresh"] : [])
@@ -26,19 +26,20 @@ struct ServedGateway: Hashable {
             + (grant.headers.isEmpty
                 ? [] : ["--web-headers", grant.headers.joined(separator: ",")])
     }
-    /// Whether nothing was specified, so that listeners in the configuration replace it.
-    var isUsual: Bool { !isNamed && arguments.isEmpty && secrets.isEmpty }
+    /// Whether no option specifies the gateway or its settings; listeners in the configuration then
+    /// replace it.
+    var isImplicit: Bool { !isNamed && arguments.isEmpty && secrets.isEmpty }
     private let isNamed: Bool
     /// Variables to pass in its environment.
     let secrets: [String: String]
     /// The watermark file; `nil` if there is none or it has a URL.
     private(set) var watermark: ServedWatermark?
 
-    /// The default address of a gateway served separately.
-    private static let usualPlace = "127.0.0.1:8080"
+    /// The default address of `serve --only gateway`.
+    private static let defaultPlace = "127.0.0.1:8080"
 
-    /// Returns `nil` if no gateway is served: several services may share an environment, and
-    /// `--only` selects this one's kind.
+    /// Returns `nil` if no gateway is served. Gateway settings are ignored if `--only` selects
+    /// another kind, because several services may share the variables of an environment.
     ///
     /// `secrets` are variables that contain keys, which must not appear on a command line.
     init?(
@@ -46,12 +47,12 @@ struct ServedGateway: Hashable {
     ) throws(UsageError) {
         guard kind == nil || kind == .gateway else { return nil }
         let named = try read.parsed(Self.name, as: ListenPlace.expected) { ListenPlace($0) }
-        guard let place = named ?? (kind == .gateway ? ListenPlace(Self.usualPlace) : nil) else {
-            let orphan = GatewaySetting.allCases.first { setting in
+        guard let place = named ?? (kind == .gateway ? ListenPlace(Self.defaultPlace) : nil) else {
+            let unusedSetting = GatewaySetting.allCases.first { setting in
                 read.entries.contains { $0.label == "--\(Self.name(of: setting))" }
             }
-            guard let orphan else { return nil }
-            throw UsageError("--\(Self.name(of: orphan)) requires --gateway")
+            guard let unusedSetting else { return nil }
+            throw UsageError("--\(Self.name(of: unusedSetting)) requires --gateway")
         }
         (self.secrets, isNamed) = (secrets, named != nil)
         settings = GatewayListenerSettings(place, values: try Self.values(read))
@@ -199,7 +200,7 @@ final class ServedListeners {
                 "gateway.watermark: a file requires serve without --only; use a URL, such as "
                     + "local:///mark.png")
         }
-        try file.leave(in: runtimeDirectory)
+        try file.writeCopy(to: runtimeDirectory)
         one.values[.watermark] = file.url
         return one.arguments
     }
@@ -313,7 +314,7 @@ struct ServedWatermark: Hashable {
     static func root(in runtimeDirectory: String) -> String { "\(runtimeDirectory)/\(folder)" }
 
     /// Writes the copy into the runtime directory.
-    func leave(in runtimeDirectory: String) throws(OutputError) {
+    func writeCopy(to runtimeDirectory: String) throws(OutputError) {
         let root = Self.root(in: runtimeDirectory)
         try? FileDescriptor.makeDirectory(path: root)
         try OutputFile.replace(bytes, at: "\(root)/\(name)")
