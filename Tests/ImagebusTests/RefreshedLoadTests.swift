@@ -72,6 +72,27 @@ import Testing
         #expect(try await bytes(task) == [1, 2])
     }
 
+    /// The same for listeners to events.
+    @Test func eventsHaveTheCachedImageOfTheFirstCoordinatorOnly() async throws {
+        let task = try task()
+        let events = task.events
+        task.offer(response(1))
+        task.offer(response(1))
+        task.offer(response(2))
+        task.finish(.success(try #require(task.unmodified)))
+        var names: [String] = []
+        for await event in events {
+            switch event {
+            case .cached(let image): names.append("cached \(image.bytes?.array ?? [])")
+            case .end(let result):
+                let image = try result.get()
+                names.append("end \(image.bytes?.array ?? [])")
+            default: names.append("another event")
+            }
+        }
+        #expect(names == ["cached [1]", "end [2]"])
+    }
+
     @Test func whatIsUnmodifiedAndNotHereIsLoadedWithoutTheOption() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         let moment = Instant(nanoseconds: 1)

@@ -66,7 +66,7 @@ public final class LoadTask: Sendable {
     private final class Extras: @unchecked Sendable {
         /// The cached image of a load with `refreshCached`.
         var cached: ImageResponse?
-        /// Another cached image, from a later coordinator.
+        /// Another cached image, from a coordinator that replaced the first.
         var newer: ImageResponse?
         var firstWaiters: [CheckedContinuation<Void, Never>] = []
         var gates: [Gate] = []
@@ -255,12 +255,12 @@ public final class LoadTask: Sendable {
         return cachedResponse
     }
 
-    /// Handles the arrival of the cached image. It is reported only once; a different one from a
-    /// later coordinator is kept until that coordinator has asked the origin.
+    /// Handles the arrival of the cached image. Only the first one is reported; a different one from
+    /// a coordinator that replaced the first is kept until that coordinator has asked the origin.
     func offer(_ response: ImageResponse) {
         var callbacks: LoadCallbacks?
-        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            guard state.result == nil else { return [] }
+        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+            guard state.result == nil else { return nil }
             let extras = state.madeExtras()
             guard let cached = extras.cached else {
                 extras.cached = response
@@ -270,8 +270,9 @@ public final class LoadTask: Sendable {
             var newer = response
             newer.isRefreshed = true
             extras.newer = cached.isSameImage(as: response) ? nil : newer
-            return []
+            return nil
         }
+        guard let waiting else { return }
         for continuation in waiting { continuation.resume() }
         tell(.cached(response))
         callbacks?.tell(.cached(response), onLineOf: commands)
