@@ -45,9 +45,9 @@ import Testing
             ended.yield()
         }
         let task = LoadTask(token: token, commands: commands, callbacks: callbacks)
-        task.advance(RequestProgress(token: token, received: 1, expected: 2))
-        task.show(.image("half"))
-        task.offer(.image("old"))
+        task.receivedProgress(RequestProgress(token: token, received: 1, expected: 2))
+        task.receivedPartial(.image("half"))
+        task.receivedCached(.image("old"))
         task.finish(.failure(failure))
         for await _ in stream { break }
         #expect(log.all == wishes + ["end"])
@@ -58,7 +58,7 @@ import Testing
         let (_, ended) = AsyncStream<Void>.makeStream()
         let task = LoadTask(
             token: token, commands: commands, callbacks: callbacks(on: .inline, log, ended))
-        task.advance(RequestProgress(token: token, received: 1, expected: 2))
+        task.receivedProgress(RequestProgress(token: token, received: 1, expected: 2))
         #expect(log.all == ["progress 1"])
         task.finish(.failure(failure))
         task.finish(.failure(failure))
@@ -71,7 +71,7 @@ import Testing
         let task = LoadTask(
             token: token, commands: commands, callbacks: callbacks(on: .dispatch(), log, ended))
         for received in 1...3 {
-            task.advance(
+            task.receivedProgress(
                 RequestProgress(token: token, received: UInt64(received), expected: 3))
         }
         task.finish(.failure(failure))
@@ -84,7 +84,7 @@ import Testing
         let (_, ended) = AsyncStream<Void>.makeStream()
         let task = LoadTask(
             token: token, commands: commands,
-            callbacks: callbacks(on: .safe(LineExecutor(commands)), log, ended))
+            callbacks: callbacks(on: .safe(ConnectionExecutor(commands)), log, ended))
         task.finish(.failure(failure))
         #expect(log.all == ["end"])
     }
@@ -92,12 +92,12 @@ import Testing
     @Test func safeCallbacksOfACallElsewhereWaitForTheExecutor() throws {
         let (commands, log) = (try CommandQueue(ordersMax: 4), Log())
         let (_, ended) = AsyncStream<Void>.makeStream()
-        let line = LineExecutor(commands)
+        let executor = ConnectionExecutor(commands)
         let task = LoadTask(
-            token: token, commands: commands, callbacks: callbacks(on: .safe(line), log, ended))
-        task.finish(.failure(failure), onLine: false)
-        #expect(log.all == [], "this is not the line")
-        while log.all.isEmpty { line.runWaiting() }
+            token: token, commands: commands, callbacks: callbacks(on: .safe(executor), log, ended))
+        task.finish(.failure(failure), onClientThread: false)
+        #expect(log.all == [], "this is not the client's thread")
+        while log.all.isEmpty { executor.runWaiting() }
         #expect(log.all == ["end"])
     }
 }

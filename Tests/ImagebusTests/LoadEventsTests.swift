@@ -40,13 +40,13 @@ import Testing
 
     @Test func allIsToldInItsOrderAndTheHeaderWhereItSaysMore() async {
         let events = task.events
-        task.advance(progress(1))
-        task.advance(progress(2, pages: 1))
-        task.advance(progress(3, pages: 1))
-        task.show(partial(3))
-        task.advance(progress(4, pages: 2))
+        task.receivedProgress(progress(1))
+        task.receivedProgress(progress(2, pages: 1))
+        task.receivedProgress(progress(3, pages: 1))
+        task.receivedPartial(partial(3))
+        task.receivedProgress(progress(4, pages: 2))
         task.finish(.failure(ImageError(.cancelled, "as told")))
-        task.show(partial(5))
+        task.receivedPartial(partial(5))
         let told = await names(events)
         #expect(
             told == [
@@ -57,12 +57,12 @@ import Testing
 
     @Test func whoComesLateHearsTheNewestOfEachKindFirst() async {
         let first = task.events
-        task.advance(progress(1, pages: 1))
-        task.show(partial(1))
-        task.advance(progress(2, pages: 3))
-        task.show(partial(2))
+        task.receivedProgress(progress(1, pages: 1))
+        task.receivedPartial(partial(1))
+        task.receivedProgress(progress(2, pages: 3))
+        task.receivedPartial(partial(2))
         let late = task.events
-        task.advance(progress(7, pages: 3))
+        task.receivedProgress(progress(7, pages: 3))
         task.finish(.success(partial(9)))
         #expect(await names(late) == ["info 3", "progress 2", "partial 2", "progress 7", "end"])
         #expect(await names(first).last == "end")
@@ -72,7 +72,7 @@ import Testing
     @Test func partialImagesEndWithTheLoadAndTheNewestWaits() async {
         let partials = task.partials
         var seen = partials.makeAsyncIterator()
-        task.show(partial(4))
+        task.receivedPartial(partial(4))
         #expect(await seen.next()?.arrivedBytes == 4)
         task.finish(.success(partial(9)))
         #expect(await seen.next() == nil)

@@ -26,7 +26,7 @@ import Testing
     @Test func theCachedImageComesBeforeTheEnd() async throws {
         let task = try task()
         var responses = task.responses.makeAsyncIterator()
-        task.offer(response(1))
+        task.receivedCached(response(1))
         #expect(try await responses.next(isolation: nil)?.bytes?.array == [1])
         #expect(!task.hasEnded)
         task.finish(.success(response(2, isRefreshed: true)))
@@ -37,7 +37,7 @@ import Testing
 
     @Test func anUnmodifiedImageComesOnce() async throws {
         let task = try task()
-        task.offer(response(1))
+        task.receivedCached(response(1))
         task.finish(.success(try #require(task.unmodified)))
         #expect(try await bytes(task) == [1])
         #expect(try await task.response.bytes?.array == [1])
@@ -52,7 +52,7 @@ import Testing
 
     @Test func aFailureLeavesTheCachedImage() async throws {
         let task = try task()
-        task.offer(response(1))
+        task.receivedCached(response(1))
         task.finish(.failure(ImageError(.timedOut, "late")))
         var responses = task.responses.makeAsyncIterator()
         #expect(try await responses.next(isolation: nil)?.bytes?.array == [1])
@@ -63,10 +63,10 @@ import Testing
     /// The next coordinator has the cached image too, or its replacement.
     @Test func theCachedImageOfANextCoordinatorIsNotToldTwice() async throws {
         let task = try task()
-        task.offer(response(1))
-        task.offer(response(1))
+        task.receivedCached(response(1))
+        task.receivedCached(response(1))
         #expect(task.unmodified?.isRefreshed == false)
-        task.offer(response(2))
+        task.receivedCached(response(2))
         #expect(task.cachedResponse?.bytes?.array == [1])
         task.finish(.success(try #require(task.unmodified)))
         #expect(try await bytes(task) == [1, 2])
@@ -76,9 +76,9 @@ import Testing
     @Test func eventsHaveTheCachedImageOfTheFirstCoordinatorOnly() async throws {
         let task = try task()
         let events = task.events
-        task.offer(response(1))
-        task.offer(response(1))
-        task.offer(response(2))
+        task.receivedCached(response(1))
+        task.receivedCached(response(1))
+        task.receivedCached(response(2))
         task.finish(.success(try #require(task.unmodified)))
         var names: [String] = []
         for await event in events {

@@ -19,8 +19,8 @@ import ZeroMQ
 public final class ImagebusClient: Sendable {
     let commands: CommandQueue
     let loopOwnership: LoopOwnership
-    private let lineExecutor: LineExecutor
-    private let ended: LineEnd
+    private let connectionExecutor: ConnectionExecutor
+    private let ended: ConnectionEnd
     let tokens = TokenSource()
     let answers: RepeatedAnswers
     /// The client's own memory cache (`ClientConfiguration.memoryCache`); `nil` if there is none.
@@ -36,15 +36,16 @@ public final class ImagebusClient: Sendable {
         memory = configuration.memoryCache.map(ClientMemoryCache.init)
         do {
             let commands = try CommandQueue(ordersMax: Self.ordersMax)
-            let executor = LineExecutor(commands)
+            let executor = ConnectionExecutor(commands)
             let copies = BufferPool()
             let answers = RepeatedAnswers(commands, copies)
             if !configuration.repeatsAnswers { answers.close() }
             self.answers = answers
             let loopOwnership = LoopOwnership(
                 try ClientConnection(configuration, commands, executor, answers, copies), commands)
-            (self.commands, self.loopOwnership, lineExecutor) = (commands, loopOwnership, executor)
-            let ended = try LineEnd()
+            (self.commands, self.loopOwnership) = (commands, loopOwnership)
+            connectionExecutor = executor
+            let ended = try ConnectionEnd()
             self.ended = ended
             _ = try Thread(name: "imagebus-client") { Self.run(loopOwnership, executor, ended) }
         } catch {
@@ -128,12 +129,13 @@ public final class ImagebusClient: Sendable {
     ///
     /// Such a task must neither block nor compute for long, because all loads of this client would
     /// wait. Once the client has ended, tasks run where tasks without a preference do.
-    public var executor: any TaskExecutor { lineExecutor }
+    public var executor: any TaskExecutor { connectionExecutor }
 
     /// Posts a load to the connection, with the bytes to upload, if any.
     func post(_ load: PendingLoad, uploading bytes: [UInt8]? = nil) {
         let order = bytes.map { ClientCommand.upload(load, $0) } ?? .load(load)
-        if !commands.post(order) { load.task.finish(.failure(commands.refusal), onLine: false) }
+        guard !commands.post(order) else { return }
+        load.task.finish(.failure(commands.refusal), onClientThread: false)
     }
 
     /// Begins a load of a URL.
@@ -223,7 +225,7 @@ public final class ImagebusClient: Sendable {
     }
 
     private static func run(
-        _ loopOwnership: LoopOwnership, _ executor: LineExecutor, _ ended: LineEnd
+        _ loopOwnership: LoopOwnership, _ executor: ConnectionExecutor, _ ended: ConnectionEnd
     ) {
         let error = loopOwnership.run()
         loopOwnership.end()

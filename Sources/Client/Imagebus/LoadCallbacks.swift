@@ -28,7 +28,7 @@ extension ImagebusClient {
             completion: completion)
         if slot == nil, !logContext.isSampled, let response = answerAtHand(to: request) {
             let task = LoadTask(token: tokens.next(), endedWith: response, commands: commands)
-            callbacks.end(with: .success(response), onLineOf: nil)
+            callbacks.end(with: .success(response), onThreadOf: nil)
             return task
         }
         return load(
@@ -89,14 +89,15 @@ struct LoadCallbacks: Sendable {
     }
 
     /// Calls back here, or forwards the event to the executor's task.
-    func tell(_ event: CallbackEvents.Event, onLineOf commands: CommandQueue?) {
+    func tell(_ event: CallbackEvents.Event, onThreadOf commands: CommandQueue?) {
         guard let events else { return }
-        if executor.isHere(onLineOf: commands) { events.call(event) } else { events.handOn(event) }
+        guard executor.isHere(onThreadOf: commands) else { return events.handOn(event) }
+        events.call(event)
     }
 
     /// Reports the end, which is the last event and occurs once.
-    func end(with result: Result<ImageResponse, ImageError>, onLineOf commands: CommandQueue?) {
-        if let events, !executor.isHere(onLineOf: commands) {
+    func end(with result: Result<ImageResponse, ImageError>, onThreadOf commands: CommandQueue?) {
+        if let events, !executor.isHere(onThreadOf: commands) {
             events.handOn(.end(result))
         } else {
             completion(result)
@@ -200,14 +201,14 @@ public struct CallbackExecutor: Sendable {
 
     /// Whether callbacks can run directly here: on a client's loop, or outside of one if `commands`
     /// is nil.
-    func isHere(onLineOf commands: CommandQueue?) -> Bool {
+    func isHere(onThreadOf commands: CommandQueue?) -> Bool {
         switch policy {
         case .inline: return true
         case .dispatch: return false
         case .safe:
             guard let executor else { return false }
-            if let commands, let line = executor as? LineExecutor {
-                return line.commands === commands
+            if let commands, let connection = executor as? ConnectionExecutor {
+                return connection.commands === commands
             }
             return withUnsafeCurrentTask { task in
                 task?.unownedTaskExecutor == executor.asUnownedTaskExecutor()

@@ -102,9 +102,11 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// The events of the load; ends with the load. Each call returns a stream of its own, which
-    /// starts with the newest event of each kind reported since events were first requested. For a
-    /// slow reader the newest 16 events are kept.
+    /// The events of the load; the stream ends with the load. For a slow reader the newest 16
+    /// events are kept.
+    ///
+    /// Each access returns a stream of its own. A later one starts with the newest event of each
+    /// kind that was reported since the first access.
     ///
     /// Progress is reported if `wantsProgress` was set, `info` if `wantsInfo` was, and partial
     /// images with `RequestOptions.progressiveLoad`.
@@ -203,8 +205,8 @@ public final class LoadTask: Sendable {
     /// Ends with the load; throws the error of the load.
     public var responses: LoadResponses { LoadResponses(task: self) }
 
-    /// Waits for the response, blocking the calling thread. If the thread has nothing else to do,
-    /// `ImagebusClient.loadAndWait` is faster.
+    /// Waits for the response, blocking the calling thread. To begin a load and wait for it in one
+    /// call, use `ImagebusClient.loadAndWait`, which is faster.
     public func waitForResponse() throws(ImageError) -> ImageResponse {
         if let known = state.withLock({ $0.result }) { return try known.get() }
         do throws(Errno) {
@@ -238,8 +240,9 @@ public final class LoadTask: Sendable {
         if !hasEnded { _ = commands.post(.reprioritize(token, priority)) }
     }
 
-    /// Waits for the cached image, or for the end of the load if there is none.
-    func firstResponse() async -> ImageResponse? {
+    /// Waits for the cached image, which is returned, or for the end of the load; `nil` if it ended
+    /// without a cached image.
+    func cachedResponseOrEnd() async -> ImageResponse? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isThere = state.withLock { state in
@@ -255,9 +258,9 @@ public final class LoadTask: Sendable {
         return cachedResponse
     }
 
-    /// Handles the arrival of the cached image. Only the first one is reported; a different one from
-    /// a coordinator that replaced the first is kept until that coordinator has asked the origin.
-    func offer(_ response: ImageResponse) {
+    /// Handles the arrival of the cached image. Only the first one is reported; a different one
+    /// from a coordinator that replaced the first is kept until that one has asked the origin.
+    func receivedCached(_ response: ImageResponse) {
         var callbacks: LoadCallbacks?
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
             guard state.result == nil else { return nil }
@@ -275,14 +278,14 @@ public final class LoadTask: Sendable {
         guard let waiting else { return }
         for continuation in waiting { continuation.resume() }
         tell(.cached(response))
-        callbacks?.tell(.cached(response), onLineOf: commands)
+        callbacks?.tell(.cached(response), onThreadOf: commands)
     }
 
     /// Handles the arrival of a partial image.
-    func show(_ response: ImageResponse) {
+    func receivedPartial(_ response: ImageResponse) {
         let callbacks = state.withLock { $0.callbacks }
         tell(.partial(response))
-        callbacks?.tell(.partial(response), onLineOf: commands)
+        callbacks?.tell(.partial(response), onThreadOf: commands)
     }
 
     /// Reports an event to all listeners.
@@ -296,21 +299,22 @@ public final class LoadTask: Sendable {
     /// The result if the origin reports that nothing changed.
     var unmodified: ImageResponse? { state.withLock { $0.extras?.newer ?? $0.cached } }
 
-    func advance(_ event: RequestProgress) {
+    /// Handles the arrival of progress.
+    func receivedProgress(_ event: RequestProgress) {
         let (sink, callbacks) = state.withLock {
             ($0.extras?.progress?.sink, $0.callbacks)
         }
         sink?.yield(event)
         tell(.progress(event))
-        callbacks?.tell(.progress(event), onLineOf: commands)
+        callbacks?.tell(.progress(event), onThreadOf: commands)
     }
 
-    /// Ends the load; later calls have no effect. `onLine` is false if the load ends within the
-    /// call that begins it.
-    func finish(_ result: Result<ImageResponse, ImageError>, onLine: Bool = true) {
+    /// Ends the load; later calls have no effect. `onClientThread` is false if the load ends within
+    /// the call that begins it, on the caller's thread.
+    func finish(_ result: Result<ImageResponse, ImageError>, onClientThread: Bool = true) {
         guard let waiting = state.withLock({ $0.end(with: result) }) else { return }
         if let extras = waiting.extras { tell(extras, result) }
-        waiting.callbacks?.end(with: result, onLineOf: onLine ? commands : nil)
+        waiting.callbacks?.end(with: result, onThreadOf: onClientThread ? commands : nil)
         waiting.continuation?.resume(returning: result)
         guard let extras = waiting.extras else { return }
         for continuation in extras.firstWaiters { continuation.resume() }
@@ -358,7 +362,7 @@ public struct LoadResponses: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(ImageError) -> ImageResponse? {
-            if phase == .first, let cached = await task.firstResponse() {
+            if phase == .first, let cached = await task.cachedResponseOrEnd() {
                 phase = .cachedWasTold
                 return cached
             }
@@ -394,7 +398,7 @@ public enum LoadStatus: Hashable, Sendable {
     /// The load ended without an error and without an image, because the queried cache doesn't have
     /// it.
     case missed
-    /// The load was canceled.
+    /// The load was canceled; spelled as in SDWebImage.
     case cancelled
     /// The load ended with another error.
     case failed(ErrorCode)
@@ -481,8 +485,8 @@ struct LoadEvents {
     }
 }
 
-/// Cancels a load when it is released, so that a view's load ends with the view. Without a lease, a
-/// load continues even if its task is released.
+/// A lease on a load, which is canceled when the lease is released: a view's load ends with the
+/// view. Without a lease, a load continues even if its task is released.
 ///
 ///     final class Cell {
 ///         var picture: LoadLease?   // assigning a new one cancels the previous load

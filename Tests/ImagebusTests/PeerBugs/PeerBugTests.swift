@@ -80,10 +80,10 @@ import Testing
                 log.withLock { $0.append((try? result.get())?.key ?? "failure") }
             })
         let task = LoadTask(token: token, commands: commands, callbacks: callbacks)
-        task.show(SlotScript.image("half"))
+        task.receivedPartial(SlotScript.image("half"))
         task.finish(.success(SlotScript.image("whole")))
-        task.show(SlotScript.image("late"))
-        task.offer(SlotScript.image("later"))
+        task.receivedPartial(SlotScript.image("late"))
+        task.receivedCached(SlotScript.image("later"))
         #expect(log.withLock { $0 } == ["half", "whole"])
         #expect(task.cachedResponse == nil)
     }

@@ -12,7 +12,7 @@ import ZeroMQ
 /// mapped results. Run by one thread at a time, the one that owns the loop (`LoopOwnership`).
 struct ClientConnection: ~Copyable {
     let commands: CommandQueue
-    let executor: LineExecutor
+    let executor: ConnectionExecutor
     let context: Context
     var loop: EventLoop
     let sources: (monitor: EventSource, bus: EventSource, mailbox: EventSource)
@@ -69,8 +69,8 @@ struct ClientConnection: ~Copyable {
     static let retryMilliseconds = 5
 
     init(
-        _ configuration: ClientConfiguration, _ commands: CommandQueue, _ executor: LineExecutor,
-        _ answers: RepeatedAnswers, _ copies: BufferPool
+        _ configuration: ClientConfiguration, _ commands: CommandQueue,
+        _ executor: ConnectionExecutor, _ answers: RepeatedAnswers, _ copies: BufferPool
     ) throws {
         let context = try Context()
         let endpoint = try Endpoint.ipc(path: configuration.endpoint)

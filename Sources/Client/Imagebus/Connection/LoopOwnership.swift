@@ -13,20 +13,20 @@ import Synchronization
 /// there is work left to do, or after a while without blocking calls.
 final class LoopOwnership: Sendable {
     let commands: CommandQueue
-    private let executor: LineExecutor
+    private let executor: ConnectionExecutor
     /// A blocking call found the loop taken; the client's thread gives it up once it is idle.
     private let isWanted = Atomic(false)
     /// When a caller last gave up the loop, in nanoseconds of the monotonic clock.
     private let leftAt = Atomic<UInt64>(0)
-    private let place: LinePlace
+    private let place: ConnectionPlace
 
     /// The time without a blocking call after which the client's thread takes the loop back, in
     /// milliseconds.
     private static let idleMilliseconds = 100
 
-    init(_ line: consuming ClientConnection, _ commands: CommandQueue) {
-        (self.commands, executor) = (commands, line.executor)
-        place = LinePlace(line)
+    init(_ connection: consuming ClientConnection, _ commands: CommandQueue) {
+        (self.commands, executor) = (commands, connection.executor)
+        place = ConnectionPlace(connection)
     }
 
     // MARK: - Callers
@@ -105,19 +105,21 @@ final class LoopOwnership: Sendable {
 /// Unchecked: the connection is accessed only by the thread that owns the loop. Ownership passes
 /// between threads by a sequentially consistent exchange of `holder`. `end` is called by the
 /// client's thread while it owns the loop, and it never gives it up again.
-private final class LinePlace: @unchecked Sendable {
-    private let line: UnsafeMutablePointer<ClientConnection>
+private final class ConnectionPlace: @unchecked Sendable {
+    private let connection: UnsafeMutablePointer<ClientConnection>
 
-    init(_ line: consuming ClientConnection) {
-        self.line = .allocate(capacity: 1)
-        self.line.initialize(to: line)
+    init(_ connection: consuming ClientConnection) {
+        self.connection = .allocate(capacity: 1)
+        self.connection.initialize(to: connection)
     }
 
-    func use<Result>(_ body: (inout ClientConnection) -> Result) -> Result { body(&line.pointee) }
+    func use<Result>(_ body: (inout ClientConnection) -> Result) -> Result {
+        body(&connection.pointee)
+    }
 
-    func end() { line.deinitialize(count: 1) }
+    func end() { connection.deinitialize(count: 1) }
 
-    deinit { line.deallocate() }
+    deinit { connection.deallocate() }
 }
 
 /// The queue of commands from callers to the connection, and the state of its loop.
@@ -211,7 +213,7 @@ enum ClientCommand: Sendable {
 
 /// Runs tasks between replies on the thread that runs the client's loop. A task that starts the
 /// next load as soon as it has an image then needs no wake-up of another thread.
-final class LineExecutor: TaskExecutor {
+final class ConnectionExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         /// Memory reused for the next jobs.
@@ -266,7 +268,7 @@ final class LineExecutor: TaskExecutor {
 }
 
 /// Signals that a client's connection has ended.
-final class LineEnd: Sendable {
+final class ConnectionEnd: Sendable {
     private let event: EventDescriptor
 
     init() throws(Errno) { event = try EventDescriptor() }

@@ -15,7 +15,7 @@ extension ClientConnection {
             case .load(let load): enqueue(load, at: now)
             case .send(let message): enqueue(message, at: now)
             case .advance(let progress):
-                pending.load(of: progress.token)?.task.advance(progress)
+                pending.load(of: progress.token)?.task.receivedProgress(progress)
             case .fail(let load, let error):
                 // Loads that share the message continue.
                 if !pending.isShared(load.token) { forget(load.token) }
@@ -30,8 +30,8 @@ extension ClientConnection {
         guard let load = pending.load(of: reply.token) else { return }
         if case .image(let image) = reply.outcome {
             let answer = DeliveredAnswer(image, reply.timings)
-            if reply.isRefreshing { return offer(answer, to: load) }
-            if let arrived = reply.arrivedBytes { return show(answer, arrived, to: load) }
+            if reply.isRefreshing { return deliverCached(answer, to: load) }
+            if let arrived = reply.arrivedBytes { return deliverPartial(answer, arrived, to: load) }
             return deliver(answer, to: load, at: now)
         }
         // Only images arrive before the terminal reply.
@@ -86,16 +86,16 @@ extension ClientConnection {
 
     /// Delivers a cached image ahead of the result. If its bytes are gone, the final result
     /// replaces it.
-    private mutating func offer(_ answer: DeliveredAnswer, to load: PendingLoad) {
+    private mutating func deliverCached(_ answer: DeliveredAnswer, to load: PendingLoad) {
         guard let response = try? response(answer, to: load.token) else {
             return release(answer)
         }
-        load.task.offer(response)
+        load.task.receivedCached(response)
     }
 
     /// Delivers an image decoded from the bytes received so far. If its bytes are gone, the next
     /// one replaces it.
-    private mutating func show(
+    private mutating func deliverPartial(
         _ answer: DeliveredAnswer, _ arrived: UInt64, to load: PendingLoad
     ) {
         guard var response = try? response(answer, to: load.token) else {
@@ -103,7 +103,7 @@ extension ClientConnection {
         }
         response.arrivedBytes = arrived
         for token in pending.members(of: load.token) ?? [load.token] {
-            pending.load(of: token)?.task.show(response)
+            pending.load(of: token)?.task.receivedPartial(response)
         }
     }
 
