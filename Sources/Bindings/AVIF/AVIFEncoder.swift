@@ -69,7 +69,7 @@ public enum AVIFEncoder {
                 sink: passToSink, stop: isCancelledCallback, context: context)
             return body(callbacks, &code)
         }
-        guard status == CAVIF_FINE else { throw AVIFError(status, code: code) }
+        guard status == CAVIF_OK else { throw AVIFError(status, code: code) }
     }
 }
 
@@ -216,7 +216,7 @@ extension [UInt8] {
 extension AVIFEncoding.Chroma {
     fileprivate var shim: cavif_chroma {
         switch self {
-        case .gray: CAVIF_GREY
+        case .gray: CAVIF_GRAY
         case .yuv420: CAVIF_420
         case .yuv444: CAVIF_444
         }

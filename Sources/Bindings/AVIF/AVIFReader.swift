@@ -60,7 +60,7 @@ public struct AVIFReader: ~Copyable {
                 frames_max: UInt32(clamping: max(1, framesMax)))
             return cavif_open(&input, &pointer, &header, &code)
         }
-        guard status == CAVIF_FINE, let pointer else { throw AVIFError(status, code: code) }
+        guard status == CAVIF_OK, let pointer else { throw AVIFError(status, code: code) }
         self.pointer = pointer
         picture = AVIFPicture(header.picture)
         count = Int(header.frames)
@@ -93,7 +93,7 @@ public struct AVIFReader: ~Copyable {
                 pointer, cavif_bytes(bytes), CInt(clamping: frame), isCancelledCallback, context,
                 &picture, &code)
         }
-        guard status == CAVIF_FINE else { throw AVIFError(status, code: code) }
+        guard status == CAVIF_OK else { throw AVIFError(status, code: code) }
         self.picture = AVIFPicture(picture)
     }
 
@@ -112,7 +112,7 @@ public struct AVIFReader: ~Copyable {
         let status = cavif_copy_pixels(
             pointer, CInt(clamping: bands),
             pixels.baseAddress?.assumingMemoryBound(to: UInt8.self), pixels.count, &code)
-        guard status == CAVIF_FINE else { throw AVIFError(status, code: code) }
+        guard status == CAVIF_OK else { throw AVIFError(status, code: code) }
     }
 
     /// Copies one plane of the last decoded frame. Nothing is written beyond the columns of a row.
@@ -334,7 +334,7 @@ extension AVIFError.Kind {
     fileprivate init(_ status: cavif_status) {
         self =
             switch status {
-            case CAVIF_STOPPED: .cancelled
+            case CAVIF_CANCELLED: .cancelled
             case CAVIF_REFUSED: .refused
             case CAVIF_NO_MEMORY: .outOfMemory
             case CAVIF_CORRUPT: .corrupt

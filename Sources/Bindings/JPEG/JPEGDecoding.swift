@@ -54,7 +54,7 @@ extension JPEGHeader {
         width = Int(header.width)
         height = Int(header.height)
         precision = Int(header.precision)
-        color = Color(header.colour)
+        color = Color(header.color)
         self.sampling = (0..<Int(header.components)).map {
             let sampling = sampling($0)
             return Sampling(
@@ -69,11 +69,11 @@ extension JPEGHeader {
 }
 
 extension JPEGHeader.Color {
-    fileprivate init(_ color: cjpeg_colour) {
+    fileprivate init(_ color: cjpeg_color) {
         self =
             switch color {
-            case CJPEG_COLOUR_GREY: .gray
-            case CJPEG_COLOUR_YCBCR: .yCbCr
+            case CJPEG_COLOR_GRAY: .gray
+            case CJPEG_COLOR_YCBCR: .yCbCr
             default: .other
             }
     }
@@ -192,7 +192,7 @@ public struct JPEGPlaneDecoder: ~Copyable {
         let handle = try JPEGHandle(bytes, limits: limits)
         var failure = cjpeg_failure()
         let status = cjpeg_select_planes(handle.pointer, CInt(8 / reduction), &failure)
-        guard status == CJPEG_FINE else { throw JPEGError(failure) }
+        guard status == CJPEG_OK else { throw JPEGError(failure) }
         let pointer = handle.pointer
         planes = handle.header.sampling.indices.map { index in
             JPEGPlane(cjpeg_plane_of(pointer, CInt(index)))
@@ -231,7 +231,7 @@ public struct JPEGPlaneDecoder: ~Copyable {
         let status = JPEGCancellation.withContext(isCancelled) { context in
             cjpeg_decode(pointer, bases, strides, isCancelledCallback, context, &failure)
         }
-        guard status == CJPEG_FINE else { throw JPEGError(failure) }
+        guard status == CJPEG_OK else { throw JPEGError(failure) }
     }
 }
 
@@ -266,7 +266,7 @@ public struct JPEGRowDecoder: ~Copyable {
         let handle = try JPEGHandle(bytes, limits: limits, isBeginning: true)
         var (failure, size) = (cjpeg_failure(), cjpeg_size())
         let status = cjpeg_select_rows(handle.pointer, CInt(8 / reduction), &size, &failure)
-        guard status == CJPEG_FINE else { throw JPEGError(failure) }
+        guard status == CJPEG_OK else { throw JPEGError(failure) }
         (width, height, bands) = (Int(size.width), Int(size.height), Int(size.bands))
         self.handle = handle
     }
@@ -292,7 +292,7 @@ public struct JPEGRowDecoder: ~Copyable {
                 pointer, base?.assumingMemoryBound(to: UInt8.self), CInt(columns), CInt(rows),
                 isCancelledCallback, context, &arrival, &failure)
         }
-        guard status == CJPEG_FINE else { throw JPEGError(failure) }
+        guard status == CJPEG_OK else { throw JPEGError(failure) }
         return JPEGArrival(arrival)
     }
 }
@@ -454,7 +454,7 @@ extension JPEGError.Kind {
             switch status {
             case CJPEG_CORRUPT: .corrupt
             case CJPEG_UNSUPPORTED: .unsupported
-            case CJPEG_STOPPED: .cancelled
+            case CJPEG_CANCELLED: .cancelled
             case CJPEG_REFUSED: .refused
             case CJPEG_NO_MEMORY: .outOfMemory
             default: .internal

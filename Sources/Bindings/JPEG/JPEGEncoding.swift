@@ -98,7 +98,7 @@ public enum JPEGPlaneEncoder {
                 encoding.shim, bases, strides, takeFromSink, isSinkCancelledCallback, context,
                 &written, &failure)
         }
-        guard status == CJPEG_FINE else { throw JPEGError(failure) }
+        guard status == CJPEG_OK else { throw JPEGError(failure) }
         return written
     }
 

@@ -45,7 +45,7 @@ public struct PNGBeginning {
                 bytes.baseAddress, bytes.count, form, base, isCancelledCallback, context, &rows,
                 &isWhole, &failure)
         }
-        guard status == CPNG_FINE else { throw PNGError(status, failure) }
+        guard status == CPNG_OK else { throw PNGError(status, failure) }
         return (Int(rows), isWhole != 0)
     }
 }
@@ -119,7 +119,7 @@ public struct PNGError: Error, Equatable, Sendable, CustomStringConvertible {
         kind =
             switch status {
             case CPNG_CORRUPT: .corrupt
-            case CPNG_STOPPED: .cancelled
+            case CPNG_CANCELLED: .cancelled
             case CPNG_NO_MEMORY: .outOfMemory
             default: .internal
             }

@@ -295,14 +295,14 @@ public struct VipsHeader: Equatable, Sendable {
 }
 
 extension VipsHeader.Color {
-    init(_ color: cvips_colour) {
+    init(_ color: cvips_color) {
         self =
             switch color {
-            case CVIPS_COLOUR_GREY: .gray
-            case CVIPS_COLOUR_GREY16: .gray16
-            case CVIPS_COLOUR_RGB: .rgb
-            case CVIPS_COLOUR_RGB16: .rgb16
-            case CVIPS_COLOUR_CMYK: .cmyk
+            case CVIPS_COLOR_GRAY: .gray
+            case CVIPS_COLOR_GRAY16: .gray16
+            case CVIPS_COLOR_RGB: .rgb
+            case CVIPS_COLOR_RGB16: .rgb16
+            case CVIPS_COLOR_CMYK: .cmyk
             default: .other
             }
     }
@@ -346,7 +346,7 @@ extension VipsImage {
         return VipsHeader(
             width: Int(raw.width), height: Int(raw.height), bands: Int(raw.bands),
             bytesPerBand: Int(raw.bytes_per_band),
-            samples: VipsHeader.Samples(raw.samples), color: VipsHeader.Color(raw.colour),
+            samples: VipsHeader.Samples(raw.samples), color: VipsHeader.Color(raw.color),
             hasAlpha: raw.has_alpha != 0, pages: Int(raw.pages),
             orientation: raw.orientation == 0 ? nil : Int(raw.orientation),
             isInterlaced: raw.interlaced != 0)

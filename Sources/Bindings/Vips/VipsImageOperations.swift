@@ -115,7 +115,7 @@ extension VipsImage {
 
     /// Converts to gray with the sRGB tone curve, like `convertedToSRGB`.
     public func convertedToGray(isDeep: Bool = false) throws(VipsError) -> VipsImage {
-        try derive("colourspace") { cvips_to_grey($0, isDeep ? 1 : 0, $1) }
+        try derive("colourspace") { cvips_to_gray($0, isDeep ? 1 : 0, $1) }
     }
 
     /// Returns the first `count` bands.

@@ -60,7 +60,7 @@ public enum WebPEncoder {
                 sink: passToSink, stop: isCancelledCallback, context: context)
             return body(callbacks, &code)
         }
-        guard status == CWEBP_FINE else { throw WebPError(status, code: code) }
+        guard status == CWEBP_OK else { throw WebPError(status, code: code) }
     }
 }
 
@@ -186,7 +186,7 @@ public final class WebPAnimation {
                 cwebp_callbacks(sink: passToSink, stop: isCancelledCallback, context: context),
                 &code)
         }
-        guard status == CWEBP_FINE else { throw WebPError(status, code: code) }
+        guard status == CWEBP_OK else { throw WebPError(status, code: code) }
     }
 
     /// Delivers the file; no frames may be added afterwards.
@@ -205,7 +205,7 @@ public final class WebPAnimation {
                 animation, CInt(clamping: end),
                 cwebp_callbacks(sink: passToSink, stop: isCancelledCallback, context: context))
         }
-        guard status == CWEBP_FINE else { throw WebPError(status, code: 0) }
+        guard status == CWEBP_OK else { throw WebPError(status, code: 0) }
     }
 }
 
@@ -233,7 +233,7 @@ public enum WebPContainer {
                 }
             }
         }
-        guard status == CWEBP_FINE else { throw WebPError(status, code: 0) }
+        guard status == CWEBP_OK else { throw WebPError(status, code: 0) }
     }
 }
 
@@ -301,7 +301,7 @@ public struct WebPBeginning {
         guard status != CWEBP_TOO_LARGE else {
             throw WebPError(kind: .tooLarge, text: "too many chunks before the pixels")
         }
-        guard status == CWEBP_FINE else { throw WebPError(status, code: 0) }
+        guard status == CWEBP_OK else { throw WebPError(status, code: 0) }
         (width, height) = (Int(header.width), Int(header.height))
         (hasAlpha, isAnimated) = (header.has_alpha != 0, header.is_animated != 0)
         self.bytes = bytes
@@ -335,7 +335,7 @@ public struct WebPBeginning {
                 shim, CInt(width), CInt(height), CInt(bands), base, isCancelledCallback, context,
                 &rows)
         }
-        guard status == CWEBP_FINE else { throw WebPError(status, code: 0) }
+        guard status == CWEBP_OK else { throw WebPError(status, code: 0) }
         return Int(rows)
     }
 
@@ -388,7 +388,7 @@ extension WebPError.Kind {
         self =
             switch status {
             case CWEBP_TOO_LARGE: .tooLarge
-            case CWEBP_STOPPED: .cancelled
+            case CWEBP_CANCELLED: .cancelled
             case CWEBP_REFUSED: .refused
             case CWEBP_NO_MEMORY: .outOfMemory
             case CWEBP_CORRUPT: .corrupt

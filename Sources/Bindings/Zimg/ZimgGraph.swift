@@ -207,7 +207,7 @@ extension ZimgFormat {
 extension ZimgFormat.Planes {
     fileprivate var family: czimg_family {
         switch self {
-        case .gray: CZIMG_GREY
+        case .gray: CZIMG_GRAY
         case .rgb: CZIMG_RGB
         case .yCbCr: CZIMG_YCBCR
         }
@@ -217,7 +217,7 @@ extension ZimgFormat.Planes {
 extension ZimgSubsampling.Siting {
     fileprivate var shim: czimg_siting {
         switch self {
-        case .center: CZIMG_SITED_CENTRE
+        case .center: CZIMG_SITED_CENTER
         case .left: CZIMG_SITED_LEFT
         case .topLeft: CZIMG_SITED_TOP_LEFT
         }
@@ -294,7 +294,7 @@ public struct ZimgGraph: ~Copyable {
         let status = ZimgCancellation.withContext(isCancelled) { context in
             czimg_process(pointer, &from, &to, isCancelledCallback, context, &failure)
         }
-        guard status == CZIMG_FINE else { throw ZimgError(failure) }
+        guard status == CZIMG_OK else { throw ZimgError(failure) }
     }
 
     private static func source(
@@ -512,7 +512,7 @@ extension ZimgError.Kind {
     fileprivate init(_ status: czimg_status) {
         self =
             switch status {
-            case CZIMG_STOPPED: .cancelled
+            case CZIMG_CANCELLED: .cancelled
             case CZIMG_UNSUPPORTED: .unsupported
             case CZIMG_NO_MEMORY: .outOfMemory
             default: .internal

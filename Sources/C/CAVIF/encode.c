@@ -7,7 +7,7 @@
 static cavif_status status_of(avifResult result) {
     switch (result) {
     case AVIF_RESULT_OK:
-        return CAVIF_FINE;
+        return CAVIF_OK;
     case AVIF_RESULT_OUT_OF_MEMORY:
         return CAVIF_NO_MEMORY;
     default:
@@ -17,7 +17,7 @@ static cavif_status status_of(avifResult result) {
 
 static avifPixelFormat format_of(cavif_chroma chroma) {
     switch (chroma) {
-    case CAVIF_GREY:
+    case CAVIF_GRAY:
         return AVIF_PIXEL_FORMAT_YUV400;
     case CAVIF_420:
         return AVIF_PIXEL_FORMAT_YUV420;
@@ -96,16 +96,16 @@ static avifEncoder *encoder_new(cavif_encoding encoding) {
 static cavif_status write_image(const avifImage *image, avifEncoder *encoder,
                                 cavif_callbacks callbacks, int *code) {
     if (callbacks.stop(callbacks.context))
-        return CAVIF_STOPPED;
+        return CAVIF_CANCELLED;
     avifResult result = avifEncoderAddImage(encoder, image, 1, AVIF_ADD_IMAGE_FLAG_SINGLE);
     if (result == AVIF_RESULT_OK && callbacks.stop(callbacks.context))
-        return CAVIF_STOPPED;
+        return CAVIF_CANCELLED;
     avifRWData file = AVIF_DATA_EMPTY;
     if (result == AVIF_RESULT_OK)
         result = avifEncoderFinish(encoder, &file);
     *code = (int)result;
     cavif_status status = status_of(result);
-    if (status == CAVIF_FINE && !callbacks.sink(callbacks.context, file.data, file.size))
+    if (status == CAVIF_OK && !callbacks.sink(callbacks.context, file.data, file.size))
         status = CAVIF_REFUSED;
     avifRWDataFree(&file);
     return status;
@@ -143,7 +143,7 @@ static cavif_status copy_planes(avifImage *image, const uint8_t *const *planes,
             memcpy(image->yuvPlanes[i] + y * image->yuvRowBytes[i],
                    planes[i] + y * (size_t)strides[i], width);
     }
-    return CAVIF_FINE;
+    return CAVIF_OK;
 }
 
 cavif_status cavif_encode_planes(cavif_encoding encoding, const uint8_t *const *planes,
@@ -154,12 +154,12 @@ cavif_status cavif_encode_planes(cavif_encoding encoding, const uint8_t *const *
     avifImage *image = image_new(encoding);
     if (!image)
         return CAVIF_NO_MEMORY;
-    cavif_status taken = CAVIF_FINE;
-    if (encoding.chroma == CAVIF_GREY || strides[1] == strides[2])
+    cavif_status taken = CAVIF_OK;
+    if (encoding.chroma == CAVIF_GRAY || strides[1] == strides[2])
         lend_planes(image, planes, strides);
     else
         taken = copy_planes(image, planes, strides);
-    if (taken != CAVIF_FINE) {
+    if (taken != CAVIF_OK) {
         avifImageDestroy(image);
         return taken;
     }

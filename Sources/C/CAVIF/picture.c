@@ -12,7 +12,7 @@ static cavif_chroma chroma_of(avifPixelFormat format) {
     case AVIF_PIXEL_FORMAT_YUV444:
         return CAVIF_444;
     default:
-        return CAVIF_GREY;
+        return CAVIF_GRAY;
     }
 }
 

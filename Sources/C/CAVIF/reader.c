@@ -19,7 +19,7 @@ struct cavif_reader {
 static cavif_status status_of(avifResult result) {
     switch (result) {
     case AVIF_RESULT_OK:
-        return CAVIF_FINE;
+        return CAVIF_OK;
     case AVIF_RESULT_OUT_OF_MEMORY:
         return CAVIF_NO_MEMORY;
     case AVIF_RESULT_NO_CODEC_AVAILABLE:
@@ -179,7 +179,7 @@ cavif_status cavif_open(const cavif_input *input, cavif_reader **reader, cavif_h
         .exif = bytes_of(&decoder->image->exif),
         .xmp = bytes_of(&decoder->image->xmp),
     };
-    return CAVIF_FINE;
+    return CAVIF_OK;
 }
 
 // Continues from the current frame unless a key frame is nearer.
@@ -191,7 +191,7 @@ static cavif_status go_to(avifDecoder *decoder, int frame, cavif_stop stop, void
     int must_begin = decoder->imageIndex > frame || decoder->imageIndex < first;
     while (must_begin || decoder->imageIndex != frame) {
         if (stop(context))
-            return CAVIF_STOPPED;
+            return CAVIF_CANCELLED;
         avifResult result = must_begin ? avifDecoderNthImage(decoder, (uint32_t)first)
                                        : avifDecoderNextImage(decoder);
         *code = (int)result;
@@ -199,7 +199,7 @@ static cavif_status go_to(avifDecoder *decoder, int frame, cavif_stop stop, void
             return status_of(result);
         must_begin = 0;
     }
-    return cavif_has_planes(decoder->image) ? CAVIF_FINE : CAVIF_CORRUPT;
+    return cavif_has_planes(decoder->image) ? CAVIF_OK : CAVIF_CORRUPT;
 }
 
 cavif_status cavif_decode(cavif_reader *reader, cavif_bytes file, int frame, cavif_stop stop,
@@ -208,7 +208,7 @@ cavif_status cavif_decode(cavif_reader *reader, cavif_bytes file, int frame, cav
     reader->file = file;
     cavif_status status = go_to(reader->decoder, frame, stop, context, code);
     reader->file = (cavif_bytes){0};
-    if (status == CAVIF_FINE)
+    if (status == CAVIF_OK)
         *picture = cavif_describe(reader->decoder);
     return status;
 }

@@ -35,12 +35,12 @@ static size_t coefficient_bytes(const struct jpeg_decompress_struct *jpeg) {
     return blocks * sizeof(JBLOCK);
 }
 
-static cjpeg_colour colour_of(const struct jpeg_decompress_struct *jpeg) {
+static cjpeg_color color_of(const struct jpeg_decompress_struct *jpeg) {
     if (jpeg->jpeg_color_space == JCS_GRAYSCALE && jpeg->num_components == 1)
-        return CJPEG_COLOUR_GREY;
+        return CJPEG_COLOR_GRAY;
     if (jpeg->jpeg_color_space == JCS_YCbCr && jpeg->num_components == 3)
-        return CJPEG_COLOUR_YCBCR;
-    return CJPEG_COLOUR_OTHER;
+        return CJPEG_COLOR_YCBCR;
+    return CJPEG_COLOR_OTHER;
 }
 
 static void describe(const struct jpeg_decompress_struct *jpeg, cjpeg_header *header) {
@@ -50,7 +50,7 @@ static void describe(const struct jpeg_decompress_struct *jpeg, cjpeg_header *he
         .height = (int)jpeg->image_height,
         .components = jpeg->num_components,
         .precision = jpeg->data_precision,
-        .colour = colour_of(jpeg),
+        .color = color_of(jpeg),
         .is_progressive = jpeg->progressive_mode ? 1 : 0,
         .is_arithmetic = jpeg->arith_code ? 1 : 0,
         .has_many_scans = has_many_scans,
@@ -108,21 +108,21 @@ static int has_fractional_sampling(const struct jpeg_decompress_struct *jpeg) {
 
 cjpeg_status cjpeg_select_planes(cjpeg_decoder *decoder, int eighths, cjpeg_failure *failure) {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
-    *failure = (cjpeg_failure){CJPEG_FINE, ""};
+    *failure = (cjpeg_failure){CJPEG_OK, ""};
     decoder->guard.failure = failure;
     if (setjmp(decoder->guard.escape))
         return failure->status;
-    cjpeg_colour colour = colour_of(jpeg);
-    if (colour == CJPEG_COLOUR_OTHER)
-        cjpeg_fail((j_common_ptr)jpeg, CJPEG_UNSUPPORTED, "neither grey nor YCbCr");
+    cjpeg_color color = color_of(jpeg);
+    if (color == CJPEG_COLOR_OTHER)
+        cjpeg_fail((j_common_ptr)jpeg, CJPEG_UNSUPPORTED, "neither gray nor YCbCr");
     if (has_fractional_sampling(jpeg))
         cjpeg_fail((j_common_ptr)jpeg, CJPEG_UNSUPPORTED, "fractional sampling");
     jpeg->raw_data_out = TRUE;
-    jpeg->out_color_space = colour == CJPEG_COLOUR_GREY ? JCS_GRAYSCALE : JCS_YCbCr;
+    jpeg->out_color_space = color == CJPEG_COLOR_GRAY ? JCS_GRAYSCALE : JCS_YCbCr;
     jpeg->scale_num = (unsigned)eighths;
     jpeg->scale_denom = DCTSIZE;
     jpeg_calc_output_dimensions(jpeg);
-    return CJPEG_FINE;
+    return CJPEG_OK;
 }
 
 // The samples per row of MCUs in each direction, to which the planes' sizes are proportional.
@@ -252,7 +252,7 @@ static void pad(const struct jpeg_decompress_struct *jpeg, int component, uint8_
 
 cjpeg_status cjpeg_decode(cjpeg_decoder *decoder, uint8_t *const *bases, const size_t *strides,
                           cjpeg_stop stop, void *context, cjpeg_failure *failure) {
-    *failure = (cjpeg_failure){CJPEG_FINE, ""};
+    *failure = (cjpeg_failure){CJPEG_OK, ""};
     decoder->guard.failure = failure;
     decoder->guard.stop = stop;
     decoder->guard.context = context;
@@ -263,5 +263,5 @@ cjpeg_status cjpeg_decode(cjpeg_decoder *decoder, uint8_t *const *bases, const s
     for (int i = 0; i < decoder->jpeg.num_components; i++)
         pad(&decoder->jpeg, i, bases[i], strides[i]);
     // The rest of the file isn't read, as in libvips: all pixels are complete.
-    return CJPEG_FINE;
+    return CJPEG_OK;
 }

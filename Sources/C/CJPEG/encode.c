@@ -124,7 +124,7 @@ static void write_planes(encoder *own, const uint8_t *const *bases, const size_t
 cjpeg_status cjpeg_encode(cjpeg_encoding encoding, const uint8_t *const *bases,
                           const size_t *strides, cjpeg_next next, cjpeg_stop stop, void *context,
                           size_t *written, cjpeg_failure *failure) {
-    *failure = (cjpeg_failure){CJPEG_FINE, ""};
+    *failure = (cjpeg_failure){CJPEG_OK, ""};
     encoder *own = calloc(1, sizeof *own);
     if (!own) {
         *failure = (cjpeg_failure){CJPEG_NO_MEMORY, "no memory for an encoder"};

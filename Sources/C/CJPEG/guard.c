@@ -87,5 +87,5 @@ void cjpeg_fail(j_common_ptr jpeg, cjpeg_status status, const char *text) {
 void cjpeg_ask(j_common_ptr jpeg) {
     cjpeg_guard *guard = cjpeg_guard_of(jpeg);
     if (guard->stop && guard->stop(guard->context))
-        cjpeg_fail(jpeg, CJPEG_STOPPED, "stopped by the caller");
+        cjpeg_fail(jpeg, CJPEG_CANCELLED, "stopped by the caller");
 }

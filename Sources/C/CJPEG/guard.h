@@ -24,5 +24,5 @@ struct jpeg_error_mgr *cjpeg_guard_errors(cjpeg_guard *guard);
 cjpeg_guard *cjpeg_guard_of(j_common_ptr jpeg);
 // Records the failure and jumps to `escape`.
 _Noreturn void cjpeg_fail(j_common_ptr jpeg, cjpeg_status status, const char *text);
-// Fails with CJPEG_STOPPED if the caller cancels.
+// Fails with CJPEG_CANCELLED if the caller cancels.
 void cjpeg_ask(j_common_ptr jpeg);

@@ -5,7 +5,7 @@
 cjpeg_status cjpeg_select_rows(cjpeg_decoder *decoder, int eighths, cjpeg_size *size,
                                cjpeg_failure *failure) {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
-    *failure = (cjpeg_failure){CJPEG_FINE, ""};
+    *failure = (cjpeg_failure){CJPEG_OK, ""};
     decoder->guard.failure = failure;
     if (setjmp(decoder->guard.escape))
         return failure->status;
@@ -17,7 +17,7 @@ cjpeg_status cjpeg_select_rows(cjpeg_decoder *decoder, int eighths, cjpeg_size *
         .height = (int)jpeg->output_height,
         .bands = jpeg->output_components,
     };
-    return CJPEG_FINE;
+    return CJPEG_OK;
 }
 
 // Whether there is anything to show: a row of MCUs in the first scan, or any later scan.
@@ -71,7 +71,7 @@ cjpeg_status cjpeg_decode_rows(cjpeg_decoder *decoder, uint8_t *pixels, int colu
                                cjpeg_stop stop, void *context, cjpeg_arrival *arrival,
                                cjpeg_failure *failure) {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
-    *failure = (cjpeg_failure){CJPEG_FINE, ""};
+    *failure = (cjpeg_failure){CJPEG_OK, ""};
     decoder->guard.failure = failure;
     decoder->guard.stop = stop;
     decoder->guard.context = context;
@@ -84,5 +84,5 @@ cjpeg_status cjpeg_decode_rows(cjpeg_decoder *decoder, uint8_t *pixels, int colu
     *arrival = is_whole(decoder)               ? CJPEG_ARRIVED
                : has_shown(&decoder->source) ? CJPEG_ARRIVED_IN_PART
                                                : CJPEG_NOT_ARRIVED;
-    return CJPEG_FINE;
+    return CJPEG_OK;
 }

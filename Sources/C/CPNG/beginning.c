@@ -67,7 +67,7 @@ static void on_info(png_structp png, png_infop info) {
 static void on_row(png_structp png, png_bytep row, png_uint_32 y, int pass) {
     reader *reader = png_get_progressive_ptr(png);
     if (reader->stop(reader->context))
-        fail(png, reader->failure, CPNG_STOPPED, "stopped by the caller");
+        fail(png, reader->failure, CPNG_CANCELLED, "stopped by the caller");
     if (y >= (png_uint_32)reader->form.height)
         return;
     int place = (int)y + 1;
@@ -117,7 +117,7 @@ static void read_all(png_structp png, png_infop info, reader *reader, const uint
 
 static cpng_status status_of(const reader *reader) {
     cpng_status status = reader->failure->status;
-    return status == CPNG_CORRUPT && reader->rows > 0 ? CPNG_FINE : status;
+    return status == CPNG_CORRUPT && reader->rows > 0 ? CPNG_OK : status;
 }
 
 // A separate function, so that no local variable of the caller changes between setjmp and longjmp.
@@ -130,7 +130,7 @@ static void read_guarded(png_structp png, png_infop info, reader *reader, const 
 cpng_status cpng_read_beginning(const void *bytes, size_t count, cpng_form form, uint8_t *pixels,
                                 cpng_stop stop, void *context, int *rows, int *is_whole,
                                 cpng_failure *failure) {
-    *failure = (cpng_failure){CPNG_FINE, ""};
+    *failure = (cpng_failure){CPNG_OK, ""};
     reader reader = {.form = form, .pixels = pixels, .stop = stop, .context = context,
                      .passes = 1, .failure = failure};
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, on_error, on_warning);
@@ -141,6 +141,6 @@ cpng_status cpng_read_beginning(const void *bytes, size_t count, cpng_form form,
         failure->status = CPNG_NO_MEMORY;
     png_destroy_read_struct(&png, &info, NULL);
     *rows = reader.rows;
-    *is_whole = reader.is_complete && failure->status == CPNG_FINE;
+    *is_whole = reader.is_complete && failure->status == CPNG_OK;
     return status_of(&reader);
 }

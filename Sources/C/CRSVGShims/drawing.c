@@ -98,8 +98,8 @@ static void straighten(unsigned char *pixel, size_t count) {
         guint32 word = *(guint32 *)pixel;
         guint alpha = word >> 24;
         for (int band = 0; band < 3; band++) {
-            guint colour = word >> (16 - 8 * band) & 0xFF;
-            pixel[band] = alpha == 0 ? 0 : MIN(255, (colour * 255 + alpha / 2) / alpha);
+            guint color = word >> (16 - 8 * band) & 0xFF;
+            pixel[band] = alpha == 0 ? 0 : MIN(255, (color * 255 + alpha / 2) / alpha);
         }
         pixel[3] = alpha;
     }

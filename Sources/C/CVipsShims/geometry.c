@@ -10,10 +10,10 @@ int cvips_extract(cvips_image in, int left, int top, int width, int height, cvip
 int cvips_embed(cvips_image in, int left, int top, int width, int height,
                 const double *background, int bands, cvips_image *out) {
     *out = NULL;
-    VipsArrayDouble *colour = vips_array_double_new(background, bands);
+    VipsArrayDouble *color = vips_array_double_new(background, bands);
     int result = vips_embed(in, out, left, top, width, height, "extend", VIPS_EXTEND_BACKGROUND,
-                            "background", colour, NULL);
-    vips_area_unref(VIPS_AREA(colour));
+                            "background", color, NULL);
+    vips_area_unref(VIPS_AREA(color));
     return result;
 }
 

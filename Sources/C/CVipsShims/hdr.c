@@ -32,7 +32,7 @@ static VipsImage *light_table(VipsImage *in, cvips_hdr hdr) {
 }
 
 // Outputs red, green and blue without alpha; gray is repeated three times.
-static int colours_of(VipsObject *owner, VipsImage *in, VipsImage **out) {
+static int colors_of(VipsObject *owner, VipsImage *in, VipsImage **out) {
     VipsImage **made = (VipsImage **)vips_object_local_array(owner, 1);
     if (in->Bands >= 3) return vips_extract_band(in, out, 0, "n", 3, NULL);
     if (vips_extract_band(in, &made[0], 0, NULL)) return -1;
@@ -71,7 +71,7 @@ int cvips_hdr_to_srgb(cvips_image in, cvips_hdr hdr, int is_deep, cvips_image *o
     double most = is_deep ? UINT16_MAX : UINT8_MAX;
     made[0] = light_table(in, hdr);
     made[1] = vips_image_new_matrix_from_array(3, 3, hdr.to_srgb, 9);
-    int result = !made[0] || !made[1] || colours_of(object, in, &made[2]) ||
+    int result = !made[0] || !made[1] || colors_of(object, in, &made[2]) ||
                  vips_maplut(made[2], &made[3], made[0], NULL) ||
                  (hdr.is_pq ? vips_copy(made[3], &made[4], NULL)
                             : displayed(object, made[3], hdr, &made[4])) ||
@@ -93,11 +93,11 @@ int cvips_hdr_to_srgb(cvips_image in, cvips_hdr hdr, int is_deep, cvips_image *o
 }
 
 static int rescaled(VipsImage *in, double factor, VipsBandFormat format,
-                    VipsInterpretation grey, VipsInterpretation colours, VipsImage **out) {
+                    VipsInterpretation gray, VipsInterpretation colors, VipsImage **out) {
     VipsImage *made;
     *out = NULL;
     if (scaled(in, factor, format, &made)) return -1;
-    int result = vips_copy(made, out, "interpretation", in->Bands < 3 ? grey : colours, NULL);
+    int result = vips_copy(made, out, "interpretation", in->Bands < 3 ? gray : colors, NULL);
     g_object_unref(made);
     return result;
 }

@@ -2,21 +2,21 @@
 
 #include "CVipsShims.h"
 
-static cvips_colour colour(VipsImage *image) {
+static cvips_color color(VipsImage *image) {
     switch (vips_image_guess_interpretation(image)) {
     case VIPS_INTERPRETATION_B_W:
-        return CVIPS_COLOUR_GREY;
+        return CVIPS_COLOR_GRAY;
     case VIPS_INTERPRETATION_GREY16:
-        return CVIPS_COLOUR_GREY16;
+        return CVIPS_COLOR_GRAY16;
     case VIPS_INTERPRETATION_sRGB:
     case VIPS_INTERPRETATION_RGB:
-        return CVIPS_COLOUR_RGB;
+        return CVIPS_COLOR_RGB;
     case VIPS_INTERPRETATION_RGB16:
-        return CVIPS_COLOUR_RGB16;
+        return CVIPS_COLOR_RGB16;
     case VIPS_INTERPRETATION_CMYK:
-        return CVIPS_COLOUR_CMYK;
+        return CVIPS_COLOR_CMYK;
     default:
-        return CVIPS_COLOUR_OTHER;
+        return CVIPS_COLOR_OTHER;
     }
 }
 
@@ -48,7 +48,7 @@ void cvips_read_header(cvips_image image, cvips_header *header) {
         flag(image, VIPS_META_ORIENTATION) ? vips_image_get_orientation(image) : 0;
     header->has_alpha = image->Coding == VIPS_CODING_NONE && vips_image_hasalpha(image);
     header->interlaced = flag(image, "interlaced");
-    header->colour = colour(image);
+    header->color = color(image);
 }
 
 static const void *blob(VipsImage *image, const char *name, size_t *count) {

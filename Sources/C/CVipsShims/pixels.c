@@ -11,17 +11,17 @@ static int as_bytes(VipsImage *in, VipsImage **out, VipsInterpretation meaning) 
     return result;
 }
 
-// Appends the alpha band of `in`, if any, to `colours`, which has the interpretation `meaning`.
-static int with_alpha_of(VipsObject *owner, VipsImage *in, VipsImage *colours,
+// Appends the alpha band of `in`, if any, to `colors`, which has the interpretation `meaning`.
+static int with_alpha_of(VipsObject *owner, VipsImage *in, VipsImage *colors,
                          VipsInterpretation meaning, VipsImage **out) {
     VipsImage **made = (VipsImage **)vips_object_local_array(owner, 2);
-    if (!vips_image_hasalpha(in)) return vips_copy(colours, out, "interpretation", meaning, NULL);
+    if (!vips_image_hasalpha(in)) return vips_copy(colors, out, "interpretation", meaning, NULL);
     return vips_extract_band(in, &made[0], in->Bands - 1, NULL) ||
-           vips_bandjoin2(colours, made[0], &made[1], NULL) ||
+           vips_bandjoin2(colors, made[0], &made[1], NULL) ||
            vips_copy(made[1], out, "interpretation", meaning, NULL);
 }
 
-static int colours_of(VipsImage *in, VipsImage **out) {
+static int colors_of(VipsImage *in, VipsImage **out) {
     int count = in->Bands - (vips_image_hasalpha(in) ? 1 : 0);
     return vips_extract_band(in, out, 0, "n", count, NULL);
 }
@@ -32,7 +32,7 @@ int cvips_mix(cvips_image in, const double *factors, int rows, cvips_image *out)
     VipsImage **made = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 4);
     VipsInterpretation meaning = rows < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB;
     made[0] = vips_image_new_matrix_from_array(3, rows, factors, 3 * rows);
-    int result = !made[0] || colours_of(in, &made[1]) ||
+    int result = !made[0] || colors_of(in, &made[1]) ||
                  vips_recomb(made[1], &made[2], made[0], NULL) ||
                  as_bytes(made[2], &made[3], meaning) ||
                  with_alpha_of(VIPS_OBJECT(owner), in, made[3], meaning, out);
@@ -45,7 +45,7 @@ int cvips_map(cvips_image in, const uint8_t *curve, cvips_image *out) {
     VipsImage *owner = vips_image_new();
     VipsImage **made = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 3);
     made[0] = vips_image_new_from_memory_copy(curve, 256, 256, 1, 1, VIPS_FORMAT_UCHAR);
-    int result = !made[0] || colours_of(in, &made[1]) ||
+    int result = !made[0] || colors_of(in, &made[1]) ||
                  vips_maplut(made[1], &made[2], made[0], NULL) ||
                  with_alpha_of(VIPS_OBJECT(owner), in, made[2], in->Type, out);
     g_object_unref(owner);
@@ -82,13 +82,13 @@ int cvips_unsharp(cvips_image in, double sigma, cvips_image *out) {
     VipsImage *owner = vips_image_new();
     VipsImage **made = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 5);
     // Twice the image minus its blurred colors, within the original alpha.
-    int result = colours_of(in, &made[0]) || weighted(in, &made[1]) ||
+    int result = colors_of(in, &made[0]) || weighted(in, &made[1]) ||
                  vips_gaussblur(made[1], &made[2], sigma, "min_ampl", 0.01, "precision",
                                 VIPS_PRECISION_FLOAT, NULL) ||
                  unweighted(VIPS_OBJECT(owner), made[2], in->Type, &made[3]);
     if (!result) {
         VipsImage **more = (VipsImage **)vips_object_local_array(VIPS_OBJECT(owner), 4);
-        result = colours_of(made[3], &more[0]) || vips_linear1(made[0], &more[1], 2, 0, NULL) ||
+        result = colors_of(made[3], &more[0]) || vips_linear1(made[0], &more[1], 2, 0, NULL) ||
                  vips_subtract(more[1], more[0], &more[2], NULL) ||
                  as_bytes(more[2], &more[3], in->Type) ||
                  with_alpha_of(VIPS_OBJECT(owner), in, more[3], in->Type, out);

@@ -48,7 +48,7 @@ cwebp_animation *cwebp_animation_new(cwebp_encoding encoding, int loops) {
 
 static cwebp_status failure(const cwebp_animation *animation, int code) {
     if (animation->is_stopped)
-        return CWEBP_STOPPED;
+        return CWEBP_CANCELLED;
     switch (code) {
     case VP8_ENC_ERROR_OUT_OF_MEMORY:
     case VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY:
@@ -81,14 +81,14 @@ cwebp_status cwebp_animation_add(cwebp_animation *animation, const uint8_t *pixe
     animation->callbacks = (cwebp_callbacks){0};
     *code = picture.error_code;
     WebPPictureFree(&picture);
-    return is_fine ? CWEBP_FINE : failure(animation, *code);
+    return is_fine ? CWEBP_OK : failure(animation, *code);
 }
 
 cwebp_status cwebp_animation_finish(cwebp_animation *animation, int milliseconds,
                                     cwebp_callbacks callbacks) {
     WebPData made;
     WebPDataInit(&made);
-    cwebp_status status = CWEBP_FINE;
+    cwebp_status status = CWEBP_OK;
     // If all frames are identical, they become one, which is also encoded as a still image.
     animation->callbacks = callbacks;
     int is_fine = WebPAnimEncoderAdd(animation->encoder, NULL, milliseconds, NULL) &&

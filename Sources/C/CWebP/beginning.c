@@ -13,7 +13,7 @@ static cwebp_status status_of(VP8StatusCode code) {
     switch (code) {
     case VP8_STATUS_OK:
     case VP8_STATUS_SUSPENDED:
-        return CWEBP_FINE;
+        return CWEBP_OK;
     case VP8_STATUS_OUT_OF_MEMORY:
         return CWEBP_NO_MEMORY;
     case VP8_STATUS_INVALID_PARAM:
@@ -41,7 +41,7 @@ static cwebp_status find_pixels(cwebp_bytes file, size_t *start) {
     *start = FILE_HEADER_BYTES;
     for (int chunks = 0; file.count - *start >= CHUNK_HEADER_BYTES; chunks++) {
         if (has_pixels(file.bytes + *start))
-            return CWEBP_FINE;
+            return CWEBP_OK;
         if (chunks == CHUNKS_MAX)
             return CWEBP_TOO_LARGE;
         size_t count = chunk_bytes(file.bytes + *start);
@@ -50,14 +50,14 @@ static cwebp_status find_pixels(cwebp_bytes file, size_t *start) {
         *start += count;
     }
     *start = file.count;
-    return CWEBP_FINE;
+    return CWEBP_OK;
 }
 
 cwebp_status cwebp_read_header(cwebp_bytes file, cwebp_header *header) {
     WebPBitstreamFeatures features;
     size_t start;
     cwebp_status status = find_pixels(file, &start);
-    if (status != CWEBP_FINE)
+    if (status != CWEBP_OK)
         return status;
     VP8StatusCode code = WebPGetFeatures(file.bytes, file.count, &features);
     if (code != VP8_STATUS_OK)
@@ -68,7 +68,7 @@ cwebp_status cwebp_read_header(cwebp_bytes file, cwebp_header *header) {
         .has_alpha = features.has_alpha,
         .is_animated = features.has_animation,
     };
-    return CWEBP_FINE;
+    return CWEBP_OK;
 }
 
 static int configure(WebPDecoderConfig *config, cwebp_bytes file, int width, int height, int bands,
@@ -97,11 +97,11 @@ static cwebp_status read_all(WebPIDecoder *decoder, cwebp_bytes file, cwebp_stop
     VP8StatusCode code = VP8_STATUS_SUSPENDED;
     size_t start, step = STEP_BYTES;
     cwebp_status status = find_pixels(file, &start);
-    if (status != CWEBP_FINE)
+    if (status != CWEBP_OK)
         return status;
     for (size_t count = start; count < file.count && code == VP8_STATUS_SUSPENDED;) {
         if (stop(context))
-            return CWEBP_STOPPED;
+            return CWEBP_CANCELLED;
         if (*rows > 0)
             step = STEP_BYTES;
         else if (count > start)
@@ -125,5 +125,5 @@ cwebp_status cwebp_read_beginning(cwebp_bytes file, int width, int height, int b
         return CWEBP_NO_MEMORY;
     cwebp_status status = read_all(decoder, file, stop, context, rows);
     WebPIDelete(decoder);
-    return status == CWEBP_CORRUPT && *rows > 0 ? CWEBP_FINE : status;
+    return status == CWEBP_CORRUPT && *rows > 0 ? CWEBP_OK : status;
 }

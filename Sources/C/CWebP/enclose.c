@@ -5,7 +5,7 @@
 static cwebp_status status_of(WebPMuxError error) {
     switch (error) {
     case WEBP_MUX_OK:
-        return CWEBP_FINE;
+        return CWEBP_OK;
     case WEBP_MUX_MEMORY_ERROR:
         return CWEBP_NO_MEMORY;
     default:
@@ -36,7 +36,7 @@ cwebp_status cwebp_enclose(cwebp_bytes file, cwebp_bytes profile, cwebp_bytes ex
     if (error == WEBP_MUX_OK)
         error = WebPMuxAssemble(mux, &made);
     cwebp_status status = status_of(error);
-    if (status == CWEBP_FINE && !sink(context, made.bytes, made.size))
+    if (status == CWEBP_OK && !sink(context, made.bytes, made.size))
         status = CWEBP_REFUSED;
     WebPDataClear(&made);
     WebPMuxDelete(mux);

@@ -16,7 +16,7 @@ static int on_progress(int percent, const WebPPicture *picture) {
 static cwebp_status status_of(WebPEncodingError error) {
     switch (error) {
     case VP8_ENC_OK:
-        return CWEBP_FINE;
+        return CWEBP_OK;
     case VP8_ENC_ERROR_OUT_OF_MEMORY:
     case VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY:
         return CWEBP_NO_MEMORY;
@@ -28,7 +28,7 @@ static cwebp_status status_of(WebPEncodingError error) {
     case VP8_ENC_ERROR_BAD_WRITE:
         return CWEBP_REFUSED;
     case VP8_ENC_ERROR_USER_ABORT:
-        return CWEBP_STOPPED;
+        return CWEBP_CANCELLED;
     default:
         return CWEBP_INTERNAL;
     }
@@ -56,7 +56,7 @@ static cwebp_status finish(WebPPicture *picture, int is_fine, int *code) {
     *code = is_fine ? VP8_ENC_OK : picture->error_code;
     cwebp_status status = status_of((WebPEncodingError)*code);
     WebPPictureFree(picture);
-    return is_fine || status != CWEBP_FINE ? status : CWEBP_INTERNAL;
+    return is_fine || status != CWEBP_OK ? status : CWEBP_INTERNAL;
 }
 
 cwebp_status cwebp_encode_planes(cwebp_encoding encoding, const uint8_t *const *planes,

@@ -21,7 +21,7 @@ static void explain(czimg_failure *failure) {
     if (code == ZIMG_ERROR_OUT_OF_MEMORY)
         failure->status = CZIMG_NO_MEMORY;
     else if (code == ZIMG_ERROR_USER_CALLBACK_FAILED)
-        failure->status = CZIMG_STOPPED;
+        failure->status = CZIMG_CANCELLED;
     else if (code > 0 && code & KIND_MASK)
         failure->status = CZIMG_UNSUPPORTED;
     else
@@ -221,7 +221,7 @@ czimg_status czimg_process(const czimg_graph *graph, const czimg_source *from,
         out.plane[i].mask = ZIMG_BUFFER_MAX;
     }
     asking ask = {stop, context};
-    failure->status = CZIMG_FINE;
+    failure->status = CZIMG_OK;
     if (zimg_filter_graph_process(graph->filters, &in, &out, graph->scratch,
                                   stop ? on_rows : NULL, &ask, NULL, NULL))
         explain(failure);

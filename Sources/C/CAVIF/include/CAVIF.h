@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 typedef enum {
-    CAVIF_FINE = 0,
-    CAVIF_STOPPED,
+    CAVIF_OK = 0,
+    CAVIF_CANCELLED,
     CAVIF_REFUSED,
     CAVIF_NO_MEMORY,
     CAVIF_INTERNAL,
@@ -16,7 +16,7 @@ typedef enum {
 } cavif_status;
 
 typedef enum {
-    CAVIF_GREY = 0,
+    CAVIF_GRAY = 0,
     CAVIF_420,
     // Decoding only.
     CAVIF_422,
@@ -53,7 +53,7 @@ typedef struct {
 
 // Consumes all `count` bytes and returns non-zero, or ends the encoding with CAVIF_REFUSED.
 typedef int (*cavif_sink)(void *context, const uint8_t *bytes, size_t count);
-// Called before and after libaom encodes; non-zero ends the encoding with CAVIF_STOPPED.
+// Called before and after libaom encodes; non-zero ends the encoding with CAVIF_CANCELLED.
 typedef int (*cavif_stop)(void *context);
 typedef struct {
     cavif_sink sink;
@@ -61,7 +61,7 @@ typedef struct {
     void *context;
 } cavif_callbacks;
 
-// One plane for CAVIF_GREY, otherwise three; BT.601, full range. They are used in place unless the
+// One plane for CAVIF_GRAY, otherwise three; BT.601, full range. They are used in place unless the
 // last two have different strides.
 cavif_status cavif_encode_planes(cavif_encoding encoding, const uint8_t *const *planes,
                                  const int *strides, cavif_callbacks callbacks, int *code);
@@ -75,7 +75,7 @@ typedef struct {
     int width;
     int height;
     int depth;
-    // CAVIF_GREY, CAVIF_420, CAVIF_422 or CAVIF_444.
+    // CAVIF_GRAY, CAVIF_420, CAVIF_422 or CAVIF_444.
     cavif_chroma chroma;
     int has_alpha;
     int has_profile;

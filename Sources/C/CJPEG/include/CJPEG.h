@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 typedef enum {
-    CJPEG_FINE = 0,
+    CJPEG_OK = 0,
     CJPEG_CORRUPT,
     CJPEG_UNSUPPORTED,
-    CJPEG_STOPPED,
+    CJPEG_CANCELLED,
     CJPEG_REFUSED,
     CJPEG_NO_MEMORY,
     CJPEG_INTERNAL,
@@ -25,20 +25,20 @@ typedef struct {
     char text[CJPEG_TEXT_MAX];
 } cjpeg_failure;
 
-// Called for every row of MCUs; non-zero ends the work with CJPEG_STOPPED.
+// Called for every row of MCUs; non-zero ends the work with CJPEG_CANCELLED.
 typedef int (*cjpeg_stop)(void *context);
 
 // decode.c
 typedef struct cjpeg_decoder cjpeg_decoder;
 
-typedef enum { CJPEG_COLOUR_OTHER = 0, CJPEG_COLOUR_GREY, CJPEG_COLOUR_YCBCR } cjpeg_colour;
+typedef enum { CJPEG_COLOR_OTHER = 0, CJPEG_COLOR_GRAY, CJPEG_COLOR_YCBCR } cjpeg_color;
 
 typedef struct {
     int width;
     int height;
     int components;
     int precision;
-    cjpeg_colour colour;
+    cjpeg_color color;
     int is_progressive;
     int is_arithmetic;
     int has_many_scans;

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 typedef enum {
-    CPNG_FINE = 0,
+    CPNG_OK = 0,
     CPNG_CORRUPT,
-    CPNG_STOPPED,
+    CPNG_CANCELLED,
     CPNG_NO_MEMORY,
     // The file has another size or sample format than the caller expects.
     CPNG_MISFIT,
@@ -24,7 +24,7 @@ typedef struct {
     char text[CPNG_TEXT_MAX];
 } cpng_failure;
 
-// Called for every row; non-zero ends the work with CPNG_STOPPED.
+// Called for every row; non-zero ends the work with CPNG_CANCELLED.
 typedef int (*cpng_stop)(void *context);
 
 typedef struct {

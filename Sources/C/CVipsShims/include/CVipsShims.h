@@ -56,13 +56,13 @@ int cvips_write(cvips_image in, void *pixels, size_t count);
 
 // header.c
 typedef enum {
-    CVIPS_COLOUR_OTHER = 0,
-    CVIPS_COLOUR_GREY,
-    CVIPS_COLOUR_GREY16,
-    CVIPS_COLOUR_RGB,
-    CVIPS_COLOUR_RGB16,
-    CVIPS_COLOUR_CMYK,
-} cvips_colour;
+    CVIPS_COLOR_OTHER = 0,
+    CVIPS_COLOR_GRAY,
+    CVIPS_COLOR_GRAY16,
+    CVIPS_COLOR_RGB,
+    CVIPS_COLOR_RGB16,
+    CVIPS_COLOR_CMYK,
+} cvips_color;
 typedef enum {
     CVIPS_SAMPLES_OTHER = 0,
     // Unsigned 8 or 16 bits.
@@ -80,7 +80,7 @@ typedef struct {
     int orientation;
     int has_alpha;
     int interlaced;
-    cvips_colour colour;
+    cvips_color color;
 } cvips_header;
 void cvips_read_header(cvips_image image, cvips_header *header);
 // The embedded ICC profile, owned by the image; NULL if there is none.
@@ -123,10 +123,10 @@ int cvips_rotate(cvips_image in, int quarters, cvips_image *out);
 int cvips_flip_horizontal(cvips_image in, cvips_image *out);
 int cvips_flip_vertical(cvips_image in, cvips_image *out);
 
-// colour.c
+// color.c
 // 8 bits, or 16 if `is_deep`.
 int cvips_to_srgb(cvips_image in, int is_deep, cvips_image *out);
-int cvips_to_grey(cvips_image in, int is_deep, cvips_image *out);
+int cvips_to_gray(cvips_image in, int is_deep, cvips_image *out);
 // The first `count` bands of `in`.
 int cvips_first_bands(cvips_image in, int count, cvips_image *out);
 // Uses the embedded profile, relative colorimetric unless perceptual, keeping 8 or 16 bits.

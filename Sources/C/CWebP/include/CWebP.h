@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 typedef enum {
-    CWEBP_FINE = 0,
+    CWEBP_OK = 0,
     CWEBP_TOO_LARGE,
-    CWEBP_STOPPED,
+    CWEBP_CANCELLED,
     CWEBP_REFUSED,
     CWEBP_NO_MEMORY,
     CWEBP_INTERNAL,
@@ -28,7 +28,7 @@ typedef struct {
 
 // Consumes all `count` bytes and returns non-zero, or ends the encoding with CWEBP_REFUSED.
 typedef int (*cwebp_sink)(void *context, const uint8_t *bytes, size_t count);
-// Called about once per percent; non-zero ends the encoding with CWEBP_STOPPED.
+// Called about once per percent; non-zero ends the encoding with CWEBP_CANCELLED.
 typedef int (*cwebp_stop)(void *context);
 typedef struct {
     cwebp_sink sink;

@@ -7,9 +7,9 @@
 
 enum { CZIMG_TEXT_MAX = 200, CZIMG_PLANES_MAX = 3, CZIMG_ALIGNMENT = 64 };
 
-typedef enum { CZIMG_GREY = 0, CZIMG_YCBCR, CZIMG_RGB } czimg_family;
+typedef enum { CZIMG_GRAY = 0, CZIMG_YCBCR, CZIMG_RGB } czimg_family;
 // The position of a chroma sample relative to its luma samples.
-typedef enum { CZIMG_SITED_CENTRE = 0, CZIMG_SITED_LEFT, CZIMG_SITED_TOP_LEFT } czimg_siting;
+typedef enum { CZIMG_SITED_CENTER = 0, CZIMG_SITED_LEFT, CZIMG_SITED_TOP_LEFT } czimg_siting;
 // For YCbCr.
 typedef enum { CZIMG_BT601 = 0, CZIMG_BT709 } czimg_matrix;
 typedef enum { CZIMG_POINT = 0, CZIMG_BILINEAR, CZIMG_BICUBIC, CZIMG_LANCZOS } czimg_filter;
@@ -41,8 +41,8 @@ typedef struct {
 } czimg_resampling;
 
 typedef enum {
-    CZIMG_FINE = 0,
-    CZIMG_STOPPED,
+    CZIMG_OK = 0,
+    CZIMG_CANCELLED,
     CZIMG_UNSUPPORTED,
     CZIMG_NO_MEMORY,
     CZIMG_INTERNAL,
@@ -89,7 +89,7 @@ typedef struct {
     size_t stride[CZIMG_PLANES_MAX];
 } czimg_target;
 
-// Called before rows are read; non-zero ends processing with CZIMG_STOPPED. May be NULL.
+// Called before rows are read; non-zero ends processing with CZIMG_CANCELLED. May be NULL.
 typedef int (*czimg_stop)(void *context);
 czimg_status czimg_process(const czimg_graph *graph, const czimg_source *from,
                            const czimg_target *to, czimg_stop stop, void *context,

@@ -8,7 +8,7 @@ int cvips_to_srgb(cvips_image in, int is_deep, cvips_image *out) {
         in, out, is_deep ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB, NULL);
 }
 
-int cvips_to_grey(cvips_image in, int is_deep, cvips_image *out) {
+int cvips_to_gray(cvips_image in, int is_deep, cvips_image *out) {
     *out = NULL;
     return vips_colourspace(
         in, out, is_deep ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W, NULL);
