@@ -16,14 +16,14 @@ public enum AVIFEncoder {
         planes sources: [AVIFSource], as encoding: AVIFEncoding,
         to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
     ) throws(AVIFError) {
-        let areFit =
+        let areValid =
             encoding.isPossible && encoding.depth == 8 && !encoding.isLossless
             && sources.count == encoding.planeCount
             && sources.indices.allSatisfy { index in
                 let size = encoding.size(ofPlane: index)
                 return sources[index].holds(rowBytes: size.width, height: size.height)
             }
-        guard areFit else { throw AVIFError(kind: .internal, text: "planes have the wrong size") }
+        guard areValid else { throw AVIFError(kind: .internal, text: "planes have the wrong size") }
         let bases = sources.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
         let strides = sources.map { CInt(clamping: $0.stride) }
         try run(sink, isCancelled) { callbacks, code in
@@ -42,12 +42,12 @@ public enum AVIFEncoder {
         pixels source: AVIFSource, bands: Int, as encoding: AVIFEncoding,
         to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
     ) throws(AVIFError) -> Bool {
-        let isFit =
+        let isValid =
             encoding.isPossible && (3...4).contains(bands)
             && source.holds(
                 rowBytes: encoding.width * bands * (encoding.depth > 8 ? 2 : 1),
                 height: encoding.height)
-        guard isFit, let base = source.memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        guard isValid, let base = source.memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
         else { throw AVIFError(kind: .internal, text: "pixels have the wrong size") }
         let stride = CInt(clamping: source.stride)
         var hasAlpha: CInt = 0

@@ -108,13 +108,15 @@ public enum JPEGPlaneEncoder {
         guard encoding.width > 0, encoding.height > 0, (1...100).contains(encoding.quality) else {
             throw JPEGError(kind: .internal, text: "unsupported encoding")
         }
-        let areFit =
+        let areValid =
             sources.count == encoding.planeCount
             && sources.indices.allSatisfy { index in
                 let size = encoding.size(ofPlane: index)
                 return sources[index].holds(width: size.width, height: size.height)
             }
-        guard areFit else { throw JPEGError(kind: .internal, text: "sources have the wrong size") }
+        guard areValid else {
+            throw JPEGError(kind: .internal, text: "sources have the wrong size")
+        }
     }
 }
 

@@ -16,14 +16,14 @@ public enum WebPEncoder {
         planes sources: [WebPSource], as encoding: WebPEncoding,
         to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
     ) throws(WebPError) {
-        let areFit =
+        let areValid =
             encoding.isPossible && !encoding.isLossless && sources.count == 3
             && sources[1].stride == sources[2].stride
             && sources.indices.allSatisfy { index in
                 let size = encoding.size(ofPlane: index)
                 return sources[index].holds(rowBytes: size.width, height: size.height)
             }
-        guard areFit else { throw WebPError(kind: .internal, text: "planes have the wrong size") }
+        guard areValid else { throw WebPError(kind: .internal, text: "planes have the wrong size") }
         let bases = sources.map { $0.memory.baseAddress?.assumingMemoryBound(to: UInt8.self) }
         let strides = sources.map { CInt(clamping: $0.stride) }
         try run(sink, isCancelled) { callbacks, code in
@@ -39,10 +39,10 @@ public enum WebPEncoder {
         pixels source: WebPSource, bands: Int, as encoding: WebPEncoding,
         to sink: (UnsafeRawBufferPointer) -> Bool, isCancelled: () -> Bool
     ) throws(WebPError) {
-        let isFit =
+        let isValid =
             encoding.isPossible && (3...4).contains(bands)
             && source.holds(rowBytes: encoding.width * bands, height: encoding.height)
-        guard isFit, let base = source.memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        guard isValid, let base = source.memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
         else { throw WebPError(kind: .internal, text: "pixels have the wrong size") }
         let stride = CInt(clamping: source.stride)
         try run(sink, isCancelled) { callbacks, code in

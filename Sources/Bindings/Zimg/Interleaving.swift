@@ -133,12 +133,12 @@ private struct Rows {
         _ planes: [(memory: UnsafeRawBufferPointer, stride: Int)], depth: Int,
         bands permitted: some Sequence<Int>
     ) throws(ZimgError) {
-        guard permitted.contains(bands), isFit(pixels, stride, width * bands * bytes),
-            planes.allSatisfy({ isFit($0.memory, $0.stride, width * depth) })
+        guard permitted.contains(bands), isValid(pixels, stride, width * bands * bytes),
+            planes.allSatisfy({ isValid($0.memory, $0.stride, width * depth) })
         else { throw ZimgError(kind: .internal, text: "planes do not match the pixels") }
     }
 
-    private func isFit(_ memory: UnsafeRawBufferPointer, _ stride: Int, _ rowBytes: Int) -> Bool {
+    private func isValid(_ memory: UnsafeRawBufferPointer, _ stride: Int, _ rowBytes: Int) -> Bool {
         rowBytes > 0 && height > 0 && stride >= rowBytes
             && memory.count >= stride * (height - 1) + rowBytes
     }
@@ -176,7 +176,7 @@ public enum ZimgPlane {
         (rowBytes + alignment - 1) / alignment * alignment
     }
 
-    static func isFit(
+    static func isValid(
         address: UnsafeRawPointer?, count: Int, stride: Int, rowBytes: Int, height: Int
     ) -> Bool {
         guard let address, stride > 0, stride % alignment == 0, stride >= rowBytes else {

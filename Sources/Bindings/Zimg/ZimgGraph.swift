@@ -58,9 +58,11 @@ public struct ZimgFormat: Hashable, Sendable {
     /// Creates a format. A graph rejects formats that zimg doesn't support.
     ///
     /// Width and height must be divisible by the subsampling. For an image that isn't, use a format
-    /// that's one column or row larger. A source with padded planes has such a column, and `region`
-    /// gives the end of the image. A target gets an extra column; enlarge `region` in the same
-    /// proportion to obtain its source (it may extend beyond the source).
+    /// that's one column or row larger. Example: 5 columns with 4:2:0.
+    ///
+    /// - Source: pad the planes to 6 columns, and pass the width 6 and a `region` of width 5.
+    /// - Target: pass the width 6, and ignore the sixth column of the result. The source must then
+    ///   cover 6 columns as well: make its `region` 6/5 as wide. It may extend beyond the source.
     public init(
         width: Int, height: Int, planes: Planes, matrix: Matrix = .bt601, range: Range = .full,
         depth: Depth = .eight, region: ZimgRegion? = nil
@@ -122,8 +124,8 @@ public struct ZimgSubsampling: Hashable, Sendable {
     }
 }
 
-/// A rectangle in fractions of a sample of the first plane. It may extend beyond the plane, whose
-/// edge is then repeated.
+/// A rectangle in sample coordinates of the first plane, which may be fractional. It may extend
+/// beyond the plane, whose edge is then repeated.
 public struct ZimgRegion: Hashable, Sendable {
     /// The distance from the left edge of the first column.
     public let left: Double
@@ -170,7 +172,8 @@ public struct ZimgConversion: Hashable, Sendable {
     }
 }
 
-/// Resampling filters. All but `point` widen when reducing, so that no sample is skipped.
+/// Resampling filters. When reducing, the kernel is widened, except for `point`, so that no sample
+/// is skipped.
 public enum ZimgFilter: Hashable, Sendable {
     /// Nearest neighbor.
     case point
@@ -330,16 +333,16 @@ public struct ZimgGraph: ~Copyable {
     private static func check(
         _ format: ZimgFormat, _ planes: [(memory: UnsafeRawBufferPointer, stride: Int)]
     ) throws(ZimgError) {
-        let areFit =
+        let areValid =
             planes.count == format.planeCount
             && planes.indices.allSatisfy { index in
                 let size = format.size(ofPlane: index)
-                return ZimgPlane.isFit(
+                return ZimgPlane.isValid(
                     address: planes[index].memory.baseAddress, count: planes[index].memory.count,
                     stride: planes[index].stride, rowBytes: size.width * format.depth.bytes,
                     height: size.height)
             }
-        guard areFit else {
+        guard areValid else {
             throw ZimgError(kind: .internal, text: "planes do not match the graph")
         }
     }
@@ -442,8 +445,14 @@ public enum ZimgCodePath: CaseIterable, Hashable, Sendable {
     /// Plain C, available on every processor; the reference for the others.
     case portable
     case sse, sse2, avx, f16c, avx2
-    /// AVX-512 as in Skylake-X; with VNNI; with VBMI and IFMA; with both and more.
-    case avx512SKX, avx512CLX, avx512PMC, avx512SNC
+    /// AVX-512 of Skylake-X.
+    case avx512SKX
+    /// AVX-512 of Cascade Lake: also VNNI.
+    case avx512CLX
+    /// AVX-512 of Cannon Lake (Palm Cove): also VBMI and IFMA.
+    case avx512PMC
+    /// AVX-512 of Ice Lake (Sunny Cove): VNNI, VBMI, IFMA and more.
+    case avx512SNC
 
     /// Whether the processor and operating system support the instruction set.
     public var isAvailable: Bool { czimg_has_code(shim) != 0 }
