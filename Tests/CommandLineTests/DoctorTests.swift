@@ -36,7 +36,7 @@ import Testing
 
     @Test func aMachineThatHasAllLacksNothing() {
         let report = DoctorReport(findings: MachineFindings(properties: properties()).all)
-        #expect(report.findings.allSatisfy { $0.state == .ok && $0.mend == nil })
+        #expect(report.findings.allSatisfy { $0.state == .ok && $0.hint == nil })
         #expect(report.findings.count == 8)
         #expect(report.exitStatus == 0)
         #expect(report.text(colored: false).hasSuffix("\nall checks passed\n"))
@@ -75,10 +75,10 @@ import Testing
         let findings = MachineFindings(properties: properties(change)).all
         let bad = findings.filter { $0.state != .ok }
         #expect(bad.map(\.name) == [name] && bad.first?.state == state, "\(bad)")
-        #expect(bad.first?.mend?.isEmpty == false, "\(bad)")
+        #expect(bad.first?.hint?.isEmpty == false, "\(bad)")
         let report = DoctorReport(findings: findings)
         #expect(report.exitStatus == (state == .missing ? 1 : 0))
-        #expect(report.text(colored: false).contains("-> \(bad.first?.mend ?? "?")\n"))
+        #expect(report.text(colored: false).contains("-> \(bad.first?.hint ?? "?")\n"))
     }
 
     /// Files as the kernel writes them.
@@ -89,7 +89,7 @@ import Testing
         ]).all
         #expect(findings.map(\.name) == ["decode memory", "transform memory"])
         #expect(findings.map(\.state) == [.short, .ok])
-        #expect(findings[0].mend?.contains("MemoryMax=2048M in its unit") == true)
+        #expect(findings[0].hint?.contains("MemoryMax=2048M in its unit") == true)
         #expect(GroupFindings([]).all.isEmpty)
     }
 
@@ -153,8 +153,8 @@ import Testing
                 == .ok("imagebus-decode", "reads jpeg, png; vips 42.16.1, webp 7.1.5"))
         let lacking = ProgramFindings.finding("imagebus-decode", text + "lacks heic: no libheif\n")
         #expect(lacking.state == .short && lacking.says.hasSuffix("; heic: no libheif"))
-        let mend = "apt-get install libvips42 libheif1; scripts/setup installs all libraries"
-        #expect(lacking.mend == mend)
+        let hint = "apt-get install libvips42 libheif1; scripts/setup installs all libraries"
+        #expect(lacking.hint == hint)
         #expect(ProgramFindings.finding("imagebus-decode", nil).state == .missing)
     }
 
@@ -171,14 +171,14 @@ import Testing
             HealthCommand.complaint([good, bad])?.hasPrefix("decode failed (after") == true)
         #expect(StackFindings.canary([good]).first?.state == .ok)
         #expect(
-            StackFindings.canary([good, bad]).first?.mend?.contains("imagebus drain decode")
+            StackFindings.canary([good, bad]).first?.hint?.contains("imagebus drain decode")
                 == true)
     }
 
     @Test func colorsStandAroundStatesAlone() {
         let report = DoctorReport(findings: [
-            .ok("kernel", "Linux"), .short("landlock", "none", mend: "lsm"),
-            .missing("cache", "gone\u{1B}[2J", mend: "mkdir"),
+            .ok("kernel", "Linux"), .short("landlock", "none", hint: "lsm"),
+            .missing("cache", "gone\u{1B}[2J", hint: "mkdir"),
         ])
         let text = report.text(colored: true)
         #expect(text.contains("\u{1B}[32mok       \u{1B}[0mkernel    Linux\n"))
@@ -189,7 +189,7 @@ import Testing
 
     @Test func longLinesAreBrokenBelowTheirBegin() {
         let words = Array(repeating: "word", count: 40).joined(separator: " ")
-        let report = DoctorReport(findings: [.short("memory", words, mend: words)])
+        let report = DoctorReport(findings: [.short("memory", words, hint: words)])
         let lines = report.text(colored: false, columns: 60).split(separator: "\n")
         #expect(lines.allSatisfy { $0.count <= 60 } && lines.count > 8, "\(lines)")
         #expect(lines[1].hasPrefix("                 word"), "\(lines)")

@@ -126,18 +126,24 @@ struct DoctorFinding: Encodable, Hashable {
     /// What was found, and its consequences.
     let says: String
     /// What to do; `nil` if everything is fine.
-    let mend: String?
+    let hint: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case name, state, says
+        // The name in the output (SEMANTICS §15.11).
+        case hint = "mend"
+    }
 
     static func ok(_ name: String, _ says: String) -> DoctorFinding {
-        DoctorFinding(name: name, state: .ok, says: says, mend: nil)
+        DoctorFinding(name: name, state: .ok, says: says, hint: nil)
     }
 
-    static func short(_ name: String, _ says: String, mend: String) -> DoctorFinding {
-        DoctorFinding(name: name, state: .short, says: says, mend: mend)
+    static func short(_ name: String, _ says: String, hint: String) -> DoctorFinding {
+        DoctorFinding(name: name, state: .short, says: says, hint: hint)
     }
 
-    static func missing(_ name: String, _ says: String, mend: String) -> DoctorFinding {
-        DoctorFinding(name: name, state: .missing, says: says, mend: mend)
+    static func missing(_ name: String, _ says: String, hint: String) -> DoctorFinding {
+        DoctorFinding(name: name, state: .missing, says: says, hint: hint)
     }
 }
 
@@ -160,11 +166,11 @@ struct DoctorReport: Encodable {
             let blank = HelpText.padded("", to: Self.stateWidth + width)
             let room = columns.map { max(Self.roomMin, $0 - Self.stateWidth - width) }
             let says = Self.broken(finding.says, to: room, below: blank)
-            let mend = finding.mend.map { text in
+            let hint = finding.hint.map { text in
                 let text = Self.broken(text, to: room.map { $0 - 3 }, below: blank + "   ")
                 return "\(blank)-> \(text)\n"
             }
-            return "\(painted)\(name)\(says)\n\(mend ?? "")"
+            return "\(painted)\(name)\(says)\n\(hint ?? "")"
         }
         return lines.joined() + "\(summary)\n"
     }
@@ -211,7 +217,7 @@ enum StackFindings {
                 return [
                     place.isNamed
                         ? .missing(
-                            "stack", says, mend: "imagebus serve --runtime-dir \(place.path)")
+                            "stack", says, hint: "imagebus serve --runtime-dir \(place.path)")
                         : .ok(
                             "stack",
                             "\(says): imagebus get starts a private one, imagebus serve "
@@ -223,7 +229,7 @@ enum StackFindings {
             return [
                 .missing(
                     "stack", "\(error)",
-                    mend:
+                    hint:
                         "select the stack with --runtime-dir or --endpoint; usermod -a -G "
                         + "imagebus-clients USER lets a user load images from an installed one")
             ]
@@ -247,14 +253,14 @@ enum StackFindings {
             return [
                 .missing(
                     "stack", "no coordinator listens at \(front)",
-                    mend: "imagebus serve --runtime-dir \(route.paths.root)")
+                    hint: "imagebus serve --runtime-dir \(route.paths.root)")
             ]
         }
         guard access(front, R_OK | W_OK) == 0 else {
             return [
                 .missing(
                     "front socket", "user \(user) has no write permission for \(front)",
-                    mend: "usermod -a -G imagebus-clients USER, then log in again")
+                    hint: "usermod -a -G imagebus-clients USER, then log in again")
             ]
         }
         let isOperator = access(admin, R_OK | W_OK) == 0
@@ -282,12 +288,12 @@ enum StackFindings {
             return [
                 .missing(
                     "stack", complaint,
-                    mend: "check imagebus status and the log of serve (journalctl -u 'imagebus-*')")
+                    hint: "check imagebus status and the log of serve (journalctl -u 'imagebus-*')")
             ] + GroupFindings(report).all
         } catch {
             return [
                 .missing(
-                    "stack", "\(error)", mend: "imagebus drain coordinator, or restart serve")
+                    "stack", "\(error)", hint: "imagebus drain coordinator, or restart serve")
             ]
         }
     }
@@ -297,7 +303,7 @@ enum StackFindings {
         report.caches.filter { $0.disk == .degraded }.map { cache in
             .short(
                 "disk cache", cache.diskReason,
-                mend: "repair the file system of --cache-dir; the cache retries automatically")
+                hint: "repair the file system of --cache-dir; the cache retries automatically")
         }
     }
 
@@ -309,7 +315,7 @@ enum StackFindings {
         return [
             .missing(
                 "canary", last.sentence,
-                mend: "imagebus status; imagebus drain \(last.stage.rawValue) restarts it")
+                hint: "imagebus status; imagebus drain \(last.stage.rawValue) restarts it")
         ]
     }
 }
@@ -346,7 +352,7 @@ enum ProgramFindings {
             return [
                 .missing(
                     "programs", "\(directory) lacks \(lost.joined(separator: ", "))",
-                    mend: "run scripts/build, or set IMAGEBUS_PROGRAMS to their directory")
+                    hint: "run scripts/build, or set IMAGEBUS_PROGRAMS to their directory")
             ]
         }
         let found = DoctorFinding.ok("programs", "\(directory) has all \(names.count) programs")
@@ -362,7 +368,7 @@ enum ProgramFindings {
         guard let text else {
             return .missing(
                 name, "does not start: a library is missing or too old",
-                mend: "ldd \(name); scripts/setup installs the required libraries")
+                hint: "ldd \(name); scripts/setup installs the required libraries")
         }
         let abilities = Abilities(text)
         let formats =
@@ -376,7 +382,7 @@ enum ProgramFindings {
         }
         return .short(
             name, "\(says); \(abilities.missing.joined(separator: "; "))",
-            mend: "apt-get install libvips42 libheif1; scripts/setup installs all libraries")
+            hint: "apt-get install libvips42 libheif1; scripts/setup installs all libraries")
     }
 
     private static func isExecutable(_ path: String) -> Bool {

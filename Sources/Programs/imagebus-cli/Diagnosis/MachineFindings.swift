@@ -34,7 +34,7 @@ struct MachineFindings {
             return .missing(
                 "kernel",
                 "Linux \(properties.release) lacks \(lacks.joined(separator: " and ")): serve "
-                    + "cannot start", mend: "use Linux 5.4 or newer (uname -r)")
+                    + "cannot start", hint: "use Linux 5.4 or newer (uname -r)")
         }
         return .ok("kernel", "Linux \(properties.release), with memfd and pidfd")
     }
@@ -45,7 +45,7 @@ struct MachineFindings {
                 "landlock",
                 "not available: a compromised decoder could open the files of its "
                     + "user",
-                mend: "boot with lsm=landlock,… (cat /sys/kernel/security/lsm); in a container, "
+                hint: "boot with lsm=landlock,… (cat /sys/kernel/security/lsm); in a container, "
                     + "allow landlock_create_ruleset in its seccomp profile")
         }
         guard version >= 4 else {
@@ -59,7 +59,7 @@ struct MachineFindings {
             return .short(
                 "seccomp",
                 "not available: a compromised decoder could make any system call",
-                mend: "use a kernel with CONFIG_SECCOMP_FILTER=y")
+                hint: "use a kernel with CONFIG_SECCOMP_FILTER=y")
         }
         return .ok("seccomp", "system calls of decoders are filtered")
     }
@@ -69,17 +69,17 @@ struct MachineFindings {
         guard properties.descriptors < Self.descriptors else {
             return .ok("descriptors", "\(number) per process (RLIMIT_NOFILE)")
         }
-        let mend = "ulimit -Hn \(Self.descriptors), or LimitNOFILE=\(Self.descriptors) in the unit"
+        let hint = "ulimit -Hn \(Self.descriptors), or LimitNOFILE=\(Self.descriptors) in the unit"
         guard properties.descriptors >= Self.descriptorsMin else {
             return .missing(
                 "descriptors",
                 "\(number) per process (RLIMIT_NOFILE): the coordinator exits when "
-                    + "they run out", mend: mend)
+                    + "they run out", hint: hint)
         }
         return .short(
             "descriptors",
             "\(number) per process (RLIMIT_NOFILE), which limits clients and "
-                + "connections", mend: mend)
+                + "connections", hint: hint)
     }
 
     var memory: DoctorFinding {
@@ -87,21 +87,21 @@ struct MachineFindings {
         guard let bytes = limits.min() else {
             return .short(
                 "memory", "the amount of memory is unknown",
-                mend: "mount cgroup v2 at /sys/fs/cgroup")
+                hint: "mount cgroup v2 at /sys/fs/cgroup")
         }
         let isGroup = properties.memory.limitBytes == bytes
         let wanted = Self.memoryBytes + Self.memoryBytesOfCore * properties.processors
         let says = "\(Self.text(bytes)) \(isGroup ? "in the control group" : "in total")"
         guard bytes < wanted else { return .ok("memory", says) }
-        let mend =
+        let hint =
             "serve --decode 1 --transform 1 --memory-limit 64M"
             + (isGroup ? ", or raise memory.max (docker run --memory, MemoryMax= in the unit)" : "")
         let reason =
             "\(says); \(properties.processors) decoders and \(properties.processors) transformers "
             + "need about \(Self.text(wanted))"
         return bytes < Self.memoryBytesMin
-            ? .missing("memory", "\(reason): the kernel may kill processes", mend: mend)
-            : .short("memory", "\(reason): large images are refused or wait", mend: mend)
+            ? .missing("memory", "\(reason): the kernel may kill processes", hint: hint)
+            : .short("memory", "\(reason): large images are refused or wait", hint: hint)
     }
 
     var transfers: DoctorFinding {
@@ -112,7 +112,7 @@ struct MachineFindings {
             "disk transfers",
             "limited by the control group ('\(first)'), which slows the disk tier "
                 + "down",
-            mend: "raise io.max (IOReadBandwidthMax=, IOWriteBandwidthMax= in the unit)")
+            hint: "raise io.max (IOReadBandwidthMax=, IOWriteBandwidthMax= in the unit)")
     }
 
     var runtime: DoctorFinding {
@@ -122,25 +122,25 @@ struct MachineFindings {
                 "runtime directory",
                 "\(place.path) cannot be created: no write permission for "
                     + "\(place.nearest)",
-                mend: "imagebus serve --runtime-dir with a directory of this user on tmpfs")
+                hint: "imagebus serve --runtime-dir with a directory of this user on tmpfs")
         }
         // If the directory is on a disk, segments are in /dev/shm; the caller has checked that.
         guard place.isTemporary else {
             return .missing(
                 "runtime directory", "\(place.path) is on a disk, and no tmpfs is available",
-                mend: "mount -t tmpfs -o size=2G tmpfs /dev/shm")
+                hint: "mount -t tmpfs -o size=2G tmpfs /dev/shm")
         }
         let says =
             "\(place.path): \(Self.text(place.availableBytes)) of "
             + "\(Self.text(place.totalBytes)) shared memory free at \(place.nearest)"
         guard place.availableBytes < Self.sharedBytes else { return .ok("runtime directory", says) }
-        let mend =
+        let hint =
             "mount -o remount,size=2G FILESYSTEM (see findmnt -T \(place.nearest)), or "
             + "docker run --shm-size 2g"
         let wanted = "\(says); a stack on two processors needs about \(Self.text(Self.sharedBytes))"
         return place.availableBytes < Self.sharedBytesMin
-            ? .missing("runtime directory", "\(wanted): large images do not fit", mend: mend)
-            : .short("runtime directory", "\(wanted): jobs wait for space", mend: mend)
+            ? .missing("runtime directory", "\(wanted): large images do not fit", hint: hint)
+            : .short("runtime directory", "\(wanted): jobs wait for space", hint: hint)
     }
 
     var cache: DoctorFinding {
@@ -148,23 +148,23 @@ struct MachineFindings {
             // Not an error: --cache-dir can be given on start, and a running stack may have one.
             return .short(
                 "cache directory", "XDG_CACHE_HOME and HOME are not set",
-                mend: "imagebus serve --cache-dir DIRECTORY")
+                hint: "imagebus serve --cache-dir DIRECTORY")
         }
         guard place.isWritable else {
             return .missing(
                 "cache directory",
                 "\(place.path) cannot be written: no write permission for "
-                    + "\(place.nearest)", mend: "imagebus serve --cache-dir DIRECTORY, or chown it")
+                    + "\(place.nearest)", hint: "imagebus serve --cache-dir DIRECTORY, or chown it")
         }
         let limit = CacheSetting.usualDiskLimit(ofFileSystem: place.totalBytes)
         let says =
             "\(place.path): \(Self.text(place.availableBytes)) free; without --disk-limit the "
             + "disk tier uses at most \(Self.text(UInt64(limit)))"
         guard place.availableBytes < Self.cacheBytes else { return .ok("cache directory", says) }
-        let mend = "imagebus cache trim, serve --disk-limit, or --cache-dir on a larger disk"
+        let hint = "imagebus cache trim, serve --disk-limit, or --cache-dir on a larger disk"
         return place.availableBytes < Self.cacheBytesMin
-            ? .missing("cache directory", "\(says): the disk tier cannot store entries", mend: mend)
-            : .short("cache directory", "\(says): the disk tier is small", mend: mend)
+            ? .missing("cache directory", "\(says): the disk tier cannot store entries", hint: hint)
+            : .short("cache directory", "\(says): the disk tier is small", hint: hint)
     }
 
     private static func text(_ bytes: Int) -> String { ByteText.text(UInt64(max(0, bytes))) }
@@ -313,7 +313,7 @@ struct GroupFindings {
             name,
             "\(says), but the process may need \(ByteText.text(wanted)): the kernel kills it on "
                 + "large images",
-            mend: "MemoryMax=\(wanted >> 20)M in its unit, "
+            hint: "MemoryMax=\(wanted >> 20)M in its unit, "
                 + "IMAGEBUS_\(kind.name.uppercased())_MEMORY=\(wanted >> 20)m in "
                 + "docker/compose.yaml, or a lower --pixel-limit")
     }
