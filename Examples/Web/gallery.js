@@ -10,7 +10,7 @@ const bytes = (count) =>
 const time = (seconds) =>
   seconds < 1 ? `${Math.round(seconds * 1e3)} ms` : `${seconds.toFixed(1)} s`;
 
-/** None of these events bubbles; who captures sees all. */
+/** None of these events bubbles, so they are captured. */
 function caption(type, text) {
   document.addEventListener(type, (event) => {
     if (!(event.target instanceof BusImage)) return;

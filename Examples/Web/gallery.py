@@ -206,7 +206,7 @@ class Handler(BaseHTTPRequestHandler):
         if mode == STUCK:
             self.head(200, kind, len(data))
             self.wfile.write(data[: len(data) // 2])
-            # Until who asked has gone, or all is over.
+            # Until the client disconnects or the server ends.
             select.select([self.connection], [], [])
             return
         # Between two and five seconds, each its own.
@@ -246,7 +246,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             super().handle()
         except ConnectionError:
-            pass  # who leaves is what this page shows
+            pass  # this page shows cancelled loads, whose connections are closed
 
 
 def main() -> None:

@@ -108,7 +108,7 @@ extension Dispatcher {
             check(gate.share.count == held.count, "what a kind of worker holds is counted")
             for (holder, jobs) in Dictionary(grouping: held, by: \.holder) {
                 check(gate.share.count(of: holder) == jobs.count, "and for each holder")
-                check(!holder.isRequeued, "who holds is a client")
+                check(!holder.isRequeued, "a holder is a client")
             }
             for (owner, jobs) in Dictionary(grouping: held, by: \.holder.owner) {
                 check(gate.share.count(of: owner) == jobs.count, "and for each process")

@@ -56,12 +56,12 @@ extension Scheduler {
             check(
                 request.refreshing == nil || request.plan.refreshes
                     || request.plan.respectsCacheControl,
-                "who has an image and waits refreshes it")
+                "a waiting request that has an image refreshes it")
             guard case .waiting(let place) = request.standing else { continue }
-            check(workGraph.knows(id, at: place), "who waits is known where it waits")
+            check(workGraph.knows(id, at: place), "a waiting request is known where it waits")
             check(
                 !place.isOfWatcher || request.pending != nil,
-                "who waits for a store has its image")
+                "a request that waits for a store has its image")
         }
     }
 
@@ -76,12 +76,12 @@ extension Scheduler {
 
     private func auditGatherings(_ check: (Bool, String) -> Void) {
         for (id, gathering) in workGraph.gatherings {
-            check(requests.contains(id), "who gathers is there")
+            check(requests.contains(id), "a request that gathers exists")
             check(
                 gathering.layers.count == requests[id].order.terms.overlays.count,
                 "a request gathers all its overlays")
             if case .waiting(let place) = requests[id].standing, case .overlays = place.node {
-                check(gathering.isAwaited, "who waits for overlays gathers them")
+                check(gathering.isAwaited, "a request that waits for overlays gathers them")
             } else {
                 check(!gathering.isAwaited, "nobody else waits for overlays")
             }

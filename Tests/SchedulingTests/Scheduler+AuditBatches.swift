@@ -24,7 +24,7 @@ extension Scheduler {
             check(batch.members.count <= batch.concurrency, "as many at a time as are wanted")
         }
         for prefetcher in prefetching.clients.values {
-            check(!prefetcher.isEmpty, "who prefetches nothing is forgotten")
+            check(!prefetcher.isEmpty, "a client that prefetches nothing is forgotten")
             let own = prefetcher.batches.map { prefetching.batches[$0] }
             let most = own.map(\.concurrency).max() ?? 0
             let running = own.reduce(0) { $0 + $1.members.count }
@@ -36,10 +36,10 @@ extension Scheduler {
                 prefetcher.waitingBytes == own.reduce(0) { $0 + $1.waitingBytes },
                 "bytes are counted")
             let mayBegin = running < most && own.contains(where: \.mayBegin)
-            check(!mayBegin || prefetcher.isAwake, "who may begin something is awake")
+            check(!mayBegin || prefetcher.isAwake, "a prefetcher that may begin a load is awake")
         }
         let awakened = prefetching.clients.values.count(where: \.isAwake)
-        check(awakened == prefetching.awake.count, "who is awake is in the queue")
+        check(awakened == prefetching.awake.count, "awake prefetchers are in the queue")
         check(
             !wantsToPrefetch || nextDeadline.map { $0 <= now } == true,
             "what could be begun is begun soon")

@@ -38,11 +38,13 @@ extension Scheduler {
             }
         }
         check(Set(moving).count == moving.count, "nobody has two turns")
-        check(moving.allSatisfy { requests[$0].standing.isMoving }, "who has a turn waits nowhere")
+        check(
+            moving.allSatisfy { requests[$0].standing.isMoving },
+            "a request that has a turn waits nowhere")
         let standing = requests.ids.filter { requests[$0].standing.isMoving }
-        check(Set(standing) == Set(moving), "who waits nowhere has a turn")
+        check(Set(standing) == Set(moving), "a request that waits nowhere has a turn")
         for id in requests.ids where hasLostSession(id) {
-            check(departing.contains(id), "who has no client goes with its session")
+            check(departing.contains(id), "a request without a client leaves with its session")
         }
         check(!isUnfinished || nextDeadline.map { $0 <= now } == true, "it goes on at once")
     }

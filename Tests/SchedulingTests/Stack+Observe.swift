@@ -273,7 +273,7 @@ extension Stack {
     private mutating func checkRefusal(_ reply: Reply) {
         guard case .failure(let error) = reply.outcome, error.code == .blacklisted else { return }
         if wanted[reply.token]?.options.contains(.retryFailed) == true {
-            fault("the blacklist kept out who was to be led past it")
+            fault("the failure cache refused a load with retryFailed")
         }
         if reply.timings != StageTimings(), error.details["fallback"] == nil {
             fault("work was refused after it was admitted")
@@ -315,7 +315,7 @@ extension Stack {
     ) {
         let waits = request.options.contains(.waitStoreCache)
         if waits != (image.storedTiers != nil) {
-            fault("tiers are told to those who wait for them")
+            fault("a reply names its tiers if the load waits for stores")
         }
         if request.infoOnly != (image.reference == nil) { fault("facts come without bytes") }
         let isFallback = image.fallbackFor != nil
@@ -333,10 +333,10 @@ extension Stack {
             fault("a reply came before its stores")
         }
         if image.cacheType == .memory, request.options.contains(.fromLoaderOnly), !isFallback {
-            fault("a cache answered who asks no cache")
+            fault("a cache answered a load that queries no cache")
         }
         if image.cacheType == .none, request.options.contains(.fromCacheOnly) {
-            fault("who may not fetch was answered by a fetch")
+            fault("a load that may not fetch was answered by a fetch")
         }
     }
 
@@ -347,7 +347,7 @@ extension Stack {
         else { return }
         let cache = CacheKey.cache(inStored: text)
         if !composites.mayAnswer(asked, from: cache) {
-            fault("who asked the cache '\(asked)' was answered from '\(cache)'")
+            fault("a load that queries cache '\(asked)' was answered from '\(cache)'")
         }
     }
 

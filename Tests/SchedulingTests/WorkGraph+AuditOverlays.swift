@@ -14,10 +14,10 @@ extension WorkGraph {
                 guard let node = layer.decode?.node, decodes.contains(node) else { return false }
                 return decodes[node].overlays.contains(.subscriber(id, index))
             }
-            check(taken, "the decode of an overlay knows who needs it")
+            check(taken, "the decode of an overlay knows its consumers")
             check(
                 hasGathered(id) != gathering.isAwaited,
-                "who waits for overlays has not all, who has gone on has")
+                "a request waits for overlays until it has all of them")
         }
         for id in results.ids {
             let node = results[id]

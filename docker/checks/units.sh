@@ -104,11 +104,11 @@ get_on_machine() {
 check_units_of_clients() {
     local found status
     found=$(get_on_machine member | head --bytes 4 | tail --bytes 3)
-    verdict "$([[ $found == PNG ]]; echo $?)" "units: who is in imagebus-clients gets images" \
+    verdict "$([[ $found == PNG ]]; echo $?)" "units: a member of imagebus-clients gets images" \
         "$found"
     status=0
     found=$(get_on_machine outsider) || status=$?
-    verdict "$([[ $status -eq 69 ]]; echo $?)" "units: who is not gets none" "$found"
+    verdict "$([[ $status -eq 69 ]]; echo $?)" "units: other users get none" "$found"
 }
 
 # An invalid setting is reported once; the service isn't restarted.

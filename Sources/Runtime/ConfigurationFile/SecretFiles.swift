@@ -158,7 +158,7 @@ struct SecretFile: ~Copyable {
         }
     }
 
-    /// Checks the owner and mode: whoever can change a secret controls what is sent to origins.
+    /// Checks the owner and mode: a user who can change a secret controls what is sent to origins.
     private static func check(_ status: FileStatus) throws(SecretFileError) {
         guard [0, CurrentProcess.userID].contains(status.userID) else {
             throw SecretFileError(reason: "the secret belongs to user \(status.userID)")

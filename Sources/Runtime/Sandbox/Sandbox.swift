@@ -135,7 +135,7 @@ public enum Sandbox {
 /// Each pool has its own arena and control directory. The arenas of additional pools from which it
 /// reads are named in `inputs`; for transformers, these include external pools that perform steps.
 ///
-/// The "reads" column is the table of who opens what (SEMANTICS §14.2).
+/// The column "reads" is the table of SEMANTICS §14.2.
 public struct SandboxProfile: Hashable, Sendable {
     /// Directories that the process may list and whose files it may read.
     public let inputs: [String]

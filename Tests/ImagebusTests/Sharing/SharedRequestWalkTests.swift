@@ -203,7 +203,7 @@ private struct Walk {
             let highest = members.compactMap { tasks[$0]?.priority }.max()
             if highest != wire.priority { faults.append("\(token) is of class \(wire.priority)") }
             if members.contains(where: { tasks[$0]?.ends != 0 }) {
-                faults.append("\(token) is waited for by who has ended")
+                faults.append("\(token) still has a member that has ended")
             }
         }
     }

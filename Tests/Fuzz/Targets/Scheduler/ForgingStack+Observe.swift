@@ -20,16 +20,16 @@ extension ForgingStack {
         case .reply(let client, let reply): try replied(reply, to: client)
         case .record: return
         case .progress(let client, let progress):
-            try expect(isExpected(progress.token, by: client), "progress is for who waits")
+            try expect(isExpected(progress.token, by: client), "progress goes to a waiting client")
         case .failureCache(let client, _), .cache(let client, _), .prefetched(let client, _),
             .refused(let client, _, _):
-            try expect(clients.contains(client), "who is there is answered")
+            try expect(clients.contains(client), "only connected clients are answered")
         case .drained: throw BrokenInvariant(what: "nobody asked to drain")
         }
     }
 
     private mutating func replied(_ reply: Reply, to client: ClientID) throws(BrokenInvariant) {
-        try expect(isExpected(reply.token, by: client), "one reply, to who asked")
+        try expect(isExpected(reply.token, by: client), "one reply, to the client that asked")
         waiting[reply.token] = nil
         guard case .image(let image) = reply.outcome, let reference = image.reference else {
             return
@@ -67,7 +67,7 @@ extension ForgingStack {
 
     private mutating func released(_ block: BlockID, of worker: WorkerID) throws(BrokenInvariant) {
         guard let record = workers[worker] else {
-            throw BrokenInvariant(what: "blocks are released to who is there")
+            throw BrokenInvariant(what: "blocks are released to connected workers")
         }
         if workers[worker]?.evicted.remove(block) != nil { return }
         try expect(
