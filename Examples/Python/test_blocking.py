@@ -17,7 +17,7 @@ from imagebus import Client, Loaded, Progress, errors, new_token, resize
 INTERRUPTED = """
 import sys
 from imagebus import Client
-with Client(sys.argv[1], patience=60) as client:
+with Client(sys.argv[1], connect_timeout=60) as client:
     try:
         client.load(sys.argv[2])
     except KeyboardInterrupt:
@@ -28,7 +28,7 @@ with Client(sys.argv[1], patience=60) as client:
 
 class BlockingTests(ExampleTests):
     def connect(self, delivery: str = "mapped") -> Client:
-        return Client(self.stack.runtime_dir, delivery, patience=SECONDS)
+        return Client(self.stack.runtime_dir, delivery, connect_timeout=SECONDS)
 
     def test_it_loads_uploads_and_prefetches(self) -> None:
         data = png(320, 200, 1)
@@ -61,7 +61,7 @@ class BlockingTests(ExampleTests):
             client.load(url)
         with tempfile.TemporaryDirectory(prefix="ib-", dir="/tmp") as folder:
             with self.assertRaises(errors.Unavailable):
-                Client(folder, patience=0.1).__enter__()
+                Client(folder, connect_timeout=0.1).__enter__()
 
     def test_threads_share_it_and_one_cancels_for_another(self) -> None:
         url, picture = self.serve_slowly(png(320, 200, 4))

@@ -32,7 +32,7 @@ class ConformanceCase(ExampleTests):
         self.client_of_test = await self.enterAsyncContext(self.connect())
 
     def connect(self) -> Client:
-        return Client(self.stack.runtime_dir, "mapped", patience=SECONDS)
+        return Client(self.stack.runtime_dir, "mapped", connect_timeout=SECONDS)
 
     def start(self, load: Coroutine[Any, Any, Image]) -> Load:
         return asyncio.create_task(load)
@@ -276,7 +276,7 @@ class LoadCases(ConformanceCase):
 class CacheCases(ConformanceCase):
     async def asyncSetUp(self) -> None:
         await super().asyncSetUp()
-        operator = Operator(self.stack.runtime_dir, "mapped", patience=SECONDS)
+        operator = Operator(self.stack.runtime_dir, "mapped", connect_timeout=SECONDS)
         self.operator = await self.enterAsyncContext(operator)
 
     async def stored(self, seed: int) -> tuple[str, bytes]:
@@ -359,7 +359,7 @@ class CacheCases(ConformanceCase):
 
     async def test_case071_commands_are_for_operators(self) -> None:
         url, _ = await self.stored(71)
-        stranger = Stranger(self.stack.runtime_dir, "mapped", patience=SECONDS)
+        stranger = Stranger(self.stack.runtime_dir, "mapped", connect_timeout=SECONDS)
         async with stranger, asyncio.timeout(SECONDS):
             with self.assertRaises(errors.ProtocolViolation):
                 await stranger.clear()

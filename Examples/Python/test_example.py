@@ -133,7 +133,7 @@ class LoadTests(ExampleTests):
 
     async def test_nobody_at_home_is_unavailable(self) -> None:
         with tempfile.TemporaryDirectory(prefix="ib-", dir="/tmp") as folder:
-            client = Client(folder, patience=0.1)
+            client = Client(folder, connect_timeout=0.1)
             await self.assert_fails("unavailable", 3022, client.__aenter__())
 
 
@@ -228,9 +228,9 @@ class PieceTests(ExampleTests):
             with self.subTest(width=width, height=height):
                 data = png(width, height, width)
                 url = self.serve(data)
-                async with self.client("mapped") as mapped, self.client("chunks") as pieces:
+                async with self.client("mapped") as mapped, self.client("chunks") as chunks:
                     self.assert_same((await mapped.load(url)).data, data)
-                    image = await pieces.load(url)
+                    image = await chunks.load(url)
                     self.assertIs(type(image.data), bytes)
                     self.assert_same(image.data, data)
 

@@ -38,7 +38,7 @@ for package in imagebus, imagebus_worker:
     assert resources.files(package).joinpath("py.typed").is_file(), package
 print(metadata.version("imagebus"), sorted(metadata.metadata("imagebus").get_all("Provides-Extra")))
 
-with Client(runtime, patience=60) as client:
+with Client(runtime, connect_timeout=60) as client:
     small = client.load(url, resize(64, 64), format="png")
     print(small.format, small.pillow().size)
     try:
@@ -47,7 +47,7 @@ with Client(runtime, patience=60) as client:
         print(error.name)
 
 async def main():
-    async with aio.Client(runtime, patience=60) as client:
+    async with aio.Client(runtime, connect_timeout=60) as client:
         pixels = (await client.load(url, format="pam")).pixels
         print(pixels.size, pixels.mode, pixels.stride)
         await prefetch(client)

@@ -31,11 +31,11 @@ def picture(mode: str) -> bytes:
 
 class PixelTests(ExampleTests):
     async def test_samples_are_those_of_the_file(self) -> None:
-        async with self.client("mapped") as mapped, self.client("chunks") as pieces:
+        async with self.client("mapped") as mapped, self.client("chunks") as chunks:
             for mode in "L", "LA", "RGB", "RGBA":
                 data = picture(mode)
                 url, expected = self.serve(data), opened(data)
-                for client in mapped, pieces:
+                for client in mapped, chunks:
                     with self.subTest(mode):
                         pixels = (await client.load(url, format="pam")).pixels
                         self.assertEqual((pixels.mode, pixels.size), (mode, expected.size))

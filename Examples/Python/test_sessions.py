@@ -19,7 +19,7 @@ from google.protobuf.message import Message
 import imagebus_pb2 as pb
 from imagebus import ImagebusError
 from imagebus.aio import Client
-from imagebus.line import KINDS, MAGIC
+from imagebus.transport import KINDS, MAGIC
 
 MESSAGES = {kind: message for message, kind in KINDS.items()}
 logging.getLogger("asyncio").setLevel(logging.ERROR)
@@ -145,6 +145,16 @@ class SessionTests(ScriptedTests):
             await self.script.say(pb.Refused(error=pb.Error(code=pb.ERROR_CODE_BUSY)))
             await self.script.say(self.image(load.token))
             await loads[number]
+
+    async def test_former_names_of_arguments_are_accepted(self) -> None:
+        client = Client(self.folder, "pieces", patience=SECONDS)
+        entering = asyncio.create_task(self.enterAsyncContext(client))
+        hello = await self.script.welcome()
+        await entering
+        self.assertTrue(hello.wants_pieces)
+        self.script.close()
+        with self.assertRaisesRegex(ImagebusError, "no coordinator responds"):
+            await Client(self.folder, patience=0.1).__aenter__()
 
     async def test_stale_bytes_are_asked_for_again_and_in_the_end_in_pieces(self) -> None:
         client = await self.connect()

@@ -33,7 +33,7 @@ class Sent:
 
     def __init__(self, client: Client) -> None:
         self._messages: list[Message] = []
-        line = client._line
+        line = client._transport
         send = patch.object(line, "send", side_effect=self._note, wraps=line.send)
         send.start()
         self.stop = send.stop

@@ -12,7 +12,7 @@ import zmq.asyncio
 import imagebus_pb2 as pb
 from example_stack import SECONDS, png
 from imagebus import ImagebusError, resize
-from imagebus.line import KINDS, MAGIC
+from imagebus.transport import KINDS, MAGIC
 from imagebus_worker import Cancelled, Failure, Loaded, Report
 from imagebus_worker.segments import Segments
 from worker_bench import Function, WorkerTests, Working

@@ -37,8 +37,8 @@ class PythonTests(ExampleTests):
             text = replaced(program(EXAMPLE, "python"), url=self.url, runtime=runtime)
             script.write_text(text)
             said = self.run_python(folder, script).splitlines()
-            self.assertEqual(said[:2], ["180x120 png, 64x64 webp", "invalidRequest"])
-            self.assertEqual(said[-1], "180x120 RGB, 540 a row")
+            self.assertEqual(said[:3], ["180x120 png", "64x64 webp", "invalidRequest"])
+            self.assertEqual(said[-1], "180x120 RGB, 540 bytes per row")
             self.assertEqual(Path(folder, "icon.webp").read_bytes()[8:12], b"WEBP")
 
     def test_the_command_of_its_readme_runs(self) -> None:

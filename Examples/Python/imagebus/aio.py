@@ -33,10 +33,10 @@ class Client(Session):
     default directory is $IMAGEBUS_RUNTIME_DIR, or the default of `imagebus serve` if that belongs
     to this user or root (else this raises `AddressForbidden`).
 
-    `delivery`: "mapped" reads results from shared memory, "chunks" receives them through the
-    socket, "auto" chooses "mapped" if the results can be opened. `patience`: the connection timeout
-    in seconds. A client belongs to one event loop, and its functions must be called from the loop's
-    thread.
+    `delivery`: "mapped" reads results from shared memory, "chunks" receives them in chunks through
+    the socket, "auto" chooses "mapped" if the results can be opened. `connect_timeout`: seconds
+    within which a coordinator must welcome the client. A client belongs to one event loop, and its
+    functions must be called from the loop's thread.
     """
 
     @property

@@ -42,9 +42,11 @@ class Client:
         self,
         runtime_dir: str | os.PathLike[str] | None = None,
         delivery: str = "auto",
-        patience: float = 5,
+        connect_timeout: float = 5,
+        *,
+        patience: float | None = None,  # the former name of `connect_timeout`
     ) -> None:
-        self._client = self._kind(runtime_dir, delivery, patience)
+        self._client = self._kind(runtime_dir, delivery, connect_timeout, patience=patience)
         self._live: Live | None = None
         # Work passed to the loop before it is told to stop is completed by it; afterwards none may
         # be passed, as nothing would complete it.
@@ -52,7 +54,8 @@ class Client:
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Client:
-        """Raises `Unavailable` if no coordinator welcomes this client within `patience` seconds."""
+        """Raises `Unavailable` if no coordinator welcomes this client within `connect_timeout`
+        seconds."""
         if self._thread is not None:
             raise ValueError("a client can be opened only once")
         ready: Future[Live] = Future()

@@ -23,11 +23,11 @@ from imagebus.caches import Commands
 from imagebus.errors import CacheMiss, ImagebusError, error_from
 from imagebus.events import Cached, Preview
 from imagebus.images import Image, image_from
-from imagebus.line import Line
 from imagebus.options import Options
 from imagebus.prefetch import Batches
 from imagebus.request import OnImage, OnProgress, Request, new_token
 from imagebus.results import StaleError, can_open, is_lent, read_result, results_folder
+from imagebus.transport import Transport
 from imagebus.trust import default_runtime_dir
 from imagebus.vouchers import RepeatedAnswers
 
@@ -50,15 +50,17 @@ class Session:
         self,
         runtime_dir: str | os.PathLike[str] | None = None,
         delivery: str = "auto",
-        patience: float = 5,
+        connect_timeout: float = 5,
+        *,
+        patience: float | None = None,  # the former name of `connect_timeout`
     ) -> None:
-        if delivery == "pieces":
-            delivery = "chunks"  # the former name still works
+        if delivery == "pieces":  # the former name
+            delivery = "chunks"
         if delivery not in ("auto", "mapped", "chunks"):
             raise ValueError(f"delivery must be auto, mapped or chunks, not {delivery!r}")
         self._runtime_dir = default_runtime_dir() if runtime_dir is None else Path(runtime_dir)
         self._delivery = delivery
-        self._patience = patience
+        self._connect_timeout = connect_timeout if patience is None else patience
         self._incarnation = secrets.token_bytes(16)
         self._requests: dict[bytes, Request] = {}
         self._waiting: deque[Request] = deque()
@@ -69,8 +71,8 @@ class Session:
         self._answered = asyncio.Event()  # the first hello
         self._broken: ImagebusError | None = None
         self._answers = RepeatedAnswers()
-        self._batches = Batches(lambda message: self._line.send(message))
-        self._commands = Commands(lambda message: self._line.send(message))
+        self._batches = Batches(lambda message: self._transport.send(message))
+        self._commands = Commands(lambda message: self._transport.send(message))
         self._used_due = math.inf  # when repeated answers are to be reported to the coordinator
         self._handlers: dict[type[Message], Callable[[Any], None]] = {
             pb.Event: self._on_event,
@@ -83,14 +85,15 @@ class Session:
         }
 
     async def __aenter__(self) -> Self:
-        """Raises `Unavailable` if no coordinator welcomes this client within `patience` seconds."""
+        """Raises `Unavailable` if no coordinator welcomes this client within `connect_timeout`
+        seconds."""
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
-        self._line = Line(
+        self._transport = Transport(
             self._runtime_dir / self._place,
             self._greet, self._end_session, self._receive, self._break,
         )  # fmt: skip
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._connect_timeout):
                 await self._answered.wait()
             if self._broken is not None:
                 raise self._broken
@@ -105,15 +108,15 @@ class Session:
 
     async def __aexit__(self, *_: object) -> None:
         """Cancels pending loads and says goodbye; has no effect if already closed."""
-        if not self._line.is_open:
+        if not self._transport.is_open:
             return
         for token in list(self._requests):
             self.cancel(token)
         self._tell_used()
-        self._line.send(pb.Goodbye(reason=pb.GOODBYE_REASON_TERMINATED))
+        self._transport.send(pb.Goodbye(reason=pb.GOODBYE_REASON_TERMINATED))
         self._end_session()
         self._fail_all(ImagebusError(pb.ERROR_CODE_CANCELLED, "the client was closed"))
-        await self._line.close()
+        await self._transport.close()
 
     def cancel(self, token: bytes) -> None:
         """Ends that load with `Cancelled` in any state; has no effect if it has ended."""
@@ -122,7 +125,7 @@ class Session:
             return
         request.is_cancelled = True
         if request.is_sent and self._has_session:
-            self._line.send(pb.Cancel(token=token))  # its reply ends the load
+            self._transport.send(pb.Cancel(token=token))  # its reply ends the load
         else:
             self._fail(request, ImagebusError(pb.ERROR_CODE_CANCELLED, "cancelled by the caller"))
 
@@ -168,7 +171,7 @@ class Session:
     def _check_open(self) -> None:
         if self._broken is not None:
             raise self._broken
-        if not self._line.is_open:
+        if not self._transport.is_open:
             raise ImagebusError(pb.ERROR_CODE_UNAVAILABLE, "the client is closed")
 
     def _pump(self) -> None:
@@ -187,7 +190,7 @@ class Session:
             self._say_time_left(request)
             request.is_sent = True
             self._in_flight += 1
-            self._line.send(request.load)
+            self._transport.send(request.load)
             if request.upload:
                 self._uploads.append(request)
         while self._uploads:
@@ -212,7 +215,8 @@ class Session:
     def _send_piece(self, request: Request, size: int) -> None:
         start, total = request.uploaded, len(request.upload)
         data = request.upload[start : start + size]
-        self._line.send(pb.Piece(token=request.load.token, offset=start, total=total, data=data))
+        token = request.load.token
+        self._transport.send(pb.Piece(token=token, offset=start, total=total, data=data))
         request.uploaded += size
         self._bytes_out += size
 
@@ -261,7 +265,7 @@ class Session:
         self._used_due = math.inf
         used = self._answers.take_used()
         if used is not None and self._has_session:
-            self._line.send(used)
+            self._transport.send(used)
 
     # ---- The session (PROTOCOL §5)
 
@@ -279,7 +283,7 @@ class Session:
             self._delivery == "auto" and not can_open(results_folder(self._runtime_dir))
         )
         hello.secret = self._secret()
-        self._line.send(hello)
+        self._transport.send(hello)
 
     def _secret(self) -> bytes:
         """The secret of the socket, if it requires one."""
@@ -356,7 +360,7 @@ class Session:
                 self._fail(request, ImagebusError(pb.ERROR_CODE_PROTOCOL_VIOLATION, sentence))
         self._bytes_in += len(piece.data)  # of any load: the window is shared by all
         if end >= piece.total or 2 * self._bytes_in >= self._piece_window:
-            self._line.send(pb.Taken(bytes=self._bytes_in))
+            self._transport.send(pb.Taken(bytes=self._bytes_in))
             self._bytes_in = 0
 
     def _on_reply(self, reply: pb.Reply) -> None:
@@ -478,10 +482,10 @@ class Session:
     def _release_soon(self, block: int, session: int) -> None:
         """Releases from another thread, or from the garbage collector, which may run in any thread,
         and while another message is being written to the socket."""
-        if self._line.is_open:
+        if self._transport.is_open:
             with suppress(RuntimeError):  # the loop has ended meanwhile
                 self._loop.call_soon_threadsafe(self._release, block, session)
 
     def _release(self, block: int, session: int) -> None:
         if self._has_session and session == self._session:  # else everything was released
-            self._line.send(pb.Release(blocks=[block]))
+            self._transport.send(pb.Release(blocks=[block]))

@@ -16,8 +16,8 @@ from typing import Any
 from google.protobuf.message import Message
 
 import imagebus_pb2 as pb
-from imagebus.line import Kinds, Line
 from imagebus.errors import ImagebusError
+from imagebus.transport import Kinds, Transport
 from imagebus_worker.failure import Cancelled, error_of
 from imagebus_worker.extension import Extension
 from imagebus_worker.formats import format_of
@@ -101,7 +101,7 @@ class Worker:
         """Runs until drained, terminated or refused; returns the exit status."""
         if swept := self._segments.sweep():
             log.info("removed %d segments of exited processes", swept)
-        self._line = Line(
+        self._transport = Transport(
             self._back / "back.sock", self._greet, self._end_session, self._receive, self._misread,
             received=RECEIVED, frame_max=FRAME_MAX,
         )  # fmt: skip
@@ -109,7 +109,7 @@ class Worker:
             return await self._ended
         finally:
             self._end_session()
-            await self._line.close()
+            await self._transport.close()
             self._segments.close()
 
     def terminate(self) -> None:
@@ -130,7 +130,7 @@ class Worker:
             capabilities=self._extension.capabilities,
             secret=self._secret(),
         )
-        self._line.send(hello, HELLO)
+        self._transport.send(hello, HELLO)
 
     def _secret(self) -> bytes:
         """Read at every hello, as the next `serve` writes a new one. There is none if each kind of
@@ -186,7 +186,7 @@ class Worker:
         self._is_leaving = True
         if not self._has_session:
             return self._end(OK)
-        self._line.send(pb.Goodbye(reason=reason), GOODBYE)
+        self._transport.send(pb.Goodbye(reason=reason), GOODBYE)
         self._look_whether_done()
 
     def _look_whether_done(self) -> None:
@@ -248,14 +248,14 @@ class Worker:
             return
         self._forget(held, is_over=True)
         if opened.segments:
-            self._line.send(opened, OPENED)
+            self._transport.send(opened, OPENED)
         self._answer(held.job, outcome, held.began)
         self._look_whether_done()
 
     def _answer(self, job: pb.Job, outcome: pb.Outcome, began: float) -> None:
         outcome.id, outcome.attempt = job.id, job.attempt
         outcome.work_microseconds = int(1e6 * (time.monotonic() - began))
-        self._line.send(outcome, OUTCOME)
+        self._transport.send(outcome, OUTCOME)
 
     def _stop(self, held: Held, error: ImagebusError | Cancelled) -> None:
         """Stops a job that was cancelled or timed out. A load ends at once; if the work can't be
@@ -270,14 +270,14 @@ class Worker:
         self._answer(held.job, pb.Outcome(failed=error_of(error)), held.began)
         if self._forsaken > FORSAKEN_MAX:
             log.error("%d loads ignored their cancellation: exiting", self._forsaken)
-            self._line.send(pb.Goodbye(reason=pb.GOODBYE_REASON_CANCELLED_HARD), GOODBYE)
+            self._transport.send(pb.Goodbye(reason=pb.GOODBYE_REASON_CANCELLED_HARD), GOODBYE)
             self._end(BROKEN)
         self._look_whether_done()
 
     def _end_hard(self, held: Held) -> None:
         if self._held.get(held.job.id) is held:
             log.error("the job ignored its cancellation: exiting")
-            self._line.send(pb.Goodbye(reason=pb.GOODBYE_REASON_CANCELLED_HARD), GOODBYE)
+            self._transport.send(pb.Goodbye(reason=pb.GOODBYE_REASON_CANCELLED_HARD), GOODBYE)
             self._end(BROKEN)
 
     def _forget(self, held: Held, is_over: bool = False) -> None:
@@ -309,7 +309,7 @@ class Worker:
         held.report.give(seconds)
         held.end = self._loop.call_later(seconds, self._stop, held, _too_late())
         if is_new and held.progress is not None:
-            self._line.send(held.progress, PROGRESS)
+            self._transport.send(held.progress, PROGRESS)
 
     # ---- Progress
 
@@ -320,7 +320,7 @@ class Worker:
             id=held.job.id, attempt=held.job.attempt, received=received, expected=expected
         )
         if held.job.wants_progress or held.job.wants_arrived:
-            self._line.send(held.progress, PROGRESS)
+            self._transport.send(held.progress, PROGRESS)
 
     def _show(self, held: Held, data: bytes) -> None:
         """Only one preview of a job is handed out at a time; of those produced meanwhile, the
@@ -334,7 +334,7 @@ class Worker:
             opened, reference = self._segments.put(data)
         except OSError:
             return  # the image itself may find space
-        self._line.send(opened, OPENED)
+        self._transport.send(opened, OPENED)
         held.pause = SHOWN_AGAIN[0]
         held.preview_format = format_of(data)
         self._hand_out(held, reference)
@@ -348,7 +348,7 @@ class Worker:
         message.arrived.CopyFrom(reference)
         if held.preview_format is not None:
             message.format = held.preview_format
-        self._line.send(message, PROGRESS)
+        self._transport.send(message, PROGRESS)
 
     def _on_release(self, message: pb.Release) -> None:
         gone: list[int] = []
@@ -369,7 +369,7 @@ class Worker:
     def _close(self, blocks: list[int]) -> None:
         closed = self._segments.release(blocks)
         if closed.segments:
-            self._line.send(closed, CLOSED)
+            self._transport.send(closed, CLOSED)
 
     def _again(self, held: Held) -> None:
         if self._held.get(held.job.id) is not held or held.preview is None:

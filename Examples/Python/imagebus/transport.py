@@ -43,7 +43,7 @@ SENT_ONLY = {
 RECEIVED: Kinds = {kind: message for message, kind in KINDS.items() if message not in SENT_ONLY}
 
 
-class Line:
+class Transport:
     """A DEALER that reconnects automatically. `on_connect` and `on_disconnect` are called for every
     connection and its end, `on_message` for each message, `on_error` for an invalid one. `received`
     lists the messages sent by the coordinator, and `frame_max` limits their size."""
