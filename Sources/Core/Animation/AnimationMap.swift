@@ -140,14 +140,16 @@ package struct FrameRecord: Hashable, Sendable {
 /// Normalizes frame durations (SEMANTICS §11.30).
 package enum FrameTiming {
     /// The default, in microseconds, for files that state no duration or too short a one.
-    package static let usual = 100_000
+    package static let defaultDuration = 100_000
 
     /// The shortest duration in microseconds that is honored. Durations below 11 ms are never
     /// intended; browsers have always displayed such frames for 100 ms.
     private static let least = 11_000
 
     /// Returns the duration for a value in microseconds stated by a file.
-    package static func duration(stated: Int) -> Int { stated < least ? usual : stated }
+    package static func duration(stated: Int) -> Int {
+        stated < least ? defaultDuration : stated
+    }
 
     /// Returns the duration for a fraction of a second. A denominator of 0 means 100 (PNG
     /// specification, third edition, 11.3.4.2).
@@ -485,7 +487,7 @@ extension AnimationMap {
 
     /// A track without a timescale states no frame durations.
     private func duration(_ sample: SampleWalk.Sample, _ track: PictureTrack) -> Int {
-        guard track.timescale > 0 else { return FrameTiming.usual }
+        guard track.timescale > 0 else { return FrameTiming.defaultDuration }
         return min(
             FrameTiming.duration(numerator: sample.duration, denominator: track.timescale),
             Int(UInt32.max))

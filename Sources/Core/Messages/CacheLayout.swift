@@ -432,7 +432,7 @@ public enum CompositeOperation: String, Hashable, Sendable, CaseIterable {
     case clear
 
     /// The default policy, which is SDWebImage's.
-    public var usual: CompositePolicy {
+    public var defaultPolicy: CompositePolicy {
         switch self {
         case .query, .contains: .serial
         case .store: .highestOnly
@@ -472,7 +472,7 @@ public struct CompositeCache: Hashable, Sendable {
 
     /// Returns the policy of an operation.
     public func policy(_ operation: CompositeOperation) -> CompositePolicy {
-        policies[operation] ?? operation.usual
+        policies[operation] ?? operation.defaultPolicy
     }
 
     /// Returns the caches that an operation uses, the highest first.

@@ -336,13 +336,13 @@ package enum DrawingSize {
     /// The maximum number of bytes searched for the root element.
     private static let bytesMax = 64 << 10
     /// The default size in browsers.
-    private static let usual = PixelSize(width: 300, height: 150)
+    private static let defaultSize = PixelSize(width: 300, height: 150)
 
     /// Returns the size in CSS pixels, clamped to these limits and to at least 1 pixel.
     package static func of(
         _ document: some Collection<UInt8>, sideMax: Int, pixelsMax: Int
     ) -> PixelSize {
-        var size = said(Array(document.prefix(bytesMax))) ?? usual
+        var size = said(Array(document.prefix(bytesMax))) ?? defaultSize
         while max(size.width, size.height) > sideMax || size.width > pixelsMax / size.height {
             size = PixelSize(width: max(1, size.width / 2), height: max(1, size.height / 2))
             if size == PixelSize(width: 1, height: 1) { break }
@@ -357,7 +357,7 @@ package enum DrawingSize {
         let box =
             value("viewBox", tag)?.split { $0 == " " || $0 == "," }.compactMap { Double($0) } ?? []
         guard box.count == 4, box[2] > 0, box[3] > 0 else {
-            return pixels(width ?? Double(usual.width), height ?? Double(usual.height))
+            return pixels(width ?? Double(defaultSize.width), height ?? Double(defaultSize.height))
         }
         switch (width, height) {
         case (let width?, let height?): return pixels(width, height)

@@ -83,27 +83,29 @@ extension AssumedLifetime: WireMessage {
 // Tiers and deadline have nonzero defaults: an absent field means the default, so that most
 // requests omit them and other languages need not know them.
 extension ImageRequest {
-    private static let usual = ImageRequest(url: "")
+    private static let defaults = ImageRequest(url: "")
 
     mutating func mapInterests(_ map: some FieldMap, _ wire: CPart<Form>) throws(WireError) {
         try map.tiers(
-            &queryCacheTypes, unless: Self.usual.queryCacheTypes, &wire.pointee.query_cache_types,
+            &queryCacheTypes, unless: Self.defaults.queryCacheTypes,
+            &wire.pointee.query_cache_types,
             if: &wire.pointee.maybe_query_cache_types_case, 8, "ImageRequest.query_cache_types")
         try map.tiers(
-            &storeCacheTypes, unless: Self.usual.storeCacheTypes, &wire.pointee.store_cache_types,
+            &storeCacheTypes, unless: Self.defaults.storeCacheTypes,
+            &wire.pointee.store_cache_types,
             if: &wire.pointee.maybe_store_cache_types_case, 9, "ImageRequest.store_cache_types")
         try map.tiers(
-            &originalQueryCacheTypes, unless: Self.usual.originalQueryCacheTypes,
+            &originalQueryCacheTypes, unless: Self.defaults.originalQueryCacheTypes,
             &wire.pointee.original_query_cache_types,
             if: &wire.pointee.maybe_original_query_cache_types_case, 10,
             "ImageRequest.original_query_cache_types")
         try map.tiers(
-            &originalStoreCacheTypes, unless: Self.usual.originalStoreCacheTypes,
+            &originalStoreCacheTypes, unless: Self.defaults.originalStoreCacheTypes,
             &wire.pointee.original_store_cache_types,
             if: &wire.pointee.maybe_original_store_cache_types_case, 11,
             "ImageRequest.original_store_cache_types")
         try map.number(
-            &timeoutMilliseconds, unless: Self.usual.timeoutMilliseconds,
+            &timeoutMilliseconds, unless: Self.defaults.timeoutMilliseconds,
             &wire.pointee.timeout_milliseconds, if: &wire.pointee.maybe_timeout_milliseconds_case,
             12, "ImageRequest.timeout_milliseconds")
     }

@@ -185,7 +185,7 @@ extension PoolName: FormedText {
     }
 
     /// The default pools, by kind.
-    fileprivate static let usual = WorkerKind.allCases.map { PoolName($0) }
+    fileprivate static let defaults = WorkerKind.allCases.map { PoolName($0) }
 }
 
 extension FieldMap {
@@ -193,10 +193,10 @@ extension FieldMap {
     func pool(
         _ value: inout PoolName, of kind: WorkerKind, _ member: inout CText?, _ field: String
     ) throws(WireError) {
-        let usual = PoolName.usual[Int(kind.rawValue)]
-        var further = value == usual ? nil : value
+        let ofKind = PoolName.defaults[Int(kind.rawValue)]
+        var further = value == ofKind ? nil : value
         try formed(&further, &member, field)
-        value = further ?? usual
+        value = further ?? ofKind
     }
 }
 
