@@ -4,9 +4,9 @@ import ImagebusWorker
 var words = Array(CommandLine.arguments.dropFirst())
 var bytesMax = 256 << 20
 if let place = words.firstIndex(of: "--bytes"), place + 1 < words.count,
-    let said = Int(words[place + 1]), said > 0
+    let number = Int(words[place + 1]), number > 0
 {
-    bytesMax = said
+    bytesMax = number
     words.removeSubrange(place...place + 1)
 }
 ImagebusWorker.run(DictionaryCache(bytesMax: bytesMax), arguments: words)

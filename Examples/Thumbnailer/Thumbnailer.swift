@@ -31,12 +31,12 @@ struct Thumbnailer {
             for _ in 0..<Self.concurrency {
                 if let url = urls.next() { group.addTask { await make(url) } }
             }
-            var areAllMade = true
-            while let isMade = await group.next() {
-                areAllMade = areAllMade && isMade
+            var haveAllSucceeded = true
+            while let hasSucceeded = await group.next() {
+                haveAllSucceeded = haveAllSucceeded && hasSucceeded
                 if let url = urls.next() { group.addTask { await make(url) } }
             }
-            return areAllMade
+            return haveAllSucceeded
         }
     }
 

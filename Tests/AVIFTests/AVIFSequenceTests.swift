@@ -6,7 +6,7 @@ import Testing
 @Suite struct AVIFSequenceTests {
     /// The number of frames decoded for each requested frame.
     private func frames(begunFor order: [Int], of name: String) throws -> [Int] {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         return try file.bytes.withUnsafeBytes { bytes in
             var sequence = try AVIFReader(bytes, .sequence, pixelsMax: 4_096, framesMax: 100)
             var begun: [Int] = []
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func aDecodeEndsBetweenFrames() throws {
-        let file = try AnimatedFile(made: "lossless.avif")
+        let file = try AnimatedFile(generated: "lossless.avif")
         try file.bytes.withUnsafeBytes { bytes in
             var sequence = try AVIFReader(bytes, .sequence, pixelsMax: 4_096, framesMax: 100)
             var asked = 0
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func framesBeyondALimitAreNotLookedAt() throws {
-        let file = try AnimatedFile(made: "lossless.avif")
+        let file = try AnimatedFile(generated: "lossless.avif")
         file.bytes.withUnsafeBytes { bytes in
             for (pixels, frames) in [(37 * 29 - 1, 100), (4_096, 11)] {
                 var error: AVIFError?

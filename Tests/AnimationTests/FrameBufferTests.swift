@@ -23,7 +23,7 @@ import Testing
     }
 
     private func bring(_ buffer: inout FrameBuffer<String>, _ index: Int, seen: Int) {
-        buffer.take("\(index)", bytes: Self.frame, at: index, steps: steps(from: seen))
+        buffer.store("\(index)", bytes: Self.frame, at: index, steps: steps(from: seen))
     }
 
     @Test func theSeenFrameIsLoadedFirstAndNoneTwice() {
@@ -101,11 +101,11 @@ import Testing
         var buffer = buffer(frames: 4)
         _ = want(&buffer, 0)
         bring(&buffer, 0, seen: 0)
-        buffer.take("large", bytes: 350, at: 1, steps: steps(from: 0))
+        buffer.store("large", bytes: 350, at: 1, steps: steps(from: 0))
         #expect(buffer.indices == [0])
         #expect(buffer.capacity == 1)
         #expect(want(&buffer, 1).loads == [1])
-        buffer.take("large", bytes: 350, at: 1, steps: steps(from: 1))
+        buffer.store("large", bytes: 350, at: 1, steps: steps(from: 1))
         #expect(buffer.indices == [1])
         #expect(buffer.bytes == 350)
     }
@@ -113,7 +113,7 @@ import Testing
     @Test func smallFramesLeaveRoomForMore() {
         var buffer = buffer(frames: 2)
         #expect(want(&buffer, 0).loads == [0, 1])
-        buffer.take("0", bytes: 10, at: 0, steps: steps(from: 0))
+        buffer.store("0", bytes: 10, at: 0, steps: steps(from: 0))
         #expect(buffer.capacity == 20)
     }
 

@@ -7,9 +7,9 @@ import Testing
     func aLatencyIsToldWithinOnePercent(nanoseconds: UInt64) {
         var counts = LatencyCounts()
         counts.record(nanoseconds: nanoseconds)
-        let told = counts.milliseconds(at: 0.5) * 1e6
-        #expect(told >= Double(nanoseconds))
-        #expect(told <= Double(nanoseconds) * 129 / 128 + 1)
+        let reported = counts.milliseconds(at: 0.5) * 1e6
+        #expect(reported >= Double(nanoseconds))
+        #expect(reported <= Double(nanoseconds) * 129 / 128 + 1)
     }
 
     @Test func theLongestDurationHasAPlace() {

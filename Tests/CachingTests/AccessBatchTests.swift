@@ -42,15 +42,15 @@ import Testing
     @Test mutating func whatWasHandedOutIsOver() {
         batch.note("a", at(0))
         batch.note("b", at(1))
-        #expect(batch.take() == ["a": at(0), "b": at(1)])
+        #expect(batch.removeAll() == ["a": at(0), "b": at(1)])
         #expect(batch.times.isEmpty && !batch.isDue(at(1_000)))
         batch.note("c", at(50))
         #expect(!batch.isDue(at(59)) && batch.isDue(at(60)))
-        #expect(batch.takeOne()?.key == "c" && batch.takeOne() == nil)
+        #expect(batch.popFirst()?.key == "c" && batch.popFirst() == nil)
         #expect(!batch.isDue(at(1_000)))
         batch.note("d", at(70))
         batch.note("e", at(75))
-        #expect(batch.takeOne() != nil)
+        #expect(batch.popFirst() != nil)
         #expect(!batch.isDue(at(79)) && batch.isDue(at(80)), "one of the two is left")
     }
 }

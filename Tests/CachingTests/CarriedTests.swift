@@ -187,10 +187,10 @@ import Testing
         let cache = try StageFixture(disk.path)
         let report = try store(cache, "k", bytes)
         #expect(report.digest.map(text) == hex)
-        let isTold = cache.actions.contains {
+        let isReported = cache.actions.contains {
             if case .stored(let notice) = $0 { notice.digest == report.digest } else { false }
         }
-        #expect(isTold, "the coordinator gets it")
+        #expect(isReported, "the coordinator gets it")
         #expect(try metadata(cache, "k", .disk)?.digest == report.digest)
     }
 

@@ -208,7 +208,7 @@ import Testing
         }
         try walk.fixture.drain()
         let stage = walk.fixture.stage
-        #expect(stage.rounds.isEmpty && stage.turnsEnded.isEmpty && stage.waiters.isEmpty)
+        #expect(stage.rounds.isEmpty && stage.turnsEnded.isEmpty && stage.awaitedStores.isEmpty)
         let isAtWork = stage.pending.values.contains { $0.isWork }
         #expect(!isAtWork)
         #expect(walk.fixture.staging.liveBlocks == 0, "staged blocks are released")

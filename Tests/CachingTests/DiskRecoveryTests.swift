@@ -263,7 +263,7 @@ import Testing
         #expect(try old.userVersion() == Int64(version))
         tier.maintainAll()
         #expect(tier.get("a") == sample(40_000))
-        #expect(tier.setAsideReason?.text == "the index has version \(version) instead of 5")
+        #expect(tier.quarantineReason?.text == "the index has version \(version) instead of 5")
     }
 
     @Test func aForeignDatabaseIsSetAside() throws {

@@ -112,7 +112,7 @@ import XXHash
 
     private func expectAll(_ tier: DiskTier) {
         #expect(
-            tier.rebuilt == 0, "it was quarantined: \(String(describing: tier.setAsideReason))")
+            tier.rebuilt == 0, "it was quarantined: \(String(describing: tier.quarantineReason))")
         for (place, length) in Self.lengths.enumerated() {
             let row = tier.locate("k\(length)", at(0))
             #expect(row?.metadata == properties(place + 1), "\(length) bytes")

@@ -51,10 +51,10 @@ import Testing
         #expect(cache.stage.statistics.memoryBytes <= 300_000)
         #expect(cache.stage.statistics.memoryEntries > 0)
         #expect(cache.stage.statistics.memoryShrinks == 1)
-        let told = actions.reduce(0) { count, action in
+        let reported = actions.reduce(0) { count, action in
             if case .evicted(let blocks) = action { count + blocks.count } else { count }
         }
-        #expect(told == 20 - cache.stage.statistics.memoryEntries)
+        #expect(reported == 20 - cache.stage.statistics.memoryEntries)
         _ = cache.stage.shrinkMemory(now: at(0))
         #expect(cache.stage.statistics.memoryShrinks == 1, "nothing left: not counted")
     }

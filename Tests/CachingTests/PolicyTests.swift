@@ -14,7 +14,7 @@ import Testing
 
     private func policy(_ texts: [CacheSetting: String]) -> CachePolicy {
         var policy = CachePolicy()
-        policy.take(settings(texts))
+        policy.apply(settings(texts))
         return policy
     }
 

@@ -68,8 +68,8 @@ import Testing
             #expect(try cache.tiers(of: key) == .memory, "it isn't written to the cache's disk")
             #expect(try cache.get(key)?.1 == .memory)
         }
-        let said = cache.stage.statistics.directories
-        #expect(said.map(\.hits) == [3] && said.map(\.damaged) == [0])
+        let directories = cache.stage.statistics.directories
+        #expect(directories.map(\.hits) == [3] && directories.map(\.damaged) == [0])
         #expect(cache.stage.statistics.misses == 0 && cache.stage.statistics.diskHits == 3)
         #expect(try contents() == before, "nothing is changed")
         #expect(try other.names() == ["files", "index.sqlite", "lock"])

@@ -15,22 +15,22 @@ import Testing
         }
 
         func put(_ request: String, now: UInt64) -> Bool { queue.put(request, now: now) }
-        func take(now: UInt64) -> WorkQueue<String>.Turn { queue.take(now: now) }
+        func next(now: UInt64) -> WorkQueue<String>.Turn { queue.next(now: now) }
         func stop() { queue.isStopping = true }
     }
 
     @Test func requestsAreAnsweredInTheirOrder() {
         let queue = Queue()
         for name in ["a", "b", "c"] { #expect(queue.put(name, now: 0)) }
-        #expect(queue.take(now: 0).answers == ["a", "b", "c"])
-        #expect(queue.take(now: 0).waits == .some(nil))
+        #expect(queue.next(now: 0).answers == ["a", "b", "c"])
+        #expect(queue.next(now: 0).waits == .some(nil))
     }
 
     @Test func aChoreOfAnIdleThreadBeginsAtOnce() {
         let queue = Queue()
         let now = Queue.quiet
         #expect(queue.put("chore", now: now))
-        #expect(queue.take(now: now).answers == ["chore"])
+        #expect(queue.next(now: now).answers == ["chore"])
     }
 
     @Test func aChoreWaitsUntilNothingElseIsAskedForAWhile() {
@@ -38,12 +38,12 @@ import Testing
         let start = 100 * Queue.longest
         #expect(queue.put("chore", now: start))
         #expect(queue.put("read", now: start))
-        #expect(queue.take(now: start).answers == ["read"])
+        #expect(queue.next(now: start).answers == ["read"])
         // It was answered a millisecond later; the wait counts from then.
         let idle = start + 1_000_000
-        #expect(queue.take(now: idle).waits == 4)
-        #expect(queue.take(now: idle + Queue.quiet - 1).waits == 1)
-        #expect(queue.take(now: idle + Queue.quiet).answers == ["chore"])
+        #expect(queue.next(now: idle).waits == 4)
+        #expect(queue.next(now: idle + Queue.quiet - 1).waits == 1)
+        #expect(queue.next(now: idle + Queue.quiet).answers == ["chore"])
     }
 
     @Test func readsOneAfterTheOtherHoldAChoreBackAndDoNotStarveIt() {
@@ -54,14 +54,14 @@ import Testing
         var reads = 0
         while now < begin + Queue.longest {
             #expect(queue.put("read", now: now))
-            #expect(queue.take(now: now).answers == ["read"])
+            #expect(queue.next(now: now).answers == ["read"])
             reads += 1
             now += 1_000_000
-            if now < begin + Queue.longest { #expect(queue.take(now: now).answers == nil) }
+            if now < begin + Queue.longest { #expect(queue.next(now: now).answers == nil) }
         }
         #expect(reads == 16)
         #expect(queue.put("read", now: now))
-        #expect(queue.take(now: now).answers == ["read", "chore"])
+        #expect(queue.next(now: now).answers == ["read", "chore"])
     }
 
     @Test func choresCountAmongThoseThatWait() {
@@ -79,8 +79,8 @@ import Testing
         #expect(queue.put("flush", now: now))
         queue.stop()
         #expect(!queue.put("late", now: now))
-        #expect(queue.take(now: now).answers == ["flush", "chore"])
-        guard case .end = queue.take(now: now) else {
+        #expect(queue.next(now: now).answers == ["flush", "chore"])
+        guard case .end = queue.next(now: now) else {
             Issue.record("no end")
             return
         }

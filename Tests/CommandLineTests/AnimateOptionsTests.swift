@@ -73,8 +73,8 @@ import Testing
         (["a.png", "-o", "a.gif", "--loops", "65536"], "--loops: '65536' is not an integer"),
         (["a.png", "-o", "a.gif", "--lossless"], "--lossless is not supported by gif"),
     ])
-    func aMistakeSaysWhatToDo(arguments: [String], said: String) {
+    func aMistakeSaysWhatToDo(arguments: [String], expected: String) {
         let found = complaint(arguments)
-        #expect(found.hasPrefix(said), "\(found)")
+        #expect(found.hasPrefix(expected), "\(found)")
     }
 }

@@ -99,16 +99,16 @@ import Testing
             (.coordinator, "ready", 0), (.decode, "ready", 0), (.decode, "busy", 0),
         ])
         func missing(_ rows: [(WorkerKind, String, UInt32)]) -> Int {
-            DrainTool.missing(DrainTarget(.decode), told: 2, before, report(rows))
+            DrainTool.missing(DrainTarget(.decode), notified: 2, before, report(rows))
         }
         #expect(missing([(.decode, "draining", 0), (.decode, "draining", 0)]) == 2)
         #expect(missing([(.decode, "ready", 1), (.decode, "draining", 0)]) == 1)
         #expect(missing([(.decode, "ready", 1)]) == 1)
         #expect(missing([(.decode, "ready", 1), (.decode, "ready", 1)]) == 0)
         let coordinator = DrainTarget(.coordinator)
-        #expect(DrainTool.missing(coordinator, told: 1, before, before) == 1)
+        #expect(DrainTool.missing(coordinator, notified: 1, before, before) == 1)
         let next = report([(.coordinator, "ready", 1)])
-        #expect(DrainTool.missing(coordinator, told: 1, before, next) == 0)
+        #expect(DrainTool.missing(coordinator, notified: 1, before, next) == 0)
     }
 
     @Test func progressIsABarWhereTheLengthIsKnown() {

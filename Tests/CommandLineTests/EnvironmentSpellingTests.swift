@@ -12,10 +12,11 @@ import Testing
     }
 
     @Test func theNearestVariableIsNamed() {
-        let said = warnings("IMAGEBUS_DECOD", "IMAGEBUS_TIMEOUT", "IMAGEBUS_CACHEDIR")
-        #expect(said.count == 2, "\(said)")
-        #expect(said.first?.hasSuffix("Did you mean IMAGEBUS_CACHE_DIR?") == true, "\(said)")
-        #expect(said.last?.hasSuffix("Did you mean IMAGEBUS_DECODE?") == true, "\(said)")
+        let messages = warnings("IMAGEBUS_DECOD", "IMAGEBUS_TIMEOUT", "IMAGEBUS_CACHEDIR")
+        #expect(messages.count == 2, "\(messages)")
+        #expect(
+            messages.first?.hasSuffix("Did you mean IMAGEBUS_CACHE_DIR?") == true, "\(messages)")
+        #expect(messages.last?.hasSuffix("Did you mean IMAGEBUS_DECODE?") == true, "\(messages)")
     }
 
     @Test func otherNamesAreSomebodyElses() {

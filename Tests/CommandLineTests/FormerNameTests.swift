@@ -168,8 +168,8 @@ import Testing
         let names = Set(definitions.flatMap(\.formerNames))
         #expect(names.isSubset(of: Self.renamings.map { $0.former[0] }))
         let values = Set(definitions.flatMap { $0.formerValues.keys })
-        let told = Self.renamings.flatMap(\.former).flatMap { $0.split(separator: ",") }
-        #expect(values.isSubset(of: told.map { String($0) }))
+        let listed = Self.renamings.flatMap(\.former).flatMap { $0.split(separator: ",") }
+        #expect(values.isSubset(of: listed.map { String($0) }))
     }
 
     // MARK: - config check

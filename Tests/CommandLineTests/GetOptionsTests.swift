@@ -50,9 +50,9 @@ import Testing
         ("CONTEXT", "tier=all", "IMAGEBUS_CONTEXT tier: unknown context option"),
         ("ALLOW_ADDRESS", "localhost:80", "IMAGEBUS_ALLOW_ADDRESS: 'localhost:80' is not IP:PORT"),
     ])
-    func aFaultInAVariableNamesTheVariable(name: String, text: String, said: String) {
+    func aFaultInAVariableNamesTheVariable(name: String, text: String, expected: String) {
         let found = complaint(["http://a/b"], ["HOME": "/home/a", "IMAGEBUS_\(name)": text])
-        #expect(found?.hasPrefix(said) == true, "\(found ?? "")")
+        #expect(found?.hasPrefix(expected) == true, "\(found ?? "")")
         let option = "--\(name.lowercased().split(separator: "_").joined(separator: "-"))"
         let other = complaint(["http://a/b", option, text], ["HOME": "/home/a"])
         #expect(other?.hasPrefix(option) == true, "\(other ?? "")")
@@ -296,8 +296,8 @@ import Testing
         "EXIF",
     ])
     func otherWordsAreNoFacts(_ text: String) {
-        let said = complaint(["u", "--properties", text])
-        #expect(said?.contains("list of header, exif, gps") == true)
+        let expected = complaint(["u", "--properties", text])
+        #expect(expected?.contains("list of header, exif, gps") == true)
     }
 
     @Test(
@@ -362,8 +362,8 @@ import Testing
         let message = complaint(["u", "--option", "no-such"])
         #expect(message?.contains("allow-invalid-ssl-certificates") == false)
         let unknown = complaint(["u", "--context", "tier=all"])
-        let said = "--context tier: unknown context option: expected one of custom-manager,"
-        #expect(unknown?.hasPrefix(said) == true)
+        let expected = "--context tier: unknown context option: expected one of custom-manager,"
+        #expect(unknown?.hasPrefix(expected) == true)
     }
 
     @Test(arguments: [
@@ -398,9 +398,9 @@ import Testing
         for name in ["frames=d", "show"] {
             #expect(complaint(["-", "--\(name)"])?.contains("not standard input") == true)
             for other in ["output=a.png", "frame=1", "info", "original", "slot=s"] {
-                let said = complaint(["u", "--\(name)", "--\(other)"])
+                let message = complaint(["u", "--\(name)", "--\(other)"])
                 let word = other.prefix { $0 != "=" }
-                #expect(said?.hasSuffix("leave out --\(word)") == true, "\(said ?? "")")
+                #expect(message?.hasSuffix("leave out --\(word)") == true, "\(message ?? "")")
             }
         }
         #expect(complaint(["u", "--show", "--json"])?.hasSuffix("leave out --json") == true)

@@ -20,8 +20,8 @@ import Testing
         let folder = TemporaryDirectory()
         let path = folder.write(Array(Self.source.utf8), to: "imagebus.1")
         let script = "groff -man -Tutf8 -ww \"$1\" 2>&1 >/dev/null"
-        let said = try Tool.run(["bash", "-c", script, "bash", path])
-        #expect(String(decoding: said, as: UTF8.self) == "")
+        let output = try Tool.run(["bash", "-c", script, "bash", path])
+        #expect(String(decoding: output, as: UTF8.self) == "")
         #expect(Self.source.utf8.allSatisfy { $0 < 0x80 }, "readable in any locale")
     }
 
@@ -76,8 +76,8 @@ import Testing
         let folder = TemporaryDirectory()
         let path = folder.write(Array(Self.source.utf8), to: "imagebus.1")
         for line in [["man", "-l", path], ["mandoc", "-Tutf8", path]] {
-            let said = String(decoding: try Tool.run(line), as: UTF8.self)
-            #expect(said.contains("imagebus") && said.contains("progressive-load"), "\(line)")
+            let output = String(decoding: try Tool.run(line), as: UTF8.self)
+            #expect(output.contains("imagebus") && output.contains("progressive-load"), "\(line)")
         }
     }
 }

@@ -31,14 +31,14 @@ import Testing
         (["--context", "image-encode-option=a"], "'image-encode-options'"),
     ])
     func theWordThatWasMeantIsNamed(_ arguments: [String], _ meant: String) {
-        let said = complaint(arguments)
-        #expect(said.hasSuffix(". Did you mean \(meant)?"), "\(said)")
+        let message = complaint(arguments)
+        #expect(message.hasSuffix(". Did you mean \(meant)?"), "\(message)")
     }
 
     @Test(arguments: [["--metadata", "everything"], ["--format", "xyzzy"]])
     func noWordIsNamedThatIsNotNear(_ arguments: [String]) {
-        let said = complaint(arguments)
-        #expect(!said.isEmpty && !said.contains("Did you mean"), "\(said)")
+        let message = complaint(arguments)
+        #expect(!message.isEmpty && !message.contains("Did you mean"), "\(message)")
     }
 
     @Test(arguments: [
@@ -79,9 +79,9 @@ import Testing
         ("screen,0.5", "the URL is missing. Expected"),
         ("ftp://h/a.png", "'ftp://h/a.png' is not [WORDS,]URL"),
     ])
-    func anOverlayNamesTheBadWord(_ text: String, _ said: String) {
+    func anOverlayNamesTheBadWord(_ text: String, _ expected: String) {
         let complaint = complaint(["--overlay", text])
-        #expect(complaint.hasPrefix("--overlay: " + said), "\(complaint)")
+        #expect(complaint.hasPrefix("--overlay: " + expected), "\(complaint)")
     }
 }
 
@@ -103,9 +103,9 @@ import Testing
     }
 
     @Test func wordsForAnEncoderThatEncodesNothingAreNamed() {
-        let said = notes(.jpeg) { $0.context.encodeOptions = words }
-        #expect(said.count == 1)
-        #expect(said.first?.hasPrefix("image-encode-options has no effect") == true)
+        let messages = notes(.jpeg) { $0.context.encodeOptions = words }
+        #expect(messages.count == 1)
+        #expect(messages.first?.hasPrefix("image-encode-options has no effect") == true)
         #expect(
             notes(.jpeg) { request in
                 request.context.encodeOptions = words

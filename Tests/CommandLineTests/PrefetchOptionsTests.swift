@@ -50,7 +50,7 @@ import Testing
         let list = URLList(file: "urls.txt", Array(text.utf8))
         let gone = ImageError(
             .invalidDownloadStatusCode, "gone", details: ["httpStatus": "404"])
-        let faults = PrefetchLineError.all(
+        let lineErrors = PrefetchLineError.all(
             list,
             [
                 PrefetchFailure(url: "http://a/3?secret", error: gone),
@@ -58,7 +58,7 @@ import Testing
                     url: "htp//u:secret@a/2", error: ImageError(.invalidURL, "said again")),
                 PrefetchFailure(url: "http://b/", error: gone),
             ])
-        let lines = PrefetchTool.lines(faults, of: 5)
+        let lines = PrefetchTool.lines(lineErrors, of: 5)
         #expect(lines.count == 4, "\(lines)")
         #expect(lines[0].hasPrefix("urls.txt:3: '…@a/2': invalidURL (1000): "))
         #expect(lines[1].hasPrefix("urls.txt:4: http://a/3: invalidDownloadStatusCode (2001): "))
@@ -66,7 +66,7 @@ import Testing
         #expect(lines[2].hasPrefix("http://b/: "))
         #expect(lines[3] == "and 2 more failed; use a shorter list")
         #expect(lines.allSatisfy { !$0.contains("secret") })
-        let advice = PrefetchLineError.advice(faults)
+        let advice = PrefetchLineError.advice(lineErrors)
         #expect(advice.count == 2 && advice.last?.contains("curl -sI URL") == true, "\(advice)")
         #expect(
             PrefetchLineError.all(URLList(file: "-", Array("x".utf8)), []).first?.place

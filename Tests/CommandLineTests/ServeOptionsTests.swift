@@ -134,9 +134,9 @@ import Testing
                 try options([name, value]), try options([], ["HOME": "/home/a", variable: value]),
             ] {
                 for child in read.children(programs: "/opt/bin") {
-                    let said = child.arguments.firstIndex(of: name)
+                    let index = child.arguments.firstIndex(of: name)
                         .map { child.arguments[$0 + 1] }
-                    #expect(said == (child.kind == .download ? value : nil), "\(name)")
+                    #expect(index == (child.kind == .download ? value : nil), "\(name)")
                 }
             }
             #expect(complaint([name, "\u{1}"])?.contains(setting.expected) == true)
@@ -217,8 +217,8 @@ import Testing
         let file = try options(["--only", "coordinator"], environment).metricsFile
         #expect(file?.path == "/run/m.prom")
         #expect(file?.seconds == 5)
-        let said = complaint(["--only", kind, "--metrics-file", "/run/m.prom"])
-        #expect(said?.hasPrefix("--metrics-file requires the coordinator:") == true)
+        let message = complaint(["--only", kind, "--metrics-file", "/run/m.prom"])
+        #expect(message?.hasPrefix("--metrics-file requires the coordinator:") == true)
     }
 
     @Test func theEnvironmentOfAContainerIsEnough() throws {
@@ -251,8 +251,9 @@ import Testing
             "--page-limit", "3", "--metadata-limit", "65536",
         ]
         #expect(coordinator?.arguments.contains(wanted) == true)
-        let said = complaint(["--body-limit", "1G"])
-        #expect(said?.contains("a number of bytes from 1 to 268435456") == true, "\(said ?? "")")
+        let message = complaint(["--body-limit", "1G"])
+        #expect(
+            message?.contains("a number of bytes from 1 to 268435456") == true, "\(message ?? "")")
     }
 
     @Test func theCoordinatorIsToldWhatBecomesOfFailures() throws {

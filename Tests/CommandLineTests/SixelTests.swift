@@ -31,9 +31,9 @@ import Testing
             image = Image.open(sys.argv[1]).convert("RGB")
             sys.stdout.buffer.write(b"%dx%d\\n" % image.size + image.tobytes())
             """
-        let said = try Tool.run(["python3", "-c", script, folder.file("a.png")])
-        let line = said.prefix { $0 != 10 }
-        return (String(decoding: line, as: UTF8.self), Array(said.dropFirst(line.count + 1)))
+        let output = try Tool.run(["python3", "-c", script, folder.file("a.png")])
+        let line = output.prefix { $0 != 10 }
+        return (String(decoding: line, as: UTF8.self), Array(output.dropFirst(line.count + 1)))
     }
 
     @Test(arguments: [(1, 1), (7, 6), (40, 13), (300, 17), (33, 30)])

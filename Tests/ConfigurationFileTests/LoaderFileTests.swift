@@ -64,8 +64,8 @@ import Testing
             _ = try ConfigurationFile.configuration(Array(text.utf8), path: "f")
             Issue.record("it was read")
         } catch {
-            let said = "f:2: no external download pool ('trust: external') is named 'photos'"
-            #expect(error.lines.count == 1 && error.lines[0].hasPrefix(said), "\(error.lines)")
+            let expected = "f:2: no external download pool ('trust: external') is named 'photos'"
+            #expect(error.lines.count == 1 && error.lines[0].hasPrefix(expected), "\(error.lines)")
         }
     }
 
@@ -103,11 +103,11 @@ import Testing
         ),
         ("a: {kind: data, match: 'data:x'}", "f:1: match: expected a pattern"),
         ("a: {kind: data, mach: x}", "f:1: loaders.a has no key 'mach'. Did you mean 'match'?"),
-    ]) func whatIsWrongIsTold(loader: String, said: String) throws {
+    ]) func whatIsWrongIsTold(loader: String, expected: String) throws {
         let error = try #require(throws: ConfigurationFileError.self) {
             _ = try read("loaders: {\(loader)}")
         }
-        #expect(error.description.hasPrefix(said), "\(error)")
+        #expect(error.description.hasPrefix(expected), "\(error)")
         #expect(!error.description.contains("u:p"))
     }
 

@@ -157,9 +157,9 @@ import Testing
             "f:1: pools.a has no key 'format-in'. Did you mean 'formats-in'?"
         ),
     ])
-    func faultsSayWhatToDo(text: String, said: String) {
+    func faultsSayWhatToDo(text: String, expected: String) {
         let found = problems(text)
-        #expect(found.contains { $0.hasPrefix(said) }, "\(found)")
+        #expect(found.contains { $0.hasPrefix(expected) }, "\(found)")
     }
 
     /// As everywhere else, a format has one canonical name for workers, jobs and `--format`.
@@ -217,10 +217,10 @@ import Testing
                 + "you mean 'decode'?"
         ),
     ])
-    func whatNoWorkerHasIsOneFault(text: String, said: String) {
+    func whatNoWorkerHasIsOneFault(text: String, expected: String) {
         let found = problems(text)
         #expect(found.count == 1, "\(found)")
-        #expect(found.first?.hasPrefix(said) == true, "\(found)")
+        #expect(found.first?.hasPrefix(expected) == true, "\(found)")
     }
 
     @Test func aNameHasItsOwnLine() {

@@ -40,7 +40,7 @@ import Testing
         var (configuration, secrets) = (try configuration(), SecretFiles())
         try secrets.fill(&configuration, path: "f", after: Configuration())
         #expect(configuration.secrets.values.sorted() == ["one"])
-        let found1 = secrets.takeNotes()
+        let found1 = secrets.drainNotes()
         #expect(found1.isEmpty)
     }
 
@@ -59,9 +59,9 @@ import Testing
         try write("one", mode: 0o644)
         var (configuration, secrets) = (try configuration(), SecretFiles())
         try secrets.fill(&configuration, path: "f", after: Configuration())
-        let found2 = secrets.takeNotes()
+        let found2 = secrets.drainNotes()
         #expect(found2.map(\.reason) == ["the secret is readable by other users"])
-        let found3 = secrets.takeNotes()
+        let found3 = secrets.drainNotes()
         #expect(found3.isEmpty)
     }
 
@@ -81,7 +81,7 @@ import Testing
         let found7 = secrets.refresh(&configuration)
         #expect(!found7)
         #expect(configuration.secrets.values.sorted() == ["two"])
-        let found8 = secrets.takeNotes()
+        let found8 = secrets.drainNotes()
         #expect(found8.count == 1)
     }
 
@@ -90,12 +90,12 @@ import Testing
         try secrets.fill(&configuration, path: "f", after: nil)
         #expect(configuration.secrets.isEmpty)
         #expect(secrets.areUsed(by: configuration))
-        let notes = secrets.takeNotes()
+        let notes = secrets.drainNotes()
         #expect(notes.count == 1)
         #expect(notes.first?.reason.hasSuffix("requests that need it are refused") == true)
         let isStill = secrets.refresh(&configuration)
         #expect(!isStill)
-        let more = secrets.takeNotes()
+        let more = secrets.drainNotes()
         #expect(more.isEmpty, "once")
         try write("one")
         let hasCome = secrets.refresh(&configuration)
@@ -106,11 +106,11 @@ import Testing
     @Test func aReloadDoesWithoutWhatWasMissingBeforeItToo() throws {
         var (old, secrets) = (try configuration(), SecretFiles())
         try secrets.fill(&old, path: "f", after: nil)
-        _ = secrets.takeNotes()
+        _ = secrets.drainNotes()
         var new = try configuration()
         try secrets.fill(&new, path: "f", after: old)
         #expect(new.secrets.isEmpty)
-        let notes = secrets.takeNotes()
+        let notes = secrets.drainNotes()
         #expect(notes.first?.reason.hasSuffix("requests that need it are refused") == true)
         try write("one")
         let hasCome = secrets.refresh(&new)

@@ -48,32 +48,32 @@ import Testing
         let overlay: Bool?
         let fallback: Bool?
         let read: @Sendable (Resolution) -> AnyHashable
-        let say: @Sendable (inout ImageRequest, inout Configuration) throws -> Void
+        let apply: @Sendable (inout ImageRequest, inout Configuration) throws -> Void
     }
 
     /// The option is set by the request.
     private static func asked<Value: Hashable & Sendable>(
         _ field: String, overlay: Bool?, fallback: Bool?,
         _ read: @escaping @Sendable (Resolution) -> Value,
-        _ say: @escaping @Sendable (inout ImageRequest) -> Void
+        _ apply: @escaping @Sendable (inout ImageRequest) -> Void
     ) -> Row {
         Row(
             field: field, overlay: overlay, fallback: fallback, read: { AnyHashable(read($0)) },
-            say: { request, _ in say(&request) })
+            apply: { request, _ in apply(&request) })
     }
 
     /// The option is set by a rule for the URLs of the follow-up loads.
     private static func ruled<Value: Hashable & Sendable>(
         _ field: String, overlay: Bool?, fallback: Bool?,
         _ read: @escaping @Sendable (Resolution) -> Value,
-        _ say: @escaping @Sendable (inout Rule) throws -> Void
+        _ apply: @escaping @Sendable (inout Rule) throws -> Void
     ) -> Row {
         Row(
             field: field, overlay: overlay, fallback: fallback, read: { AnyHashable(read($0)) },
-            say: { _, configuration in
+            apply: { _, configuration in
                 for host in ["marks.example", "fallback.example"] {
                     var rule = Rule(try #require(URLPattern("http://\(host)/*")))
-                    try say(&rule)
+                    try apply(&rule)
                     configuration.profiles["default"]?.rules.append(rule)
                 }
             })
@@ -83,27 +83,27 @@ import Testing
     private static func profiled<Value: Hashable & Sendable>(
         _ field: String, overlay: Bool?, fallback: Bool?,
         _ read: @escaping @Sendable (Resolution) -> Value,
-        _ say: @escaping @Sendable (inout Profile) -> Void
+        _ apply: @escaping @Sendable (inout Profile) -> Void
     ) -> Row {
         Row(
             field: field, overlay: overlay, fallback: fallback, read: { AnyHashable(read($0)) },
-            say: { _, configuration in
+            apply: { _, configuration in
                 var profile = Profile()
-                say(&profile)
+                apply(&profile)
                 configuration.profiles["default"] = profile
             })
     }
 
     /// The value in a plain load of the URL, with or without the option.
-    private func plain(_ url: String, _ row: Row, isSaid: Bool) throws -> AnyHashable {
+    private func plain(_ url: String, _ row: Row, isStated: Bool) throws -> AnyHashable {
         var (request, configuration) = (ImageRequest(url: url), Self.configuration())
-        if isSaid { try row.say(&request, &configuration) }
+        if isStated { try row.apply(&request, &configuration) }
         return row.read(try configuration.resolve(request))
     }
 
     private func check(_ row: Row) throws {
         var (request, configuration) = (Self.request(), Self.configuration())
-        try row.say(&request, &configuration)
+        try row.apply(&request, &configuration)
         let image = try configuration.resolve(request)
         let overlay = try #require(image.terms.overlays.first)
         guard case .load(let asked) = image.terms.fallback else {
@@ -114,11 +114,11 @@ import Testing
         for (load, url, isInherited) in [
             (overlay, Self.mark, row.overlay), (fallback, Self.other, row.fallback),
         ] {
-            let said = try plain(url, row, isSaid: true)
-            let unsaid = try plain(url, row, isSaid: false)
-            #expect(said != unsaid, "\(row.field) makes a difference for \(url)")
+            let stated = try plain(url, row, isStated: true)
+            let unstated = try plain(url, row, isStated: false)
+            #expect(stated != unstated, "\(row.field) makes a difference for \(url)")
             guard let isInherited else { continue }
-            #expect(row.read(load) == (isInherited ? said : unsaid), "\(row.field) of \(url)")
+            #expect(row.read(load) == (isInherited ? stated : unstated), "\(row.field) of \(url)")
         }
     }
 

@@ -86,9 +86,9 @@ import Testing
         ("https://h/a/*", "https://h/a/b%2fc", false),
         ("https://h/*", "https://h/a/..%2fb", false),
     ])
-    func itIsInDoubtWhereReadingsDiffer(pattern: String, url: String, isInDoubt: Bool) throws {
+    func itIsInDoubtWhereReadingsDiffer(pattern: String, url: String, isAmbiguous: Bool) throws {
         let pattern = try #require(URLPattern(pattern))
-        #expect(pattern.isInDoubt(URLTarget(try SourceURL(url))) == isInDoubt)
+        #expect(pattern.isAmbiguous(URLTarget(try SourceURL(url))) == isAmbiguous)
     }
 
     @Test(arguments: [

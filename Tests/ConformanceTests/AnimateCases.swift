@@ -15,7 +15,7 @@ extension Conformance {
         private func stills(
             _ name: String, _ indexes: [Int]
         ) async throws -> (files: [[UInt8]], pixels: [[UInt8]]) {
-            let file = try AnimatedFile(made: name)
+            let file = try AnimatedFile(generated: name)
             origin.route("/\(name)", .bytes(file.bytes))
             var files: [[UInt8]] = []
             for index in indexes {
@@ -27,8 +27,8 @@ extension Conformance {
             return (files, indexes.map { file.frames[$0] })
         }
 
-        private func read(_ bytes: [UInt8]?, as ending: String) throws -> AnimatedFile {
-            let path = folder.write(try #require(bytes), to: "made.\(ending)")
+        private func read(_ bytes: [UInt8]?, as fileExtension: String) throws -> AnimatedFile {
+            let path = folder.write(try #require(bytes), to: "made.\(fileExtension)")
             return try AnimatedFile(at: path, in: folder)
         }
 
@@ -57,7 +57,7 @@ extension Conformance {
         }
 
         @Test(arguments: [(ImageFormat.png, "apng"), (.webp, "webp"), (.gif, "gif")])
-        func urlsFramesAndBytesAreJoined(format: ImageFormat, ending: String) async throws {
+        func urlsFramesAndBytesAreJoined(format: ImageFormat, fileExtension: String) async throws {
             let (files, pixels) = try await stills("five.apng", [0, 1, 2])
             origin.route("/one.png", .bytes(files[0]))
             let animation = ImageRequest(url: origin.url("/five.apng"))
@@ -73,7 +73,7 @@ extension Conformance {
             var request = ImageRequest(url: "")
             (request.output.format, request.output.lossless) = (format, format == .webp)
             let image = try await client.animation(of: parts, loops: 7, as: request)
-            let found = try read(image.bytes?.array, as: ending)
+            let found = try read(image.bytes?.array, as: fileExtension)
             #expect(found.plays == 7)
             #expect(found.stated == [40_000, 1_230_000, 2_000_000, 100_000])
             try expect(found, pixels + [pixels[0]], loss: format == .gif ? 4 : 0)

@@ -10,7 +10,7 @@ extension Conformance {
         private let origin = OriginServer()
 
         private func serve(_ name: String) throws -> AnimatedFile {
-            let file = try AnimatedFile(made: name)
+            let file = try AnimatedFile(generated: name)
             origin.route("/\(name)", .bytes(file.bytes))
             return file
         }
@@ -26,9 +26,9 @@ extension Conformance {
             return request
         }
 
-        private func read(_ bytes: [UInt8]?, as ending: String) throws -> AnimatedFile {
+        private func read(_ bytes: [UInt8]?, as fileExtension: String) throws -> AnimatedFile {
             let folder = TemporaryDirectory()
-            let path = folder.write(try #require(bytes), to: "made.\(ending)")
+            let path = folder.write(try #require(bytes), to: "made.\(fileExtension)")
             return try AnimatedFile(at: path, in: folder)
         }
 
@@ -45,14 +45,14 @@ extension Conformance {
             arguments: ["mixed.apng", "kept.gif", "mixed.webp"],
             [(ImageFormat.webp, "webp"), (.png, "apng")])
         func case105_eachFrameOfAnAnimationPassesThroughTheSteps(
-            name: String, output: (format: ImageFormat, ending: String)
+            name: String, output: (format: ImageFormat, fileExtension: String)
         ) async throws {
             let file = try serve(name)
             let client = try SharedStack.current.client()
             let image = try await client.load(request(name, output.format)).response
             #expect(image.info?.stillOf == nil && image.info?.format == output.format)
             #expect(image.key.contains("Frames(all)-"))
-            let found = try read(image.bytes?.array, as: output.ending)
+            let found = try read(image.bytes?.array, as: output.fileExtension)
             #expect(found.plays == file.plays && image.info?.pages == found.frames.count)
             let shown = file.stated.map { $0 < 11_000 ? 100_000 : $0 }
             // Frames that are identical after the steps may be merged.
@@ -62,8 +62,8 @@ extension Conformance {
                 let wanted = try await alone(index, name)
                 #expect(found.width == 20 && found.height == 16 && wanted.size == "20x16")
                 let wrong = (0..<20 * 16).count { pixel in
-                    let made = found.frames[places[index]]
-                    let frame = Array(made[4 * pixel..<4 * pixel + 4])
+                    let produced = found.frames[places[index]]
+                    let frame = Array(produced[4 * pixel..<4 * pixel + 4])
                     let sample = Array((wanted.at(pixel % 20, pixel / 20) + [255]).prefix(4))
                     return frame != sample && (frame[3] != 0 || sample[3] != 0)
                 }
@@ -103,15 +103,15 @@ extension Conformance {
             let client = try stack.client()
             var request = request("half.apng", .png)
             request.options.insert(.waitStoreCache)
-            let made = try await client.load(request).response
-            #expect(made.cacheType == CacheTypes.none)
+            let produced = try await client.load(request).response
+            #expect(produced.cacheType == CacheTypes.none)
             for tier in [CacheTypes.memory, .disk] {
                 if tier == .disk {
                     _ = try await stack.client(asOperator: true).clear(.memory)
                 }
                 let hit = try await client.load(request).response
                 #expect(hit.cacheType == tier)
-                #expect(hit.bytes?.array == made.bytes?.array)
+                #expect(hit.bytes?.array == produced.bytes?.array)
                 #expect(hit.info?.pages == file.frames.count && hit.info?.stillOf == nil)
             }
             #expect(origin.requestCount("/half.apng") == 1)

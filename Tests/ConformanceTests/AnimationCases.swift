@@ -10,7 +10,7 @@ extension Conformance {
         private let origin = OriginServer()
 
         private func serve(_ name: String) throws -> AnimatedFile {
-            let file = try AnimatedFile(made: name)
+            let file = try AnimatedFile(generated: name)
             origin.route("/\(name)", .bytes(file.bytes))
             return file
         }

@@ -30,9 +30,9 @@ extension Conformance {
         @Test func case008_theDiskHasWhatTheSerializerMade() async throws {
             let stack = try SharedStack.current
             let url = gallery.url("/case008.jpg")
-            let made = try stack.get(
+            let produced = try stack.get(
                 [url, "-o", "-", "--context", "cache-serializer=transcode:png"] + wait)
-            #expect(made.output == gallery.image, "\(made)")
+            #expect(produced.output == gallery.image, "\(produced)")
             let words = ["-o", "-", "--option", "from-cache-only"]
             let kept = try stack.get([url] + words + ["--context", "query-cache-type=disk"])
             // The reference: the bytes as read by another program.
@@ -305,10 +305,10 @@ extension Conformance {
                 // are cached.
                 for tier in ["none", "memory"] {
                     let words = ["--resize", "20x20", "--option", "from-cache-only"]
-                    let made = try stack.answer(key, words + ["--extended-data"])
-                    #expect(made["cacheType"]?.text == (tier == "none" ? "disk" : "memory"))
-                    #expect(made["width"]?.integer == 20, "\(tier)")
-                    #expect(made["extendedData"]?["base64"]?.text == "eyJhIjogMX0K", "\(tier)")
+                    let produced = try stack.answer(key, words + ["--extended-data"])
+                    #expect(produced["cacheType"]?.text == (tier == "none" ? "disk" : "memory"))
+                    #expect(produced["width"]?.integer == 20, "\(tier)")
+                    #expect(produced["extendedData"]?["base64"]?.text == "eyJhIjogMX0K", "\(tier)")
                     #expect(try stack.answer(key, words)["extendedData"] == .null, "not requested")
                 }
                 try stack.stop()

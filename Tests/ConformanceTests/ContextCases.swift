@@ -58,8 +58,8 @@ extension Conformance {
                     _ = try await client.load(original).response
                     original.options = .fromCacheOnly
                     original.originalQueryCacheTypes = asked
-                    let made = try await client.load(original).response
-                    #expect(made.status == (isThere ? .ok : .miss), "original \(name)")
+                    let produced = try await client.load(original).response
+                    #expect(produced.status == (isThere ? .ok : .miss), "original \(name)")
                 }
             }
             #expect(gallery.origin.totalRequestCount == 16)

@@ -35,9 +35,9 @@ extension Conformance {
                 request.output.format = .jpeg
                 request.options = .waitStoreCache
             }
-            let made = try await load("/a.png", words, asked)
-            #expect(made.cacheType == .none)
-            #expect(try identify(made, "%wx%h %Q") == "40x30 35")
+            let produced = try await load("/a.png", words, asked)
+            #expect(produced.cacheType == .none)
+            #expect(try identify(produced, "%wx%h %Q") == "40x30 35")
             // The disk entry has it as well; memory isn't queried.
             let stored = try await load("/a.png", words) { request in
                 asked(&request)
@@ -45,11 +45,11 @@ extension Conformance {
                 request.options.insert(.fromCacheOnly)
             }
             #expect(stored.cacheType == .disk)
-            #expect(stored.bytes?.array == made.bytes?.array)
+            #expect(stored.bytes?.array == produced.bytes?.array)
             // The options are part of the key: other options give a different image.
             let other = try await load("/a.png", "compression-quality=0.9", asked)
             #expect(try identify(other, "%wx%h %Q") == "400x300 90")
-            #expect(other.key != made.key)
+            #expect(other.key != produced.key)
         }
 
         /// SDWebImage's example: 5250x3450 in 4000x4000 is 4000x2629, here at a tenth of the size.

@@ -11,7 +11,7 @@ extension Conformance {
         private let folder = TestKit.TemporaryDirectory()
 
         /// A file written by the command line.
-        private func made(_ path: String, _ name: String, _ options: [String]) throws -> String {
+        private func produce(_ path: String, _ name: String, _ options: [String]) throws -> String {
             let file = folder.file(name)
             let end = try SharedStack.current.get([origin.url(path), "-o", file] + options)
             #expect(end.exitStatus == 0, "\(end)")
@@ -43,19 +43,19 @@ extension Conformance {
         func case090_sixteenBitsStayWhereTheyAreAskedFor(kind: String) throws {
             let source = try gradient(kind)
             let wide = ["--format", "png", "--depth", "16"]
-            #expect(try samples(made("/\(kind).png", "a.png", wide)) == samples(source))
+            #expect(try samples(produce("/\(kind).png", "a.png", wide)) == samples(source))
             for (name, options, changes) in [
                 ("b.png", ["--flip", "h"], ["-flop"]),
                 ("c.png", ["--rotate", "90"], ["-rotate", "90"]),
                 ("d.png", ["--crop", "7,5,20,11"], ["-crop", "20x11+7+5", "+repage"]),
             ] {
-                let file = try made("/\(kind).png", name, options + wide)
+                let file = try produce("/\(kind).png", name, options + wide)
                 #expect(try samples(file) == samples(source, changes), "\(options)")
             }
-            let tiff = try made("/\(kind).png", "e.tiff", ["--depth", "16"])
+            let tiff = try produce("/\(kind).png", "e.tiff", ["--depth", "16"])
             #expect(try samples(tiff) == samples(source))
             // Without the setting there are 8 bits, with different values.
-            let narrow = try made("/\(kind).png", "f.png", ["--format", "png", "--flip", "h"])
+            let narrow = try produce("/\(kind).png", "f.png", ["--format", "png", "--flip", "h"])
             #expect(try Tool.run(["identify-im6.q16", "-format", "%z", narrow]) == [0x38])
         }
 
@@ -68,11 +68,11 @@ extension Conformance {
             ])
             origin.route("/white.png", .bytes(try #require(FileBytes.read(white))))
             let depth = format == "avif" ? "10" : "16"
-            let file = try made(
+            let file = try produce(
                 "/white.png", "white.\(format)", ["--resize", "50x50", "--depth", depth])
             if format == "avif" {
-                let said = try Tool.run(["avifdec", "--info", file])
-                #expect(String(decoding: said, as: UTF8.self).contains("Bit Depth      : 10\n"))
+                let output = try Tool.run(["avifdec", "--info", file])
+                #expect(String(decoding: output, as: UTF8.self).contains("Bit Depth      : 10\n"))
             } else {
                 #expect(
                     try Tool.run(["identify-im6.q16", "-format", "%wx%h %z", file])
@@ -115,13 +115,13 @@ extension Conformance {
         func case092_aHighRangeIsKeptWhereItIsAskedFor(name: String, bits: String) throws {
             try route(name)
             let wish = ["--context", "image-decode-to-hdr=1"]
-            let avif = try made("/hdr.\(name)", "a.avif", ["--resize", "200x"] + wish)
-            let said = String(
+            let avif = try produce("/hdr.\(name)", "a.avif", ["--resize", "200x"] + wish)
+            let output = String(
                 decoding: try Tool.run(["avifdec", "--info", avif]), as: UTF8.self)
             for line in ["Bit Depth      : \(bits)", "Color Primaries: 9", "Transfer Char. : 16"] {
-                #expect(said.contains(line + "\n"), "\(said)")
+                #expect(output.contains(line + "\n"), "\(output)")
             }
-            let png = try made("/hdr.\(name)", "a.png", ["--crop", "0,0,64,64"] + wish)
+            let png = try produce("/hdr.\(name)", "a.png", ["--crop", "0,0,64,64"] + wish)
             let bytes = try #require(FileBytes.read(png))
             #expect(bytes[24] == 16)
             #expect(Array(bytes[37..<45]) == Array("cICP".utf8) + [9, 16, 0, 1])
@@ -152,20 +152,20 @@ extension Conformance {
             arguments: files)
         func withoutTheWishAHighRangeIsSRGB(name: String) throws {
             try route(name)
-            let plain = try made("/hdr.\(name)", "a.avif", ["--resize", "64x"])
-            let said = String(
+            let plain = try produce("/hdr.\(name)", "a.avif", ["--resize", "64x"])
+            let output = String(
                 decoding: try Tool.run(["avifdec", "--info", plain]), as: UTF8.self)
             for line in ["Bit Depth      : 8", "Color Primaries: 1", "Transfer Char. : 13"] {
-                #expect(said.contains(line + "\n"), "\(said)")
+                #expect(output.contains(line + "\n"), "\(output)")
             }
             // An output format without HDR gives the same result with the option, under a key of
             // its own.
-            let jpeg = try made("/hdr.\(name)", "a.jpg", ["--resize", "64x"])
-            let wished = try made(
+            let jpeg = try produce("/hdr.\(name)", "a.jpg", ["--resize", "64x"])
+            let wished = try produce(
                 "/hdr.\(name)", "b.jpg",
                 ["--resize", "64x", "--context", "image-decode-options=decode-to-hdr=yes"])
             #expect(try samples(jpeg) == samples(wished))
-            let narrow = try made(
+            let narrow = try produce(
                 "/hdr.\(name)", "c.png",
                 ["--resize", "64x", "--depth", "8", "--context", "image-decode-to-hdr=1"])
             #expect(try Tool.run(["identify-im6.q16", "-format", "%z", narrow]) == [0x38])
@@ -179,14 +179,14 @@ extension Conformance {
                 ["--format", "avif", "--resize", "64x", "--context", "image-decode-to-hdr=1"])
             #expect(cached["hdr"] == .bool(true) && cached["bits"] == answer["bits"])
             #expect(cached["cacheType"]?.text == "memory")
-            let told = try SharedStack.current.answer(
+            let narrowAnswer = try SharedStack.current.answer(
                 origin.url("/hdr.\(name)"), ["--format", "jpeg", "--resize", "64x", "--hdr"])
-            #expect(told["hdr"] == .bool(false) && told["bits"]?.integer == 8)
+            #expect(narrowAnswer["hdr"] == .bool(false) && narrowAnswer["bits"]?.integer == 8)
             let source = try SharedStack.current.answer(
                 origin.url("/hdr.\(name)"), ["--info"])
             #expect(source["hdr"] == .bool(true) && source["bits"]?.integer ?? 0 > 8)
             // Without encoding the source is delivered unchanged.
-            let original = try made(
+            let original = try produce(
                 "/hdr.\(name)", "a.\(name)", ["--context", "image-decode-to-hdr=1"])
             #expect(FileBytes.read(original) == Fixtures.bytes("images/TestHDR.\(name)"))
         }

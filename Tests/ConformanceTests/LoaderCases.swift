@@ -116,9 +116,9 @@ extension Conformance {
                     #expect(failed?["domain"]?.text == domain, "\(name): \(failed as Any)")
                     #expect(failed?["code"]?.integer == code, "\(name): \(failed as Any)")
                 }
-                let said = try stack.get(["photos://summer/none.png"])
+                let result = try stack.get(["photos://summer/none.png"])
                 let line = "SDWebImagePhotosErrorDomain (10001): there is no such image"
-                #expect(said.errorText.contains(line) && said.exitStatus == 66, "\(said)")
+                #expect(result.errorText.contains(line) && result.exitStatus == 66, "\(result)")
                 let named = ["--context", "image-loader=nobody"]
                 let unknown = try stack.answer(url, named)["error"]
                 #expect(unknown?["name"]?.text == "invalidRequest")

@@ -129,10 +129,10 @@ import Testing
     @Test func everyKeyOfARuleIsNamedByARow() throws {
         let keys = try Self.ruleKeys
         #expect(keys.isSuperset(of: ["match", "block", "decrypt", "cookies", "tls-verify"]))
-        let said = Self.headings.flatMap { rows($0) }.filter { $0.ours.hasPrefix("a rule: ") }
+        let rules = Self.headings.flatMap { rows($0) }.filter { $0.ours.hasPrefix("a rule: ") }
             .map { DocumentTable.names(in: String($0.ours.prefix { $0 != ";" })) }
-        #expect(said.allSatisfy { !$0.isEmpty })
-        let named = Set(said.flatMap(\.self))
+        #expect(rules.allSatisfy { !$0.isEmpty })
+        let named = Set(rules.flatMap(\.self))
         #expect(named.subtracting(keys).isEmpty, "no keys of a rule")
         // These concern HTTP caching, damaged files and the address itself, for which SDWebImage
         // has no hooks.
@@ -193,9 +193,9 @@ import Testing
                 let names = DocumentTable.names(in: row.ours)
                 let isAbsent = row.ours.hasPrefix("none")
                 #expect(!isAbsent || row.ours.hasPrefix("none, because "), "\(row)")
-                let isSaid =
+                let isStated =
                     isAbsent || !names.isEmpty || row.ours.hasPrefix("always: ")
-                #expect(isSaid, "\(row)")
+                #expect(isStated, "\(row)")
                 for name in names where name.hasPrefix("--") {
                     #expect(options.contains(name), "no option \(name)")
                 }

@@ -11,7 +11,7 @@ extension Conformance {
         private let origin = OriginServer()
 
         private func serve(_ name: String) throws -> AnimatedFile {
-            let file = try AnimatedFile(made: name)
+            let file = try AnimatedFile(generated: name)
             origin.route("/\(name)", .bytes(file.bytes))
             return file
         }
@@ -192,7 +192,7 @@ extension Conformance {
             let status = try stack.client(asOperator: true)
             _ = try await status.clear(.all)
             // Work canceled by an earlier test has ended.
-            let made = try await stack.awaitIdle().works("transform")
+            let produced = try await stack.awaitIdle().works("transform")
             let one = try await open("half.apng")
             let players = [
                 AnimationPlayer(one), AnimationPlayer(one),
@@ -204,7 +204,7 @@ extension Conformance {
                 for player in players { try expect(try await player.frame(), of: file) }
             }
             let report = try await stack.awaitIdle()
-            #expect(report.works("transform") == made + UInt64(one.count))
+            #expect(report.works("transform") == produced + UInt64(one.count))
         }
 
         /// Each at its own pace, two loops, and each frame is decoded once.

@@ -32,7 +32,7 @@ extension Conformance {
             var story = Story()
             for await event in task.events {
                 let shown = story.partials.count
-                story.take(event)
+                story.record(event)
                 if story.partials.count >= count, story.pageCounts.count >= pageCounts {
                     arrival.letCome(percent: 100)
                 } else if story.partials.count > shown {
@@ -75,7 +75,7 @@ extension Conformance {
                 ImageRequest(url: arrival.url), wantsInfo: true)
             var story = Story()
             for await event in task.events {
-                story.take(event)
+                story.record(event)
                 if !story.infos.isEmpty { arrival.letCome(percent: 100) }
             }
             let info = try #require(story.infos.first)
@@ -116,7 +116,7 @@ extension Conformance {
                         request.timeoutMilliseconds = Self.timeoutMilliseconds
                         var story = Story()
                         for await event in client.load(request).events {
-                            story.take(event)
+                            story.record(event)
                             if story.partials.count == 1 { shown.append(side) }
                             if Set(shown.values).count == sides.count {
                                 arrival.letCome(percent: 100)
@@ -139,7 +139,7 @@ extension Conformance {
 
         @Test(arguments: ["kept.gif", "mixed.apng", "mixed.webp"])
         func case099_theFramesOfAnAnimationGrowAsItArrives(name: String) async throws {
-            let file = try AnimatedFile(made: name)
+            let file = try AnimatedFile(generated: name)
             let arrival = serve("/\(name)", file.bytes)
             let request = ImageRequest(url: arrival.url)
             // Half of the file arrives; the rest waits until a partial image of it has been
@@ -162,11 +162,11 @@ extension Conformance {
             let arrival = serve("/kept.jpg", bytes)
             let request = ImageRequest(arrival.url, fit: 80)
             let first = try await load(request, showing: 2, of: arrival)
-            let made = try #require(try first.end?.get())
+            let produced = try #require(try first.end?.get())
             let second = try await load(request, showing: 0, of: arrival)
             let found = try #require(try second.end?.get())
             #expect(second.partials.isEmpty && found.cacheType == .memory)
-            #expect(found.bytes?.array == made.bytes?.array)
+            #expect(found.bytes?.array == produced.bytes?.array)
         }
 
         @Test func aCancelAfterAPartialImageEndsAllWork() async throws {
@@ -180,7 +180,7 @@ extension Conformance {
             let task = try stack.client().load(request)
             var story = Story()
             for await event in task.events {
-                story.take(event)
+                story.record(event)
                 if !story.partials.isEmpty { task.cancel() }
             }
             let shown = story.partials.count
@@ -267,7 +267,7 @@ private struct Story {
     /// The distinct numbers of pages reported.
     var pageCounts: Set<Int> { Set(infos.map(\.pages)) }
 
-    mutating func take(_ event: LoadEvent) {
+    mutating func record(_ event: LoadEvent) {
         switch event {
         case .progress(let progress):
             if progress.info != nil, infoArrived == 0 { infoArrived = progress.received }

@@ -214,7 +214,7 @@ extension Conformance {
             ["--context", "image-scale-down-limit-bytes=400"], ["--thumbnail", "10x10"],
         ])
         func anAnimationThatIsReducedKeepsItsFrames(option: [String]) async throws {
-            let file = try AnimatedFile(made: "mixed.apng")
+            let file = try AnimatedFile(generated: "mixed.apng")
             origin.route("/mixed.apng", .bytes(file.bytes))
             let stack = try SharedStack.current
             let folder = TemporaryDirectory()

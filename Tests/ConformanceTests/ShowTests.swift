@@ -44,7 +44,7 @@ extension Conformance {
                 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
                 """
             let stack = try SharedStack.current
-            let said = try Tool.run(
+            let output = try Tool.run(
                 [
                     "env", "-u", "KITTY_WINDOW_ID", "TERM=\(terminal)", "python3", "-c", script,
                     keys,
@@ -52,49 +52,49 @@ extension Conformance {
                     "--runtime-dir",
                     stack.runtimeDirectory,
                 ] + more)
-            return String(decoding: said, as: UTF8.self)
+            return String(decoding: output, as: UTF8.self)
         }
 
         private func serve(_ name: String) throws -> AnimatedFile {
-            let file = try AnimatedFile(made: name)
+            let file = try AnimatedFile(generated: name)
             origin.route("/\(name)", .bytes(file.bytes))
             return file
         }
 
         /// How often the cursor returned to the top.
-        private func redrawings(_ said: String) -> Int {
-            said.split(separator: "\u{1B}[", omittingEmptySubsequences: false)
+        private func redrawings(_ output: String) -> Int {
+            output.split(separator: "\u{1B}[", omittingEmptySubsequences: false)
                 .count { $0.hasPrefix("11A\r") || $0.hasPrefix("2A\r") }
         }
 
         @Test func anAnimationPlaysUntilItsLoopsEnd() throws {
             let file = try serve("restored.gif")
-            let said = try show("restored.gif")
-            #expect(said.hasPrefix("\u{1B}[16t\u{1B}[c\u{1B}[?25l"))
-            #expect(said.hasSuffix("\u{1B}[?25h"))
-            #expect(said.contains("▀"))
+            let output = try show("restored.gif")
+            #expect(output.hasPrefix("\u{1B}[16t\u{1B}[c\u{1B}[?25l"))
+            #expect(output.hasSuffix("\u{1B}[?25h"))
+            #expect(output.contains("▀"))
             // 37 by 29 pixels become 28 by 22, which is eleven lines.
-            #expect((1..<file.frames.count).contains(redrawings(said)))
+            #expect((1..<file.frames.count).contains(redrawings(output)))
         }
 
         @Test func aKeyEndsAnAnimationWithoutEnd() throws {
             _ = try serve("kept.gif")
-            let said = try show("kept.gif", keys: "q")
-            #expect(said.contains("▀"))
-            #expect(said.hasSuffix("\u{1B}[?25h"))
+            let output = try show("kept.gif", keys: "q")
+            #expect(output.contains("▀"))
+            #expect(output.hasSuffix("\u{1B}[?25h"))
         }
 
         @Test func aTerminalLikeKittyGetsPNGs() throws {
             origin.route("/still.png", .bytes(try Images.quadrants().png()))
-            let said = try show("still.png", terminal: "xterm-kitty")
-            #expect(said.contains("\u{1B}_Ga=T,f=100,i="))
-            #expect(said.contains(";iVBORw0KGgo"))
+            let output = try show("still.png", terminal: "xterm-kitty")
+            #expect(output.contains("\u{1B}_Ga=T,f=100,i="))
+            #expect(output.contains(";iVBORw0KGgo"))
         }
 
         /// The images between `ESC P` and `ESC \`, decoded by libsixel: sizes and RGB.
-        private func sixelImages(_ said: String) throws -> [(size: String, rgb: [UInt8])] {
+        private func sixelImages(_ output: String) throws -> [(size: String, rgb: [UInt8])] {
             let folder = TemporaryDirectory()
-            return try said.split(separator: "\u{1B}P").dropFirst().map { part in
+            return try output.split(separator: "\u{1B}P").dropFirst().map { part in
                 let image = "\u{1B}P" + part.prefix { $0 != "\u{1B}" } + "\u{1B}\\"
                 let path = folder.write(Array(image.utf8), to: "a.six")
                 try Tool.run(["sixel2png", "-i", path, "-o", folder.file("a.png")])
@@ -111,8 +111,8 @@ extension Conformance {
             // Cells of 10 by 20 pixels, with eleven free lines: 400 by 216.
             let image = Images.quadrants(width: 400, height: 400)
             origin.route("/sixel.png", .bytes(try image.png()))
-            let said = try show("sixel.png", answer: Self.sixels)
-            let found = try sixelImages(said)
+            let output = try show("sixel.png", answer: Self.sixels)
+            let found = try sixelImages(output)
             try #require(found.count == 1)
             #expect(found[0].size == "216x216")
             func at(_ x: Int, _ y: Int) -> [UInt8] {
@@ -128,17 +128,18 @@ extension Conformance {
             // Eleven lines are reserved, and the cursor ends below them, wherever the image leaves
             // it.
             #expect(
-                said.contains(String(repeating: "\r\n", count: 11) + "\u{1B}[11A\r\u{1B}7\u{1B}P"))
-            #expect(said.contains("\u{1B}\\\u{1B}8\u{1B}[11B\r"))
+                output.contains(String(repeating: "\r\n", count: 11) + "\u{1B}[11A\r\u{1B}7\u{1B}P")
+            )
+            #expect(output.contains("\u{1B}\\\u{1B}8\u{1B}[11B\r"))
         }
 
         @Test func anAnimationPlaysInSixels() throws {
             let file = try serve("restored.gif")
-            let said = try show("restored.gif", answer: Self.sixels)
-            let found = try sixelImages(said)
+            let output = try show("restored.gif", answer: Self.sixels)
+            let found = try sixelImages(output)
             #expect((2...file.frames.count).contains(found.count), "\(found.count)")
             #expect(found.allSatisfy { $0.size == "\(file.width)x\(file.height)" })
-            #expect(said.hasSuffix("\u{1B}[?25h"))
+            #expect(output.hasSuffix("\u{1B}[?25h"))
         }
 
         @Test func theGraphicsCanBeNamed() throws {

@@ -85,7 +85,7 @@ import Testing
     func allListenersTogetherHaveFewerPlacesThanThereAreDescriptors(_ descriptors: UInt64) {
         let places = Listener.all.map {
             ConnectionLimits($0, descriptors: descriptors, perProcess: 64).connectionsMax
-                + Gateway.unseenConnectionsMax
+                + ListenerSocket.unseenConnectionsMax
         }
         #expect(places.reduce(0, +) < Int(descriptors))
     }

@@ -15,8 +15,8 @@ import Testing
         timers.arm(.shutdown, by: moment(20))
         timers.arm(.retryPeers, by: moment(10))
         #expect(timers.nextDue == moment(10))
-        #expect(timers.takeDue(at: moment(9)) == [])
-        #expect(timers.takeDue(at: moment(30)) == [.retryPeers, .shutdown])
+        #expect(timers.removeDue(at: moment(9)) == [])
+        #expect(timers.removeDue(at: moment(30)) == [.retryPeers, .shutdown])
         #expect(timers.nextDue == nil)
     }
 
@@ -27,8 +27,8 @@ import Testing
         #expect(timers.nextDue == moment(20))
         timers.arm(.expireUploads, by: moment(10))
         #expect(timers.nextDue == moment(10))
-        #expect(timers.takeDue(at: moment(40)) == [.expireUploads])
-        #expect(timers.takeDue(at: moment(40)) == [])
+        #expect(timers.removeDue(at: moment(40)) == [.expireUploads])
+        #expect(timers.removeDue(at: moment(40)) == [])
     }
 
     /// Peers that retry immediately must not starve others.
@@ -36,13 +36,13 @@ import Testing
         var timers = CoordinatorTimers()
         timers.arm(.retryPeers, by: moment(10))
         var rung = 0
-        for timer in timers.takeDue(at: moment(10)) {
+        for timer in timers.removeDue(at: moment(10)) {
             rung += 1
             timers.arm(timer, by: moment(10))
         }
         #expect(rung == 1)
         #expect(timers.nextDue == moment(10))
-        #expect(timers.takeDue(at: moment(10)) == [.retryPeers])
+        #expect(timers.removeDue(at: moment(10)) == [.retryPeers])
     }
 
     @Test func eachKindIsHeldOnceHoweverOftenItIsArmed() {
@@ -52,6 +52,6 @@ import Testing
                 timers.arm(timer, by: moment(UInt64(5_000 - round)))
             }
         }
-        #expect(timers.takeDue(at: moment(5_000)).count == CoordinatorTimer.allCases.count)
+        #expect(timers.removeDue(at: moment(5_000)).count == CoordinatorTimer.allCases.count)
     }
 }

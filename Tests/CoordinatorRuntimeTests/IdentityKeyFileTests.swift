@@ -76,14 +76,14 @@ import Testing
     @Test func noKeyIsWrittenThroughALinkBesideIt() {
         let other = folder.write(Array("other".utf8), to: "other")
         #expect(symlink(other, folder.file("key.new")) == 0)
-        #expect(fault() == .notMade(.symbolicLink))
+        #expect(fault() == .notCreated(.symbolicLink))
         #expect(FileBytes.read(other) == Array("other".utf8))
     }
 
     @Test func aKeyThatCannotBeReadOrMadeIsNamed() throws {
         let nowhere = IdentityKeyFile(path: folder.file("nowhere/key"))
         let error = #expect(throws: IdentityKeyError.self) { try nowhere.key() }
-        #expect(error?.fault == .notMade(.noSuchFile))
+        #expect(error?.fault == .notCreated(.noSuchFile))
         #expect(error?.description.contains(nowhere.path) == true)
         try FileDescriptor.makeDirectory(path: file.path)
         #expect(fault() == .unreadable(.isDirectory))

@@ -10,14 +10,14 @@ import Testing
 
     @Test func theyAreTakenOnceAndByTheirWorkerOnly() {
         var releases = PendingReleases()
-        #expect(releases.take(of: one) == nil)
+        #expect(releases.removeAll(of: one) == nil)
         #expect(releases.add([BlockID(5)], of: one) == false)
         #expect(releases.add([BlockID(6), BlockID(7)], of: one) == false)
         #expect(releases.add([BlockID(5)], of: other) == false)
         #expect(releases.workers == [one, other])
-        #expect(releases.take(of: one) == [BlockID(5), BlockID(6), BlockID(7)])
-        #expect(releases.take(of: one) == nil)
-        #expect(releases.take(of: other) == [BlockID(5)])
+        #expect(releases.removeAll(of: one) == [BlockID(5), BlockID(6), BlockID(7)])
+        #expect(releases.removeAll(of: one) == nil)
+        #expect(releases.removeAll(of: other) == [BlockID(5)])
         #expect(releases.isEmpty)
     }
 

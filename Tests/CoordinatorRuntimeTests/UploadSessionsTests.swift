@@ -52,15 +52,15 @@ struct UploadSessionsTests {
         let space = Space()
         var sessions = UploadSessions(space: space, bytesMax: 1_000_000)
         try sessions.begin(load(bytes: 5), of: client, bytesMax: 10, at: Self.start)
-        let part = try sessions.take(chunk(at: 0, [1, 2], total: 5), of: client, at: Self.start)
+        let part = try sessions.receive(chunk(at: 0, [1, 2], total: 5), of: client, at: Self.start)
         #expect(part == nil)
-        let whole = try sessions.take(
+        let whole = try sessions.receive(
             chunk(at: 2, [3, 4, 5], total: 5), of: client, at: Self.start)
         let upload = try #require(whole)
         #expect(Array(upload.block.bytes) == [1, 2, 3, 4, 5])
         // All chunks have arrived, so the client is notified at once.
-        let untold = sessions.takeUntold(of: client)
-        #expect(untold == 5)
+        let acknowledged = sessions.dueAcknowledgment(of: client)
+        #expect(acknowledged == 5)
         #expect(sessions.nextDeadline == nil)
         space.discard(upload.block)
     }
@@ -70,7 +70,7 @@ struct UploadSessionsTests {
         var sessions = UploadSessions(space: Space(), bytesMax: 1_000_000)
         try sessions.begin(load(bytes: 5), of: client, bytesMax: 10, at: Self.start)
         let wrong = chunk(at: offset, bytes, total: total)
-        #expect(throws: ImageError.self) { try sessions.take(wrong, of: client, at: Self.start) }
+        #expect(throws: ImageError.self) { try sessions.receive(wrong, of: client, at: Self.start) }
     }
 
     @Test func limitsAreKept() throws {
@@ -106,7 +106,7 @@ struct UploadSessionsTests {
         let part = [UInt8](repeating: 7, count: 60_000)
         for number in 0..<20 as Range<UInt64> {
             let next = chunk(at: number * 60_000, part, total: total)
-            _ = try sessions.take(next, of: client, at: Self.start)
+            _ = try sessions.receive(next, of: client, at: Self.start)
             let taken = space.live.values.reduce(0) { $0 + $1.count }
             #expect(taken <= max(256 << 10, 2 * Int(number + 1) * 60_000))
             #expect(taken >= Int(number + 1) * 60_000)
@@ -120,7 +120,7 @@ struct UploadSessionsTests {
         let space = Space()
         var sessions = UploadSessions(space: space, bytesMax: 8)
         try sessions.begin(load(1, bytes: 5), of: client, bytesMax: 8, at: Self.start)
-        let whole = try sessions.take(
+        let whole = try sessions.receive(
             chunk(at: 0, [1, 2, 3, 4, 5], total: 5), of: client, at: Self.start)
         let upload = try #require(whole)
         #expect(throws: ImageError.self) {
@@ -144,7 +144,7 @@ struct UploadSessionsTests {
             let part = [UInt8](repeating: 7, count: 60_000)
             for offset in stride(from: 0, to: bytes, by: part.count) {
                 let next = Array(part.prefix(bytes - offset))
-                let whole = try sessions.take(
+                let whole = try sessions.receive(
                     chunk(number, at: UInt64(offset), next, total: total), of: client,
                     at: Self.start)
                 #expect((whole != nil) == (offset + next.count == bytes))
@@ -187,7 +187,7 @@ struct UploadSessionsTests {
         #expect(throws: ImageError.self) {
             for offset in stride(from: 0, to: UInt64(3 << 20), by: part.count) {
                 let next = chunk(9, at: offset, part, total: 3 << 20)
-                _ = try other.take(next, of: ClientID(2), at: Self.start)
+                _ = try other.receive(next, of: ClientID(2), at: Self.start)
             }
         }
     }
@@ -209,23 +209,23 @@ struct UploadSessionsTests {
         var sessions = UploadSessions(space: Space(), bytesMax: 1_000_000)
         var timed = load(bytes: 5)
         timed.image.timeoutMilliseconds = 15_000
-        func take(_ offset: UInt64, at milliseconds: Int) throws -> LoadRequest? {
-            try sessions.take(
+        func receive(_ offset: UInt64, at milliseconds: Int) throws -> LoadRequest? {
+            try sessions.receive(
                 chunk(at: offset, [1], total: 5), of: client,
                 at: Self.start.adding(milliseconds: milliseconds))?.load
         }
         try sessions.begin(timed, of: client, bytesMax: 10, at: Self.start)
-        #expect(try take(0, at: 8_000) == nil)
+        #expect(try receive(0, at: 8_000) == nil)
         #expect(sessions.expire(at: Self.start.adding(milliseconds: 10_000)).isEmpty)
-        #expect(try take(1, at: 14_000) == nil)
+        #expect(try receive(1, at: 14_000) == nil)
         #expect(sessions.expire(at: Self.start.adding(milliseconds: 14_999)).isEmpty)
         #expect(sessions.nextDeadline == Self.start.adding(milliseconds: 15_000))
         let late = sessions.expire(at: Self.start.adding(milliseconds: 15_000))
         #expect(late.first?.error.message.hasPrefix("only 2 of the 5 announced bytes") == true)
         // A complete upload gets the remaining time.
         try sessions.begin(timed, of: client, bytesMax: 10, at: Self.start)
-        for offset in 0..<4 as Range<UInt64> { _ = try take(offset, at: 4_000) }
-        #expect(try take(4, at: 9_000)?.image.timeoutMilliseconds == 6_000)
+        for offset in 0..<4 as Range<UInt64> { _ = try receive(offset, at: 4_000) }
+        #expect(try receive(4, at: 9_000)?.image.timeoutMilliseconds == 6_000)
     }
 
     // MARK: - Ends of uploads
@@ -245,7 +245,7 @@ struct UploadSessionsTests {
         var sessions = UploadSessions(space: Space(bytesMax: 4), bytesMax: 100)
         try sessions.begin(load(bytes: 5), of: client, bytesMax: 10, at: Self.start)
         let next = chunk(at: 0, [1], total: 5)
-        #expect(throws: ImageError.self) { try sessions.take(next, of: client, at: Self.start) }
+        #expect(throws: ImageError.self) { try sessions.receive(next, of: client, at: Self.start) }
         let ended = sessions.giveUp(Token(Identifier128(high: 0, low: 1)), of: client)
         #expect(ended?.uploadBytes == 5)
     }
@@ -265,9 +265,9 @@ struct UploadSessionsTests {
         #expect(late.map(\.load.token.value.low) == [1])
         #expect(space.live.isEmpty)
         // Late chunks are dropped and counted as consumed.
-        let stray = try sessions.take(chunk(at: 0, [1], total: 5), of: client, at: due)
+        let stray = try sessions.receive(chunk(at: 0, [1], total: 5), of: client, at: due)
         #expect(stray == nil)
-        let untold = sessions.takeUntold(of: client)
-        #expect(untold == 1)
+        let acknowledged = sessions.dueAcknowledgment(of: client)
+        #expect(acknowledged == 1)
     }
 }

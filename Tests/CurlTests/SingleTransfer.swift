@@ -29,7 +29,7 @@ final class CollectingSink: TransferSink {
 
     func receive(_ bytes: RawSpan) -> Reception {
         body += bytes.withUnsafeBytes { Array($0) }
-        return body.count <= refusesAfter ? .taken : .refused
+        return body.count <= refusesAfter ? .accepted : .refused
     }
 }
 

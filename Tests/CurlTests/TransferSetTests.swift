@@ -162,6 +162,6 @@ private final class PostponingSink: TransferSink {
             return .postponed
         }
         body += bytes.withUnsafeBytes { Array($0) }
-        return .taken
+        return .accepted
     }
 }

@@ -37,10 +37,10 @@ import Testing
         [(24, DecodeNeed.full), (512, need(512, 512, .fit)), (7, need(7, 7, .fit))])
     func aDrawingIsSharpAtEverySize(
         drawing: (bytes: [UInt8], format: ImageFormat, hasAlpha: Bool),
-        made: (side: Int, need: DecodeNeed)
+        wanted: (side: Int, need: DecodeNeed)
     ) throws {
-        let decoded = try decode(drawing.bytes, made.need, by: .vector)
-        let side = made.side
+        let decoded = try decode(drawing.bytes, wanted.need, by: .vector)
+        let side = wanted.side
         #expect(decoded.plane?.size == Self.size(side, side))
         // The intrinsic size, regardless of the rendered size.
         let info = ImageInfo(

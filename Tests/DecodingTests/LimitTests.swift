@@ -38,8 +38,8 @@ import Vips
                 "limit": "pixelsMax", "value": "320000", "permitted": "319999",
                 "setting": "pixel-limit",
             ])
-        let said = "the image has 320000 pixels (800x400), but pixel-limit permits 319999"
-        #expect(error?.message == said)
+        let expected = "the image has 320000 pixels (800x400), but pixel-limit permits 319999"
+        #expect(error?.message == expected)
     }
 
     /// libjxl would allocate 2 GB for these 4 KB, and aborts if it gets less.

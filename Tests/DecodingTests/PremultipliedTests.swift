@@ -7,9 +7,9 @@ import Testing
 @Suite struct PremultipliedTests {
     /// Samples may differ by lossy coding and by the rounded product.
     @Test(arguments: [("avif", 4), ("jxl", 2)])
-    func colorsAreShownWithoutTheirAlpha(ending: String, most: Int) throws {
+    func colorsAreShownWithoutTheirAlpha(fileExtension: String, most: Int) throws {
         let folder = TemporaryDirectory()
-        let (file, raw) = (folder.file("a.\(ending)"), folder.file("raw"))
+        let (file, raw) = (folder.file("a.\(fileExtension)"), folder.file("raw"))
         let script = RepositoryRoot.file("Tests/Images/premultiplied.py")
         try Tool.run(["python3", script, file, raw])
         let wanted = try #require(FileBytes.read(raw))
@@ -22,19 +22,19 @@ import Testing
 
     @Test(.enabled(if: Fixtures.folder != nil, "needs IMAGEBUS_FIXTURES"))
     func aReportedFileIsThePictureThatItWasMadeOf() throws {
-        let made = try decode(try Fixtures.read("reports/avif_prem.avif"))
+        let produced = try decode(try Fixtures.read("reports/avif_prem.avif"))
         let picture = try decode(try Fixtures.read("reports/alpha.png"))
-        try #require(made.samples.count == picture.samples.count)
-        for pixel in stride(from: 0, to: made.samples.count, by: 4) {
+        try #require(produced.samples.count == picture.samples.count)
+        for pixel in stride(from: 0, to: produced.samples.count, by: 4) {
             let alpha = picture.samples[pixel + 3]
-            guard made.samples[pixel + 3] == alpha else {
+            guard produced.samples[pixel + 3] == alpha else {
                 Issue.record("alpha of pixel \(pixel / 4)")
                 return
             }
             // Almost transparent pixels have lost their color.
             guard alpha > 100 else { continue }
             for band in pixel..<pixel + 3 {
-                let difference = Int(made.samples[band]) - Int(picture.samples[band])
+                let difference = Int(produced.samples[band]) - Int(picture.samples[band])
                 #expect(abs(difference) <= 12)
             }
         }

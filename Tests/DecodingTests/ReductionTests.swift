@@ -65,13 +65,13 @@ import Vips
     }
 
     @Test func aSideThatIsMirroredTakesTheNearestWholeNumber() {
-        let plain = ReducedSide(stored: 2725, reduction: 4, made: 681, isMirrored: false)
+        let plain = ReducedSide(stored: 2725, reduction: 4, decoded: 681, isMirrored: false)
         #expect((plain.count, plain.active, plain.before) == (682, 681.25, 0))
-        let quarter = ReducedSide(stored: 2725, reduction: 4, made: 681, isMirrored: true)
+        let quarter = ReducedSide(stored: 2725, reduction: 4, decoded: 681, isMirrored: true)
         #expect((quarter.count, quarter.active, quarter.before) == (681, 681, 0))
-        let most = ReducedSide(stored: 2727, reduction: 4, made: 681, isMirrored: true)
+        let most = ReducedSide(stored: 2727, reduction: 4, decoded: 681, isMirrored: true)
         #expect((most.count, most.active, most.before) == (682, 682, 1))
-        let whole = ReducedSide(stored: 2724, reduction: 4, made: 681, isMirrored: true)
+        let whole = ReducedSide(stored: 2724, reduction: 4, decoded: 681, isMirrored: true)
         #expect((whole.count, whole.active, whole.before) == (681, 681, 0))
     }
 

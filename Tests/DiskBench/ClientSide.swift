@@ -65,7 +65,7 @@ private final class Trimmer: Sendable {
 
     func begin() {
         Task.detached { [self] in
-            do { _ = try await client.trim(.disk) } catch { Measurement.say("trim: \(error)") }
+            do { _ = try await client.trim(.disk) } catch { Measurement.log("trim: \(error)") }
             isDone.store(true, ordering: .releasing)
         }
     }

@@ -60,7 +60,7 @@ enum Measurement {
             }
             total += seconds
             rates.append(Double(end - begin) / seconds)
-            say("\(end) stored, \(Int(rates.last ?? 0)) a second")
+            log("\(end) stored, \(Int(rates.last ?? 0)) a second")
         }
         return [
             "first_per_s": rates.first ?? 0, "last_per_s": rates.last ?? 0,
@@ -85,7 +85,7 @@ enum Measurement {
             var latencies = Latencies()
             for number in numbers { try latencies.measure(side, number) }
             metrics.merge(latencies.metrics(name)) { $1 }
-            say("\(count) read \(name)")
+            log("\(count) read \(name)")
         }
         if trims {
             let new = numbers.filter { $0 >= entries * 3 / 4 }
@@ -135,7 +135,7 @@ enum Measurement {
         ]
     }
 
-    static func say(_ text: String) {
+    static func log(_ text: String) {
         let error = FileDescriptor(owning: 2)
         try? error.writeAll(Array("  \(text)\n".utf8))
         _ = error.relinquish()

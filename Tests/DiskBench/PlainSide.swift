@@ -91,7 +91,7 @@ private final class PlainFolder: Sendable {
             let files = try files().sorted { $0.date < $1.date }
             for file in files.dropLast(keep) { try descriptor.unlink(file.name) }
         } catch {
-            Measurement.say("trim: \(error)")
+            Measurement.log("trim: \(error)")
         }
         isTrimmed.store(true, ordering: .releasing)
     }

@@ -77,7 +77,7 @@ final class StageSide: Side {
     func isRight(_ number: Int) -> Bool {
         guard let reference = held else { return false }
         held = nil
-        defer { take(stage.release([reference.block], now: Self.now())) }
+        defer { handle(stage.release([reference.block], now: Self.now())) }
         return images.areRight(space.bytes(reference), number)
     }
 
@@ -97,7 +97,7 @@ final class StageSide: Side {
         try tick()
         while stage.statistics.disk?.usage == nil { try wait() }
         let bytes = stage.statistics.disk?.usage?.total ?? 0
-        take(stage.adopt(Self.policy(DiskPolicy(bytesMax: bytes)), named: [:], now: Self.now()))
+        handle(stage.adopt(Self.policy(DiskPolicy(bytesMax: bytes)), named: [:], now: Self.now()))
         return bytes
     }
 
@@ -115,26 +115,26 @@ final class StageSide: Side {
             id: JobID(nextJob), attempt: 1, work: work, millisecondsLeft: 60_000,
             priority: .normal)
         nextJob += 1
-        take(stage.perform(job, now: Self.now()))
+        handle(stage.perform(job, now: Self.now()))
     }
 
     private func tick() throws {
         let now = MonotonicClock.now()
         guard now > lastTick + Self.ticksEvery else { return }
         lastTick = now
-        take(stage.tick(now: Self.now()))
+        handle(stage.tick(now: Self.now()))
         if let failure { throw BenchFailure(failure) }
     }
 
     private func wait() throws {
         _ = try wake.event.descriptor.wait(for: .readable, milliseconds: 1_000)
         wake.event.drain()
-        take(stage.collect(now: Self.now()))
+        handle(stage.collect(now: Self.now()))
         mostBytes = max(mostBytes, stage.statistics.disk?.usage?.total ?? 0)
         try tick()
     }
 
-    private func take(_ actions: [CacheAction]) {
+    private func handle(_ actions: [CacheAction]) {
         for case .outcome(_, attempt: _, let result) in actions {
             if case .stored(let report) = result {
                 stores -= 1

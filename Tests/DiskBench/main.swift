@@ -60,6 +60,6 @@ do {
     let members = metrics.sorted { $0.key < $1.key }.map { "\"\($0.key)\": \($0.value)" }
     print("{\(members.joined(separator: ", "))}")
 } catch {
-    Measurement.say("disk-bench: \(error)")
+    Measurement.log("disk-bench: \(error)")
     CurrentProcess.end(1)
 }

@@ -58,10 +58,10 @@ import Testing
         }
         let away = [other.requests("/away").first, bench.origin.requests("/back").first]
         for request in away {
-            let told = try #require(request)
-            #expect(told.header("user-agent") == "Imagebus/test", "that of the loader")
-            #expect(told.header("x-request-id") == nil)
-            #expect(told.header("accept-language") == "de")
+            let received = try #require(request)
+            #expect(received.header("user-agent") == "Imagebus/test", "that of the loader")
+            #expect(received.header("x-request-id") == nil)
+            #expect(received.header("accept-language") == "de")
         }
     }
 

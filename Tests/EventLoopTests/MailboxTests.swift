@@ -12,12 +12,12 @@ import Testing
         }
         var next = [0, 0, 0, 0]
         for _ in 0..<8_000 {
-            let post = try #require(try mailbox.take(milliseconds: 10_000))
+            let post = try #require(try mailbox.next(milliseconds: 10_000))
             try #require(post.number == next[post.thread])
             next[post.thread] += 1
         }
         #expect(next == [2_000, 2_000, 2_000, 2_000])
-        #expect(try mailbox.take(milliseconds: 0) == nil)
+        #expect(try mailbox.next(milliseconds: 0) == nil)
     }
 
     @Test func aFullMailboxRefuses() throws {

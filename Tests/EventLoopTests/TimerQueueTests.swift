@@ -12,19 +12,19 @@ import Testing
         timers.schedule("first", at: at(10))
         timers.schedule("second", at: at(20))
         #expect(timers.nextDue == at(10))
-        #expect(timers.takeDue(at: at(9)) == nil)
-        #expect(timers.takeDue(at: at(25)) == "first")
-        #expect(timers.takeDue(at: at(25)) == "second")
-        #expect(timers.takeDue(at: at(25)) == nil)
+        #expect(timers.removeDue(at: at(9)) == nil)
+        #expect(timers.removeDue(at: at(25)) == "first")
+        #expect(timers.removeDue(at: at(25)) == "second")
+        #expect(timers.removeDue(at: at(25)) == nil)
         #expect(timers.count == 1)
-        #expect(timers.takeDue(at: at(30)) == "third")
+        #expect(timers.removeDue(at: at(30)) == "third")
         #expect(timers.nextDue == nil)
     }
 
     @Test func equalMomentsKeepTheOrderOfScheduling() {
         var timers = TimerQueue<Int>(timersMax: 100)
         for index in 0..<50 { timers.schedule(index, at: at(7)) }
-        #expect((0..<50).map { _ in timers.takeDue(at: at(7)) } == Array(0..<50))
+        #expect((0..<50).map { _ in timers.removeDue(at: at(7)) } == Array(0..<50))
     }
 
     @Test func aCancelledTimerDoesNotCome() {
@@ -34,14 +34,14 @@ import Testing
         #expect(timers.cancel(ids[3]) == 3)
         #expect(timers.cancel(ids[3]) == nil)
         #expect(timers.nextDue == at(1))
-        #expect([1, 2, 4] == (0..<3).map { _ in timers.takeDue(at: at(9)) })
+        #expect([1, 2, 4] == (0..<3).map { _ in timers.removeDue(at: at(9)) })
         #expect(timers.cancel(ids[4]) == nil)
     }
 
     @Test func anOldNameDoesNotCancelItsSuccessor() {
         var timers = TimerQueue<String>(timersMax: 1)
         let old = timers.schedule("old", at: at(1))
-        #expect(timers.takeDue(at: at(1)) == "old")
+        #expect(timers.removeDue(at: at(1)) == "old")
         let new = timers.schedule("new", at: at(2))
         #expect(timers.cancel(old) == nil)
         #expect(timers.count == 1)
@@ -65,7 +65,7 @@ import Testing
                 #expect(timers.cancel(victim.id) == victim.value)
             default:
                 now += random.next() % 20
-                while let value = timers.takeDue(at: at(now)) {
+                while let value = timers.removeDue(at: at(now)) {
                     let first = model.indices.min { model[$0].due < model[$1].due }
                     #expect(first.map { model[$0].value } == value)
                     if let first { model.remove(at: first) }

@@ -40,8 +40,8 @@ import Testing
         let still = RequestOptions.decodeFirstFrameOnly
         #expect(try key { $0.options = still } == "https://h/a-Frames(first).png")
         for options in [RequestOptions(), .transformAnimatedImage] {
-            let made = try key { ($0.thumbnail, $0.options) = (Thumbnail(box: box), options) }
-            #expect(made == "https://h/a-\(thumbnail).png")
+            let produced = try key { ($0.thumbnail, $0.options) = (Thumbnail(box: box), options) }
+            #expect(produced == "https://h/a-\(thumbnail).png")
         }
         let first = try key { ($0.thumbnail, $0.options) = (Thumbnail(box: box), still) }
         #expect(first == "https://h/a-Frames(first)-\(thumbnail).png")
@@ -101,10 +101,10 @@ import Testing
             "SDImageTintTransformer(#FF000000,9)-Imagebus(webp,q75)", "Auth(1f)", "Vary(2e)",
         ]
         for suffix in suffixes {
-            let made = CacheKey.inserting(suffix, into: url)
-            #expect(CacheKey.isOf(url, made), "\(made)")
-            #expect(CacheKey.isOf(url, CacheKey.inserting("Vary(1)", into: made)))
-            #expect(!CacheKey.isOf(made, url))
+            let produced = CacheKey.inserting(suffix, into: url)
+            #expect(CacheKey.isOf(url, produced), "\(produced)")
+            #expect(CacheKey.isOf(url, CacheKey.inserting("Vary(1)", into: produced)))
+            #expect(!CacheKey.isOf(produced, url))
         }
         #expect(CacheKey.isOf(url, url))
         for other in ["x", "-2", "/b", "-Auth(1)x"] {

@@ -15,11 +15,11 @@ import Testing
         let rows = FormatTraits.rows
         let words = rows.flatMap { Set([$0.name] + $0.extensions) }
         #expect(Set(words).count == words.count)
-        let endings = rows.flatMap(\.extensions)
-        #expect(Set(endings).count == endings.count)
+        let fileExtensions = rows.flatMap(\.extensions)
+        #expect(Set(fileExtensions).count == fileExtensions.count)
         let types = rows.compactMap(\.mimeType)
         #expect(Set(types).count == types.count)
-        for ending in endings { #expect(ending == ending.lowercased()) }
+        for fileExtension in fileExtensions { #expect(fileExtension == fileExtension.lowercased()) }
     }
 
     @Test(
@@ -27,8 +27,8 @@ import Testing
             ("jpg", .jpeg), ("JPEG", .jpeg), ("tif", .tiff), ("TIFF", .tiff), ("webp", .webp),
             ("heic", .heic), ("txt", nil), ("", nil), (".png", nil), ("undefined", nil),
         ] as [(String, ImageFormat?)])
-    func theEndingOfANameTellsAFormat(ending: String, format: ImageFormat?) {
-        #expect(ImageFormat(fileExtension: ending) == format)
+    func theEndingOfANameTellsAFormat(fileExtension: String, format: ImageFormat?) {
+        #expect(ImageFormat(fileExtension: fileExtension) == format)
     }
 
     @Test func whatIsDecodedAndEncodedIsWhatTheRowsSay() {

@@ -39,7 +39,7 @@ import Testing
             let isNew = keys.insert(try text(output)).inserted
             #expect(isNew, "\(setting)")
             var back = plain
-            let isTaken = back.take(settings: output.settingTexts)
+            let isTaken = back.apply(settings: output.settingTexts)
             #expect(isTaken, "\(setting)")
             #expect(back == output && back.hashValue == output.hashValue, "\(setting)")
         }
@@ -75,7 +75,7 @@ import Testing
         output.background = .white
         #expect(output == OutputOptions(format: .webp))
         #expect(try text(output) == "https://h/a-Imagebus(webp).png")
-        let isTaken = output.take(settings: [
+        let isTaken = output.apply(settings: [
             "dither": "100", "subsampling": "auto", "background": "#FFFFFF",
         ])
         #expect(isTaken)
@@ -102,7 +102,7 @@ import Testing
         format: ImageFormat?, settings: [String: String], message: String
     ) throws {
         var output = OutputOptions(format: format)
-        let isTaken = output.take(settings: settings)
+        let isTaken = output.apply(settings: settings)
         #expect(isTaken)
         let taken = output
         let error = #expect(throws: ImageError.self) { try taken.check() }
@@ -119,7 +119,7 @@ import Testing
             ["depth": "9"], ["hdr": "yes"],
         ] {
             var output = OutputOptions()
-            let isTaken = output.take(settings: texts)
+            let isTaken = output.apply(settings: texts)
             #expect(!isTaken, "\(texts)")
         }
     }

@@ -17,14 +17,15 @@ import Testing
 
     /// Requesting only the first frame affects animations only.
     @Test func theFirstFrameOfAnAnimationIsNoFile() throws {
-        let made = try #require(passing { $0.options = .decodeFirstFrameOnly })
-        #expect(made == PassThrough(isUnchanged: true, metadata: .all))
+        let produced = try #require(passing { $0.options = .decodeFirstFrameOnly })
+        #expect(produced == PassThrough(isUnchanged: true, metadata: .all))
         for format in [ImageFormat.jpeg, .heic, .bmp] {
-            #expect(made.applies(to: file(format), for: .full, keepsFrames: false))
+            #expect(produced.applies(to: file(format), for: .full, keepsFrames: false))
         }
-        #expect(made.applies(to: file(.tiff, frames: 3), for: .full, keepsFrames: false), "pages")
-        #expect(!made.applies(to: file(.gif, frames: 3), for: .full, keepsFrames: false))
-        #expect(made.appliesToDrawings(for: .full))
+        #expect(
+            produced.applies(to: file(.tiff, frames: 3), for: .full, keepsFrames: false), "pages")
+        #expect(!produced.applies(to: file(.gif, frames: 3), for: .full, keepsFrames: false))
+        #expect(produced.appliesToDrawings(for: .full))
     }
 
     /// With a byte limit or a box, files that need no reduction pass through.
@@ -59,26 +60,26 @@ import Testing
             { $0.output.format = .webp }, { $0.output.accepted = [.webp] },
         ]
         for change in changes {
-            let made = passing {
+            let produced = passing {
                 $0.thumbnail = Thumbnail(box: box)
                 change(&$0)
             }
-            #expect(made == nil)
+            #expect(produced == nil)
         }
     }
 
     @Test func anUnchangedImagePassesWithoutItsMetadata() throws {
         #expect(passing { _ in } == nil, "it is delivered as it came")
         for choice in [MetadataChoice.nothing, .copyright] {
-            let made = try #require(passing { $0.output.metadata = choice })
-            #expect(made == PassThrough(isUnchanged: true, metadata: choice))
+            let produced = try #require(passing { $0.output.metadata = choice })
+            #expect(produced == PassThrough(isUnchanged: true, metadata: choice))
             for format in [ImageFormat.jpeg, .png, .webp, .gif, .svg] {
-                #expect(made.applies(to: file(format), for: .full, keepsFrames: false))
+                #expect(produced.applies(to: file(format), for: .full, keepsFrames: false))
                 let moving = file(format, frames: 3)
-                #expect(!made.applies(to: moving, for: .full, keepsFrames: false))
-                #expect(made.applies(to: moving, for: .full, keepsFrames: true))
+                #expect(!produced.applies(to: moving, for: .full, keepsFrames: false))
+                #expect(produced.applies(to: moving, for: .full, keepsFrames: true))
             }
-            #expect(!made.applies(to: file(.heic), for: .full, keepsFrames: false))
+            #expect(!produced.applies(to: file(.heic), for: .full, keepsFrames: false))
         }
         // With all metadata kept, the result must be stored upright, so it is encoded.
         #expect(passing { $0.output.metadata = .all } == nil)
@@ -91,16 +92,16 @@ import Testing
             { $0.output.isProgressive = true }, { $0.output.keepsProfile = true },
         ]
         for change in changes {
-            let made = passing {
+            let produced = passing {
                 $0.output.metadata = .nothing
                 change(&$0)
             }
-            #expect(made == nil)
+            #expect(produced == nil)
         }
     }
 
     @Test func namedFormatsPassWhateverIsAsked() throws {
-        let made = try #require(
+        let produced = try #require(
             passing {
                 $0.output.passed = [.svg, .gif]
                 $0.output.metadata = .copyright
@@ -108,10 +109,11 @@ import Testing
                 $0.steps = [.grayscale]
             })
         #expect(
-            made == PassThrough(formats: [.gif, .svg], isUnchanged: false, metadata: .copyright))
-        #expect(made.applies(to: file(.gif, frames: 3), for: .full, keepsFrames: false))
-        #expect(made.appliesToDrawings(for: .header))
-        #expect(!made.applies(to: file(.jpeg), for: .full, keepsFrames: true))
+            produced
+                == PassThrough(formats: [.gif, .svg], isUnchanged: false, metadata: .copyright))
+        #expect(produced.applies(to: file(.gif, frames: 3), for: .full, keepsFrames: false))
+        #expect(produced.appliesToDrawings(for: .header))
+        #expect(!produced.applies(to: file(.jpeg), for: .full, keepsFrames: true))
         let all = try #require(passing { $0.output.passed = [.heic] })
         #expect(all.metadata == .all && all.isUnchanged)
         #expect(all.applies(to: file(.heic), for: .full, keepsFrames: false))

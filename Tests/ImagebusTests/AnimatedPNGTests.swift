@@ -70,22 +70,22 @@ import Testing
 
     @Test func dataOfTheSameChannelsAreTakenAsTheyAre() throws {
         let (files, _) = try stills(["RGB", "RGB"])
-        let made = try join(files, [.seconds(1), .seconds(1)])
+        let produced = try join(files, [.seconds(1), .seconds(1)])
         for file in files {
             let data = file.span.bytes.withUnsafeBytes {
                 PNGPixels.data(of: $0).flatMap(Array.init)
             }
-            #expect(made.firstRange(of: data) != nil)
+            #expect(produced.firstRange(of: data) != nil)
         }
     }
 
     @Test func longDurationsAreToldAsFinelyAsTheFormatCan() throws {
         let (files, _) = try stills(Array(repeating: "L", count: 6))
-        let said: [Duration] = [
+        let durations: [Duration] = [
             .milliseconds(1), .milliseconds(65_535), .milliseconds(65_537), .milliseconds(73),
             .seconds(3_600), .milliseconds(11),
         ]
-        let found = try read(join(files, said))
+        let found = try read(join(files, durations))
         #expect(
             found.stated == [1_000, 65_535_000, 65_540_000, 70_000, 3_600_000_000, 11_000])
     }

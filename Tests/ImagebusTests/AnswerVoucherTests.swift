@@ -26,8 +26,8 @@ import Testing
             #expect(voucher?.use() == isGiven)
             #expect((answers.response(to: request) != nil) == isGiven)
         }
-        #expect(answers.uses.take() == UsedVouchers(loads: 2, numbers: [1]))
-        #expect(answers.uses.take() == nil)
+        #expect(answers.uses.collect() == UsedVouchers(loads: 2, numbers: [1]))
+        #expect(answers.uses.collect() == nil)
     }
 
     /// Timestamps from another time namespace are meaningless; only answers that don't expire may
@@ -164,19 +164,19 @@ import Testing
 
     @Test func vouchersAreTalliedOnceEach() {
         var tally = VoucherTally()
-        let none = tally.take()
+        let none = tally.removeAll()
         #expect(none.isEmpty)
         for number in [3, 3, 4, 3] as [UInt64] {
             let place = tally.add(number)
             #expect(place.isIn && !place.isLast)
         }
-        let told = tally.take()
-        #expect(told == [3, 4])
+        let reported = tally.removeAll()
+        #expect(reported == [3, 4])
         let last = (1...2_000 as ClosedRange<UInt64>).filter { tally.add($0).isLast }
         #expect(last == [UInt64(VoucherTally.numbersMax)] && tally.isFull)
         let late = tally.add(2_000)
         #expect(!late.isIn && !late.isLast, "there is no room")
-        let all = tally.take()
+        let all = tally.removeAll()
         #expect(all.count == VoucherTally.numbersMax && !tally.isFull)
     }
 
@@ -188,7 +188,7 @@ import Testing
 
     /// With many threads and reports at any time, each load is counted exactly once, up to the end.
     @Test func loadsOfManyThreadsAreCountedOnceEach() throws {
-        let uses = VoucherUses(try CommandQueue(ordersMax: 100_000))
+        let uses = VoucherUses(try CommandQueue(commandsMax: 100_000))
         let (threads, loads) = (4, 20_000)
         let running = Running(threads)
         for number in 0..<threads {
@@ -202,60 +202,62 @@ import Testing
                 running.count.subtract(1, ordering: .releasing)
             }
         }
-        var told: UInt64 = 0
-        while running.count.load(ordering: .acquiring) > 0 { told += uses.take()?.loads ?? 0 }
+        var reported: UInt64 = 0
+        while running.count.load(ordering: .acquiring) > 0 {
+            reported += uses.collect()?.loads ?? 0
+        }
         #expect(uses.count(9), "without a mark")
         uses.close()
         #expect(!uses.count(9))
-        let last = uses.take()
+        let last = uses.collect()
         #expect(last?.numbers.contains(9) == true)
-        #expect(told + (last?.loads ?? 0) == UInt64(threads * loads + 1))
-        #expect(uses.take() == nil, "after the end nothing is counted")
+        #expect(reported + (last?.loads ?? 0) == UInt64(threads * loads + 1))
+        #expect(uses.collect() == nil, "after the end nothing is counted")
     }
 
     /// A number whose load was already reported is sent with the next loads, and a command is
     /// queued for those.
     @Test func aNumberThatComesLateIsTold() throws {
-        let commands = try CommandQueue(ordersMax: 10)
+        let commands = try CommandQueue(commandsMax: 10)
         let uses = VoucherUses(commands)
         let first = VoucherUses.Mark(0)
         let second = VoucherUses.Mark(0)
         _ = uses.addLoad()
-        #expect(uses.take() == nil, "its number is missing")
+        #expect(uses.collect() == nil, "its number is missing")
         uses.tally(5, first)
-        #expect(uses.take() == UsedVouchers(loads: 1, numbers: [5]))
+        #expect(uses.collect() == UsedVouchers(loads: 1, numbers: [5]))
         _ = (uses.addLoad(), uses.count(6, second))
-        #expect(uses.take() == UsedVouchers(loads: 2, numbers: [6]))
+        #expect(uses.collect() == UsedVouchers(loads: 2, numbers: [6]))
         uses.tally(5, first)
-        #expect(uses.take() == nil, "its load was reported")
-        var orders: [ClientCommand] = []
-        commands.orders.take(into: &orders)
-        #expect(orders.count == 3)
+        #expect(uses.collect() == nil, "its load was reported")
+        var received: [ClientCommand] = []
+        commands.queue.removeAll(into: &received)
+        #expect(received.count == 3)
         _ = uses.count(6, second)
-        commands.orders.take(into: &orders)
-        #expect(orders.count == 4)
-        #expect(uses.take() == UsedVouchers(loads: 1, numbers: [5, 6]))
+        commands.queue.removeAll(into: &received)
+        #expect(received.count == 4)
+        #expect(uses.collect() == UsedVouchers(loads: 1, numbers: [5, 6]))
     }
 
     /// The next session assigns the numbers to other vouchers.
     @Test func usesOfASessionEndWithIt() throws {
-        let uses = VoucherUses(try CommandQueue(ordersMax: 10))
+        let uses = VoucherUses(try CommandQueue(commandsMax: 10))
         let mark = VoucherUses.Mark(0)
         _ = uses.count(5, mark)
         uses.drop()
-        #expect(uses.take() == nil)
+        #expect(uses.collect() == nil)
         _ = uses.count(5, mark)
-        #expect(uses.take() == UsedVouchers(loads: 1, numbers: [5]))
+        #expect(uses.collect() == UsedVouchers(loads: 1, numbers: [5]))
     }
 
     /// A voucher whose mark is from an earlier round is reported again.
     @Test func inEachRoundAVoucherIsToldOnce() throws {
-        let uses = VoucherUses(try CommandQueue(ordersMax: 10))
+        let uses = VoucherUses(try CommandQueue(commandsMax: 10))
         let mark = VoucherUses.Mark(0)
         for _ in 0..<3 {
             let (first, second) = (uses.count(5, mark), uses.count(5, mark))
             #expect(first && second)
-            #expect(uses.take() == UsedVouchers(loads: 2, numbers: [5]))
+            #expect(uses.collect() == UsedVouchers(loads: 2, numbers: [5]))
         }
     }
 }

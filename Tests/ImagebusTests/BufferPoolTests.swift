@@ -28,17 +28,17 @@ import Testing
 
     @Test func memoryIsUsedAgainOnceItsCopyHasGone() {
         let pool = BufferPool()
-        let first = pool.take(40_000).bytes.baseAddress
-        let kept = pool.take(39_000)
+        let first = pool.allocate(40_000).bytes.baseAddress
+        let kept = pool.allocate(39_000)
         let (start, count) = (kept.bytes.baseAddress, kept.count)
         #expect(start == first && count == 39_000)
-        let other = pool.take(40_000).bytes.baseAddress
+        let other = pool.allocate(40_000).bytes.baseAddress
         #expect(other != first)
         withExtendedLifetime(kept) {}
     }
 
     @Test func aCopyKeepsItsPool() {
-        let copy = BufferPool().take(100)
+        let copy = BufferPool().allocate(100)
         copy.target.initializeMemory(as: UInt8.self, repeating: 7)
         let last = copy.bytes.last
         #expect(last == 7)
@@ -86,7 +86,7 @@ private final class Handed: Sendable {
     let start: UInt
 
     init(_ pool: BufferPool) throws {
-        let taken = ImageBytes(pool.take(Self.count))
+        let taken = ImageBytes(pool.allocate(Self.count))
         start = UInt(bitPattern: taken.lastingBytes.baseAddress)
         bytes = Mutex(taken)
     }

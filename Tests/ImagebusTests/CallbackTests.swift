@@ -31,15 +31,15 @@ import Testing
     @Test(.timeLimit(.minutes(1)), arguments: 0..<3, [[], ["progress"], ["partial"], ["cached"]])
     func eachWishIsFulfilledWhereverItRuns(place: Int, wishes: [String]) async throws {
         let executors: [CallbackExecutor] = [.inline, .dispatch(), .safe(globalConcurrentExecutor)]
-        let (commands, log) = (try CommandQueue(ordersMax: 4), Log())
+        let (commands, log) = (try CommandQueue(commandsMax: 4), Log())
         let (stream, ended) = AsyncStream<Void>.makeStream()
-        func told<Event>(_ wish: String) -> (@Sendable (Event) -> Void)? {
+        func callback<Event>(_ wish: String) -> (@Sendable (Event) -> Void)? {
             guard wishes.contains(wish) else { return nil }
             return { _ in log.add(wish) }
         }
         let callbacks = LoadCallbacks(
-            on: executors[place], progress: told("progress"), partial: told("partial"),
-            cached: told("cached")
+            on: executors[place], progress: callback("progress"), partial: callback("partial"),
+            cached: callback("cached")
         ) { _ in
             log.add("end")
             ended.yield()
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func inlineCallbacksRunWhereTheLoadEnds() throws {
-        let (commands, log) = (try CommandQueue(ordersMax: 4), Log())
+        let (commands, log) = (try CommandQueue(commandsMax: 4), Log())
         let (_, ended) = AsyncStream<Void>.makeStream()
         let task = LoadTask(
             token: token, commands: commands, callbacks: callbacks(on: .inline, log, ended))
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1))) func dispatchedCallbacksRunLaterInOrder() async throws {
-        let (commands, log) = (try CommandQueue(ordersMax: 4), Log())
+        let (commands, log) = (try CommandQueue(commandsMax: 4), Log())
         let (stream, ended) = AsyncStream<Void>.makeStream()
         let task = LoadTask(
             token: token, commands: commands, callbacks: callbacks(on: .dispatch(), log, ended))
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func safeCallbacksRunAtOnceOnTheClientsOwnExecutor() throws {
-        let (commands, log) = (try CommandQueue(ordersMax: 4), Log())
+        let (commands, log) = (try CommandQueue(commandsMax: 4), Log())
         let (_, ended) = AsyncStream<Void>.makeStream()
         let task = LoadTask(
             token: token, commands: commands,
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func safeCallbacksOfACallElsewhereWaitForTheExecutor() throws {
-        let (commands, log) = (try CommandQueue(ordersMax: 4), Log())
+        let (commands, log) = (try CommandQueue(commandsMax: 4), Log())
         let (_, ended) = AsyncStream<Void>.makeStream()
         let executor = ConnectionExecutor(commands)
         let task = LoadTask(

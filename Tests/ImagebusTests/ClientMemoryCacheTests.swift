@@ -37,7 +37,7 @@ import Testing
         let first = cache.response(to: request)
         #expect(first?.bytes?.array == [UInt8](repeating: 7, count: 100))
         #expect(first?.bytes === cache.response(to: request)?.bytes, "it is not copied")
-        #expect(answers.uses.take() == UsedVouchers(loads: 2, numbers: [1]), "as loads")
+        #expect(answers.uses.collect() == UsedVouchers(loads: 2, numbers: [1]), "as loads")
         session.file.set(1, to: 0)
         #expect(cache.response(to: request) == nil)
         session.file.set(1, to: 1)

@@ -16,7 +16,7 @@ private func chunk(_ offset: Int, _ bytes: [UInt8], of total: Int, token number:
 /// The error when handling a chunk; nil if it is accepted.
 private func failure(_ chunks: inout IncomingChunks, _ chunk: Chunk) -> ErrorCode? {
     do throws(ImageError) {
-        try chunks.take(chunk, isWanted: true)
+        try chunks.receive(chunk, isWanted: true)
         return nil
     } catch {
         return error.code
@@ -32,9 +32,9 @@ private func begun(bytesMax: Int = 1 << 20, window: Int = 4 << 20) -> IncomingCh
 @Suite struct IncomingChunksTests {
     @Test func piecesInOrderAreTheImage() throws {
         var chunks = begun()
-        try chunks.take(chunk(0, [1, 2], of: 5), isWanted: true)
-        try chunks.take(chunk(2, [3], of: 5), isWanted: true)
-        try chunks.take(chunk(3, [4, 5], of: 5), isWanted: true)
+        try chunks.receive(chunk(0, [1, 2], of: 5), isWanted: true)
+        try chunks.receive(chunk(2, [3], of: 5), isWanted: true)
+        try chunks.receive(chunk(3, [4, 5], of: 5), isWanted: true)
         #expect(try chunks.finish(token(1), count: 5) == [1, 2, 3, 4, 5])
         #expect(chunks.isEmpty)
     }
@@ -44,7 +44,7 @@ private func begun(bytesMax: Int = 1 << 20, window: Int = 4 << 20) -> IncomingCh
     ])
     func aGapAnOverlapAndAnotherTotalBreakTheProtocol(_ wrong: Chunk) throws {
         var chunks = begun()
-        try chunks.take(chunk(0, [1, 2], of: 5), isWanted: true)
+        try chunks.receive(chunk(0, [1, 2], of: 5), isWanted: true)
         #expect(failure(&chunks, wrong) == .protocolViolation)
         #expect(chunks.isEmpty, "its chunks are dropped")
     }
@@ -56,9 +56,9 @@ private func begun(bytesMax: Int = 1 << 20, window: Int = 4 << 20) -> IncomingCh
 
     @Test func offsetZeroBeginsAnewAlsoWithAnotherTotal() throws {
         var chunks = begun()
-        try chunks.take(chunk(0, [9, 9, 9], of: 5), isWanted: true)
-        try chunks.take(chunk(0, [1, 2], of: 3), isWanted: true)
-        try chunks.take(chunk(2, [3], of: 3), isWanted: true)
+        try chunks.receive(chunk(0, [9, 9, 9], of: 5), isWanted: true)
+        try chunks.receive(chunk(0, [1, 2], of: 3), isWanted: true)
+        try chunks.receive(chunk(2, [3], of: 3), isWanted: true)
         #expect(try chunks.finish(token(1), count: 3) == [1, 2, 3])
     }
 
@@ -71,7 +71,7 @@ private func begun(bytesMax: Int = 1 << 20, window: Int = 4 << 20) -> IncomingCh
     @Test func aReplyThatSaysMoreOrFewerBytesIsNotBelieved() throws {
         for count: UInt64 in [0, 1, 3] {
             var chunks = begun()
-            try chunks.take(chunk(0, [1, 2], of: 2), isWanted: true)
+            try chunks.receive(chunk(0, [1, 2], of: 2), isWanted: true)
             #expect(throws: ImageError.self) { try chunks.finish(token(1), count: count) }
         }
         var nothing = begun()
@@ -83,7 +83,7 @@ private func begun(bytesMax: Int = 1 << 20, window: Int = 4 << 20) -> IncomingCh
         var assembly = ChunkAssembly()
         let part = [UInt8](repeating: 7, count: 1_000)
         for index in 0..<64 {
-            try assembly.take(
+            try assembly.append(
                 chunk(index * 1_000, part, of: 1 << 30), bytesMax: 1 << 30)
             #expect(assembly.bytes.capacity <= 2 * (index + 1) * 1_000 + 64)
         }
@@ -93,33 +93,33 @@ private func begun(bytesMax: Int = 1 << 20, window: Int = 4 << 20) -> IncomingCh
         var chunks = begun(window: 1_000_000)
         let part = [UInt8](repeating: 1, count: 50_000)
         for index in 0..<9 {
-            try chunks.take(chunk(index * 50_000, part, of: 600_000), isWanted: true)
+            try chunks.receive(chunk(index * 50_000, part, of: 600_000), isWanted: true)
             #expect(chunks.acknowledgement() == nil)
         }
-        try chunks.take(chunk(450_000, part, of: 600_000), isWanted: true)
+        try chunks.receive(chunk(450_000, part, of: 600_000), isWanted: true)
         #expect(chunks.acknowledgement() == 500_000)
         #expect(chunks.acknowledgement() == nil)
-        try chunks.take(chunk(500_000, part, of: 600_000), isWanted: true)
+        try chunks.receive(chunk(500_000, part, of: 600_000), isWanted: true)
         #expect(chunks.acknowledgement() == nil)
-        try chunks.take(chunk(550_000, part, of: 600_000), isWanted: true)
+        try chunks.receive(chunk(550_000, part, of: 600_000), isWanted: true)
         #expect(chunks.acknowledgement() == 100_000, "it has all its pieces")
     }
 
     @Test func whatNobodyWaitsForIsTakenAndDropped() throws {
         var chunks = begun()
-        try chunks.take(chunk(7, [1, 2, 3], of: 10), isWanted: false)
+        try chunks.receive(chunk(7, [1, 2, 3], of: 10), isWanted: false)
         #expect(chunks.isEmpty)
-        try chunks.take(chunk(0, [1], of: 1), isWanted: false)
+        try chunks.receive(chunk(0, [1], of: 1), isWanted: false)
         #expect(chunks.acknowledgement() == 4)
     }
 
     @Test func aNewSessionOwesNothing() throws {
         var chunks = begun()
-        try chunks.take(chunk(0, [1], of: 2), isWanted: true)
+        try chunks.receive(chunk(0, [1], of: 2), isWanted: true)
         chunks.sessionEnded()
         #expect(chunks.isEmpty)
         chunks.sessionBegan(window: 4 << 20)
-        try chunks.take(chunk(0, [1, 2], of: 2), isWanted: true)
+        try chunks.receive(chunk(0, [1, 2], of: 2), isWanted: true)
         #expect(chunks.acknowledgement() == 2)
     }
 
@@ -146,7 +146,7 @@ private func begun(bytesMax: Int = 1 << 20, window: Int = 4 << 20) -> IncomingCh
             try #require(onTheWay + bytes.count <= window, "nothing further is acknowledged")
             onTheWay += bytes.count
             let isWanted = number != 6
-            try chunks.take(
+            try chunks.receive(
                 chunk(offset, bytes, of: upload.image.count, token: number), isWanted: isWanted)
             onTheWay -= Int(chunks.acknowledgement() ?? 0)
             open[number]?.offset = end

@@ -9,7 +9,7 @@ import Testing
     private let token = Token(Identifier128(high: 0, low: 1))
     private let task: LoadTask
 
-    init() throws { task = LoadTask(token: token, commands: try CommandQueue(ordersMax: 4)) }
+    init() throws { task = LoadTask(token: token, commands: try CommandQueue(commandsMax: 4)) }
 
     private func partial(_ bytes: UInt64) -> ImageResponse {
         var response = ImageResponse.image("k")
@@ -47,9 +47,9 @@ import Testing
         task.receivedProgress(progress(4, pages: 2))
         task.finish(.failure(ImageError(.cancelled, "as told")))
         task.receivedPartial(partial(5))
-        let told = await names(events)
+        let reported = await names(events)
         #expect(
-            told == [
+            reported == [
                 "progress 1", "info 1", "progress 2", "progress 3", "partial 3", "info 2",
                 "progress 4", "end",
             ])

@@ -7,7 +7,7 @@ import Testing
 @Suite struct LoadTableTests {
     private let commands: CommandQueue
 
-    init() throws { commands = try CommandQueue(ordersMax: 1) }
+    init() throws { commands = try CommandQueue(commandsMax: 1) }
 
     private func token(_ high: UInt64, _ low: UInt64) -> Token {
         Token(Identifier128(high: high, low: low))

@@ -19,13 +19,13 @@ import Testing
     /// The error of an inquiry that is never answered; it is sent immediately if there is a
     /// session.
     private func end(
-        of message: ClientMessage, isSaid: Bool, _ look: (inout OpenInquiries) -> Void
+        of message: ClientMessage, isSent: Bool, _ look: (inout OpenInquiries) -> Void
     ) async -> ImageError? {
         let result = await withCheckedContinuation { continuation in
             var open = OpenInquiries(connectTimeoutMilliseconds: 5_000)
             let inquiry = Inquiry(
                 message, deadline: Self.later(5), isAnswer: { _ in false }, continuation)
-            open.append(inquiry, isSaid: isSaid, at: Self.start)
+            open.append(inquiry, isSent: isSent, at: Self.start)
             look(&open)
             #expect(open.isEmpty)
             open.close()
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func anAnswerOfMomentsIsWaitedForAsLongAsAConnection() async {
-        let error = await end(of: Self.command(.contains), isSaid: true) { open in
+        let error = await end(of: Self.command(.contains), isSent: true) { open in
             open.expire(at: Self.later(4))
             #expect(!open.isEmpty)
             open.expire(at: Self.later(5))
@@ -45,7 +45,7 @@ import Testing
 
     @Test(arguments: [EntryAction.trim, .count, .removeSelected, .clear])
     func allEntriesAreWaitedForWhileTheCoordinatorIsThere(action: EntryAction) async {
-        let error = await end(of: Self.command(action), isSaid: true) { open in
+        let error = await end(of: Self.command(action), isSent: true) { open in
             open.expire(at: Self.later(3_600))
             #expect(!open.isEmpty)
             open.sessionEnded(at: Self.later(3_600))
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func whereNobodyIsThereAllEndsAtOnce() async {
-        let error = await end(of: Self.command(.trim), isSaid: false) { open in
+        let error = await end(of: Self.command(.trim), isSent: false) { open in
             open.expire(at: Self.later(4))
             #expect(!open.isEmpty)
             open.expire(at: Self.later(5))
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func aWelcomeBeginsTheLongWait() async {
-        let error = await end(of: Self.command(.trim), isSaid: false) { open in
+        let error = await end(of: Self.command(.trim), isSent: false) { open in
             open.welcomed(at: Self.later(3))
             open.expire(at: Self.later(60))
             #expect(!open.isEmpty)

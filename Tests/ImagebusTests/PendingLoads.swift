@@ -6,7 +6,7 @@ import Messages
 extension PendingLoad {
     /// A load without a caller.
     convenience init(_ request: LoadRequest) {
-        guard let commands = try? CommandQueue(ordersMax: 1) else {
+        guard let commands = try? CommandQueue(commandsMax: 1) else {
             preconditionFailure("there are descriptors")
         }
         self.init(request, commands)

@@ -11,7 +11,7 @@ private func at(_ milliseconds: Int) -> Instant {
     Instant(nanoseconds: 1).adding(milliseconds: milliseconds)
 }
 
-private func order(_ count: Int, bytes: Int = 20) -> PrefetchCommand {
+private func command(_ count: Int, bytes: Int = 20) -> PrefetchCommand {
     PrefetchCommand(
         batch: batch, template: ImageRequest(url: "http://ignored/"),
         urls: (0..<count).map { number in
@@ -40,24 +40,24 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
 }
 
 @Suite struct PendingPrefetchesTests {
-    private func pending(_ order: PrefetchCommand) -> PendingPrefetches {
+    private func pending(_ command: PrefetchCommand) -> PendingPrefetches {
         var pending = PendingPrefetches(connectTimeoutMilliseconds: 5_000)
-        #expect(pending.submitted(order, at: at(0)) == [])
+        #expect(pending.submitted(command, at: at(0)) == [])
         _ = pending.welcomed(welcome)
         return pending
     }
 
     @Test func aListGoesInPartsThatFitAFrame() {
-        var pending = pending(order(100, bytes: 8_000))
+        var pending = pending(command(100, bytes: 8_000))
         let parts = send(&pending)
         #expect(parts.map(\.urls.count) == Array(repeating: 6, count: 16) + [4])
         #expect(parts.map(\.isLast) == Array(repeating: false, count: 16) + [true])
-        #expect(parts.flatMap(\.urls) == order(100, bytes: 8_000).urls)
+        #expect(parts.flatMap(\.urls) == command(100, bytes: 8_000).urls)
         #expect(parts[0].image.url == "")
     }
 
     @Test func notMoreIsOnTheWayThanTheWindowSays() {
-        var pending = pending(order(10_000))
+        var pending = pending(command(10_000))
         #expect(send(&pending).map(\.urls.count) == [1_024, 1_024, 1_024, 1_024])
         let counts = PrefetchCounts(total: 10_000, finished: 100, skipped: 1)
         #expect(pending.reported(report(100, skipped: 1)) == [.advance(batch, counts)])
@@ -65,7 +65,7 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
     }
 
     @Test func itEndsWithTheLastReport() {
-        var pending = pending(order(2))
+        var pending = pending(command(2))
         _ = send(&pending)
         let counts = PrefetchCounts(total: 2, finished: 2, skipped: 1)
         #expect(pending.reported(report(2, skipped: 1, isFinal: true)) == [.finish(batch, counts)])
@@ -73,7 +73,7 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
     }
 
     @Test func whatFitsIntoNoMessageIsSkipped() {
-        var urls = order(2).urls
+        var urls = command(2).urls
         urls += ["", String(repeating: "x", count: 8_193)]
         let mixed = PrefetchCommand(
             batch: batch, template: ImageRequest(url: ""), urls: urls, concurrency: 3)
@@ -95,19 +95,19 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
     @Test func anEmptyListEndsAtOnce() {
         var pending = PendingPrefetches(connectTimeoutMilliseconds: 5_000)
         #expect(
-            pending.submitted(order(0), at: at(0)) == [.finish(batch, PrefetchCounts(total: 0))])
+            pending.submitted(command(0), at: at(0)) == [.finish(batch, PrefetchCounts(total: 0))])
         #expect(pending.isEmpty)
     }
 
     @Test func aCancelBeforeTheFirstPartIsLocal() {
-        var pending = pending(order(2))
+        var pending = pending(command(2))
         let counts = PrefetchCounts(total: 2, cancelled: 2)
         #expect(pending.cancelled(batch) == [.finish(batch, counts)])
         #expect(pending.next == nil)
     }
 
     @Test func aCancelEndsWithTheLastReportAndNoPartFollowsIt() {
-        var pending = pending(order(10_000))
+        var pending = pending(command(10_000))
         _ = send(&pending)
         #expect(pending.cancelled(batch) == [.send(.cancel(batch))])
         #expect(pending.cancelled(batch) == [])
@@ -118,13 +118,13 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
     }
 
     @Test func afterALostSessionItBeginsAnewAsAWhole() {
-        var pending = pending(order(2_000))
+        var pending = pending(command(2_000))
         #expect(send(&pending).count == 2)
         _ = pending.reported(report(500))
         #expect(pending.sessionEnded(at: at(10)) == [])
         #expect(pending.next == nil)
         _ = pending.welcomed(welcome)
-        #expect(send(&pending).flatMap(\.urls) == order(2_000).urls)
+        #expect(send(&pending).flatMap(\.urls) == command(2_000).urls)
         #expect(
             pending.reported(report(1)) == [
                 .advance(batch, PrefetchCounts(total: 2_000, finished: 1))
@@ -132,7 +132,7 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
     }
 
     @Test func whatWasCancelledIsNotSentAgain() {
-        var pending = pending(order(2))
+        var pending = pending(command(2))
         _ = send(&pending)
         _ = pending.cancelled(batch)
         #expect(
@@ -143,7 +143,7 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
     }
 
     @Test func aCoordinatorThatShutsDownLeavesItToTheNext() {
-        var pending = pending(order(2))
+        var pending = pending(command(2))
         _ = send(&pending)
         #expect(pending.refused(ImageError(.shuttingDown, "drain"), batch) == [])
         #expect(pending.next == nil)
@@ -153,7 +153,7 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
     }
 
     @Test func aRefusalEndsIt() {
-        var pending = pending(order(2))
+        var pending = pending(command(2))
         _ = send(&pending)
         let busy = ImageError(.busy, "busy")
         #expect(pending.refused(busy, batch) == [.fail(batch, busy)])
@@ -162,7 +162,7 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
 
     @Test func whereNobodyServesItIsUnavailable() {
         var pending = PendingPrefetches(connectTimeoutMilliseconds: 5_000)
-        _ = pending.submitted(order(2), at: at(0))
+        _ = pending.submitted(command(2), at: at(0))
         #expect(pending.nextDeadline == at(5_000))
         #expect(pending.expire(at: at(4_999)) == [])
         guard case .fail(_, let error) = pending.expire(at: at(5_000)).first else {
@@ -173,7 +173,7 @@ private func send(_ pending: inout PendingPrefetches) -> [PrefetchRequest] {
     }
 
     @Test func itsClassIsSaidAgainToTheNextCoordinator() {
-        var pending = pending(order(2))
+        var pending = pending(command(2))
         #expect(pending.reprioritized(batch, .high) == [])
         guard let part = pending.next else { return }
         #expect(pending.sent(part) == [.send(.reprioritize(batch, .high))])

@@ -19,7 +19,7 @@ private func request(_ number: UInt64, slot: String?, avoids: Bool = false) -> L
 }
 
 /// Cancels, failures and loads among the actions, in order.
-private func told(_ actions: PendingRequests.Actions) -> [String] {
+private func described(_ actions: PendingRequests.Actions) -> [String] {
     actions.map { action in
         switch action {
         case .send(.cancel(let token)): "cancel \(token.value.low)"
@@ -41,28 +41,30 @@ private func told(_ actions: PendingRequests.Actions) -> [String] {
         var pending = pending()
         _ = pending.submitted(request(1, slot: "s"), at: at(0))
         let actions = pending.submitted(request(2, slot: "s"), at: at(0))
-        #expect(told(actions) == ["cancel 1", "load 2"])
+        #expect(described(actions) == ["cancel 1", "load 2"])
     }
 
     @Test func theOlderOneThatWasNotSentEndsHereFirst() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         _ = pending.submitted(request(1, slot: "s"), at: at(0))
-        #expect(told(pending.submitted(request(2, slot: "s"), at: at(0))) == ["fail 1 2002"])
-        #expect(told(pending.welcomed(welcome, at: at(1))) == ["load 2"])
+        #expect(described(pending.submitted(request(2, slot: "s"), at: at(0))) == ["fail 1 2002"])
+        #expect(described(pending.welcomed(welcome, at: at(1))) == ["load 2"])
     }
 
     @Test func theOlderOneIsCancelledAlthoughTheNewOneWaitsForTheWindow() {
         var pending = pending()
         _ = pending.submitted(request(1, slot: "s"), at: at(0))
         _ = pending.submitted(request(2, slot: nil), at: at(0))
-        #expect(told(pending.submitted(request(3, slot: "s"), at: at(0))) == ["cancel 1"])
+        #expect(described(pending.submitted(request(3, slot: "s"), at: at(0))) == ["cancel 1"])
     }
 
     @Test func whoAvoidsItCancelsNothing() {
         var pending = pending()
         _ = pending.submitted(request(1, slot: "s"), at: at(0))
         #expect(
-            told(pending.submitted(request(2, slot: "s", avoids: true), at: at(0))) == ["load 2"])
+            described(pending.submitted(request(2, slot: "s", avoids: true), at: at(0))) == [
+                "load 2"
+            ])
     }
 
     @Test func underANewSessionTheyAreSentInTheirOrder() {
@@ -74,7 +76,7 @@ private func told(_ actions: PendingRequests.Actions) -> [String] {
                 request(UInt64(number), slot: "s", avoids: number > 1), at: at(0))
         }
         _ = pending.sessionEnded(at: at(1))
-        #expect(told(pending.welcomed(wide, at: at(2))) == (1...40).map { "load \($0)" })
+        #expect(described(pending.welcomed(wide, at: at(2))) == (1...40).map { "load \($0)" })
     }
 
     @Test func aRepeatedLoadDoesNotCancelWhatCameIntoItsSlotSince() {
@@ -99,7 +101,7 @@ private func told(_ actions: PendingRequests.Actions) -> [String] {
         }
         #expect(again.message.slot == nil)
         // The slot still holds the newer load.
-        #expect(told(pending.submitted(request(3, slot: "s"), at: at(2))) == ["cancel 2"])
+        #expect(described(pending.submitted(request(3, slot: "s"), at: at(2))) == ["cancel 2"])
     }
 
     @Test func classesChangeWhereverARequestIs() {

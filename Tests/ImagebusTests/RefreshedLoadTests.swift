@@ -8,7 +8,8 @@ import Testing
 @Suite struct RefreshedLoadTests {
     private func task() throws -> LoadTask {
         LoadTask(
-            token: Token(Identifier128(high: 1, low: 2)), commands: try CommandQueue(ordersMax: 8))
+            token: Token(Identifier128(high: 1, low: 2)), commands: try CommandQueue(commandsMax: 8)
+        )
     }
 
     private func response(_ byte: UInt8, isRefreshed: Bool = false) -> ImageResponse {

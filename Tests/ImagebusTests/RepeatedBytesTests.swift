@@ -50,7 +50,7 @@ import Testing
             #expect(response.bytes?.array == [UInt8](repeating: 7, count: Self.count))
             #expect(response.voucher?.number == 1 && response.key == "a")
         }
-        #expect(answers.uses.take() == UsedVouchers(loads: 3, numbers: [1]))
+        #expect(answers.uses.collect() == UsedVouchers(loads: 3, numbers: [1]))
     }
 
     /// The voucher is still valid, but its block now holds another image.
@@ -63,7 +63,7 @@ import Testing
         try #require(next.offset == bench.block.offset)
         #expect(answers.response(to: request) == nil)
         #expect(!answers.hasAnswers)
-        #expect(answers.uses.take() == nil)
+        #expect(answers.uses.collect() == nil)
     }
 
     /// The bytes are still intact, but the voucher was revoked.
@@ -72,7 +72,7 @@ import Testing
         let answers = bench.session.answers
         bench.session.file.set(1, to: 0)
         #expect(answers.response(to: request) == nil)
-        #expect(answers.uses.take() == nil)
+        #expect(answers.uses.collect() == nil)
     }
 
     /// A load that started before the client closed and is counted afterwards.
@@ -82,7 +82,7 @@ import Testing
         #expect(answers.response(to: request) != nil)
         answers.uses.close()
         #expect(answers.response(to: request) == nil)
-        #expect(answers.uses.take() == UsedVouchers(loads: 1, numbers: [1]))
+        #expect(answers.uses.collect() == UsedVouchers(loads: 1, numbers: [1]))
     }
 
     /// The copy would need 1 PiB of memory.

@@ -50,7 +50,7 @@ extension UploadQueue {
         uploads.begin(1, chunkBytes + 5)
         #expect(uploads.sendAll() == ["load 1", "1@0+\(chunkBytes)", "1@\(chunkBytes)+5"])
         #expect(uploads.inFlight == chunkBytes + 5)
-        uploads.taken(UInt64(chunkBytes + 5))
+        uploads.acknowledged(UInt64(chunkBytes + 5))
         #expect(uploads.inFlight == 0)
     }
 
@@ -77,7 +77,7 @@ extension UploadQueue {
         let first = uploads.sendAll()
         #expect(first.prefix(3) == ["load 1", "load 2", "load 3"])
         #expect(first.dropFirst(3).map { $0.first } == ["1", "2", "3", "1"])
-        uploads.taken(UInt64(2 * chunkBytes))
+        uploads.acknowledged(UInt64(2 * chunkBytes))
         #expect(uploads.sendAll().map { $0.first } == ["2", "3"])
     }
 
@@ -112,9 +112,9 @@ extension UploadQueue {
         #expect(!wasUnsent)
         #expect(uploads.stop(group: group) == [])
         uploads.drop(token(4))
-        uploads.taken(UInt64(chunkBytes))
+        uploads.acknowledged(UInt64(chunkBytes))
         #expect(uploads.sendAll() == ["2@0+\(chunkBytes)"])
-        uploads.taken(UInt64(chunkBytes))
+        uploads.acknowledged(UInt64(chunkBytes))
         #expect(uploads.sendAll() == ["2@\(chunkBytes)+\(chunkBytes)"])
     }
 
@@ -135,7 +135,7 @@ extension UploadQueue {
         uploads.begin(2, 1)
         #expect(uploads.sendAll().first == "load 1")
         uploads.drop(token(1))
-        uploads.taken(UInt64(chunkBytes))
+        uploads.acknowledged(UInt64(chunkBytes))
         #expect(uploads.sendAll() == ["load 2", "2@0+1"])
     }
 
@@ -149,7 +149,7 @@ extension UploadQueue {
         var uploads = begun(window: chunkBytes)
         uploads.begin(1, 2 * chunkBytes)
         _ = uploads.sendAll()
-        uploads.taken(.max)
+        uploads.acknowledged(.max)
         #expect(uploads.inFlight == 0)
         #expect(uploads.sendAll().count == 1)
     }
@@ -171,7 +171,7 @@ private struct UploadWalk {
     let window: Int
     var open: [UInt64: LoadRequest] = [:]
     var received: [UInt64: Int] = [:]
-    var untold = 0
+    var unacknowledged = 0
     var last: UInt64 = 0
 
     init(window: Int) {
@@ -185,7 +185,7 @@ private struct UploadWalk {
         case 4:
             if let number = open.keys.sorted().randomElement(using: &random) { end(number) }
         case 5 where Int.random(in: 0..<5, using: &random) == 0: loseSession()
-        case 6..<10: tell()
+        case 6..<10: acknowledge()
         default: try send()
         }
     }
@@ -209,14 +209,14 @@ private struct UploadWalk {
     mutating func loseSession() {
         uploads.sessionEnded()
         #expect(uploads.next == nil)
-        (received, untold) = ([:], 0)
+        (received, unacknowledged) = ([:], 0)
         uploads.sessionBegan(window: window)
         for request in open.values { #expect(uploads.start(request) == true) }
     }
 
-    mutating func tell() {
-        uploads.taken(UInt64(untold))
-        untold = 0
+    mutating func acknowledge() {
+        uploads.acknowledged(UInt64(unacknowledged))
+        unacknowledged = 0
     }
 
     /// Whether something was sent.
@@ -237,15 +237,15 @@ private struct UploadWalk {
             let mark = UInt8(truncatingIfNeeded: number)
             #expect(chunk.bytes.first == mark && chunk.bytes.last == mark)
             received[number] = Int(chunk.offset) + chunk.bytes.count
-            untold += chunk.bytes.count
-            #expect(untold <= window)
+            unacknowledged += chunk.bytes.count
+            #expect(unacknowledged <= window)
         default: Issue.record("no message of an upload: \(message)")
         }
         return true
     }
 
     mutating func finish() throws {
-        repeat { tell() } while try send()
+        repeat { acknowledge() } while try send()
         for (number, request) in open {
             #expect(received[number] == Int(request.uploadBytes), "upload \(number) is not whole")
         }

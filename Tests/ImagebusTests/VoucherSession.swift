@@ -17,7 +17,7 @@ struct VoucherSession: ~Copyable {
     init(words: Int = 16, clock: Instant = .now()) throws {
         let epoch = Epoch(Identifier128(high: 3, low: 4))
         let folder = TestKit.TemporaryDirectory()
-        let commands = try CommandQueue(ordersMax: 10)
+        let commands = try CommandQueue(commandsMax: 10)
         let file = try VoucherFile(in: folder.path, epoch: epoch, words: words)
         (self.folder, answers) = (folder, RepeatedAnswers(commands, BufferPool()))
         self.file = file

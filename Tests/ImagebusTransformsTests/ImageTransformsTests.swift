@@ -71,15 +71,15 @@ import Testing
         let image = try slope(30, 20)
         let rect = PixelRect(x: 3, y: 4, size: PixelSize(width: 9, height: 8))
         let file = try transforms.encode(image)
-        func made(_ steps: TransformStep...) throws -> [UInt8] {
+        func transformed(_ steps: TransformStep...) throws -> [UInt8] {
             try expected(transforms.apply(steps, to: image))
         }
-        #expect(try made(.crop(rect)) == pillow(file, "image = image.crop((3, 4, 12, 12))"))
+        #expect(try transformed(.crop(rect)) == pillow(file, "image = image.crop((3, 4, 12, 12))"))
         #expect(
-            try made(.flip(horizontal: true, vertical: false))
+            try transformed(.flip(horizontal: true, vertical: false))
                 == pillow(file, "image = ImageOps.mirror(image)"))
         #expect(
-            try made(.rotate(Rotation(degreesClockwise: 90)))
+            try transformed(.rotate(Rotation(degreesClockwise: 90)))
                 == pillow(file, "image = image.transpose(Image.Transpose.ROTATE_270)"))
     }
 

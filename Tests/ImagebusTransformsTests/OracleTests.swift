@@ -29,7 +29,7 @@ import Testing
 
     private static let black = Color(argb: 0xFF00_0000)
 
-    private func made(_ steps: TransformStep...) throws -> PixelImage {
+    private func transformed(_ steps: TransformStep...) throws -> PixelImage {
         try transforms.apply(steps, to: image)
     }
 
@@ -45,39 +45,39 @@ import Testing
 
     @Test func resizesToExactlyTheSize() throws {
         let size = PixelSize(width: 200, height: 100)
-        #expect(try made(.resize(size, .stretch, enlarges: true)).size == size)
+        #expect(try transformed(.resize(size, .stretch, enlarges: true)).size == size)
         let large = PixelSize(width: 2_000, height: 1_000)
-        let fitted = try made(.resize(large, .letterbox, enlarges: true))
+        let fitted = try transformed(.resize(large, .letterbox, enlarges: true))
         #expect(fitted.size == large && fitted.color(at: 1_000, 50) == Self.black)
         #expect(fitted.color(at: 10, 500)?.alpha == 0, "a margin")
-        #expect(try made(.resize(size, .fill, enlarges: true)).size == size)
+        #expect(try transformed(.resize(size, .fill, enlarges: true)).size == size)
     }
 
     @Test func cropsFromTheTopLeftCorner() throws {
         let size = PixelSize(width: 200, height: 200)
-        let part = try made(.crop(PixelRect(x: 50, y: 10, size: size)))
+        let part = try transformed(.crop(PixelRect(x: 50, y: 10, size: size)))
         #expect(part.size == size && part.color(at: 0, 0)?.alpha == 0)
         #expect(part.color(at: 100, 10) == Self.black)
         let beside = PixelRect(x: 300, y: 0, size: size)
-        #expect(throws: ImageError.self) { try made(.crop(beside)) }
+        #expect(throws: ImageError.self) { try transformed(.crop(beside)) }
     }
 
     @Test func roundsCornersWithABorder() throws {
-        let round = try made(.round(radius: 50, border: 1, Self.black))
+        let round = try transformed(.round(radius: 50, border: 1, Self.black))
         #expect(round.size == image.size && round.color(at: 0, 0)?.alpha == 0)
         #expect(round.color(at: 1, 150) == Self.black && round.color(at: 150, 20) == Self.black)
     }
 
     @Test func rotatesWithAndWithoutGrowing() throws {
-        let cut = try made(.rotate(Rotation(radians: .pi / 4, fitsSize: false)))
+        let cut = try transformed(.rotate(Rotation(radians: .pi / 4, fitsSize: false)))
         #expect(cut.size == image.size)
-        let whole = try made(.rotate(Rotation(radians: .pi / 4, fitsSize: true)))
+        let whole = try transformed(.rotate(Rotation(radians: .pi / 4, fitsSize: true)))
         #expect(abs(whole.size.width - 425) <= 1 && abs(whole.size.height - 425) <= 1)
         #expect(whole.color(at: 60, 175) == Self.black)
     }
 
     @Test func flipsBothWays() throws {
-        let flipped = try made(.flip(horizontal: true, vertical: true))
+        let flipped = try transformed(.flip(horizontal: true, vertical: true))
         #expect(flipped.color(at: 150, 285) == Self.black)
         let place = PixelRect(x: 75, y: 75, size: PixelSize(width: 10, height: 10))
         let colors = try #require(flipped.colors(in: place))
@@ -85,22 +85,22 @@ import Testing
     }
 
     @Test func tintsInTheShapeOfTheImage() throws {
-        let tinted = try made(.tint(Self.black))
+        let tinted = try transformed(.tint(Self.black))
         #expect(tinted.color(at: 150, 150)?.alpha == 0)
         #expect(tinted.color(at: 80, 150) == Self.black && tinted.color(at: 150, 20) == Self.black)
-        let clear = try made(.tint(Color(argb: 0)))
+        let clear = try transformed(.tint(Color(argb: 0)))
         #expect(clear.color(at: 80, 150) == image.color(at: 80, 150))
     }
 
     @Test func blursPremultiplied() throws {
-        let blurred = try made(.blur(radius: 25))
+        let blurred = try transformed(.blur(radius: 25))
         expect(blurred.color(at: 80, 150), 0.59, 0.14, 0.12, 0.75)
         #expect(blurred.color(at: 150, 20) != blurred.color(at: 150, 280))
         #expect(blurred.size == image.size)
     }
 
     @Test func inverts() throws {
-        let inverted = try made(.invert)
+        let inverted = try transformed(.invert)
         expect(inverted.color(at: 80, 150), 0.851, 0.992, 0.992, 1)
         expect(inverted.color(at: 150, 20), 1, 1, 1, 1)
     }
@@ -108,7 +108,7 @@ import Testing
     @Test func aPipelineGoesInItsOrder() throws {
         let size = PixelSize(width: 100, height: 100)
         let small = PixelRect(x: 0, y: 0, size: PixelSize(width: 50, height: 50))
-        let result = try made(
+        let result = try transformed(
             .resize(size, .fill, enlarges: true),
             .rotate(Rotation(radians: .pi / 4, fitsSize: false)), .round(radius: 50),
             .flip(horizontal: true, vertical: true), .tint(Color(argb: 0)), .blur(radius: 5),

@@ -28,10 +28,10 @@ import Testing
 
     @Test func itIsThatOfThePythonKit() throws {
         let body = Array("image".utf8)
-        let made = try CacheRecord.packed(
+        let produced = try CacheRecord.packed(
             metadata, stored: 1_700_000_000_123, bodyByteCount: body.count
         ) { $0.copyBytes(from: body) }
-        #expect(made == known)
+        #expect(produced == known)
         let read = try #require(try CacheRecord(known))
         #expect(read.metadata == metadata && read.stored == 1_700_000_000_123)
         #expect(Array(known[read.body]) == body)

@@ -67,7 +67,7 @@ import Testing
         _ work: JobWork, _ stage: CacheStage<some Cache>, isCancelled: Bool = false
     ) throws(ImageError) -> JobResult {
         let report = LoadReport(
-            millisecondsLeft: 60_000, bytesMax: 10, wantsProgress: false, tell: { _, _ in })
+            millisecondsLeft: 60_000, bytesMax: 10, wantsProgress: false, send: { _, _ in })
         if isCancelled { report.cancel() }
         return try stage.perform(work, stage.turn(for: work), output: bench.arena, report)
     }
@@ -258,9 +258,9 @@ import Testing
     /// A canceled job gives up its turn, and later ones don't wait for it.
     @Test func whoIsNotWantedWaitsForNobody() throws {
         let turns = CacheTurns()
-        let first = turns.take("a")
-        let second = turns.take("a")
-        let third = turns.take("a")
+        let first = turns.enqueue("a")
+        let second = turns.enqueue("a")
+        let third = turns.enqueue("a")
         #expect(throws: ImageError.self) {
             try second.wait { throw ImageError(.cancelled, "not wanted") }
         }
@@ -273,7 +273,7 @@ import Testing
     @Test func jobsOfAKeyTakeTheirTurns() throws {
         let turns = CacheTurns()
         let (first, other, second, all) = (
-            turns.take("a"), turns.take("b"), turns.take("a"), turns.take(nil)
+            turns.enqueue("a"), turns.enqueue("b"), turns.enqueue("a"), turns.enqueue(nil)
         )
         try other.wait()
         other.end()

@@ -177,11 +177,11 @@ import Testing
         for (frame, number) in [(nil, 0), (0, 0), (2, 2)] {
             let image = try perform(coder, work(frame: frame))
             #expect(image.info.pages == 3 && image.frames.count == 1)
-            let made = try #require(image.frames.first)
-            #expect(made.layout == coder.form.layout())
+            let produced = try #require(image.frames.first)
+            #expect(produced.layout == coder.form.layout())
             let pixel = (0..<3).map { UInt8(16 * number + $0) }
             let expected = [[UInt8]](repeating: pixel, count: 8).flatMap(\.self)
-            #expect(try bench.bytes(made.reference) == expected)
+            #expect(try bench.bytes(produced.reference) == expected)
         }
         let error = #expect(throws: ImageError.self) { try perform(coder, work(frame: 3)) }
         #expect(error?.code == .stepFailed)
@@ -196,10 +196,10 @@ import Testing
         all.wantsAllFrames = true
         try bench.soil(96)
         let image = try perform(coder, all)
-        let made = try #require(image.frames.first)
+        let produced = try #require(image.frames.first)
         #expect(image.frames.count == 1 && image.info.hasAlpha == bands.hasAlpha)
-        #expect(made.layout.animation == coder.properties)
-        #expect(made.layout.byteCount == 96 && made.layout.planes.first?.bands == .rgba)
+        #expect(produced.layout.animation == coder.properties)
+        #expect(produced.layout.byteCount == 96 && produced.layout.planes.first?.bands == .rgba)
         let places: [UInt8] =
             switch bands {
             case .gray, .grayAlpha: [0, 0, 0, 1]
@@ -210,9 +210,9 @@ import Testing
             if !bands.hasAlpha { pixel[3] = 255 }
             return [[UInt8]](repeating: pixel, count: 8).flatMap(\.self)
         }
-        #expect(try bench.bytes(made.reference) == expected)
+        #expect(try bench.bytes(produced.reference) == expected)
 
-        bench.arena.free(made.reference.block)
+        bench.arena.free(produced.reference.block)
         coder.thrownByPixels = InvalidInput("it ends early")
         let error = #expect(throws: ImageError.self) { try perform(coder, all) }
         #expect(error?.code == .badImageData && bench.arena.usage.blocks == 0)

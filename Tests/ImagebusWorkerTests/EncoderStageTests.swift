@@ -69,9 +69,9 @@ import Testing
             _ = try perform(Scripted(thrown: InvalidInput("too blue")))
             Issue.record("it was encoded")
         } catch {
-            let said = error as? ImageError
-            #expect(said?.code == .unsupportedFormat && said?.details["format"] == "qoi")
-            #expect(said?.message.contains("too blue") == true)
+            let reported = error as? ImageError
+            #expect(reported?.code == .unsupportedFormat && reported?.details["format"] == "qoi")
+            #expect(reported?.message.contains("too blue") == true)
         }
     }
 

@@ -34,7 +34,7 @@ import Testing
         _ loader: Scripted, url: String = "test:a", validators: Validators? = nil
     ) throws -> FetchedBody {
         let report = LoadReport(
-            millisecondsLeft: 1_000, bytesMax: 10, wantsProgress: false, tell: { _, _ in })
+            millisecondsLeft: 1_000, bytesMax: 10, wantsProgress: false, send: { _, _ in })
         return try LoaderStage(loader: loader, log: bench.log).perform(
             FetchWork(url: url, headers: [], bodyBytesMax: 10, validators: validators),
             output: bench.arena, report)
@@ -85,25 +85,25 @@ import Testing
 }
 
 @Suite struct LoadReportTests {
-    private let told = Told()
+    private let reports = Reports()
 
-    private final class Told: Sendable {
+    private final class Reports: Sendable {
         let amounts = Mutex<[[UInt64]]>([])
     }
 
     private func report(wantsProgress: Bool, milliseconds: UInt32 = 60_000) -> LoadReport {
-        let told = told
+        let reports = reports
         return LoadReport(
             millisecondsLeft: milliseconds, bytesMax: 10, wantsProgress: wantsProgress
         ) { received, expected in
-            told.amounts.withLock { $0.append([received, expected]) }
+            reports.amounts.withLock { $0.append([received, expected]) }
         }
     }
 
     @Test func theFirstAndTheLastAreAlwaysTold() throws {
         let report = report(wantsProgress: true)
         for step in 1...1_000 { try report(step, of: 1_000) }
-        let amounts = told.amounts.withLock { $0 }
+        let amounts = reports.amounts.withLock { $0 }
         #expect(amounts.first == [1, 1_000] && amounts.last == [1_000, 1_000])
         #expect(amounts.count < 1_000)
     }
@@ -111,15 +111,15 @@ import Testing
     @Test func whoBeginsToListenIsToldTheLast() throws {
         let report = report(wantsProgress: false)
         try report(3)
-        #expect(told.amounts.withLock { $0.isEmpty })
+        #expect(reports.amounts.withLock { $0.isEmpty })
         report.adjust(millisecondsLeft: 1, wantsProgress: true)
         report.adjust(millisecondsLeft: 1, wantsProgress: true)
-        #expect(told.amounts.withLock { $0 } == [[3, 0]])
+        #expect(reports.amounts.withLock { $0 } == [[3, 0]])
     }
 
     @Test func amountsThatAreNoneAreNothing() throws {
         try report(wantsProgress: true)(-1, of: .min)
-        #expect(told.amounts.withLock { $0 } == [[0, 0]])
+        #expect(reports.amounts.withLock { $0 } == [[0, 0]])
     }
 
     @Test func itSaysWhenNobodyWaits() throws {
@@ -129,7 +129,7 @@ import Testing
         #expect(report.isCancelled)
         #expect(throws: CancellationError.self) { try report.check() }
         #expect(throws: CancellationError.self) { try report(1) }
-        #expect(told.amounts.withLock { $0.isEmpty })
+        #expect(reports.amounts.withLock { $0.isEmpty })
     }
 
     @Test func timeThatIsOverIsNone() {
@@ -173,7 +173,7 @@ import Testing
     private func outcomes(_ count: Int, of executor: ThreadedExecutor) throws -> [JobOutcome] {
         var found: [JobOutcome] = []
         while found.count < count {
-            guard let report = try reporter.mailbox.take(milliseconds: 60_000) else { break }
+            guard let report = try reporter.mailbox.next(milliseconds: 60_000) else { break }
             switch report {
             case .outcome(let outcome): found.append(outcome)
             case .attend: executor.attend()
@@ -215,7 +215,7 @@ import Testing
         gates.values.forEach { $0.open() }
         executor.start(job(3))
         while bench.arena.usage.blocks != 1 || executor.abandonedCount > 0 {
-            guard try reporter.mailbox.take(milliseconds: 60_000) != nil else { break }
+            guard try reporter.mailbox.next(milliseconds: 60_000) != nil else { break }
             executor.attend()
         }
         #expect(bench.arena.usage.blocks == 1 && executor.abandonedCount == 0)

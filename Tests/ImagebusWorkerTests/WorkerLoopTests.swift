@@ -49,8 +49,8 @@ import Testing
         let before = Instant.now()
         try bench.adjust(40, milliseconds: 60_000)
         try bench.pass(to: before.adding(milliseconds: 59_999))
-        let told = JobAdjustment(id: Self.own, millisecondsLeft: 60_000, priority: .normal)
-        #expect(bench.executor.calls == [.start(Self.own), .adjust(told)])
+        let adjustment = JobAdjustment(id: Self.own, millisecondsLeft: 60_000, priority: .normal)
+        #expect(bench.executor.calls == [.start(Self.own), .adjust(adjustment)])
         try bench.pass(to: Instant.now().adding(milliseconds: 60_000))
         #expect(bench.executor.count(.cancel(Self.own)) == 1)
     }
@@ -166,7 +166,7 @@ import Testing
         #expect(
             bench.executor.calls == [.start(Self.own), .finished(Self.own), .flush])
         #expect(bench.outbox.suffix(2) == [.outcome(Self.outcome(40)), .goodbye(.recycled)])
-        while let timer = bench.loop.timers.takeDue(at: Instant(nanoseconds: .max)) {
+        while let timer = bench.loop.timers.removeDue(at: Instant(nanoseconds: .max)) {
             switch timer {
             case .deadline, .grace: Issue.record("the job has ended")
             case .farewell, .departure, .retry, .tick: continue

@@ -112,7 +112,7 @@ extension RealProcesses {
         }
 
         @Test func playersAreMeasured() throws {
-            let file = try AnimatedFile(made: "mixed.webp")
+            let file = try AnimatedFile(generated: "mixed.webp")
             let origin = OriginServer()
             origin.route("/a.webp", .bytes(file.bytes))
             let report = try measured([

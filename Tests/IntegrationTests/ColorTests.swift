@@ -29,8 +29,8 @@ extension RealProcesses {
         }
 
         /// The size, first pixel, profile and EXIF of a file.
-        private func said(_ path: String) throws -> String {
-            let said = try Tool.run([
+        private func tags(_ path: String) throws -> String {
+            let output = try Tool.run([
                 "python3", "-c",
                 """
                 import sys; from PIL import Image
@@ -44,7 +44,7 @@ extension RealProcesses {
                       len(exif.get_ifd(0x8825)))
                 """, path, folder.file("p3.icc"),
             ])
-            return String(decoding: said.dropLast(), as: UTF8.self)
+            return String(decoding: output.dropLast(), as: UTF8.self)
         }
 
         /// libjxl can't encode this profile as parameters; the file is from its upstream tests.
@@ -66,29 +66,29 @@ extension RealProcesses {
         @Test func aResultKeepsWhatIsAskedFor() async throws {
             origin.route("/a.jpg", .bytes(try wideJPEG()))
             try await withStack { stack in
-                func made(_ name: String, _ arguments: String...) throws -> String {
+                func produce(_ name: String, _ arguments: String...) throws -> String {
                     let path = folder.file(name)
                     let end = try stack.get([origin.url("/a.jpg"), "-o", path] + arguments)
                     #expect(end.exitStatus == 0, "\(end)")
                     return path
                 }
                 func keeping(_ name: String, _ metadata: String) throws -> String {
-                    try made(
+                    try produce(
                         name, "--resize", "30x40", "--icc", "keep", "--metadata", metadata)
                 }
                 for name in ["a.jpeg", "a.png", "a.webp"] {
                     #expect(
-                        try said(keeping(name, "copyright"))
+                        try tags(keeping(name, "copyright"))
                             == "(30, 40) True kept {33432: '(c) Ada'} 0", "\(name)")
                     #expect(
-                        try said(keeping(name, "all"))
+                        try tags(keeping(name, "all"))
                             == "(30, 40) True kept {271: 'Cam', 274: 1, 33432: '(c) Ada'} 2",
                         "\(name)")
                     #expect(
-                        try said(made(name, "--resize", "30x40"))
+                        try tags(produce(name, "--resize", "30x40"))
                             == "(30, 40) False None {} 0", "the same URL, converted")
                 }
-                #expect(try said(keeping("a.tiff", "all")).hasPrefix("(30, 40) True kept"))
+                #expect(try tags(keeping("a.tiff", "all")).hasPrefix("(30, 40) True kept"))
                 for name in ["a.avif", "a.jxl"] {
                     let header = String(
                         decoding: try Tool.run(
@@ -98,9 +98,9 @@ extension RealProcesses {
                         header.contains("exif-ifd0-Copyright: (c) Ada") == name.hasSuffix("avif"))
                     #expect(!header.contains("GPS"))
                 }
-                #expect(try said(keeping("a.gif", "all")) == "(30, 40) False None {} 0")
+                #expect(try tags(keeping("a.gif", "all")) == "(30, 40) False None {} 0")
                 // With no other option that requires encoding.
-                let bare = try said(made("bare.jpg", "--metadata", "none"))
+                let bare = try tags(produce("bare.jpg", "--metadata", "none"))
                 #expect(bare == "(60, 80) False None {} 0")
                 let wrong = try stack.get([origin.url("/a.jpg"), "--icc", "p3", "-o", "-"])
                 #expect(wrong.exitStatus == 64, "\(wrong)")

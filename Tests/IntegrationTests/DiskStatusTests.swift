@@ -177,9 +177,10 @@ extension RealProcesses {
             let places = ["--runtime-dir", runtime.path, "--cache-dir", cache.path]
             let end = try CommandLineRun(["serve", "--decode", "1"] + places).end()
             #expect(end.exitStatus == 78, "\(end)")
-            let said = end.errorText
-            #expect(said.contains("which allows other users to create files there"), "\(said)")
-            #expect(said.contains("chmod 700"), "\(said)")
+            let message = end.errorText
+            #expect(
+                message.contains("which allows other users to create files there"), "\(message)")
+            #expect(message.contains("chmod 700"), "\(message)")
         }
 
         /// The cache reports the error, not the coordinator because of a key stored there.
@@ -193,10 +194,11 @@ extension RealProcesses {
             let places = ["--runtime-dir", runtime.path, "--cache-dir", cache]
             let end = try CommandLineRun(["serve", "--decode", "1"] + places).end()
             #expect(end.exitStatus == 78, "\(end)")
-            let said = end.errorText
-            #expect(said.contains("\(place.path), which leads to the cache directory"), "\(said)")
-            #expect(said.contains("chmod go-w \(place.path)"), "\(said)")
-            #expect(!said.contains("the key for the identities of users"), "\(said)")
+            let message = end.errorText
+            #expect(
+                message.contains("\(place.path), which leads to the cache directory"), "\(message)")
+            #expect(message.contains("chmod go-w \(place.path)"), "\(message)")
+            #expect(!message.contains("the key for the identities of users"), "\(message)")
         }
     }
 }

@@ -24,10 +24,11 @@ extension RealProcesses {
                 for name in ["descriptors", "memory", "runtime directory", "landlock"] {
                     #expect(states[name] != nil, "\(name): \(end)")
                 }
-                let said = try #require(
+                let messages = try #require(
                     end.json()["findings"]?.array?.first { $0["name"]?.text == "imagebus-decode" })
-                #expect(said["says"]?.text?.hasPrefix("reads jpeg, png, ") == true, "\(said)")
-                #expect(said["says"]?.text?.contains("vips 42.") == true, "\(said)")
+                #expect(
+                    messages["says"]?.text?.hasPrefix("reads jpeg, png, ") == true, "\(messages)")
+                #expect(messages["says"]?.text?.contains("vips 42.") == true, "\(messages)")
                 #expect(end.exitStatus == (states.values.contains("missing") ? 1 : 0))
                 let text = try stack.run(["doctor"])
                 #expect(text.outputText.contains("\nok       canary"), "\(text)")
@@ -65,16 +66,16 @@ extension RealProcesses {
         @Test(arguments: ["decode", "transform"])
         func theStageThatIsNotThereIsNamed(_ kind: String) async throws {
             try await withStack(["--\(kind)", "0"]) { stack in
-                var said: [String] = []
-                for limit in Self.limits where said.last?.hasPrefix("\(kind) failed (after") != true
-                {
+                var messages: [String] = []
+                for limit in Self.limits
+                where messages.last?.hasPrefix("\(kind) failed (after") != true {
                     let doctor = try stack.run(["doctor", "--json", "--within", limit])
                     #expect(doctor.exitStatus == 1)
                     let findings = try doctor.json()["findings"]?.array ?? []
                     let canary = findings.first { $0["name"]?.text == "canary" }
-                    said.append(canary?["says"]?.text ?? "\(doctor)")
+                    messages.append(canary?["says"]?.text ?? "\(doctor)")
                 }
-                #expect(said.last?.hasPrefix("\(kind) failed (after") == true, "\(said)")
+                #expect(messages.last?.hasPrefix("\(kind) failed (after") == true, "\(messages)")
             }
         }
 
@@ -84,15 +85,15 @@ extension RealProcesses {
         func theStageThatHangsIsNamed(_ kind: String) async throws {
             try await withStack(["--decode", "1", "--transform", "1"]) { stack in
                 let sentence = "\(kind) failed (after"
-                var said: [String] = []
-                for limit in Self.limits where said.last?.contains(sentence) != true {
+                var messages: [String] = []
+                for limit in Self.limits where messages.last?.contains(sentence) != true {
                     let processes = stack.processes(kind)
                     for process in processes { try process.halt() }
                     let end = try stack.run(["health", "--canary", "--within", limit])
                     for process in processes { try? process.resume() }
-                    said.append("\(end)")
+                    messages.append("\(end)")
                 }
-                #expect(said.last?.contains(sentence) == true, "\(said)")
+                #expect(messages.last?.contains(sentence) == true, "\(messages)")
             }
         }
     }

@@ -82,9 +82,9 @@ extension RealProcesses {
             origin.route("/n.png", .bytes(try Images.noise(width: 200, height: 200).png()))
             try await withStack { stack in
                 let line = [origin.url("/n.png"), "--format", "jpeg", "--max-bytes", "9K"]
-                let said = try explanation(stack, line)["transformed"]
-                let quality = try #require(said?["quality"]?.integer)
-                #expect(quality < 80 && said?["attempts"]?.integer ?? 0 > 1)
+                let explained = try explanation(stack, line)["transformed"]
+                let quality = try #require(explained?["quality"]?.integer)
+                #expect(quality < 80 && explained?["attempts"]?.integer ?? 0 > 1)
                 // ImageMagick estimates the quality from the tables of the file.
                 let folder = TestKit.TemporaryDirectory()
                 let end = try stack.get(line + ["-o", folder.file("n.jpg")])
@@ -110,11 +110,11 @@ extension RealProcesses {
                 let silent = client.load(request)
                 #expect(await origin.waitForRequest("/c.jpg", count: 1))
                 request.wantsExplanation = true
-                let told = client.load(request)
+                let explained = client.load(request)
                 _ = try await stack.awaitStatus("both") { $0.counter("requests") == 2 }
                 gate.open()
                 #expect(try await silent.response.explanation == nil)
-                let explanation = try #require(try await told.response.explanation)
+                let explanation = try #require(try await explained.response.explanation)
                 #expect(explanation.decoded?.pixels == PixelSize(width: 400, height: 300))
                 #expect(explanation.transformed?.isPlanar == false)
                 #expect(origin.requestCount("/c.jpg") == 1)
@@ -125,10 +125,10 @@ extension RealProcesses {
             origin.route("/d.png", .bytes(try Images.noise(width: 200, height: 200).png()))
             try await withStack { stack in
                 let line = [origin.url("/d.png"), "--format", "jpeg", "--max-bytes", "9000"]
-                let told = try explanation(stack, line)
-                let attempts = try #require(told["transformed"]?["attempts"]?.integer)
+                let explained = try explanation(stack, line)
+                let attempts = try #require(explained["transformed"]?["attempts"]?.integer)
                 #expect((2...7).contains(attempts))
-                #expect(told["transformed"]?["settings"]?["max-bytes"]?.text == "9000")
+                #expect(explained["transformed"]?["settings"]?["max-bytes"]?.text == "9000")
             }
         }
     }

@@ -53,8 +53,8 @@ extension RealProcesses {
                 let place = ["--runtime-dir", stack.runtimeDirectory]
                 let end = try get(["--json"] + place, environment: environment)
                 #expect(end.exitStatus == 0 && end.errorText == "", "\(end)")
-                let said = try get(["--allow-address", "10.0.0.7:80"] + place)
-                #expect(said.errorText.contains("pass --private to start one"), "\(said)")
+                let result = try get(["--allow-address", "10.0.0.7:80"] + place)
+                #expect(result.errorText.contains("pass --private to start one"), "\(result)")
             }
         }
 
@@ -96,9 +96,9 @@ extension RealProcesses {
                 #expect(try notes("10,10")?.isEmpty == true)
                 #expect(try notes("-10,-10")?.isEmpty == true)
                 let overlay = "\(origin.url("/a.png")),5000,0,1"
-                let said = try stack.get([origin.url("/a.png"), "--overlay", overlay])
-                #expect(said.exitStatus == 0, "\(said)")
-                #expect(said.errorText.contains("is not visible"), "\(said)")
+                let result = try stack.get([origin.url("/a.png"), "--overlay", overlay])
+                #expect(result.exitStatus == 0, "\(result)")
+                #expect(result.errorText.contains("is not visible"), "\(result)")
             }
         }
 

@@ -285,11 +285,11 @@ extension RealProcesses {
         /// whatever served it; a 304 or a restart loses none of this.
         @Test func everyReplySaysFreshnessValidatorsAndDigest() async throws {
             let changed = "Sun, 06 Nov 1994 08:49:37 GMT"
-            func say(_ freshFor: Int) {
+            func setFreshness(_ freshFor: Int) {
                 photo.answer(
                     photo.old, "max-age=\(freshFor)", age: 100, [("Last-Modified", changed)])
             }
-            say(600)
+            setFreshness(600)
             let folder = TestKit.TemporaryDirectory()
             let file = folder.path + "/a.jpg"
             try await withStack { stack in
@@ -299,11 +299,11 @@ extension RealProcesses {
                             + ["--option", "wait-store-cache"] + more)
                     let answer = try end.json()
                     #expect(answer["cacheType"]?.text == tier, "\(end)")
-                    let said = answer["freshness"]
-                    #expect(fresh.contains(said?["fresh"]?.integer ?? -1), "\(tier): \(end)")
-                    #expect(said?["age"]?.integer ?? 0 >= 100, "\(tier): \(end)")
-                    #expect(said?["etag"]?.text == "\"1\"", "\(tier)")
-                    #expect(said?["lastModified"]?.text == changed, "\(tier)")
+                    let freshness = answer["freshness"]
+                    #expect(fresh.contains(freshness?["fresh"]?.integer ?? -1), "\(tier): \(end)")
+                    #expect(freshness?["age"]?.integer ?? 0 >= 100, "\(tier): \(end)")
+                    #expect(freshness?["etag"]?.text == "\"1\"", "\(tier)")
+                    #expect(freshness?["lastModified"]?.text == changed, "\(tier)")
                     // The reference value, from an independent tool.
                     let hash = try Tool.run(["openssl", "dgst", "-sha256", "-binary", file])
                     let base64 = try Tool.run(["base64", "-w0"], input: hash)
@@ -321,7 +321,7 @@ extension RealProcesses {
                 }
                 try expect("none", fresh: 400...500, ["--option", "from-loader-only"] + none)
                 // The 304 states new values; the reply before it still has the old ones.
-                say(6_000)
+                setFreshness(6_000)
                 try expect("memory", fresh: 400...500, ["--option", "refresh-cached"])
                 try expect("memory", fresh: 5_800...5_900)
                 _ = try await stack.awaitIdle()

@@ -56,8 +56,8 @@ extension RealProcesses {
                 let error = try #require(try end.json()["error"])
                 #expect(error["name"]?.text == "busy")
                 #expect(error["retryable"] == .bool(true))
-                let told = error["details"]?["retryAfter"]?.text.flatMap { Double($0) }
-                let seconds = try #require(told, "\(end)")
+                let stated = error["details"]?["retryAfter"]?.text.flatMap { Double($0) }
+                let seconds = try #require(stated, "\(end)")
                 #expect((0.1...30).contains(seconds))
                 _ = try await stack.awaitStatus("a refusal") { $0.counter("refusedBusy") == 1 }
                 #expect(origin.requestCount("/late.png") == 0)

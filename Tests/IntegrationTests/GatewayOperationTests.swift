@@ -203,7 +203,7 @@ extension RealProcesses {
                     let client = try gateway.connect()
                     client.get("/live")
                     if number % 100 == 0 { #expect(client.whole().status == 200) }
-                    crowd.take(client)
+                    crowd.add(client)
                 }
                 #expect(try gateway.get("/live").status == 200)
                 #expect(crowd.holdsAll())
@@ -222,7 +222,7 @@ extension RealProcesses {
                 init(_ client: consuming RawClient) { self.client = client }
             }
 
-            func take(_ client: consuming RawClient) { members.append(Member(client)) }
+            func add(_ client: consuming RawClient) { members.append(Member(client)) }
 
             /// Whether a sample of them, including the first and the last, gets another response.
             func holdsAll() -> Bool {

@@ -19,9 +19,11 @@ extension RealProcesses {
             }
         }
 
-        private func path(_ name: String, _ options: String = "rs:fit:40:40", _ ending: String = "")
+        private func path(
+            _ name: String, _ options: String = "rs:fit:40:40", _ fileExtension: String = ""
+        )
             -> String
-        { "/unsafe/\(options)/plain/\(origin.url(name))\(ending)" }
+        { "/unsafe/\(options)/plain/\(origin.url(name))\(fileExtension)" }
 
         @Test func anImageIsWhatTheURLSays() async throws {
             origin.route(

@@ -27,7 +27,7 @@ extension RealProcesses {
         }
 
         /// Callbacks in the order in which they were called.
-        private enum Told: Equatable {
+        private enum Observed: Equatable {
             case placeholder(Int?)
             case image
             case end(Int)
@@ -37,7 +37,7 @@ extension RealProcesses {
         /// the last callbacks are those of the load begun last.
         @Test func manyThreadsSeeOneOrderAndEachLoadEndsOnce() async throws {
             try await withSlots { client in
-                let told = Recorder<Told>()
+                let observed = Recorder<Observed>()
                 let inside = Mutex(0)
                 let slot = ImageSlot<Int>(client, on: .inline) { _, change in
                     let others = inside.withLock { count in
@@ -46,8 +46,8 @@ extension RealProcesses {
                     }
                     #expect(others == 1, "changes must not overlap")
                     switch change {
-                    case .placeholder(let number): told.append(.placeholder(number))
-                    case .image: told.append(.image)
+                    case .placeholder(let number): observed.append(.placeholder(number))
+                    case .image: observed.append(.image)
                     case .indicator, .progress: break
                     }
                     inside.withLock { $0 -= 1 }
@@ -60,24 +60,24 @@ extension RealProcesses {
                                 let number = thread * each + step
                                 slot.load(request(number), placeholder: number) { answer in
                                     #expect(answer.isFinished)
-                                    told.append(.end(number))
+                                    observed.append(.end(number))
                                 }
                                 if number % 7 == 0 { slot.cancel() }
                             }
                         }
                     }
                 }
-                slot.load(request(3), placeholder: -1) { _ in told.append(.end(-1)) }
-                #expect(await told.wait { $0 == .end(-1) })
-                let ends = told.values.compactMap { told -> Int? in
-                    if case .end(let number) = told { number } else { nil }
+                slot.load(request(3), placeholder: -1) { _ in observed.append(.end(-1)) }
+                #expect(await observed.wait { $0 == .end(-1) })
+                let ends = observed.values.compactMap { observed -> Int? in
+                    if case .end(let number) = observed { number } else { nil }
                 }
                 #expect(ends.sorted() == Array(-1..<(threads * each)))
-                #expect(ends.last == -1 && told.values.suffix(2).first == .image)
+                #expect(ends.last == -1 && observed.values.suffix(2).first == .image)
                 #expect(slot.state()?.loads == 0)
                 // A load's end comes after its placeholder and before the end of the next load.
                 var running: Int?
-                for event in told.values {
+                for event in observed.values {
                     switch event {
                     case .placeholder(let number):
                         #expect(running == nil, "the previous load hasn't ended")

@@ -14,7 +14,7 @@ extension RealProcesses {
         private static let memoryLimit: UInt64 = 1 << 20
 
         @Test func fiftyPlayersOfFiftyAnimationsStayWithinTheirBudgets() async throws {
-            let file = try AnimatedFile(made: "mixed.webp")
+            let file = try AnimatedFile(generated: "mixed.webp")
             let origin = OriginServer()
             origin.route("/a.webp", .bytes(file.bytes))
             let arguments = [

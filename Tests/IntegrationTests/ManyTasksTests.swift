@@ -38,7 +38,7 @@ extension RealProcesses {
                 state = Mutex(State(ends: Array(repeating: 0, count: count), left: count))
             }
 
-            func take(_ number: Int, _ result: Result<ImageResponse, ImageError>) {
+            func record(_ number: Int, _ result: Result<ImageResponse, ImageError>) {
                 let (isLast, areCancelled) = state.withLock { state in
                     state.ends[number] += 1
                     state.left -= 1
@@ -98,7 +98,7 @@ extension RealProcesses {
                     var request = ImageRequest(url: origin.url("/\(number % Self.urls).jpg"))
                     request.timeoutMilliseconds = 600_000
                     tasks.append(
-                        client.load(request, on: .inline) { result in ends.take(number, result) })
+                        client.load(request, on: .inline) { result in ends.record(number, result) })
                 }
                 // The status request is queued after all loads, so that these are in the client's
                 // tables when it is answered.
@@ -141,7 +141,7 @@ extension RealProcesses {
                 let tasks = (0..<Self.urls * 8).map { number in
                     client.load(
                         ImageRequest(url: origin.url("/\(number % Self.urls).jpg")), on: .inline
-                    ) { ends.take(number, $0) }
+                    ) { ends.record(number, $0) }
                 }
                 for task in tasks { task.cancel() }
                 #expect(await ends.waitForAll())

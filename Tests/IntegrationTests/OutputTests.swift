@@ -108,13 +108,13 @@ extension RealProcesses {
             origin.route("/a.png", .bytes(try Images.quadrants().png()))
             try await withStack { stack in
                 let url = origin.url("/a.png")
-                let said = try [[], [], ["--rotate", "90"], ["--rotate", "90"]].map {
+                let outputs = try [[], [], ["--rotate", "90"], ["--rotate", "90"]].map {
                     try stack.get([url] + $0).outputText
                 }
-                #expect(said[0].contains(", loaded, "), "\(said)")
-                #expect(said[1].contains(", from memory, "), "\(said)")
-                #expect(said[2].contains(", made from the original in disk, "), "\(said)")
-                #expect(said[3].contains(", from memory, "), "\(said)")
+                #expect(outputs[0].contains(", loaded, "), "\(outputs)")
+                #expect(outputs[1].contains(", from memory, "), "\(outputs)")
+                #expect(outputs[2].contains(", made from the original in disk, "), "\(outputs)")
+                #expect(outputs[3].contains(", from memory, "), "\(outputs)")
             }
         }
 
@@ -149,10 +149,10 @@ extension RealProcesses {
                 let asJSON = try stack.get([
                     origin.url("/a.png"), "--context", "image-transformer=\(bad)", "--json",
                 ])
-                let said = [
+                let outputs = [
                     named.outputText, unknown.errorText, asJSON.outputText + asJSON.errorText,
                 ]
-                for text in said {
+                for text in outputs {
                     #expect(text.hasSuffix("\n"), "\(text)")
                     let harmful = text.unicodeScalars.dropLast().filter {
                         (0..<0x20).contains($0.value) || (0x7F..<0xA0).contains($0.value)

@@ -53,9 +53,9 @@ extension RealProcesses {
                 for line in sys.stdin:
                     print(repr(handler.translate_path(line.rstrip("\\n"))))
                 """
-            let said = try Tool.run(
+            let output = try Tool.run(
                 ["python3", "-c", program], input: Array(paths.joined(separator: "\n").utf8))
-            let read = String(decoding: said, as: UTF8.self).split(separator: "\n")
+            let read = String(decoding: output, as: UTF8.self).split(separator: "\n")
             #expect(read.count == paths.count)
             for (path, text) in zip(paths, read) {
                 #expect(text.hasPrefix("'/pub/"), "\(path) is \(text)")

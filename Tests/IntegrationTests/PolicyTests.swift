@@ -33,9 +33,9 @@ extension RealProcesses {
                 #expect(end.exitStatus == 77, "\(end)")
                 #expect(try end.json()["error"]?["code"]?.integer == 3004)
                 // The stack is shared: the advice is about its `serve`.
-                let said = try #require(try end.json()["error"]?["message"]?.text)
+                let message = try #require(try end.json()["error"]?["message"]?.text)
                 for word in ["imagebus serve", "--allow-address IP:PORT", "get --private"] {
-                    #expect(said.contains(word), "\(said)")
+                    #expect(message.contains(word), "\(message)")
                 }
             }
             #expect(other.acceptedConnectionCount == 0)

@@ -106,9 +106,9 @@ extension RealProcesses {
                     ], input: Array(list.utf8)
                 ).end()
                 #expect(end.exitStatus == 66, "\(end)")
-                let said =
+                let expected =
                     "loaded 4, already cached 0, failed 1 (1 invalidDownloadStatusCode)\n"
-                #expect(end.outputText == said)
+                #expect(end.outputText == expected)
                 let gone = origin.url("/gone.jpg")
                 let fault = "standard input:6: \(gone): invalidDownloadStatusCode (2001): "
                 #expect(end.errorText.contains(fault), "\(end)")
@@ -135,13 +135,13 @@ extension RealProcesses {
                     end.outputText
                         == "loaded 1, already cached 0, failed 21 (20 invalidDownloadStatusCode, "
                         + "1 invalidURL)\n")
-                let said = end.errorText.split(separator: "\n")
+                let lines = end.errorText.split(separator: "\n")
                 let rest = try #require(
-                    said.firstIndex { $0.hasSuffix("more failed; use a shorter list") },
+                    lines.firstIndex { $0.hasSuffix("more failed; use a shorter list") },
                     "\(end)")
                 #expect(
-                    said[rest] == "imagebus prefetch: and 5 more failed; use a shorter list")
-                let next = said[(rest + 1)...].map {
+                    lines[rest] == "imagebus prefetch: and 5 more failed; use a shorter list")
+                let next = lines[(rest + 1)...].map {
                     String($0.dropFirst("imagebus prefetch: ".count))
                 }
                 #expect(

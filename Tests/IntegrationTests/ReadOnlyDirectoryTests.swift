@@ -97,8 +97,8 @@ extension RealProcesses {
                 }
                 #expect(directory(report)?.damaged == 0 && directory(report)?.cache == "")
                 let json = try stack.run(["cache", "stats", "--json"]).json()
-                let said = json["caches"]?.array?.first?["readOnly"]?.array?.first
-                #expect(said?["path"]?.text == bundled && said?["cache"]?.text == "default")
+                let status = json["caches"]?.array?.first?["readOnly"]?.array?.first
+                #expect(status?["path"]?.text == bundled && status?["cache"]?.text == "default")
             }
             #expect(try contents() == before, "nothing is written, removed or touched")
         }

@@ -25,8 +25,9 @@ extension RealProcesses {
             origin.route("/a.jpg", .bytes(jpeg))
             try await withStack(["--allow-address", origin.authority]) { stack in
                 let url = origin.url("/a.jpg")
-                let made = try stack.get([url] + Self.waiting + serialized("transcode:png"))
-                #expect(made.exitStatus == 0 && made.output == jpeg, "\(made.errorText)")
+                let produced = try stack.get([url] + Self.waiting + serialized("transcode:png"))
+                #expect(
+                    produced.exitStatus == 0 && produced.output == jpeg, "\(produced.errorText)")
                 #expect(try stack.run(["cache", "contains", url]).outputText == "all\n")
 
                 let kept = try stack.get([url] + Self.fromDisk)
@@ -49,9 +50,9 @@ extension RealProcesses {
                 let request = [
                     origin.url("/a.png"), "--resize", "100x100", "--format", "jpeg",
                 ]
-                let made = try stack.get(
+                let produced = try stack.get(
                     request + Self.waiting + serialized("transcode:webp:70"))
-                #expect(format(made.output) == .jpeg, "\(made.errorText)")
+                #expect(format(produced.output) == .jpeg, "\(produced.errorText)")
                 let kept = try stack.get(request + Self.fromDisk)
                 #expect(format(kept.output) == .webp, "\(kept.errorText)")
                 let pixels = try Pixels(decoding: kept.output)

@@ -14,18 +14,18 @@ extension RealProcesses {
             request.output.format = .jpeg
             try await withStack { stack in
                 let client = try stack.client()
-                let made = try await client.load(request, uploading: source).response
-                #expect(made.cacheType == .none)
-                #expect(made.info?.size == PixelSize(width: 200, height: 150))
-                let pixels = try Pixels(decoding: try #require(made.bytes).array)
+                let produced = try await client.load(request, uploading: source).response
+                #expect(produced.cacheType == .none)
+                #expect(produced.info?.size == PixelSize(width: 200, height: 150))
+                let pixels = try Pixels(decoding: try #require(produced.bytes).array)
                 #expect(isClose(pixels.at(20, 20), Images.red))
                 #expect(isClose(pixels.at(180, 130), Images.yellow))
                 for delivery in Delivery.allCases {
                     let other = try stack.client(delivery)
                     let again = try other.loadAndWait(request, uploading: source)
                     #expect(again.cacheType == .memory)
-                    #expect(again.key == made.key)
-                    #expect(again.bytes?.array == made.bytes?.array)
+                    #expect(again.key == produced.key)
+                    #expect(again.bytes?.array == produced.bytes?.array)
                 }
             }
         }

@@ -7,7 +7,7 @@ enum AVIFFiles {
     /// Encodes the pixels with avifenc.
     ///
     /// - Parameter options: command line arguments in addition to a high quality.
-    static func made(of image: TestImage, _ options: [String]) throws -> Lanes {
+    static func lanes(of image: TestImage, _ options: [String]) throws -> Lanes {
         let folder = TemporaryDirectory()
         folder.write(try image.png(), to: "a.png")
         return try encoded(folder, "a.png", options)
@@ -16,7 +16,7 @@ enum AVIFFiles {
     /// Encodes 4:2:0 planes with avifenc.
     ///
     /// - Parameter siting: the chroma location in Y4M terms: `jpeg`, `mpeg2`, `paldv`.
-    static func made(
+    static func lanes(
         ofPlanes planes: [UInt8], _ size: PixelSize, siting: String, _ options: [String]
     ) throws -> Lanes {
         let folder = TemporaryDirectory()

@@ -17,7 +17,7 @@ import Testing
 
     @Test(arguments: kinds)
     func planesShowThePictureThatOthersShow(options: [String]) throws {
-        let lanes = try AVIFFiles.made(of: Self.source, options)
+        let lanes = try AVIFFiles.lanes(of: Self.source, options)
         #expect(try layout(lanes).isPlanar)
         let reference = try AVIFFiles.pixels(lanes.bytes)
         let found = try lanes.planar(Job([], as: .png))
@@ -31,7 +31,7 @@ import Testing
     /// 1.17 at most, 0.81 for reductions, 2.27 for reductions with coding noise.
     @Test(arguments: kinds)
     func bothLanesGiveOneImage(options: [String]) throws {
-        let lanes = try AVIFFiles.made(of: Self.source, options)
+        let lanes = try AVIFFiles.lanes(of: Self.source, options)
         for (job, most) in [
             (Job([], as: .png), 1.3), (Job.fit(101, as: .png), 0.9), (Job.fit(101), 2.5),
             (Job([AgreementTests.crop(31, 17, 201, 99)], as: .png), 1.3),
@@ -46,7 +46,7 @@ import Testing
         ["--imir", "1"], ["--irot", "1", "--imir", "1"], ["--irot", "3", "--imir", "0"],
     ])
     func theFileTurnsThePlanes(options: [String]) throws {
-        let lanes = try AVIFFiles.made(of: Self.source, ["-y", "444"] + options)
+        let lanes = try AVIFFiles.lanes(of: Self.source, ["-y", "444"] + options)
         #expect(try layout(lanes).isPlanar)
         for job in [Job([], as: .png), .fit(101, as: .png)] {
             let difference = try lanes.planar(job).difference(from: lanes.general(job))
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func aGridIsOneImage() throws {
-        let lanes = try AVIFFiles.made(
+        let lanes = try AVIFFiles.lanes(
             of: .photograph(384, 256), ["-y", "420", "--grid", "2x2"])
         #expect(try layout(lanes).isPlanar)
         let likeness = try lanes.planar(Job([], as: .png)).psnr(
@@ -65,7 +65,7 @@ import Testing
 
     @Test(arguments: [(1, 1), (2, 1), (1, 3), (7, 5), (64, 64)], ["full", "limited"])
     func smallImagesAreOneToo(size: (width: Int, height: Int), range: String) throws {
-        let lanes = try AVIFFiles.made(
+        let lanes = try AVIFFiles.lanes(
             of: .photograph(size.width, size.height), ["-y", "420", "-r", range])
         #expect(try layout(lanes).isPlanar)
         let difference = try lanes.planar(Job([], as: .png)).difference(
@@ -83,7 +83,7 @@ import Testing
         let planes =
             [UInt8](repeating: 128, count: 48 * 32) + ramp
             + [UInt8](repeating: 128, count: 24 * 16)
-        let lanes = try AVIFFiles.made(
+        let lanes = try AVIFFiles.lanes(
             ofPlanes: planes, size, siting: siting, ["--min", "0", "--max", "0"])
         let space = HeapSpace()
         let frame = try #require(lanes.decoded(space: space).frames.first)
@@ -101,7 +101,7 @@ import Testing
         ["--cicp", "1/13/0", "-y", "444"], ["--crop", "0,0,100,80"],
     ])
     func otherImagesGoTheGeneralWay(options: [String]) throws {
-        let lanes = try AVIFFiles.made(of: Self.source, options)
+        let lanes = try AVIFFiles.lanes(of: Self.source, options)
         let layout = try layout(lanes)
         #expect(layout.planes.map(\.bands) == [.rgb])
         let whole = try lanes.general(Job([], as: .png))
@@ -110,7 +110,7 @@ import Testing
 
     @Test func anImageWithAlphaKeepsIt() throws {
         let size = PixelSize(width: 40, height: 40)
-        let lanes = try AVIFFiles.made(
+        let lanes = try AVIFFiles.lanes(
             of: TestImage(
                 size, bands: 4, samples: (0..<(40 * 40 * 4)).map { UInt8($0 / 4 % 40) * 6 }),
             ["-y", "420"])
@@ -119,7 +119,7 @@ import Testing
 
     /// Truncated anywhere, it fails like the decode to pixels.
     @Test func aDamagedImageEndsAsItDid() throws {
-        let bytes = try AVIFFiles.made(of: Self.source, ["-y", "420"]).bytes
+        let bytes = try AVIFFiles.lanes(of: Self.source, ["-y", "420"]).bytes
         for share in [0.3, 0.6, 0.9, 0.99] {
             let lanes = Lanes(bytes: Array(bytes.prefix(Int(Double(bytes.count) * share))))
             let ours = #expect(throws: ImageError.self) { try lanes.decoded() }

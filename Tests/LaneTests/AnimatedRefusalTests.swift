@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func tooManyFramesAreRefusedBeforeAnyPixel() throws {
-        let file = try AnimatedFile(made: "kept.gif")
+        let file = try AnimatedFile(generated: "kept.gif")
         let reserved = Mutex(0)
         let space = HeapSpace(onReserve: { reserved.withLock { $0 += 1 } })
         var job = AnimatedJob()
@@ -27,7 +27,7 @@ import Testing
 
     /// The pixel limit applies to each frame; all frames together have a byte limit.
     @Test func tooManyPixelsOfAllFramesAreRefusedBeforeAnyPixel() throws {
-        let file = try AnimatedFile(made: "kept.gif")
+        let file = try AnimatedFile(generated: "kept.gif")
         let reserved = Mutex(0)
         let space = HeapSpace(onReserve: { reserved.withLock { $0 += 1 } })
         var job = AnimatedJob()
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func framesThatBecomeTooLargeAreRefused() throws {
-        let file = try AnimatedFile(made: "kept.gif")
+        let file = try AnimatedFile(generated: "kept.gif")
         var job = AnimatedJob(
             steps: [.resize(PixelSize(width: 370, height: 290), .stretch, enlarges: true)])
         job.output.format = .png
@@ -57,13 +57,13 @@ import Testing
     }
 
     @Test func whatIsCutOffIsNoAnimation() throws {
-        let file = try AnimatedFile(made: "mixed.apng")
+        let file = try AnimatedFile(generated: "mixed.apng")
         let error = failure(AnimatedJob(), Array(file.bytes.prefix(file.bytes.count / 2)))
         #expect(error?.code == .badImageData, "\(String(describing: error))")
     }
 
     @Test func framesOfSeveralSizesAreNoResult() throws {
-        let file = try AnimatedFile(made: "cleared.gif")
+        let file = try AnimatedFile(generated: "cleared.gif")
         var job = AnimatedJob(steps: [.trim(tolerance: 10)])
         job.output.format = .png
         let error = failure(job, file.bytes)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func aPaletteOfAnAnimatedPNGIsRefused() throws {
-        let file = try AnimatedFile(made: "mixed.apng")
+        let file = try AnimatedFile(generated: "mixed.apng")
         var job = AnimatedJob()
         job.output.colors = 16
         #expect(failure(job, file.bytes)?.code == .stepFailed)
@@ -80,7 +80,7 @@ import Testing
 
     @Test(arguments: [ImageFormat.png, .webp, .gif])
     func aCancelledJobLeavesNothing(format: ImageFormat) throws {
-        let file = try AnimatedFile(made: "kept.gif")
+        let file = try AnimatedFile(generated: "kept.gif")
         var job = AnimatedJob()
         job.output.format = format
         let decoding = CancellationFlag()
@@ -100,7 +100,7 @@ import Testing
 
     /// A layout that declares more frames than its block contains.
     @Test func framesThatAreNotThereAreNotRead() throws {
-        let file = try AnimatedFile(made: "kept.gif")
+        let file = try AnimatedFile(generated: "kept.gif")
         var decoded = try AnimatedJob().decode(file.bytes)
         decoded.pixels.removeLast()
         let error = #expect(throws: ImageError.self) { try AnimatedJob().transform(decoded) }

@@ -8,7 +8,7 @@ import Testing
 
 /// Animations produced by both stages, compared with other decoders.
 @Suite struct AnimatedResultTests {
-    private static let endings: [ImageFormat: String] = [
+    private static let fileExtensions: [ImageFormat: String] = [
         .png: "apng", .webp: "webp", .gif: "gif",
     ]
 
@@ -32,14 +32,14 @@ import Testing
 
     /// The frame mirrored horizontally.
     private func mirrored(_ frame: [UInt8], _ width: Int) -> [UInt8] {
-        var made: [UInt8] = []
+        var produced: [UInt8] = []
         for row in stride(from: 0, to: frame.count, by: 4 * width) {
             for column in (0..<width).reversed() {
                 let start = row + 4 * column
-                made += frame[start..<start + 4]
+                produced += frame[start..<start + 4]
             }
         }
-        return made
+        return produced
     }
 
     @Test(
@@ -48,21 +48,21 @@ import Testing
             "half-replaced.webp",
         ], [ImageFormat.png, .webp])
     func everyFrameGoesThroughTheSteps(name: String, format: ImageFormat) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         var job = AnimatedJob(steps: [.flip(horizontal: true, vertical: false)])
         job.output.format = format
         job.output.lossless = format == .webp
-        let made = try job.run(file.bytes)
-        let found = try AnimatedJob.read(made.bytes, as: #require(Self.endings[format]))
-        #expect(made.info.format == format && made.info.pages == found.frames.count)
+        let produced = try job.run(file.bytes)
+        let found = try AnimatedJob.read(produced.bytes, as: #require(Self.fileExtensions[format]))
+        #expect(produced.info.format == format && produced.info.pages == found.frames.count)
         #expect(found.plays == file.plays)
         let shown = try #require(
             found.frames(shownIn: Self.shown(file)), "\(found.stated) of \(Self.shown(file))")
         for (index, frame) in file.frames.enumerated() {
             let wanted = mirrored(frame, file.width)
             // Blends of half-transparent samples are rounded.
-            let made = found.frames[shown[index]]
-            #expect(differing(made, wanted, by: 0) == 0, "\(name), \(index)")
+            let produced = found.frames[shown[index]]
+            #expect(differing(produced, wanted, by: 0) == 0, "\(name), \(index)")
         }
     }
 
@@ -75,20 +75,20 @@ import Testing
     ) throws {
         var job = AnimatedJob()
         job.output.format = format
-        let made = try job.run(try Fixtures.read("reports/\(source.name)"))
-        let found = try AnimatedJob.read(made.bytes, as: #require(Self.endings[format]))
+        let produced = try job.run(try Fixtures.read("reports/\(source.name)"))
+        let found = try AnimatedJob.read(produced.bytes, as: #require(Self.fileExtensions[format]))
         #expect(found.plays == source.plays)
     }
 
     /// AVIF isn't written with frames: without a named format, the result is a WebP.
     @Test(arguments: ["alpha.avif", "cut-turned.avif"])
     func framesOfAnAVIFBecomeAWebP(name: String) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         var job = AnimatedJob(steps: [.flip(horizontal: true, vertical: false)])
         job.output.lossless = true
-        let made = try job.run(file.bytes)
-        #expect(made.info.format == .webp)
-        let found = try AnimatedJob.read(made.bytes, as: "webp")
+        let produced = try job.run(file.bytes)
+        #expect(produced.info.format == .webp)
+        let found = try AnimatedJob.read(produced.bytes, as: "webp")
         let shown = try #require(found.frames(shownIn: Self.shown(file)))
         for (index, frame) in file.frames.enumerated() {
             let wanted = mirrored(frame, file.width)
@@ -98,13 +98,13 @@ import Testing
 
     @Test(arguments: ["kept.gif", "cleared.gif", "mixed.apng", "mixed.webp"])
     func aGIFHasAllFramesInItsColors(name: String) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         var job = AnimatedJob()
         job.output.format = .gif
         job.output.dither = 0
-        let made = try job.run(file.bytes)
-        let found = try AnimatedJob.read(made.bytes, as: "gif")
-        #expect(made.info.pages == file.frames.count)
+        let produced = try job.run(file.bytes)
+        let found = try AnimatedJob.read(produced.bytes, as: "gif")
+        #expect(produced.info.pages == file.frames.count)
         #expect(found.plays == file.plays && found.stated == Self.shown(file))
         try #require(found.frames.count == file.frames.count)
         for (index, frame) in file.frames.enumerated() {
@@ -116,7 +116,7 @@ import Testing
     /// The frames of a resized animation equal those requested one by one.
     @Test(arguments: ["mixed.apng", "mixed.webp", "kept.gif"])
     func eachFrameIsWhatItBecomesAlone(name: String) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         var job = AnimatedJob(
             steps: [
                 .resize(PixelSize(width: 20, height: 20), .fit, enlarges: false),
@@ -142,20 +142,20 @@ import Testing
         for (name, format) in [
             ("kept.gif", ImageFormat.gif), ("mixed.apng", .png), ("mixed.webp", .webp),
         ] {
-            let file = try AnimatedFile(made: name)
-            let made = try AnimatedJob().run(file.bytes)
-            #expect(made.info.format == format && made.info.pages == file.frames.count)
+            let file = try AnimatedFile(generated: name)
+            let produced = try AnimatedJob().run(file.bytes)
+            #expect(produced.info.format == format && produced.info.pages == file.frames.count)
         }
     }
 
     @Test func aFormatWithoutFramesTakesTheFirstOne() throws {
-        let file = try AnimatedFile(made: "opaque-shared.gif")
+        let file = try AnimatedFile(generated: "opaque-shared.gif")
         var job = AnimatedJob()
         job.output.format = .jpeg
         job.output.quality = 100
-        let made = try job.run(file.bytes)
-        #expect(made.info.format == .jpeg && made.info.pages == 1)
-        let image = try VipsWay.decoded(made.bytes)
+        let produced = try job.run(file.bytes)
+        #expect(produced.info.format == .jpeg && produced.info.pages == 1)
+        let image = try VipsWay.decoded(produced.bytes)
         let first = (0..<3).map { Int(file.frames[0][$0]) }
         let found = image.pixel(0, 0).map { Int($0) }
         #expect(zip(first, found).allSatisfy { abs($0 - $1) < 30 }, "\(first), \(found)")
@@ -164,19 +164,19 @@ import Testing
     @Test func aStillImageIsAStillImage() throws {
         var job = AnimatedJob()
         job.output.format = .webp
-        let made = try job.run(Samples.jpeg(60, 40, .yuv420).bytes)
-        #expect(made.info.pages == 1)
-        #expect(made.bytes[12..<16].elementsEqual("VP8 ".utf8))
+        let produced = try job.run(Samples.jpeg(60, 40, .yuv420).bytes)
+        #expect(produced.info.pages == 1)
+        #expect(produced.bytes[12..<16].elementsEqual("VP8 ".utf8))
     }
 
     @Test func fewerBytesAreLookedForWithAllFrames() throws {
-        let file = try AnimatedFile(made: "mixed.webp")
+        let file = try AnimatedFile(generated: "mixed.webp")
         var job = AnimatedJob()
         job.output.format = .webp
         job.output.quality = 100
         let usual = try job.run(file.bytes).bytes.count
         job.output.maxBytes = usual * 3 / 4
-        let made = try job.run(file.bytes)
-        #expect(made.bytes.count <= usual * 3 / 4 && made.info.pages == file.frames.count)
+        let produced = try job.run(file.bytes)
+        #expect(produced.bytes.count <= usual * 3 / 4 && produced.info.pages == file.frames.count)
     }
 }

@@ -12,17 +12,17 @@ enum Samples {
         let subsampling: JPEGEncoding.Subsampling
     }
 
-    private static let made = Mutex<[Key: [UInt8]]>([:])
+    private static let cache = Mutex<[Key: [UInt8]]>([:])
 
     static func jpeg(
         _ width: Int, _ height: Int, _ subsampling: JPEGEncoding.Subsampling,
         orientation: Int = 1
     ) throws -> Lanes {
         let key = Key(size: PixelSize(width: width, height: height), subsampling: subsampling)
-        let bytes = try made.withLock { made in
-            if let bytes = made[key] { return bytes }
+        let bytes = try cache.withLock { cache in
+            if let bytes = cache[key] { return bytes }
             let bytes = try TestImage.photograph(width, height).jpeg(subsampling)
-            made[key] = bytes
+            cache[key] = bytes
             return bytes
         }
         return Lanes(bytes: orientation == 1 ? bytes : bytes.withEXIF(orientation: orientation))

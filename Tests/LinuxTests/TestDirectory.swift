@@ -7,10 +7,10 @@ final class TestDirectory {
     private let owner: TemporaryDirectory
 
     init(in parent: String = "/tmp") throws {
-        let made = try TemporaryDirectory(in: parent)
-        path = made.path
-        directory = try FileDescriptor.openDirectory(made.path)
-        owner = made
+        let created = try TemporaryDirectory(in: parent)
+        path = created.path
+        directory = try FileDescriptor.openDirectory(created.path)
+        owner = created
     }
 
     func file(_ name: String, _ content: String) throws -> FileDescriptor {

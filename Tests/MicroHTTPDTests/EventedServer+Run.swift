@@ -20,7 +20,7 @@ final class TestHandler: EventedHandler {
     }
 
     func admitBody(of exchange: EventedExchange) -> BodyAdmission {
-        admit?(exchange) ?? .take(bytesMax: exchange.method == "POST" ? .max : 0)
+        admit?(exchange) ?? .accept(bytesMax: exchange.method == "POST" ? .max : 0)
     }
 
     func ended(_ exchange: EventedExchange, _ end: HTTPEnd) { ends.append(end) }

@@ -10,17 +10,17 @@ import Testing
         var known: HeadCopy?
         var hasNoCopy = false
         var ends = 0
-        var told = 0
+        var notifications = 0
 
         func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply? {
             guard let known, exchange.has(known) else { return nil }
             return HTTPReply(status: 200, headers: [("X-Known", "yes")])
         }
 
-        func admitBody(of exchange: EventedExchange) -> BodyAdmission { .take(bytesMax: 100) }
+        func admitBody(of exchange: EventedExchange) -> BodyAdmission { .accept(bytesMax: 100) }
 
         func handle(_ exchange: EventedExchange) {
-            told += 1
+            notifications += 1
             if known == nil { known = exchange.headCopy }
             hasNoCopy = exchange.headCopy == nil
             exchange.answer(HTTPReply(status: 200, headers: [("X-Known", "no")]))
@@ -66,7 +66,7 @@ import Testing
         let keeper = Keeper()
         let all = try answers([Self.first, Self.first, Self.first], keeper)
         #expect(all.allSatisfy { $0.head.contains("X-Known: yes") })
-        #expect(keeper.told == 1 && keeper.ends == 4)
+        #expect(keeper.notifications == 1 && keeper.ends == 4)
     }
 
     @Test func aConnectionGoesOnBehindAKnownHead() throws {
@@ -75,7 +75,7 @@ import Testing
         let peer = Peer(try RawClient(port: server.port))
         peer.client.send(String(repeating: Self.first, count: 5))
         try server.run { keeper.ends == 5 }
-        #expect(keeper.told == 1 && server.connectionCount == 1)
+        #expect(keeper.notifications == 1 && server.connectionCount == 1)
     }
 
     @Test(arguments: [
@@ -96,7 +96,7 @@ import Testing
         let keeper = Keeper()
         let all = try answers([text], keeper)
         #expect(all[0].head.contains("X-Known: no"), "\(all[0].head)")
-        #expect(keeper.told == 2)
+        #expect(keeper.notifications == 2)
     }
 
     /// Heads that the library would parse to the same fields, since it terminates lines and values
@@ -117,7 +117,7 @@ import Testing
         let all = try answers([text], keeper, Self.limits(headSeconds: 1))
         #expect(!all[0].head.contains("X-Known: yes"), "\(all[0].head)")
         #expect(all[0].status != 200, "\(all[0].head)")
-        #expect(keeper.told == 1)
+        #expect(keeper.notifications == 1)
     }
 
     /// The library's NUL bytes make both heads the same bytes, with the same number of fields.
@@ -139,7 +139,7 @@ import Testing
             #expect(thread.join())
             #expect(done.values[0].status == status, "\(done.values[0].head)")
         }
-        #expect(keeper.told == 1 && keeper.ends == 2)
+        #expect(keeper.notifications == 1 && keeper.ends == 2)
     }
 
     @Test func aHeadBeforeABodyIsNotKept() throws {
@@ -147,6 +147,6 @@ import Testing
         keeper.known = nil
         let text = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nb"
         _ = try answers([text], keeper)
-        #expect(keeper.hasNoCopy && keeper.told == 2)
+        #expect(keeper.hasNoCopy && keeper.notifications == 2)
     }
 }

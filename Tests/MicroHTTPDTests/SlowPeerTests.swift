@@ -123,10 +123,10 @@ import Testing
         let peer = Peer(try RawClient(port: server.port))
         peer.client.send("GET / HTTP/1.1\r\nHost: a\r\n")
         peer.client.finish()
-        let said = Recorder<[UInt8]>()
-        let thread = BackgroundThread { said.append(peer.client.everything()) }
-        try server.run { !said.values.isEmpty }
-        #expect(thread.join() && said.values == [[]])
+        let received = Recorder<[UInt8]>()
+        let thread = BackgroundThread { received.append(peer.client.everything()) }
+        try server.run { !received.values.isEmpty }
+        #expect(thread.join() && received.values == [[]])
         #expect(server.connectionCount == 0 && handler.seen.isEmpty)
     }
 
@@ -141,10 +141,11 @@ import Testing
         let peer = Peer(try RawClient(port: server.port))
         peer.client.get(target)
         peer.client.finish()
-        let said = Recorder<[UInt8]>()
-        let thread = BackgroundThread { said.append(peer.client.everything()) }
-        try server.run { !said.values.isEmpty }
-        #expect(thread.join() && String(decoding: said.values[0], as: UTF8.self).hasPrefix(status))
+        let received = Recorder<[UInt8]>()
+        let thread = BackgroundThread { received.append(peer.client.everything()) }
+        try server.run { !received.values.isEmpty }
+        #expect(
+            thread.join() && String(decoding: received.values[0], as: UTF8.self).hasPrefix(status))
         #expect(server.connectionCount == 0)
     }
 

@@ -6,17 +6,17 @@ import Testing
 
     @Test func aFloodIsCutAndCounted() {
         var budget = LineBudget(linesPerSecond: 3)
-        let verdicts = (0..<10).map { budget.take(at: 5 * second + $0) }
+        let verdicts = (0..<10).map { budget.admit(at: 5 * second + $0) }
         #expect(verdicts.prefix(3).allSatisfy { $0 == .write(leftOut: 0) })
         #expect(verdicts.dropFirst(3).allSatisfy { $0 == .leaveOut })
-        #expect(budget.take(at: 6 * second) == .write(leftOut: 7))
-        #expect(budget.take(at: 6 * second) == .write(leftOut: 0))
-        #expect(budget.takeLeftOut() == 0)
+        #expect(budget.admit(at: 6 * second) == .write(leftOut: 7))
+        #expect(budget.admit(at: 6 * second) == .write(leftOut: 0))
+        #expect(budget.drainLeftOut() == 0)
     }
 
     @Test func whatWasLeftOutLastIsStillKnownAtTheEnd() {
         var budget = LineBudget(linesPerSecond: 1)
-        for _ in 0..<4 { _ = budget.take(at: second) }
-        #expect(budget.takeLeftOut() == 3)
+        for _ in 0..<4 { _ = budget.admit(at: second) }
+        #expect(budget.drainLeftOut() == 3)
     }
 }

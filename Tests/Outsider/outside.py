@@ -62,7 +62,8 @@ def libraries(program: str) -> set[str]:
 
 def exported_types(library: str = "Client/Imagebus") -> set[str]:
     """`Module.Type` of all types of other modules that a library exports."""
-    names = REPOSITORY / "Sources" / library / "PublicNames.swift"
+    folder = REPOSITORY / "Sources" / library
+    names = folder / f"{folder.name}PublicNames.swift"
     return set(re.findall(r"^@_exported public import \w+ (\w+\.\w+)$", names.read_text(), re.M))
 
 

@@ -112,5 +112,5 @@ class SwiftTests(ExampleTests):
     def test_every_type_of_a_public_declaration_is_exported(self) -> None:
         met, exported = outside.types_in_declarations(), outside.exported_types()
         self.assertGreater(len(met), 30)
-        self.assertEqual(met - exported, OF_THE_STACK, "PublicNames.swift lacks one of these")
+        self.assertEqual(met - exported, OF_THE_STACK, "the public names lack one of these")
         self.assertEqual(exported - met, set(), "exported, and in no declaration")

@@ -191,7 +191,7 @@ struct BackPressureTests {
     /// Ordinary results are not affected, and a lossy result hardly can be.
     @Test(arguments: [
         (4_900, true, true), (5_100, true, false), (9_999, true, false), (9_999, false, true),
-    ]) func whatWouldKeepATransformerIsRefused(side: Int, lossless: Bool, isMade: Bool) {
+    ]) func whatWouldKeepATransformerIsRefused(side: Int, lossless: Bool, isProduced: Bool) {
         var (stack, client) = Stack.staffed()
         let image = ImageRequest.image().with {
             $0.steps = [.resize(PixelSize(width: side, height: side), .stretch)]
@@ -199,10 +199,14 @@ struct BackPressureTests {
         }
         let token = stack.load(image, by: client)
         // If the size is known without the source, the load is refused before any work starts.
-        if isMade { stack.run(.query, .query, .fetch, .decode) } else { #expect(stack.isAtRest) }
-        #expect(stack.held(.transform).count == (isMade ? 1 : 0))
+        if isProduced {
+            stack.run(.query, .query, .fetch, .decode)
+        } else {
+            #expect(stack.isAtRest)
+        }
+        #expect(stack.held(.transform).count == (isProduced ? 1 : 0))
         stack.finishAll()
-        #expect((stack.image(token) != nil) == isMade)
+        #expect((stack.image(token) != nil) == isProduced)
         if case .failure(let error) = stack.replies[token]?.last?.outcome {
             #expect(error.code == .limitExceeded && error.details["limit"] == "25000000")
             #expect(error.message.hasSuffix("reduce the size, or use lossy compression"))

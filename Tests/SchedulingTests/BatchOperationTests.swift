@@ -89,8 +89,8 @@ struct BatchOperationTests {
         let isDue = stack.scheduler.nextDeadline.map { $0 <= stack.now }
         #expect(isDue == true, "it continues at once")
         stack.finishAll()
-        let (cancelled, told) = (stack.counters.cancelled, replied(stack, tokens))
-        #expect(cancelled == 4_096 && told == 0)
+        let (cancelled, replies) = (stack.counters.cancelled, replied(stack, tokens))
+        #expect(cancelled == 4_096 && replies == 0)
         let isAtRest = stack.isAtRest
         #expect(isAtRest)
     }
@@ -217,8 +217,8 @@ struct BatchOperationTests {
         stack.load(image, by: other, token: tokens[18])
         stack.finishAll()
         #expect(stack.image(tokens[19]) != nil && stack.image(tokens[18]) != nil)
-        let (told, cancelled) = (replied(stack, tokens), stack.counters.cancelled)
-        #expect(told == 2 && cancelled == 20)
+        let (replies, cancelled) = (replied(stack, tokens), stack.counters.cancelled)
+        #expect(replies == 2 && cancelled == 20)
         let isAtRest = stack.isAtRest
         #expect(isAtRest, "\(stack)")
     }

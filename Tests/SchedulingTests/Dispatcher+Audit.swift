@@ -46,7 +46,7 @@ extension Dispatcher {
             let held = jobs.values.count { $0.worker == worker }
             check(roster[worker]?.jobs == held, "the jobs of a worker are counted")
             let ours = jobs.values.filter { $0.worker == worker }
-            let low = ours.count { !$0.isExpendable && $0.told.priority == .low }
+            let low = ours.count { !$0.isExpendable && $0.sent.priority == .low }
             check(roster[worker]?.lowJobs == low, "jobs of class low are counted")
             let expendable = ours.count(where: \.isExpendable)
             check(roster[worker]?.expendableJobs == expendable, "expendable jobs are counted")

@@ -168,14 +168,14 @@ struct FailureCacheTests {
         }
         var damage = ImageError(.badImageData, "no pixels")
         damage.damagesPixelsOnly = true
-        let (plain, made) = (try #require(ticket(.image("a"))), try #require(ticket(small)))
+        let (plain, produced) = (try #require(ticket(.image("a"))), try #require(ticket(small)))
         stack.scheduler.hits.withdraw(
             .denied(
                 Denial(
                     source: ScopedSource(SourceKey(small), LoadTerms()),
                     refusal: Refusal(damage, of: .still), url: url, at: stack.now, lastNumber: 0)))
         #expect(stack.scheduler.hits.stands(plain, at: stack.now))
-        #expect(!stack.scheduler.hits.stands(made, at: stack.now))
+        #expect(!stack.scheduler.hits.stands(produced, at: stack.now))
         #expect(ticket(.image("a")) != nil && ticket(small) == nil)
     }
 

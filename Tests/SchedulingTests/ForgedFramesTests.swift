@@ -21,15 +21,15 @@ struct ForgedFramesTests {
         return stack
     }
 
-    /// Returns an outcome that declares `said` frames of a source with three, of which `there` are
+    /// Returns an outcome with `declared` frames of a source with three, of which `there` are
     /// in the block.
     private func finish(
-        _ stack: inout Stack, frames said: Int, there: Int = 3, size: PixelSize = canvas
+        _ stack: inout Stack, frames declared: Int, there: Int = 3, size: PixelSize = canvas
     ) {
         let held = stack.held(.decode)[0]
         var layout = PixelLayout(bands: .rgba, size: size, stride: 4 * size.width)
         layout.animation = AnimationProperties(
-            durations: [UInt32](repeating: 100_000, count: said), loops: 0)
+            durations: [UInt32](repeating: 100_000, count: declared), loops: 0)
         let length = UInt64(there * 4 * size.width * size.height)
         let frame = DecodedImage.Frame(
             reference: stack.block(of: held.worker, length: length), layout: layout)
@@ -71,13 +71,13 @@ struct ForgedFramesTests {
     }
 
     @Test(arguments: [
-        (said: 4, there: 4, size: canvas), (said: 3, there: 2, size: canvas),
-        (said: 1, there: 1, size: canvas),
-        (said: 3, there: 3, size: PixelSize(width: 41, height: 30)),
+        (declared: 4, there: 4, size: canvas), (declared: 3, there: 2, size: canvas),
+        (declared: 1, there: 1, size: canvas),
+        (declared: 3, there: 3, size: PixelSize(width: 41, height: 30)),
     ])
-    func framesThatCannotBeEndTheSession(said: Int, there: Int, size: PixelSize) {
+    func framesThatCannotBeEndTheSession(declared: Int, there: Int, size: PixelSize) {
         var stack = decoding(all: true)
-        finish(&stack, frames: said, there: there, size: size)
+        finish(&stack, frames: declared, there: there, size: size)
         #expect(stack.expelled.count == 1)
     }
 

@@ -102,8 +102,10 @@ struct FreshLoadTests {
         #expect(setting.image?.validity?.expiry?.freshFor == 10_000)
         #expect(setting.stack.held(.fetch).isEmpty)
         // The result read earlier still had the old data: the cache is updated once more.
-        let told = setting.stack.finishRenewals().map(\.key)
-        #expect(told.count == 1 && told.first?.contains("FitTransformer") == true, "\(told)")
+        let renewedKeys = setting.stack.finishRenewals().map(\.key)
+        #expect(
+            renewedKeys.count == 1 && renewedKeys.first?.contains("FitTransformer") == true,
+            "\(renewedKeys)")
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 

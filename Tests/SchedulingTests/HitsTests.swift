@@ -259,12 +259,12 @@ import Testing
         let end = room.now.adding(milliseconds: min(50, Int(expiresIn ?? 50)))
         #expect(ticket.image.voucher?.until == end)
         #expect(room.hits.isRepeated(ticket, at: room.now))
-        let said = Confirmation(
+        let confirmation = Confirmation(
             caching: OriginCaching(
                 CacheControl("no-cache"), ResponseAge(bornMilliseconds: 1_010)),
             isWhole: true)
         let text = try room.text(.b)
-        room.hits.withdraw(.confirmed(plainOriginal: text, BodyMark(origin), said))
+        room.hits.withdraw(.confirmed(plainOriginal: text, BodyMark(origin), confirmation))
         #expect(!room.hits.stands(ticket.unvouched, at: room.now))
         #expect(!room.hits.isRepeated(ticket, at: room.now))
     }

@@ -26,8 +26,8 @@ struct MissingWorkersTests {
         let error = try #require(stack.failure(token))
         #expect(error.code == .deadlineExceeded)
         #expect(error.details["pool"] == kind.name)
-        let said = "no worker of the pool '\(kind.name)' is connected: start one with imagebus "
-        #expect(error.message.hasPrefix(said), "\(error)")
+        let expected = "no worker of the pool '\(kind.name)' is connected: start one with imagebus "
+        #expect(error.message.hasPrefix(expected), "\(error)")
         #expect(error.message.contains("serve --only \(kind.name)"), "\(error)")
     }
 

@@ -115,7 +115,7 @@ struct PoolBench {
         lastBlock += 1
         let reference = BlockReference(
             segment: 0, offset: lastBlock * 64, length: 64, block: BlockID(lastBlock))
-        guard let taken = try? dispatcher.takeUpload(reference, as: format) else {
+        guard let taken = try? dispatcher.acceptUpload(reference, as: format) else {
             preconditionFailure("the coordinator has these bytes")
         }
         defer { dispatcher.drop(taken.block) }
@@ -169,9 +169,9 @@ struct PoolBench {
     }
 
     private mutating func settle() {
-        takeCompletions()
+        handleCompletions()
         dispatcher.dispatch()
-        takeCompletions()
+        handleCompletions()
         for action in dispatcher.actions {
             switch action {
             case .assign(let worker, let job):
@@ -184,7 +184,7 @@ struct PoolBench {
         dispatcher.actions = []
     }
 
-    private mutating func takeCompletions() {
+    private mutating func handleCompletions() {
         while let completion = dispatcher.nextCompletion() {
             switch completion {
             case .failed(let ended, let error): errors[ended.id] = error

@@ -140,10 +140,10 @@ struct PoolTests {
         ("transform", WorkerCapabilities(steps: ["resize"]), "'all steps'"),
     ])
     func whoCannotDoAllThatItsPoolIsGrantedGetsNoSession(
-        pool: String, said: WorkerCapabilities, missing: String
+        pool: String, capabilities: WorkerCapabilities, missing: String
     ) {
         var bench = PoolBench([Self.vector])
-        let worker = bench.hire(pool, said)
+        let worker = bench.hire(pool, capabilities)
         let job = bench.decode(pool == "vector" ? .svg : .jpeg)
         #expect(bench.assignments() == [])
         #expect(bench.expelled == [worker])

@@ -21,7 +21,7 @@ extension Scheduler {
         auditGatherings(check)
         auditBatchOperations(check)
         check(pendingTransitions.moving.count == 0, "everybody has arrived somewhere")
-        let uploads = requests.ids.compactMap { requests[$0].order.upload?.block }
+        let uploads = requests.ids.compactMap { requests[$0].admitted.upload?.block }
         return faults + workGraph.audit(uploads: uploads, isBehind: hasOverdueAlarms)
     }
 
@@ -78,7 +78,7 @@ extension Scheduler {
         for (id, gathering) in workGraph.gatherings {
             check(requests.contains(id), "a request that gathers exists")
             check(
-                gathering.layers.count == requests[id].order.terms.overlays.count,
+                gathering.layers.count == requests[id].admitted.terms.overlays.count,
                 "a request gathers all its overlays")
             if case .waiting(let place) = requests[id].standing, case .overlays = place.node {
                 check(gathering.isAwaited, "a request that waits for overlays gathers them")

@@ -12,13 +12,13 @@ extension Scheduler {
         for id in requests.ids {
             let request = requests[id]
             guard let failure = request.fallbackContext else {
-                check(request.order.canvas == nil, "only a fallback is painted")
+                check(request.admitted.canvas == nil, "only a fallback is painted")
                 continue
             }
             check(failure.error.code.admitsFallback, "that error has no fallback")
             check(request.image.headers.isEmpty, "a fallback has no headers")
-            check(request.order.upload == nil, "a fallback holds no upload")
-            check(request.order.terms.fallback == .none, "a fallback has no fallback")
+            check(request.admitted.upload == nil, "a fallback holds no upload")
+            check(request.admitted.terms.fallback == .none, "a fallback has no fallback")
             check(
                 request.refreshing == nil && !request.plan.refreshes,
                 "a fallback is not refreshed")

@@ -59,7 +59,7 @@ import Testing
         return token
     }
 
-    private mutating func tell(_ age: Int64, etag: String = "\"1\"") {
+    private mutating func confirm(_ age: Int64, etag: String = "\"1\"") {
         guard let held = theirs.first else {
             Issue.record("nothing is asked")
             return
@@ -71,7 +71,7 @@ import Testing
         let token = load(age: 200)
         #expect(questions.count == 1 && questions[0].hasPrefix("theirs\u{1F}"))
         #expect(stack.held(.fetch).isEmpty && stack.image(token) == nil)
-        tell(10)
+        confirm(10)
         #expect(stack.image(token)?.cacheType == .disk && stack.held(.fetch).isEmpty)
         #expect(stack.image(token)?.validity?.caching == caching(age: 10))
         #expect(theirs.isEmpty, "it isn't sent its own confirmation")
@@ -85,21 +85,22 @@ import Testing
 
     @Test mutating func whereItKnowsNothingNewTheOriginIsAsked() {
         let token = load(age: 200)
-        tell(300)
+        confirm(300)
         #expect(questions.count == 1 && questions[0].contains("a.jpg"), "the original is next")
         #expect(stack.held(.fetch).isEmpty)
-        tell(10, etag: "\"2\"")
+        confirm(10, etag: "\"2\"")
         #expect(stack.held(.fetch).count == 1, "those are other bytes")
         stack.finish(.fetch, .failed(stack.notModified("max-age=5")))
         #expect(stack.image(token) != nil)
-        var told: [EntryWork] = []
+        var renewals: [EntryWork] = []
         while let held = theirs.first {
-            if case .entry(let work) = held.job.work { told.append(work) }
+            if case .entry(let work) = held.job.work { renewals.append(work) }
             stack.finish(held)
         }
-        #expect(told.count == 2 && told.allSatisfy { $0.action == .renew && $0.tiers == .disk })
-        #expect(told.allSatisfy { $0.renewal?.caching?.cacheControl.maxAge == 5 })
-        #expect(told.allSatisfy { $0.renewal?.etag == "\"1\"" && $0.renewal?.expiry != nil })
+        #expect(
+            renewals.count == 2 && renewals.allSatisfy { $0.action == .renew && $0.tiers == .disk })
+        #expect(renewals.allSatisfy { $0.renewal?.caching?.cacheControl.maxAge == 5 })
+        #expect(renewals.allSatisfy { $0.renewal?.etag == "\"1\"" && $0.renewal?.expiry != nil })
         stack.finishAll()
         #expect(stack.isAtRest, "\(stack)")
     }
@@ -107,7 +108,7 @@ import Testing
     @Test(arguments: [100, -10])
     mutating func whatIsStaleOrFromTheFutureDoesNotCount(age: Int64) {
         let token = load(age: 200)
-        tell(age)
+        confirm(age)
         #expect(stack.held(.fetch).count == 1)
         stack.finishAll()
         #expect(stack.gets["http://example.org/a.jpg"] == 1)
@@ -118,7 +119,7 @@ import Testing
         let token = load(age: 70)
         #expect(stack.image(token)?.cacheType == .disk)
         #expect(questions.count == 1 && stack.held(.fetch).isEmpty)
-        tell(1)
+        confirm(1)
         stack.finishRenewals()
         #expect(stack.gets.isEmpty && stack.isAtRest, "\(stack)")
     }
@@ -126,7 +127,7 @@ import Testing
     @Test mutating func severalAskOnce() {
         let tokens = (0..<3).map { _ in load(age: 200) }
         #expect(questions.count == 1)
-        tell(10)
+        confirm(10)
         stack.goOn()
         #expect(tokens.allSatisfy { stack.image($0) != nil })
         stack.finishAll()
@@ -178,7 +179,7 @@ import Testing
         var command = CacheCommand(number: 1, action: .removeSelected, key: "")
         command.selection.url = "http://example.org/a.jpg"
         stack.send(.cache(client, command))
-        tell(10)
+        confirm(10)
         stack.finishAll()
         #expect(stack.gets["http://example.org/a.jpg"] == 1)
         #expect(stack.image(token) != nil && stack.isAtRest, "\(stack)")

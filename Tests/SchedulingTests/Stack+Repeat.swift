@@ -39,7 +39,7 @@ extension Stack {
 
     /// Keeps the ticket of a load answered from memory; sometimes keeps an older one, so that it is
     /// tried after it became invalid.
-    mutating func takeTicket(_ load: LoadRequest, _ terms: LoadTerms) {
+    mutating func recordTicket(_ load: LoadRequest, _ terms: LoadTerms) {
         let saying = Saying(load, terms)
         guard tickets[saying] == nil || lastToken % 4 == 0 else { return }
         var asked = scheduler

@@ -271,7 +271,7 @@ struct Stack {
         {
             fault("what is blacklisted was admitted")
         }
-        takeTicket(load, terms)
+        recordTicket(load, terms)
         return token
     }
 

@@ -34,7 +34,7 @@ import Testing
         #expect(issued == nil)
         vouchers.withdrawAll()
         vouchers.close()
-        #expect(vouchers.takeWrites().isEmpty && !vouchers.stands(1) && !vouchers.stands(0))
+        #expect(vouchers.drainWrites().isEmpty && !vouchers.stands(1) && !vouchers.stands(0))
     }
 
     @Test func eachReasonWithdrawsItsOwn() throws {
@@ -113,7 +113,7 @@ import Testing
                         issued.append(number)
                     }
                 }
-                file.apply(vouchers.takeWrites())
+                file.apply(vouchers.drainWrites())
                 for number in issued.suffix(40) {
                     #expect(file.stands(number, of: UInt64(words)) == vouchers.stands(number))
                 }

@@ -22,9 +22,9 @@ extension WorkGraph {
         for id in results.ids {
             let node = results[id]
             seats += node.overlays.count
-            let isMade = node.exists || node.canvas != nil
+            let isProduced = node.exists || node.canvas != nil
             check(
-                node.overlays.count == (isMade ? 0 : node.name.key.overlays.count),
+                node.overlays.count == (isProduced ? 0 : node.name.key.overlays.count),
                 "a result has its overlays until it is made")
             check(overlays(of: id).count == node.overlays.count, "they are there")
         }

@@ -72,12 +72,12 @@ final class ArenaBench {
         let bench = try ArenaBench()
         _ = try bench.arena.reserve(100)
         let large = try bench.arena.reserve(3 << 20)
-        let changes = bench.arena.takeAnnouncements()
+        let changes = bench.arena.drainAnnouncements()
         #expect(changes.opened.map(\.number) == [1, 2])
         #expect(changes.closed.isEmpty)
-        #expect(bench.arena.takeAnnouncements().isEmpty)
+        #expect(bench.arena.drainAnnouncements().isEmpty)
         bench.arena.retire(large.id)
-        #expect(bench.arena.takeAnnouncements().closed.map(\.number) == [2])
+        #expect(bench.arena.drainAnnouncements().closed.map(\.number) == [2])
     }
 
     @Test func aFullArenaRefusesAndRecovers() throws {

@@ -5,26 +5,26 @@ import Testing
 @Suite struct FreePageRangesTests {
     @Test func takesTheSmallestRunThatFits() {
         var runs = FreePageRanges(pageCount: 10)
-        #expect(runs.take(4) == 0)
-        #expect(runs.take(2) == 4)
-        #expect(runs.take(4) == 6)
+        #expect(runs.allocate(4) == 0)
+        #expect(runs.allocate(2) == 4)
+        #expect(runs.allocate(4) == 6)
         runs.give(0, 4)
         runs.give(4, 2)
         runs.give(6, 1)
-        #expect(runs.take(8) == nil)
-        #expect(runs.take(7) == 0)
+        #expect(runs.allocate(8) == nil)
+        #expect(runs.allocate(7) == 0)
     }
 
     @Test func neighborsGrowTogether() {
         var runs = FreePageRanges(pageCount: 9)
-        let starts = (0..<3).map { _ in runs.take(3) }
+        let starts = (0..<3).map { _ in runs.allocate(3) }
         #expect(starts == [0, 3, 6])
         runs.give(6, 3)
         runs.give(0, 3)
         #expect(!runs.isUnused)
         runs.give(3, 3)
         #expect(runs.isUnused)
-        #expect(runs.take(9) == 0)
+        #expect(runs.allocate(9) == 0)
     }
 
     @Test(arguments: 0..<20) func aRandomWalkNeverGivesOnePageTwice(seed: UInt64) {
@@ -45,7 +45,7 @@ import Testing
                 used.subtract(start..<(start + count))
             } else {
                 let count = random(9) + 1
-                guard let start = runs.take(count) else { continue }
+                guard let start = runs.allocate(count) else { continue }
                 let pages = Set(start..<(start + count))
                 #expect(used.isDisjoint(with: pages) && start + count <= 64)
                 used.formUnion(pages)

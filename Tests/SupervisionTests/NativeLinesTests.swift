@@ -8,8 +8,8 @@ import Testing
 
     @Test func linesAreWholeHoweverTheyCome() {
         var lines = NativeLines()
-        #expect(lines.take(Array("one\ntw".utf8), at: 0) == ["one"])
-        #expect(lines.take(Array("o\n\nthree".utf8), at: 0) == ["two"])
+        #expect(lines.append(Array("one\ntw".utf8), at: 0) == ["one"])
+        #expect(lines.append(Array("o\n\nthree".utf8), at: 0) == ["two"])
         #expect(lines.end(at: 0) == ["three"])
         #expect(lines.end(at: 0).isEmpty)
     }
@@ -17,16 +17,16 @@ import Testing
     @Test func aLineWithoutAnEndTakesNoMemory() {
         var lines = NativeLines()
         let part = [UInt8](repeating: 0x78, count: 999)
-        for _ in 0..<1_000 { #expect(lines.take(part, at: 0).isEmpty) }
+        for _ in 0..<1_000 { #expect(lines.append(part, at: 0).isEmpty) }
         #expect(lines.end(at: 0).map(\.utf8.count) == [NativeLines.lineBytesMax])
     }
 
     @Test func linesBeyondTheBudgetAreCounted() {
         var lines = NativeLines()
         let flood = (0..<1_000).flatMap { _ in Self.line }
-        #expect(lines.take(flood, at: 0).count == Int(NativeLines.burst))
-        #expect(lines.take(Self.line, at: NativeLines.nanosecondsPerLine - 1).isEmpty)
-        let later = lines.take(Self.line, at: NativeLines.nanosecondsPerLine)
+        #expect(lines.append(flood, at: 0).count == Int(NativeLines.burst))
+        #expect(lines.append(Self.line, at: NativeLines.nanosecondsPerLine - 1).isEmpty)
+        let later = lines.append(Self.line, at: NativeLines.nanosecondsPerLine)
         #expect(later == ["(\(1_001 - NativeLines.burst) lines dropped)", "text"])
     }
 
@@ -35,7 +35,7 @@ import Testing
         var count = 0
         for second in 0..<3_600 as Range<UInt64> {
             for _ in 0..<50 {
-                count += lines.take(Self.line, at: second * NativeLines.nanosecondsPerLine)
+                count += lines.append(Self.line, at: second * NativeLines.nanosecondsPerLine)
                     .count { $0 == "text" }
             }
         }

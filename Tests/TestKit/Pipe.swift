@@ -26,7 +26,7 @@ final class Pipe: Sendable {
     }
 
     /// Reads one byte. Returns false if there is none.
-    func take() -> Bool {
+    func receive() -> Bool {
         var byte: UInt8 = 0
         return read(readEnd, &byte, 1) == 1
     }

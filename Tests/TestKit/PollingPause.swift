@@ -8,12 +8,12 @@ public struct PollingPause: Sendable {
     public init() {}
 
     /// Blocks this thread for the next pause.
-    public mutating func wait() { usleep(UInt32(take().milliseconds * 1_000)) }
+    public mutating func wait() { usleep(UInt32(nextPause().milliseconds * 1_000)) }
 
     /// The same for async tests. Throws if the task is canceled.
-    public mutating func wait() async throws { try await Task.sleep(for: take()) }
+    public mutating func wait() async throws { try await Task.sleep(for: nextPause()) }
 
-    private mutating func take() -> Duration {
+    private mutating func nextPause() -> Duration {
         defer { next = min(next * 2, .milliseconds(50)) }
         return next
     }

@@ -15,8 +15,8 @@ public final class Turnstile: Sendable {
         pipe.put(steps)
     }
 
-    /// Takes one admitted step without waiting. Returns false if there is none.
-    func take() -> Bool {
-        pipe.take()
+    /// Removes one admitted step without waiting. Returns false if there is none.
+    func receive() -> Bool {
+        pipe.receive()
     }
 }

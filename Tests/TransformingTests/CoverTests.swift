@@ -117,24 +117,28 @@ import Testing
 
     @Test func ratiosAreCutAndPadded() throws {
         let source = Source(90, 40) { x, y, band in band == 0 ? x : y }
-        func made(_ step: TransformStep) throws -> Transformed { try transform(source, [step]) }
-        let square = try made(.cropRatio(AspectRatio(width: 1, height: 1), .point(x: 1, y: 0)))
+        func transformed(_ step: TransformStep) throws -> Transformed {
+            try transform(source, [step])
+        }
+        let square = try transformed(
+            .cropRatio(AspectRatio(width: 1, height: 1), .point(x: 1, y: 0)))
         #expect(square.size == PixelSize(width: 40, height: 40))
         #expect(square.pixel(0, 7) == [50, 7, 7])
-        let moved = try made(
+        let moved = try transformed(
             .cropRatio(
                 AspectRatio(width: 1, height: 1),
                 .moved(x: 0, y: 0.5, by: GravityOffset(x: .percent(10), y: .pixels(9)))))
         #expect(moved.pixel(0, 7) == [9, 7, 7])
-        let wide = try made(.cropRatio(AspectRatio(width: 9, height: 2), .pixel(x: 0, y: 25)))
+        let wide = try transformed(
+            .cropRatio(AspectRatio(width: 9, height: 2), .pixel(x: 0, y: 25)))
         #expect(wide.size == PixelSize(width: 90, height: 20))
         #expect(wide.pixel(3, 0) == [3, 15, 15])
-        let canvas = try made(
+        let canvas = try transformed(
             .padRatio(AspectRatio(width: 1, height: 1), .pixel(x: 0, y: 60), .white))
         #expect(canvas.size == PixelSize(width: 90, height: 90))
         #expect(canvas.pixel(5, 39) == [255, 255, 255])
         #expect(canvas.pixel(5, 40) == [5, 0, 0])
-        let low = try made(
+        let low = try transformed(
             .pad(
                 PixelSize(width: 100, height: 50),
                 .moved(x: 1, y: 1, by: GravityOffset(x: .pixels(4), y: .percent(-50))), .white))

@@ -58,9 +58,9 @@ import Vips
     @Test(arguments: PixelPlane.Bands.allCases, [nil, 12])
     func aPNGHasTheSixteenBits(bands: PixelPlane.Bands, compression: Int?) throws {
         let source = source(23, 17, bands, tone)
-        let made = try transform(
+        let produced = try transform(
             source, [], output: options(.png, depth: 16) { $0.compression = compression })
-        #expect(made.bytes[24] == 16 && made.header.bytesPerBand == 2)
+        #expect(produced.bytes[24] == 16 && produced.header.bytesPerBand == 2)
         let map = bands == .rgb || bands == .gray ? "rgb" : "rgba"
         let wanted = (0..<17).flatMap { y in
             (0..<23).flatMap { x in
@@ -69,7 +69,7 @@ import Vips
                 return (colors + alpha).map { tone(x, y, $0) }
             }
         }
-        #expect(try read(made.bytes, "png", map) == wanted)
+        #expect(try read(produced.bytes, "png", map) == wanted)
     }
 
     /// These are written by libvips: interlaced, and a file larger than is compressed at once.
@@ -82,9 +82,9 @@ import Vips
             small, [], output: options(.png, depth: 16) { $0.isProgressive = true })
         #expect(try read(interlaced.bytes, "png") == wanted)
         let large = source(700, 300, .rgba, tone)
-        let made = try transform(
+        let produced = try transform(
             large, [], output: options(.png, depth: 16) { $0.compression = 12 })
-        #expect(made.samples == large.samples)
+        #expect(produced.samples == large.samples)
     }
 
     @Test func aTIFFAndAJPEGXLHaveThem() throws {
@@ -113,9 +113,9 @@ import Vips
         ),
     ])
     func stepsKeepThem(step: TransformStep, x: Int, y: Int) throws {
-        let made = try transform(
+        let produced = try transform(
             source(23, 17, .rgba, tone), [step], output: options(.png, depth: 16))
-        let first = try read(made.bytes, "png", "rgba").prefix(4)
+        let first = try read(produced.bytes, "png", "rgba").prefix(4)
         #expect(Array(first) == (0..<4).map { tone(x, y, $0) })
     }
 
@@ -124,10 +124,10 @@ import Vips
     func aResizeKeepsThem(bands: PixelPlane.Bands) throws {
         let ramp = source(100, 100, bands) { x, _, band in band == 3 ? 50_000 : 20_000 + 50 * x }
         let half = TransformStep.resize(PixelSize(width: 50, height: 50), .stretch)
-        let made = try read(
+        let produced = try read(
             transform(ramp, [half], output: options(.png, depth: 16)).bytes, "png", "rgba")
         for x in 3..<47 {
-            #expect(abs(made[(50 * 20 + x) * 4] - (20_025 + 100 * x)) <= 3, "\(x)")
+            #expect(abs(produced[(50 * 20 + x) * 4] - (20_025 + 100 * x)) <= 3, "\(x)")
         }
         let white = source(100, 100) { _, _, _ in 65_535 }
         let scaled = try transform(white, [half], output: options(.png, depth: 16))
@@ -140,18 +140,18 @@ import Vips
             x < 32 ? [60_000, 500, 500, 65_535][band] : [0, 65_535, 0, 0][band]
         }
         let half = TransformStep.resize(PixelSize(width: 33, height: 33), .stretch)
-        let made = try read(
+        let produced = try read(
             transform(source, [half], output: options(.png, depth: 16)).bytes, "png", "rgba")
-        for pixel in stride(from: 0, to: made.count, by: 4) where made[pixel + 3] > 3_000 {
-            #expect(made[pixel + 1] < 1_500, "no green")
+        for pixel in stride(from: 0, to: produced.count, by: 4) where produced[pixel + 3] > 3_000 {
+            #expect(produced[pixel + 1] < 1_500, "no green")
         }
     }
 
     @Test func letterboxHasTransparentMargins() throws {
         let step = TransformStep.resize(PixelSize(width: 40, height: 40), .letterbox)
-        let made = try transform(
+        let produced = try transform(
             source(20, 10) { _, _, _ in 40_000 }, [step], output: options(.png, depth: 16))
-        let pixels = try read(made.bytes, "png", "rgba")
+        let pixels = try read(produced.bytes, "png", "rgba")
         #expect(Array(pixels.prefix(4)) == [0, 0, 0, 0])
         let middle = Array(pixels.dropFirst(4 * (20 * 40 + 20)).prefix(4))
         #expect(middle == [40_000, 40_000, 40_000, 65_535])
@@ -161,16 +161,17 @@ import Vips
     @Test(arguments: [ImageFormat.png, .tiff, .webp, .jxl])
     func otherResultsHaveEight(format: ImageFormat) throws {
         let source = source(16, 16) { _, _, band in [257 * 100 + 100, 257 * 50 - 100, 0][band] }
-        let made = try transform(
+        let produced = try transform(
             source, [], output: options(format) { $0.lossless = true })
-        #expect(made.header.bytesPerBand == 1 && made.pixel(3, 3).prefix(3) == [100, 50, 0])
+        #expect(
+            produced.header.bytesPerBand == 1 && produced.pixel(3, 3).prefix(3) == [100, 50, 0])
     }
 
     @Test func eightBitsAreWrittenAsManyAsAreAskedFor() throws {
         let source = Source(16, 16) { x, y, band in x * 13 + y + band }
-        let made = try transform(source, [], output: options(.png, depth: 16))
-        #expect(made.header.bytesPerBand == 2)
-        let samples = try read(made.bytes, "png")
+        let produced = try transform(source, [], output: options(.png, depth: 16))
+        #expect(produced.header.bytesPerBand == 2)
+        let samples = try read(produced.bytes, "png")
         for (index, sample) in samples.enumerated() {
             #expect(sample == 257 * Int(source.samples[index]))
         }
@@ -185,13 +186,13 @@ import Vips
     @Test func aPNGSaysItsColorsByNumbers() throws {
         let source = source(23, 17, .rgb, samples: pq(10), tone)
         for isProgressive in [false, true] {
-            let made = try transform(
+            let produced = try transform(
                 source, [], output: options(.png) { $0.isProgressive = isProgressive })
-            #expect(made.bytes[24] == 16)
+            #expect(produced.bytes[24] == 16)
             let content: [UInt8] = Array("cICP".utf8) + [9, 16, 0, 1]
             let chunk: [UInt8] = [0, 0, 0, 4] + content + Self.crc(content)
-            #expect(Array(made.bytes[33..<49]) == chunk)
-            #expect(try read(made.bytes, "png").count == 23 * 17 * 3)
+            #expect(Array(produced.bytes[33..<49]) == chunk)
+            #expect(try read(produced.bytes, "png").count == 23 * 17 * 3)
         }
     }
 
@@ -208,22 +209,22 @@ import Vips
     func anAVIFHasBitsAndNumbers(bits: Int, asked: Int?, depth: Int) throws {
         let color = [50_000, 30_000, 20_000]
         let source = source(32, 32, .rgb, samples: pq(bits)) { _, _, band in color[band] }
-        let made = try transform(
+        let produced = try transform(
             source, [], output: options(.avif, depth: asked) { $0.quality = 95 })
-        let path = folder.write(made.bytes, to: "a.avif")
-        let said = String(decoding: try Tool.run(["avifdec", "--info", path]), as: UTF8.self)
+        let path = folder.write(produced.bytes, to: "a.avif")
+        let output = String(decoding: try Tool.run(["avifdec", "--info", path]), as: UTF8.self)
         for line in [
             "Bit Depth      : \(depth)\n", "Color Primaries: 9\n", "Transfer Char. : 16\n",
             "Matrix Coeffs. : 9\n", "Range          : Full\n",
         ] {
-            #expect(said.contains(line), "\(line) in \(said)")
+            #expect(output.contains(line), "\(line) in \(output)")
         }
         let png = folder.file("a.png")
         try Tool.run(["avifdec", "-d", "16", path, png])
         let pixels = try read(try #require(FileBytes.read(png)), "png")
         let pixel = Array(pixels.dropFirst(3 * (10 * 32 + 10)).prefix(3))
-        for (made, wanted) in zip(pixel, color) {
-            let difference = made - wanted
+        for (produced, wanted) in zip(pixel, color) {
+            let difference = produced - wanted
             #expect(abs(difference) < 400, "\(pixel)")
         }
     }
@@ -231,14 +232,14 @@ import Vips
     @Test func anAVIFOfManyBitsKeepsAlphaAndLosesNothing() throws {
         let color = [64 * 800, 64 * 300, 64 * 5, 32_800]
         let source = source(32, 32, .rgba) { _, _, band in color[band] }
-        let made = try transform(
+        let produced = try transform(
             source, [], output: options(.avif, depth: 10) { $0.lossless = true })
-        #expect(made.image.info.hasAlpha)
-        let (path, png) = (folder.write(made.bytes, to: "b.avif"), folder.file("b.png"))
+        #expect(produced.image.info.hasAlpha)
+        let (path, png) = (folder.write(produced.bytes, to: "b.avif"), folder.file("b.png"))
         try Tool.run(["avifdec", "-d", "16", path, png])
         let pixel = try read(try #require(FileBytes.read(png)), "png", "rgba").prefix(4)
-        for (made, wanted) in zip(pixel, color) {
-            let difference = made - wanted
+        for (produced, wanted) in zip(pixel, color) {
+            let difference = produced - wanted
             #expect(abs(difference) <= 64, "\(pixel)")
         }
     }

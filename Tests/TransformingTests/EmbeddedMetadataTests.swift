@@ -35,18 +35,18 @@ import Vips
         (.profile, TestProfile.rotatedRGB), (.exif, exif), (.xmp, xmp), (.iptc, iptc),
     ]
 
-    private func file(_ made: Transformed, _ folder: TestKit.TemporaryDirectory) -> String {
-        folder.write(made.bytes, to: "a." + made.image.info.format.name)
+    private func file(_ produced: Transformed, _ folder: TestKit.TemporaryDirectory) -> String {
+        folder.write(produced.bytes, to: "a." + produced.image.info.format.name)
     }
 
     private func pillow(_ script: String, _ path: String) throws -> String {
         let head = "import sys; from PIL import Image; im = Image.open(sys.argv[1]); im.load()\n"
-        let said = try Tool.run(["python3", "-c", head + script, path])
-        return String(decoding: said, as: UTF8.self)
+        let output = try Tool.run(["python3", "-c", head + script, path])
+        return String(decoding: output, as: UTF8.self)
     }
 
     /// A metadata block as read by Pillow, or nothing.
-    private func pillow(_ kind: EmbeddedMetadata.Kind, _ made: Transformed) throws -> [UInt8] {
+    private func pillow(_ kind: EmbeddedMetadata.Kind, _ produced: Transformed) throws -> [UInt8] {
         let folder = TestKit.TemporaryDirectory()
         let script =
             switch kind {
@@ -71,7 +71,7 @@ import Vips
                 found = (IptcImagePlugin.getiptcinfo(im) or {}).get((2, 116), b'')
                 """
             }
-        let text = try pillow(script + "\nprint(found.hex())", file(made, folder))
+        let text = try pillow(script + "\nprint(found.hex())", file(produced, folder))
         let digits = Array(text.utf8.dropLast())
         return stride(from: 0, to: digits.count, by: 2).map { place in
             UInt8(String(decoding: digits[place..<(place + 2)], as: UTF8.self), radix: 16) ?? 0
@@ -88,33 +88,33 @@ import Vips
 
     @Test(arguments: [ImageFormat.jpeg, .png, .webp, .tiff], [PixelPlane.Bands.rgb, .rgba])
     func partsAreInTheFile(format: ImageFormat, bands: PixelPlane.Bands) throws {
-        let made = try transform(Self.source(bands, Self.all), [], output: output(format))
-        #expect(try pillow(.profile, made) == TestProfile.rotatedRGB)
-        #expect(try pillow(.xmp, made) == Self.xmp)
-        #expect(try pillow(.exif, made) == (format == .tiff ? [] : Self.exif))
-        #expect(try pillow(.iptc, made) == (format == .jpeg ? Array("(c) Ada".utf8) : []))
+        let produced = try transform(Self.source(bands, Self.all), [], output: output(format))
+        #expect(try pillow(.profile, produced) == TestProfile.rotatedRGB)
+        #expect(try pillow(.xmp, produced) == Self.xmp)
+        #expect(try pillow(.exif, produced) == (format == .tiff ? [] : Self.exif))
+        #expect(try pillow(.iptc, produced) == (format == .jpeg ? Array("(c) Ada".utf8) : []))
         // The pixels are the same as without metadata.
         let plain = try transform(Self.source(bands, []), [], output: output(format))
-        #expect(made.samples == plain.samples)
+        #expect(produced.samples == plain.samples)
         for kind in EmbeddedMetadata.Kind.allCases { #expect(try pillow(kind, plain).isEmpty) }
     }
 
     @Test(arguments: [ImageFormat.avif, .jxl], [PixelPlane.Bands.rgb, .rgba])
     func othersHoldThemToo(format: ImageFormat, bands: PixelPlane.Bands) throws {
         let folder = TestKit.TemporaryDirectory()
-        let made = try transform(Self.source(bands, Self.all), [], output: output(format))
+        let produced = try transform(Self.source(bands, Self.all), [], output: output(format))
         let header = String(
-            decoding: try Tool.run(["vipsheader", "-a", file(made, folder)]), as: UTF8.self)
+            decoding: try Tool.run(["vipsheader", "-a", file(produced, folder)]), as: UTF8.self)
         #expect(header.contains("icc-profile-data"), "\(header)")
         #expect(header.contains("exif-ifd0-Copyright: (c) Ada") == (format == .avif), "\(header)")
         #expect(header.contains("xmp-data") == (format == .avif), "\(header)")
         let plain = try transform(Self.source(bands, []), [], output: output(format))
         if format == .avif {
-            #expect(made.samples == plain.samples)
+            #expect(produced.samples == plain.samples)
             let info = try Tool.run(["avifdec", "--info", folder.file("a.avif")])
-            let said = String(decoding: info, as: UTF8.self)
+            let text = String(decoding: info, as: UTF8.self)
             #expect(
-                said.contains("ICC Profile    : Present (\(TestProfile.rotatedRGB.count) bytes)"))
+                text.contains("ICC Profile    : Present (\(TestProfile.rotatedRGB.count) bytes)"))
         }
     }
 
@@ -127,10 +127,10 @@ import Vips
         format: ImageFormat, name: String, value: Int
     ) throws {
         let setting = try #require(OutputSetting(name: name))
-        let made = try transform(
+        let produced = try transform(
             Self.source([(.profile, Self.large)]), [],
             output: output(format) { $0[setting] = value })
-        #expect(try pillow(.profile, made) == Self.large)
+        #expect(try pillow(.profile, produced) == Self.large)
     }
 
     /// Planes that are never merged.
@@ -138,15 +138,15 @@ import Vips
     func planesHoldThem(format: ImageFormat) throws {
         let plain = Source.planar(64, 48, blue: 100, red: 170) { x, y in x * 2 + y }
         let source = plain.with(Self.all)
-        let made = try transform(source, [], output: output(format))
-        #expect(made.samples == (try transform(plain, [], output: output(format))).samples)
+        let produced = try transform(source, [], output: output(format))
+        #expect(produced.samples == (try transform(plain, [], output: output(format))).samples)
         if format == .avif {
             let folder = TestKit.TemporaryDirectory()
-            let header = try Tool.run(["vipsheader", "-a", file(made, folder)])
+            let header = try Tool.run(["vipsheader", "-a", file(produced, folder)])
             #expect(String(decoding: header, as: UTF8.self).contains("icc-profile-data"))
         } else {
-            #expect(try pillow(.profile, made) == TestProfile.rotatedRGB)
-            #expect(try pillow(.exif, made) == Self.exif)
+            #expect(try pillow(.profile, produced) == TestProfile.rotatedRGB)
+            #expect(try pillow(.exif, produced) == Self.exif)
         }
     }
 
@@ -158,16 +158,16 @@ import Vips
                 .with([(.profile, TestProfile.rotatedRGB)]),
         ] {
             for format in [ImageFormat.jpeg, .png, .tiff] {
-                let made = try transform(source, [.grayscale], output: output(format))
-                #expect(made.header.bands == 3, "\(format)")
-                #expect(try pillow(.profile, made) == TestProfile.rotatedRGB)
+                let produced = try transform(source, [.grayscale], output: output(format))
+                #expect(produced.header.bands == 3, "\(format)")
+                #expect(try pillow(.profile, produced) == TestProfile.rotatedRGB)
             }
         }
         let grays = Self.source(.gray, [(.profile, TestProfile.gray)])
         for format in [ImageFormat.jpeg, .png, .tiff] {
-            let made = try transform(grays, [], output: output(format))
-            #expect(made.header.bands == 1, "\(format)")
-            #expect(try pillow(.profile, made) == TestProfile.gray)
+            let produced = try transform(grays, [], output: output(format))
+            #expect(produced.header.bands == 1, "\(format)")
+            #expect(try pillow(.profile, produced) == TestProfile.gray)
         }
         let webP = try transform(grays, [], output: output(.webp))
         #expect(try pillow(.profile, webP).isEmpty)
@@ -178,9 +178,9 @@ import Vips
         let source = Self.source([(.profile, TestProfile.rotatedRGB), (.xmp, Self.xmp)])
         let free = try transform(source, [], output: output(.jpeg)).bytes.count
         let limit = free - 100
-        let made = try transform(source, [], output: output(.jpeg) { $0.maxBytes = limit })
-        #expect(made.bytes.count <= limit)
-        #expect(try pillow(.profile, made) == TestProfile.rotatedRGB)
+        let produced = try transform(source, [], output: output(.jpeg) { $0.maxBytes = limit })
+        #expect(produced.bytes.count <= limit)
+        #expect(try pillow(.profile, produced) == TestProfile.rotatedRGB)
     }
 
     /// Decoders are not trusted.
@@ -206,9 +206,9 @@ import Vips
 
     /// GIF supports none.
     @Test func aFormatWithoutAPlaceLeavesThemOut() throws {
-        let made = try transform(Self.source(Self.all), [], output: output(.gif))
+        let produced = try transform(Self.source(Self.all), [], output: output(.gif))
         let plain = try transform(Self.source([]), [], output: output(.gif))
-        #expect(made.bytes == plain.bytes)
+        #expect(produced.bytes == plain.bytes)
     }
 }
 

@@ -61,15 +61,15 @@ import Vips
             (Self.gradient(100, 500, .gray), "32x160"), (Self.gradient(320, 320, .rgba), "160x160"),
             (Self.planar(640, 400), "160x100"), (Self.planar(31, 1_601), "3x160"),
         ] {
-            let made = try jpeg(source)
-            let small = try thumbnails(made.bytes)
+            let produced = try jpeg(source)
+            let small = try thumbnails(produced.bytes)
             // Baseline, with nothing between the start marker and its tables.
             #expect(small.starts(with: [0xFF, 0xD8, 0xFF, 0xDB]))
             #expect(try properties(small, "-s3", "-ImageSize") == size)
             let process = try properties(small, "-s3", "-EncodingProcess")
             #expect(process == "Baseline DCT, Huffman coding")
             let folder = TestKit.TemporaryDirectory()
-            folder.write(made.bytes, to: "large.jpg")
+            folder.write(produced.bytes, to: "large.jpg")
             folder.write(small, to: "small.jpg")
             let difference = try Tool.run(
                 [
@@ -81,7 +81,7 @@ import Vips
             #expect(mean < 0.02, "\(size): \(mean)")
             // The main image is the same as without.
             let plain = try transform(source, [], output: output(.jpeg))
-            #expect(made.samples == plain.samples)
+            #expect(produced.samples == plain.samples)
             #expect(try thumbnails(plain.bytes).isEmpty)
         }
     }
@@ -89,11 +89,11 @@ import Vips
     @Test(arguments: 0...1)
     func keptMetadataIsBesideIt(order: Int) throws {
         for source in [Self.gradient(300, 200, .rgb), Self.planar(300, 200)] {
-            let made = try jpeg(source.with([(.exif, Self.kept[order])]))
-            #expect(try properties(made.bytes, "-s3", "-Copyright") == "(c) Ad")
-            #expect(try properties(made.bytes, "-s3", "-ThumbnailLength") != "")
-            #expect(try !thumbnails(made.bytes).isEmpty)
-            #expect(try properties(made.bytes, "-s3", "-warning") == "")
+            let produced = try jpeg(source.with([(.exif, Self.kept[order])]))
+            #expect(try properties(produced.bytes, "-s3", "-Copyright") == "(c) Ad")
+            #expect(try properties(produced.bytes, "-s3", "-ThumbnailLength") != "")
+            #expect(try !thumbnails(produced.bytes).isEmpty)
+            #expect(try properties(produced.bytes, "-s3", "-warning") == "")
         }
     }
 
@@ -101,9 +101,9 @@ import Vips
         let source = Self.planar(600, 400)
         let free = try jpeg(source) { $0.quality = 95 }
         let limit = free.bytes.count - 100
-        let made = try jpeg(source) { ($0.quality, $0.maxBytes) = (95, limit) }
-        #expect(made.bytes.count <= limit)
-        #expect(try thumbnails(made.bytes) == thumbnails(free.bytes))
+        let produced = try jpeg(source) { ($0.quality, $0.maxBytes) = (95, limit) }
+        #expect(produced.bytes.count <= limit)
+        #expect(try thumbnails(produced.bytes) == thumbnails(free.bytes))
     }
 
     @Test func whatHasNoRoomIsRefused() throws {
@@ -117,14 +117,14 @@ import Vips
     /// Without a named format, a result whose format has no place for a thumbnail has none.
     @Test(arguments: [ImageFormat.png, .webp, .avif])
     func otherFormatsHaveNone(format: ImageFormat) throws {
-        let made = try transform(
+        let produced = try transform(
             Self.gradient(200, 200, .rgb), [],
             output: output(format) { $0[.embedThumbnail] = 1 })
-        #expect(try thumbnails(made.bytes).isEmpty)
+        #expect(try thumbnails(produced.bytes).isEmpty)
     }
 
     private func properties(_ bytes: [UInt8], _ words: String...) throws -> String {
-        let said = String(decoding: try exiftool(words, bytes), as: UTF8.self)
-        return said.split(separator: "\n").joined(separator: "\n")
+        let output = String(decoding: try exiftool(words, bytes), as: UTF8.self)
+        return output.split(separator: "\n").joined(separator: "\n")
     }
 }

@@ -28,8 +28,8 @@ import Vips
     ) throws {
         var output = OutputOptions()
         output.accepted = accepted
-        let made = try transform(.quarters(width, 16), [], output: output)
-        #expect(made.image.info.format == result)
+        let produced = try transform(.quarters(width, 16), [], output: output)
+        #expect(produced.image.info.format == result)
     }
 
     @Test(arguments: ImageFormat.encodable, PixelPlane.Bands.allCases)
@@ -74,8 +74,8 @@ import Vips
                 ).bytes.count
             }
             #expect(sizes == sizes.sorted() && Set(sizes).count == 3)
-            let unsaid = try transform(noise, [], output: OutputOptions(format: format))
-            #expect(unsaid.bytes.count == sizes[1])
+            let unset = try transform(noise, [], output: OutputOptions(format: format))
+            #expect(unset.bytes.count == sizes[1])
         }
         for format in [ImageFormat.webp, .avif, .jxl] {
             let lossless = try transform(

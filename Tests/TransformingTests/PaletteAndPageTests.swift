@@ -14,7 +14,7 @@ import Vips
         band == 3 ? x / 8 * 36 : (x * 3 + y * (band + 2)) % 256
     }
 
-    private func made(
+    private func produce(
         _ source: Source, _ format: ImageFormat, quality: Int? = nil, lossless: Bool = false,
         _ change: (inout OutputOptions) -> Void = { _ in }
     ) throws -> Transformed {
@@ -37,17 +37,17 @@ import Vips
     @Test func aGIFHasAtMostAsManyColors() throws {
         for (asked, most) in [(256, 256), (255, 128), (64, 64), (7, 4), (2, 2)] {
             for source in [waves, steps] {
-                let found = colors(try made(source, .gif) { $0.colors = asked })
+                let found = colors(try produce(source, .gif) { $0.colors = asked })
                 #expect((2...most).contains(found), "\(asked)")
             }
         }
-        #expect(colors(try made(waves, .gif)) > 128)
+        #expect(colors(try produce(waves, .gif)) > 128)
     }
 
     /// The flags of the image descriptor (GIF89a, 20), after a header without comments.
     @Test func aProgressiveGIFIsInterlaced() throws {
         for isProgressive in [false, true] {
-            let bytes = try made(waves, .gif) { $0.isProgressive = isProgressive }.bytes
+            let bytes = try produce(waves, .gif) { $0.isProgressive = isProgressive }.bytes
             let size: [UInt8] = [0, 0, 0, 0, 120, 0, 90, 0]
             let start = try #require(
                 bytes.indices.first { bytes[$0...].starts(with: [0x2C] + size) })
@@ -56,7 +56,7 @@ import Vips
     }
 
     @Test func whatIsHalfTransparentIsSeenInAGIF() throws {
-        let image = try made(steps, .gif)
+        let image = try produce(steps, .gif)
         #expect(image.header.hasAlpha)
         for step in 0..<8 {
             #expect(image.pixel(step * 8 + 4, 16)[3] == (step * 36 >= 128 ? 255 : 0), "\(step)")
@@ -65,13 +65,13 @@ import Vips
         let opaque = Source(64, 64, .rgba) { x, y, band in
             band == 3 ? 255 : (x * (band + 2) * 4 + y * (3 - band) * 4) % 256
         }
-        #expect(try made(opaque, .gif).header.hasAlpha == false)
+        #expect(try produce(opaque, .gif).header.hasAlpha == false)
     }
 
     @Test func ditheringSpreadsTheErrorOfAGIF() throws {
         let ramp = Source(128, 32) { x, _, _ in x * 2 }
         let rows = try [0, 100].map { dither in
-            let image = try made(ramp, .gif) {
+            let image = try produce(ramp, .gif) {
                 $0.colors = 4
                 $0.dither = dither
             }
@@ -88,17 +88,17 @@ import Vips
         let pixels = Source(61, 43, bands, format: source) { x, y, band in
             (x * 3 + y * 5 + band * 7 + (x * y) % 11) % 256
         }
-        #expect(try made(pixels, .tiff).samples == pixels.samples)
+        #expect(try produce(pixels, .tiff).samples == pixels.samples)
     }
 
     @Test func aTIFFIsDeflatedAndHasOnePage() throws {
         let folder = TemporaryDirectory()
         for (source, predicts) in [(waves, true), (steps, false)] {
-            let file = folder.write(try made(source, .tiff).bytes, to: "a.tif")
-            let said = String(decoding: try Tool.run(["tiffinfo", file]), as: UTF8.self)
-            #expect(said.contains("Compression Scheme: AdobeDeflate"), "\(said)")
-            #expect(said.contains("Predictor: horizontal differencing") == predicts, "\(said)")
-            #expect(said.components(of: "Image Width").count == 2, "\(said)")
+            let file = folder.write(try produce(source, .tiff).bytes, to: "a.tif")
+            let output = String(decoding: try Tool.run(["tiffinfo", file]), as: UTF8.self)
+            #expect(output.contains("Compression Scheme: AdobeDeflate"), "\(output)")
+            #expect(output.contains("Predictor: horizontal differencing") == predicts, "\(output)")
+            #expect(output.components(of: "Image Width").count == 2, "\(output)")
         }
     }
 
@@ -112,13 +112,13 @@ import Vips
     func aJPEGXLIsOfItsSize(size: (width: Int, height: Int)) throws {
         let source = Source(size.width, size.height) { x, y, band in (x + y * band) % 256 }
         #expect(
-            try made(source, .jxl) { $0.effort = 3 }.size
+            try produce(source, .jxl) { $0.effort = 3 }.size
                 == PixelSize(width: size.width, height: size.height))
     }
 
     @Test func aJPEGXLWithoutLossIsExact() throws {
         for source in [waves, steps] {
-            let exact = try made(source, .jxl, quality: 10, lossless: true) { $0.effort = 3 }
+            let exact = try produce(source, .jxl, quality: 10, lossless: true) { $0.effort = 3 }
             #expect(exact.samples == source.samples)
         }
     }
@@ -126,17 +126,17 @@ import Vips
     /// Also the lowest qualities, for which libjxl defines no distance.
     @Test func moreQualityIsALargerJPEGXL() throws {
         let counts = try [0, 30, 60, 90, 100].map {
-            try made(waves, .jxl, quality: $0).bytes.count
+            try produce(waves, .jxl, quality: $0).bytes.count
         }
         #expect(counts == counts.sorted() && Set(counts).count == counts.count, "\(counts)")
     }
 
     @Test func effortMakesAnotherJPEGXL() throws {
         let files = try [3, 5, 7].map { effort in
-            try made(waves, .jxl) { $0.effort = effort }.bytes
+            try produce(waves, .jxl) { $0.effort = effort }.bytes
         }
         #expect(Set(files).count == files.count)
-        #expect(try made(waves, .jxl).bytes == files[1], "the usual one")
+        #expect(try produce(waves, .jxl).bytes == files[1], "the usual one")
     }
 }
 

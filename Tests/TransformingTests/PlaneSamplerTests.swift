@@ -22,15 +22,15 @@ import Zimg
                 left: columns.start, top: rows.start, width: columns.extent, height: rows.extent)
             let size = Self.size(to: 100, &random)
             let sampled = try sampler.sample(plane, region, to: size)
-            let (part, made, count) =
+            let (part, produced, count) =
                 byColumn
                 ? (columns, size.width, plane.size.width) : (rows, size.height, plane.size.height)
-            for index in 0..<made {
+            for index in 0..<produced {
                 let place =
                     byColumn
                     ? size.height / 2 * sampled.stride + index
                     : index * sampled.stride + size.width / 2
-                let step = part.extent / Double(made)
+                let step = part.extent / Double(produced)
                 let wanted = part.start + (Double(index) + 0.5) * step - 0.5
                 let reach = 3 * max(1, step) + 1
                 // Near an edge the filter extends beyond it.

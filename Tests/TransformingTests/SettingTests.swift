@@ -29,7 +29,7 @@ import Vips
         return output
     }
 
-    private func made(_ source: Source, _ output: OutputOptions) throws -> Transformed {
+    private func produce(_ source: Source, _ output: OutputOptions) throws -> Transformed {
         try transform(source, [], output: output)
     }
 
@@ -69,8 +69,8 @@ import Vips
 
     @Test func aProgressiveJPEGHasScans() throws {
         for source in ways {
-            let plain = try made(source, output(.jpeg) { _ in })
-            let progressive = try made(source, output(.jpeg) { $0.isProgressive = true })
+            let plain = try produce(source, output(.jpeg) { _ in })
+            let progressive = try produce(source, output(.jpeg) { $0.isProgressive = true })
             #expect(frame(plain.bytes)?.marker == 0xC0)
             #expect(frame(progressive.bytes)?.marker == 0xC2)
             #expect(progressive.samples == plain.samples, "scans lose nothing")
@@ -79,8 +79,8 @@ import Vips
 
     @Test func tablesOfItsOwnMakeAJPEGSmaller() throws {
         for source in ways {
-            let plain = try made(source, output(.jpeg) { _ in })
-            let optimized = try made(source, output(.jpeg) { $0.optimizesCoding = true })
+            let plain = try produce(source, output(.jpeg) { _ in })
+            let optimized = try produce(source, output(.jpeg) { $0.optimizesCoding = true })
             #expect(optimized.bytes.count < plain.bytes.count)
             #expect(tables(optimized.bytes) != tables(plain.bytes))
             #expect(optimized.samples == plain.samples)
@@ -96,7 +96,7 @@ import Vips
                 (95, .yuv420, quarter),
             ] as [(Int, ChromaSubsampling, [UInt8])] {
                 let output = output(.jpeg, quality: quality) { $0.subsampling = subsampling }
-                #expect(frame(try made(source, output).bytes)?.factors == factors)
+                #expect(frame(try produce(source, output).bytes)?.factors == factors)
             }
         }
     }
@@ -119,10 +119,10 @@ import Vips
     }
 
     @Test func anInterlacedPNGIsOne() throws {
-        let progressive = try made(clear, output(.png) { $0.isProgressive = true })
+        let progressive = try produce(clear, output(.png) { $0.isProgressive = true })
         #expect(properties(progressive.bytes).interlace == 1)
         #expect(progressive.samples == clear.samples)
-        #expect(properties(try made(clear, output(.png) { _ in }).bytes).interlace == 0)
+        #expect(properties(try produce(clear, output(.png) { _ in }).bytes).interlace == 0)
     }
 
     @Test func aPaletteHasAtMostAsManyColors() throws {
@@ -130,7 +130,7 @@ import Vips
             (256, 8, 256), (255, 4, 16), (16, 4, 16), (7, 2, 4), (2, 1, 2),
         ] {
             for source in [waves, clear] {
-                let result = try made(source, output(.png) { $0.colors = asked })
+                let result = try produce(source, output(.png) { $0.colors = asked })
                 let properties = properties(result.bytes)
                 #expect(properties.type == 3 && properties.depth == UInt8(depth), "\(asked)")
                 #expect((1...most).contains(properties.colors), "\(asked): \(properties.colors)")
@@ -146,17 +146,17 @@ import Vips
 
     /// An encoder may drop alpha; the image properties reflect what it wrote.
     @Test func aPaletteKeepsTransparency() throws {
-        let result = try made(clear, output(.png) { $0.colors = 256 })
+        let result = try produce(clear, output(.png) { $0.colors = 256 })
         #expect(result.header.hasAlpha && result.pixel(3, 3)[3] == 0)
         #expect(result.pixel(60, 3)[3] == 255)
         let opaque = Source(32, 32, .rgba) { x, y, band in band == 3 ? 255 : x * y % 256 }
-        #expect(try made(opaque, output(.png) { $0.colors = 16 }).header.hasAlpha == false)
+        #expect(try produce(opaque, output(.png) { $0.colors = 16 }).header.hasAlpha == false)
     }
 
     @Test func ditheringSpreadsTheError() throws {
         let ramp = Source(128, 32) { x, _, _ in x * 2 }
         let results = try [0, 100].map { dither in
-            try made(
+            try produce(
                 ramp,
                 output(.png) {
                     $0.colors = 4
@@ -177,19 +177,19 @@ import Vips
     @Test func moreEffortMakesASmallerWebP() throws {
         for source in ways {
             let counts = try [0, 4, 6].map { effort in
-                try made(source, output(.webp) { $0.effort = effort }).bytes.count
+                try produce(source, output(.webp) { $0.effort = effort }).bytes.count
             }
             #expect(counts[2] < counts[0], "\(counts)")
-            let usual = try made(source, output(.webp) { _ in }).bytes.count
+            let usual = try produce(source, output(.webp) { _ in }).bytes.count
             #expect(usual == counts[1])
         }
     }
 
     @Test func aNearlyLosslessWebPIsNear() throws {
         let soft = Source(120, 90) { x, y, band in x + y + Self.noise(x, y, band) / 8 }
-        let exact = try made(soft, output(.webp) { $0.nearLossless = 100 })
+        let exact = try produce(soft, output(.webp) { $0.nearLossless = 100 })
         #expect(exact.samples == soft.samples)
-        let near = try made(soft, output(.webp) { $0.nearLossless = 0 })
+        let near = try produce(soft, output(.webp) { $0.nearLossless = 0 })
         let differences = zip(near.samples, soft.samples).map { abs(Int($0) - Int($1)) }
         let most = differences.max() ?? 0
         #expect(most > 0 && most <= 32, "\(most)")
@@ -200,8 +200,8 @@ import Vips
         let soft = Source(64, 64, .rgba) { x, y, band in
             band == 3 ? Self.noise(x, y, band) : 128
         }
-        let exact = try made(soft, output(.webp) { _ in })
-        let lossy = try made(soft, output(.webp) { $0.alphaQuality = 10 })
+        let exact = try produce(soft, output(.webp) { _ in })
+        let lossy = try produce(soft, output(.webp) { $0.alphaQuality = 10 })
         #expect(
             (0..<64).allSatisfy {
                 exact.pixel($0, 5)[3] == Int(soft.samples[(5 * 64 + $0) * 4 + 3])
@@ -216,14 +216,14 @@ import Vips
             return (band == 0 && isRed) || (band == 2 && !isRed) ? 255 : 0
         }
         let errors = try [false, true].map { isSharp in
-            let result = try made(
+            let result = try produce(
                 lines, output(.webp, quality: 95) { $0.sharpensChroma = isSharp })
             return zip(result.samples, lines.samples)
                 .reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
         }
         #expect(errors[1] < errors[0], "\(errors)")
         let planar = Source.planar(40, 24, blue: 90, red: 170) { x, y in 60 + 3 * x + 2 * y }
-        let result = try made(planar, output(.webp) { $0.sharpensChroma = true })
+        let result = try produce(planar, output(.webp) { $0.sharpensChroma = true })
         #expect(result.size == PixelSize(width: 40, height: 24))
     }
 }

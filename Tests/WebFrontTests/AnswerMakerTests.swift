@@ -15,10 +15,10 @@ import WebGrammar
     private func move(
         _ result: Result<DeliveredProperties, ImageError>, of plan: RequestPlan,
         _ change: (inout WebFrontSettings) -> Void = { _ in }
-    ) throws -> NextMove {
+    ) throws -> NextStep {
         var settings = WebFrontSettings(try Self.grammar())
         change(&settings)
-        return AnswerMaker(settings).move(after: result, of: plan, now: 10_000)
+        return AnswerMaker(settings).nextStep(after: result, of: plan, now: 10_000)
     }
 
     private static let plan: RequestPlan = {

@@ -45,9 +45,9 @@ import WebGrammar
             ("Sun, 06 Nov 1994 08:49:37 GMT", true), ("", false), ("a\r\nb: c", false),
             ("yesterday", false),
         ])
-    func onlyADateIsSaid(text: String, isSaid: Bool) {
+    func onlyADateIsSaid(text: String, isStated: Bool) {
         let head = head(Validity(lastModified: text))
-        #expect(head.field("Last-Modified") == (isSaid ? text : nil))
+        #expect(head.field("Last-Modified") == (isStated ? text : nil))
     }
 
     @Test func whoHasItGetsNoBytes() {
@@ -97,9 +97,9 @@ import WebGrammar
                 "max-age=0, stale-while-revalidate=6"
             ),
         ] as [(String?, Int?, Int?, String)])
-    func cachesAreToldHowLong(control: String?, said: Int?, until: Int?, text: String) {
+    func cachesAreToldHowLong(control: String?, stated: Int?, until: Int?, text: String) {
         let head = head(control.map { Self.validity($0) }) { request, _ in
-            (request.maxAge, request.expires) = (said, until)
+            (request.maxAge, request.expires) = (stated, until)
         }
         #expect(head.field("Cache-Control") == text)
     }
@@ -148,14 +148,14 @@ import WebGrammar
             ("private, max-age=9999", "private, max-age=60"), ("no-store", "no-store"),
         ] as [(String?, String)])
     func aDamagedImageIsMarkedAndNotKeptLong(control: String?, text: String) {
-        for said in [nil, 7_777] {
+        for stated in [nil, 7_777] {
             let head = head(Self.validity(control), isDamaged: true) { request, answers in
                 answers.caching.isImmutable = true
-                request.maxAge = said
+                request.maxAge = stated
             }
             #expect(head.status == 200 && head.field("X-Imagebus-Damaged") == "true")
             let words = head.field("Cache-Control") ?? ""
-            if said == nil { #expect(words == text) }
+            if stated == nil { #expect(words == text) }
             #expect(!words.contains("immutable") && !words.contains("stale"), "\(words)")
         }
         let again = head(ifNoneMatch: ImageAnswer.tag(Self.digest!), isDamaged: true)
@@ -275,17 +275,17 @@ import WebGrammar
     func aNameCannotLeaveItsField(
         name: String?, format: ImageFormat?, isAttachment: Bool, text: String
     ) {
-        let made = FileDisposition.text(name, format, isAttachment: isAttachment)
-        #expect(made == text)
-        #expect(!made.contains("\n") && !made.contains("/"))
+        let produced = FileDisposition.text(name, format, isAttachment: isAttachment)
+        #expect(produced == text)
+        #expect(!produced.contains("\n") && !produced.contains("/"))
     }
 
     /// A long name keeps its extension, and no character is split.
     @Test func aLongNameKeepsItsEnding() {
-        let made = FileDisposition.text(
+        let produced = FileDisposition.text(
             String(repeating: "é", count: 300), .png, isAttachment: false)
         let whole = String(repeating: "%C3%A9", count: 98) + ".png"
-        #expect(made.hasSuffix("filename*=UTF-8''\(whole)"), "\(made)")
+        #expect(produced.hasSuffix("filename*=UTF-8''\(whole)"), "\(produced)")
         let plain = FileDisposition.text(
             String(repeating: "a", count: 300), .jpeg, isAttachment: false)
         #expect(plain == "inline; filename=\"\(String(repeating: "a", count: 196)).jpg\"")

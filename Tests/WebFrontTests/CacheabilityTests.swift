@@ -105,9 +105,9 @@ import WebGrammar
                     + "\"vary\": \(Self.quoted(head.field("Vary") ?? ""))}")
         }
         let model = RepositoryRoot.file("Tests/HTTPCaching/model.py")
-        let said = try Tool.run(
+        let output = try Tool.run(
             ["python3", model], input: Array(lines.joined(separator: "\n").utf8))
-        let complaints = String(decoding: said, as: UTF8.self)
+        let complaints = String(decoding: output, as: UTF8.self)
         #expect(complaints.isEmpty, "\(complaints.prefix(3_000))")
     }
 

@@ -108,19 +108,19 @@ import WebGrammar
         var source = IDSource()
         let fields = ["X-Request-Id": "r-1", "traceparent": trace]
         let edge = try edge("10.0.0.1")
-        let named = try edge.ids(of: peer("10.0.0.1"), { fields[$0] }, orMadeOf: &source)
+        let named = try edge.ids(of: peer("10.0.0.1"), { fields[$0] }, orGeneratedFrom: &source)
         #expect(named.request.text == "r-1" && named.trace.text == trace)
         #expect(named.fields.map(\.value) == ["r-1", trace])
-        let other = try edge.ids(of: peer("10.0.0.2"), { fields[$0] }, orMadeOf: &source)
+        let other = try edge.ids(of: peer("10.0.0.2"), { fields[$0] }, orGeneratedFrom: &source)
         #expect(other.request.text != "r-1" && other.trace.text != trace, "not trusted")
-        let wrong = try edge.ids(of: peer("10.0.0.1"), { _ in "a b" }, orMadeOf: &source)
+        let wrong = try edge.ids(of: peer("10.0.0.1"), { _ in "a b" }, orGeneratedFrom: &source)
         #expect(wrong.request.text.utf8.count == 32 && !wrong.trace.isSampled)
     }
 
     @Test func namesThatAreMadeDifferAndAreNotSampled() {
         var source = IDSource()
         let all = (0..<1_000).map { _ in
-            EdgeSettings().ids(of: .unix, { _ in nil }, orMadeOf: &source)
+            EdgeSettings().ids(of: .unix, { _ in nil }, orGeneratedFrom: &source)
         }
         #expect(Set(all.map(\.request)).count == 1_000)
         #expect(Set(all.map(\.trace.trace)).count == 1_000)
@@ -132,26 +132,26 @@ import WebGrammar
     @Test func closedConnectionsAreReportedNowAndThen() {
         var refused = RefusedConnections()
         let begin = Instant(nanoseconds: 1_000_000_000)
-        #expect(refused.takeReport(at: begin) == nil)
+        #expect(refused.nextReport(at: begin) == nil)
         refused.add(.ip(1))
         refused.add(.ip(2))
-        let first = refused.takeReport(at: begin)
+        let first = refused.nextReport(at: begin)
         #expect(first?.count == 2 && first?.last == .ip(2))
         refused.add(.ip(3))
-        #expect(refused.takeReport(at: begin.adding(milliseconds: 9_999)) == nil)
-        let second = refused.takeReport(at: begin.adding(milliseconds: 10_000))
+        #expect(refused.nextReport(at: begin.adding(milliseconds: 9_999)) == nil)
+        let second = refused.nextReport(at: begin.adding(milliseconds: 10_000))
         #expect(second?.count == 1 && second?.last == .ip(3))
-        #expect(refused.takeReport(at: begin.adding(milliseconds: 99_999)) == nil)
+        #expect(refused.nextReport(at: begin.adding(milliseconds: 99_999)) == nil)
         #expect(refused.total == 3)
     }
 
     @Test func aReasonIsNamedOnceAndNotEachOfAFlood() {
         var reasons = ReportedReasons()
-        #expect(reasons.take("a") == "a" && reasons.take("a") == nil)
-        let named = (0..<1_000).compactMap { reasons.take("reason \($0)") }
+        #expect(reasons.record("a") == "a" && reasons.record("a") == nil)
+        let named = (0..<1_000).compactMap { reasons.record("reason \($0)") }
         #expect(named.count == 99)
         var long = ReportedReasons()
-        #expect(long.take(String(repeating: "é", count: 5_000))?.utf8.count ?? 999 <= 200)
+        #expect(long.record(String(repeating: "é", count: 5_000))?.utf8.count ?? 999 <= 200)
     }
 
     // MARK: - Cache results

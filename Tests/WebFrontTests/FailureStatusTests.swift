@@ -35,8 +35,8 @@ import WebFront
     @Test(arguments: [
         ("2.2", 3), ("0", 1), ("1e300", 3_600), ("-4", 2), ("nan", 2), ("soon", 2),
     ])
-    func secondsToWaitAreWhole(said: String, seconds: Int) {
-        let error = ImageError(.busy, "full", details: ["retryAfter": said])
+    func secondsToWaitAreWhole(stated: String, seconds: Int) {
+        let error = ImageError(.busy, "full", details: ["retryAfter": stated])
         #expect(FailureStatus(error).status == 429)
         #expect(FailureStatus(error).retryAfter == seconds)
     }
@@ -47,10 +47,10 @@ import WebFront
             ("503", 503), ("400", 502), ("418", 502), ("500", 502), ("200", 502), ("", 502),
             ("99999", 502),
         ])
-    func whatTheOriginSaysOfTheImageIsPassedOn(said: String, status: UInt16) {
+    func whatTheOriginSaysOfTheImageIsPassedOn(stated: String, status: UInt16) {
         let error = ImageError(
             .invalidDownloadStatusCode, "",
-            details: ["httpStatus": said, "retryAfter": "7"])
+            details: ["httpStatus": stated, "retryAfter": "7"])
         #expect(FailureStatus(error).status == status)
         #expect(FailureStatus(error).retryAfter == 7)
     }

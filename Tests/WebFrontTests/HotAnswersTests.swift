@@ -12,10 +12,11 @@ import Testing
 @Suite struct HotAnswersTests {
     @Test func anAnswerIsGivenAgainByItsFieldsAndThenByItsHead() throws {
         let bench = try HotBench()
-        #expect(try bench.ask(times: 4) == [.made, .byFields, .byHead, .byHead])
-        #expect(bench.front.said?.source == "http://h/source")
-        #expect(bench.front.said?.cache == .memory)
-        #expect(bench.uses.take() == UsedVouchers(loads: 3, numbers: [1]), "each counts as a load")
+        #expect(try bench.ask(times: 4) == [.computed, .byFields, .byHead, .byHead])
+        #expect(bench.front.reported?.source == "http://h/source")
+        #expect(bench.front.reported?.cache == .memory)
+        #expect(
+            bench.uses.collect() == UsedVouchers(loads: 3, numbers: [1]), "each counts as a load")
     }
 
     @Test func aFieldThatWasNotLookedAtMakesNoDifference() throws {
@@ -28,18 +29,18 @@ import Testing
     @Test func anotherValueOfAFieldThatWasLookedAtIsAnotherRequest() throws {
         let bench = try HotBench()
         _ = try bench.ask(times: 3)
-        #expect(try bench.ask("/a", "Accept: c") == .made)
-        #expect(try bench.ask("/a", "Accept:") == .made)
-        #expect(try bench.ask("/a") == .made, "absent differs from empty")
+        #expect(try bench.ask("/a", "Accept: c") == .computed)
+        #expect(try bench.ask("/a", "Accept:") == .computed)
+        #expect(try bench.ask("/a") == .computed, "absent differs from empty")
         #expect(try bench.ask("/a", "Accept: b") == .byHead)
     }
 
     @Test func anotherMethodOrTargetIsAnotherRequest() throws {
         let bench = try HotBench()
         _ = try bench.ask(times: 3)
-        #expect(try bench.ask("/a", "Accept: b", method: "HEAD") == .made)
-        #expect(try bench.ask("/a?", "Accept: b") == .made)
-        #expect(try bench.ask("/A", "Accept: b") == .made)
+        #expect(try bench.ask("/a", "Accept: b", method: "HEAD") == .computed)
+        #expect(try bench.ask("/a?", "Accept: b") == .computed)
+        #expect(try bench.ask("/A", "Accept: b") == .computed)
         #expect(try bench.ask("/a", "Accept: b") == .byHead)
         #expect(try bench.ask("/a", "Accept: b", method: "HEAD") == .byFields)
     }
@@ -49,31 +50,31 @@ import Testing
         let bench = try HotBench()
         _ = try bench.ask(times: 3)
         bench.front.second = 2
-        #expect(try bench.ask(times: 3) == [.made, .byFields, .byHead])
+        #expect(try bench.ask(times: 3) == [.computed, .byFields, .byHead])
     }
 
     /// No path bypasses the voucher: removed or rejected images aren't sent again.
     @Test(arguments: [1, 2, 3]) func anAnswerWhoseVoucherFellIsNotGiven(times: Int) throws {
         let bench = try HotBench()
         _ = try bench.ask(times: times)
-        _ = bench.uses.take()
+        _ = bench.uses.collect()
         bench.file.set(1, to: 0)
-        #expect(try bench.ask(times: 2) == [.made, .made])
-        #expect(bench.uses.take() == nil)
+        #expect(try bench.ask(times: 2) == [.computed, .computed])
+        #expect(bench.uses.collect() == nil)
     }
 
     @Test func anAnswerIsNotGivenAfterTheEndOfItsClient() throws {
         let bench = try HotBench()
         _ = try bench.ask(times: 3)
         bench.uses.close()
-        #expect(try bench.ask(times: 1) == [.made])
+        #expect(try bench.ask(times: 1) == [.computed])
     }
 
     @Test func otherSettingsForgetAll() throws {
         let bench = try HotBench()
         _ = try bench.ask(times: 3)
         bench.front.hot.forgetAll()
-        #expect(try bench.ask(times: 3) == [.made, .byFields, .byHead])
+        #expect(try bench.ask(times: 3) == [.computed, .byFields, .byHead])
     }
 
     // MARK: - Limits
@@ -81,10 +82,10 @@ import Testing
     /// Four for different fields; a fifth evicts the oldest.
     @Test func aTargetHasFourAnswers() throws {
         let bench = try HotBench()
-        for value in 1...5 { #expect(try bench.ask("/a", "Accept: \(value)") == .made) }
+        for value in 1...5 { #expect(try bench.ask("/a", "Accept: \(value)") == .computed) }
         for value in 2...5 { #expect(try bench.ask("/a", "Accept: \(value)") == .byFields) }
-        #expect(try bench.ask("/a", "Accept: 1") == .made)
-        #expect(try bench.ask("/a", "Accept: 2") == .made, "the oldest was evicted")
+        #expect(try bench.ask("/a", "Accept: 1") == .computed)
+        #expect(try bench.ask("/a", "Accept: 2") == .computed, "the oldest was evicted")
     }
 
     @Test func anAnswerKnowsFourHeads() throws {
@@ -118,7 +119,7 @@ import Testing
         let bench = try HotBench()
         bench.front.bodyBytes = 1 << 20 + more
         _ = try bench.ask("/a", method: "HEAD")
-        #expect(try bench.ask("/a", method: "HEAD") == (more == 0 ? .byFields : .made))
+        #expect(try bench.ask("/a", method: "HEAD") == (more == 0 ? .byFields : .computed))
     }
 
     /// 64 responses that cost 1 MiB each reach the limit. Then neither a head fits, nor another
@@ -128,12 +129,12 @@ import Testing
         let overhead = 2_048 + "/10".utf8.count
         bench.front.bodyBytes = 1 << 20 - overhead
         for number in 10..<74 {
-            #expect(try bench.ask("/\(number)", method: "HEAD") == .made)
+            #expect(try bench.ask("/\(number)", method: "HEAD") == .computed)
         }
         for _ in 0..<2 { #expect(try bench.ask("/10", method: "HEAD") == .byFields) }
-        #expect(try bench.ask("/74", method: "HEAD") == .made)
+        #expect(try bench.ask("/74", method: "HEAD") == .computed)
         #expect(try bench.ask("/74", method: "HEAD") == .byFields)
-        #expect(try bench.ask("/10", method: "HEAD") == .made)
+        #expect(try bench.ask("/10", method: "HEAD") == .computed)
     }
 
     /// A response that replaces an older one only costs its own size.
@@ -154,9 +155,9 @@ import Testing
     @Test func targetsHaveALimit() throws {
         let bench = try HotBench()
         for number in 1..<16_384 { bench.front.keep("GET", "/\(number)", LookedAt()) }
-        #expect(try bench.ask(times: 2) == [.made, .byFields])
+        #expect(try bench.ask(times: 2) == [.computed, .byFields])
         bench.front.keep("GET", "/more", LookedAt())
-        #expect(try bench.ask(times: 1) == [.made])
+        #expect(try bench.ask(times: 1) == [.computed])
         #expect(try bench.ask("/more") == .byFields)
     }
 }

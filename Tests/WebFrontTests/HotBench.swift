@@ -14,7 +14,7 @@ import Testing
 final class HotFront: EventedHandler {
     enum Way: Equatable {
         /// Not answered from a kept response.
-        case made
+        case computed
         /// By the examined fields.
         case byFields
         /// By the whole head.
@@ -44,7 +44,7 @@ final class HotFront: EventedHandler {
     /// The head size of the last request that wasn't answered by its head.
     private(set) var headBytes = 0
     /// The properties of the last kept response besides its reply.
-    private(set) var said: (source: String, cache: CacheResult?)?
+    private(set) var reported: (source: String, cache: CacheResult?)?
 
     init(_ voucher: AnswerVoucher) { self.voucher = voucher }
 
@@ -57,7 +57,7 @@ final class HotFront: EventedHandler {
         if let known = hot.answer(to: exchange, at: second) {
             return exchange.answer(reply(known, .byFields))
         }
-        ways.append(.made)
+        ways.append(.computed)
         var fields = LookedAt()
         fields.note("Accept", exchange.header("Accept"))
         exchange.answer(keep(exchange.method, exchange.target, fields))
@@ -67,7 +67,7 @@ final class HotFront: EventedHandler {
 
     private func reply(_ known: HotAnswers.Standing, _ way: Way) -> HTTPReply {
         ways.append(way)
-        said = (known.source, known.cache)
+        reported = (known.source, known.cache)
         return known.reply
     }
 
@@ -98,7 +98,7 @@ final class HotBench {
         file.set(1, to: 1)
         let words = try #require(
             VoucherReader(besideSocket: folder.path + "/front.sock", epoch: epoch, words: 16))
-        let uses = VoucherUses(try CommandQueue(ordersMax: 16))
+        let uses = VoucherUses(try CommandQueue(commandsMax: 16))
         let front = HotFront(AnswerVoucher(Voucher(number: 1), words, uses))
         let server = try EventedHTTPServer(
             listener: StreamListener(address: "127.0.0.1", port: 0).relinquish(), handler: front)

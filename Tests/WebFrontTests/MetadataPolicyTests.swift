@@ -42,31 +42,33 @@ import WebGrammar
             (.nothing, "kcr:1/", .copyright), (.copyright, "sm:1/", .nothing),
             (.all, "w:9/", .all), (.all, "kcr:1/", .copyright),
         ] {
-            let made = try plan("/_/\(options)\(Self.source)") { $0.metadata = policy }
-            #expect(made.request.image.output.metadata == expected, "\(options)")
+            let produced = try plan("/_/\(options)\(Self.source)") { $0.metadata = policy }
+            #expect(produced.request.image.output.metadata == expected, "\(options)")
         }
     }
 
     @Test func theListenerAndThePathSayWhatBecomesOfDamagedImages() throws {
         #expect(try plan("/_/w:9/\(Self.source)").request.image.context.damaged == .show)
         for usual in DamagedImages.allCases {
-            for said in DamagedImages.allCases {
-                let made = try plan("/_/dmg:\(said.name)/\(Self.source)") { $0.damaged = usual }
-                #expect(made.request.image.context.damaged == said)
+            for choice in DamagedImages.allCases {
+                let produced = try plan("/_/dmg:\(choice.name)/\(Self.source)") {
+                    $0.damaged = usual
+                }
+                #expect(produced.request.image.context.damaged == choice)
             }
-            let made = try plan("/_/w:9/\(Self.source)") { $0.damaged = usual }
-            #expect(made.request.image.context.damaged == usual)
+            let produced = try plan("/_/w:9/\(Self.source)") { $0.damaged = usual }
+            #expect(produced.request.image.context.damaged == usual)
         }
     }
 
     /// An unchanged image with all of its metadata is its source; in another format the metadata is
     /// kept as well.
     @Test func anUnchangedImageThatKeepsAllIsItsSource() throws {
-        let made = try plan("/_/\(Self.source)") { $0.metadata = .all }
-        #expect(made.request.image.output.metadata == nil)
-        #expect(made.asking(for: .png).request.image.output.metadata == .all)
-        let said = try plan("/_/sm:0/\(Self.source)")
-        #expect(said.request.image.output.metadata == nil)
+        let produced = try plan("/_/\(Self.source)") { $0.metadata = .all }
+        #expect(produced.request.image.output.metadata == nil)
+        #expect(produced.asking(for: .png).request.image.output.metadata == .all)
+        let stated = try plan("/_/sm:0/\(Self.source)")
+        #expect(stated.request.image.output.metadata == nil)
     }
 
     @Test func rawAndFactsAreOfTheSource() throws {
@@ -101,7 +103,7 @@ import WebGrammar
         #expect(try passed("w:9/f:gif/", [:], skips) == [.gif])
         #expect(try passed("w:9/f:png/", [:], skips) == [])
         // A client that doesn't accept the format gets another one.
-        let made = try plan("/_/w:9/\(Self.source)", [:], skips)
-        #expect(made.asking(for: .png).request.image.output.passed == [])
+        let produced = try plan("/_/w:9/\(Self.source)", [:], skips)
+        #expect(produced.asking(for: .png).request.image.output.passed == [])
     }
 }

@@ -35,7 +35,7 @@ import WebGrammar
         let verdict = RequestReader(settings).verdict(
             on: IncomingRequest("GET", target) { fields[$0] }, now: 0)
         guard case .load(let plan) = verdict else { throw NoAnswer(what: "\(verdict)") }
-        let move = AnswerMaker(settings).move(
+        let move = AnswerMaker(settings).nextStep(
             after: .success(DeliveredProperties(Self.info, properties: properties, byteCount: nil)),
             of: plan,
             now: 10_000)

@@ -184,9 +184,9 @@ import WebGrammar
             ("2", 2), ("1.2", 1.5), ("2.625", 3), ("9", 3), ("0.5", 1), ("x", 1), (nil, 1),
             ("inf", 1), ("0x2", 1),
         ] as [(String?, Double)])
-    func pixelsAPointAreThoseOfTheLadder(said: String?, ratio: Double) throws {
+    func pixelsAPointAreThoseOfTheLadder(stated: String?, ratio: Double) throws {
         var fields: [String: String] = [:]
-        fields["Sec-CH-DPR"] = said
+        fields["Sec-CH-DPR"] = stated
         let plan = try hinted(Self.image, fields)
         #expect(plan.request.image.pixelRatio == ratio)
         #expect(plan.varies == ["Accept", "Save-Data", "Sec-CH-DPR", "DPR"])
@@ -202,8 +202,8 @@ import WebGrammar
     }
 
     @Test(arguments: [("on", 50), (" ON ", 50), ("off", nil), ("1", nil)] as [(String, Int?)])
-    func whoSavesDataGetsALowerQuality(said: String, quality: Int?) throws {
-        let plan = try hinted(Self.image, ["Save-Data": said])
+    func whoSavesDataGetsALowerQuality(stated: String, quality: Int?) throws {
+        let plan = try hinted(Self.image, ["Save-Data": stated])
         #expect(plan.request.image.output.quality == quality)
     }
 
@@ -297,8 +297,8 @@ import WebGrammar
             if let origins { settings.crossOrigin = try #require(CrossOriginAccess(origins)) }
         }
         #expect(answer?.head.status == 204 && answer?.body.isEmpty == true)
-        let said = answer?.head.field("Access-Control-Allow-Headers")
-        #expect(said == (isPermitted ? "range, x-mine" : nil))
+        let field = answer?.head.field("Access-Control-Allow-Headers")
+        #expect(field == (isPermitted ? "range, x-mine" : nil))
     }
 
     /// An empty list of headers is omitted.

@@ -24,8 +24,8 @@ import Testing
         #expect(names(filters, absent: false) == Set(ThumborFilter.all.map(\.name)))
         #expect(names(filters, absent: true) == ThumborFilter.absent)
         let parts = WebDocument.rows(of: 3, headed: "part").flatMap(\.names)
-        let told = names(page.rows(below: "Parts of URLs"), absent: false)
-        #expect(told.isSuperset(of: Set(parts).subtracting(["filters"])))
+        let named = names(page.rows(below: "Parts of URLs"), absent: false)
+        #expect(named.isSuperset(of: Set(parts).subtracting(["filters"])))
     }
 
     @Test(

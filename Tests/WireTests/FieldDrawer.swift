@@ -40,7 +40,7 @@ struct FieldDrawer: FieldMap {
         }
     }
 
-    func take<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void) {
+    func store<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void) {
         put(contents)
     }
 

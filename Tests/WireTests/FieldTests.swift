@@ -78,9 +78,9 @@ import Testing
         let log = lines()
         #expect(log.twice.isEmpty)
         for (message, fields) in descriptors() {
-            let said = Set(log.lines[message, default: [:]].keys)
+            let logged = Set(log.lines[message, default: [:]].keys)
             let known = Set(fields.map(\.id))
-            #expect(said == known, "\(message)")
+            #expect(logged == known, "\(message)")
         }
     }
 

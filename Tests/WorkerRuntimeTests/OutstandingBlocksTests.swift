@@ -13,14 +13,14 @@ import Testing
         blocks.add(ShortList(reference(1)))
         blocks.add(ShortList(contentsOf: [reference(2), reference(3), reference(4)]))
         blocks.remove([BlockID(2)])
-        #expect(Set(blocks.takeAll()) == [BlockID(1), BlockID(3), BlockID(4)])
-        #expect(blocks.takeAll().isEmpty)
+        #expect(Set(blocks.removeAll()) == [BlockID(1), BlockID(3), BlockID(4)])
+        #expect(blocks.removeAll().isEmpty)
     }
 
     @Test func resultsAreTheCachesOwn() {
         var blocks = OutstandingBlocks()
         blocks.add(ShortList(reference(1, .results)))
         blocks.add(ShortList())
-        #expect(blocks.takeAll().isEmpty)
+        #expect(blocks.removeAll().isEmpty)
     }
 }

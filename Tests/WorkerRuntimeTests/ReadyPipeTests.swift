@@ -12,7 +12,7 @@ import Testing
             let own = try pipe.writeEnd.duplicate().relinquish()
             var ready = ReadyPipe(inherited: Int(own), beats: true)
             for stage in [Heartbeat.Stage.begun, .ready, .alive] {
-                let isHeard = ready.tell(stage, name)
+                let isHeard = ready.report(stage, name)
                 #expect(isHeard)
             }
         }
@@ -30,7 +30,7 @@ import Testing
         try pipe.readEnd.close()
         var ready = ReadyPipe(
             inherited: Int(try pipe.writeEnd.duplicate().relinquish()), beats: true)
-        let isHeard = [ready.tell(.begun, name), ready.tell(.alive, name)]
+        let isHeard = [ready.report(.begun, name), ready.report(.alive, name)]
         #expect(isHeard == [false, true])
     }
 
@@ -40,7 +40,7 @@ import Testing
         var ready = ReadyPipe(
             inherited: Int(try pipe.writeEnd.duplicate().relinquish()), beats: true)
         var heard = 0
-        for _ in 0..<10_000 where ready.tell(.alive, name) { heard += 1 }
+        for _ in 0..<10_000 where ready.report(.alive, name) { heard += 1 }
         #expect(heard == 10_000)
         var buffer = [UInt8](repeating: 0, count: 1_024)
         #expect(try buffer.withUnsafeMutableBytes { try pipe.readEnd.read(into: $0) } == 1_024)
@@ -48,7 +48,7 @@ import Testing
 
     @Test func withoutADescriptorNobodyIsMissed() {
         var ready = ReadyPipe(inherited: nil, beats: true)
-        let isHeard = ready.tell(.begun, name)
+        let isHeard = ready.report(.begun, name)
         #expect(isHeard)
     }
 }

@@ -20,9 +20,9 @@ final class SocketPair {
             directory = nil
             endpoint = try Endpoint.ipc(path: path)
         } else {
-            let made = try TemporaryDirectory()
-            endpoint = try Endpoint.ipc(path: made.path + "/s")
-            directory = consume made
+            let created = try TemporaryDirectory()
+            endpoint = try Endpoint.ipc(path: created.path + "/s")
+            directory = consume created
         }
         context = try Context()
         router = try Socket(.router, in: context, options)

@@ -25,7 +25,7 @@ import Testing
 
     @Test(arguments: samples) func sumsAreThoseOfAnotherProgram(bytes: [UInt8]) throws {
         let sum = bytes.withUnsafeBytes { CRC32.of($0) }
-        let said = try python("print(zlib.crc32(b))", bytes)
-        #expect(String(decoding: said, as: UTF8.self) == "\(sum)\n")
+        let output = try python("print(zlib.crc32(b))", bytes)
+        #expect(String(decoding: output, as: UTF8.self) == "\(sum)\n")
     }
 }

@@ -257,7 +257,7 @@ public protocol TransferSink: AnyObject {
 /// How a sink handled bytes of a body.
 public enum Reception: Hashable, Sendable {
     /// All bytes were consumed.
-    case taken
+    case accepted
     /// No bytes were consumed. The transfer is paused until `TransferSet.resume`, which delivers
     /// the same bytes again.
     case postponed
@@ -359,7 +359,7 @@ final class TransferContext {
             return .refused
         }
         let reception = sink.receive(bytes.bytes)
-        if reception == .taken { bodyBytes += Int64(bytes.count) }
+        if reception == .accepted { bodyBytes += Int64(bytes.count) }
         return reception
     }
 
@@ -408,7 +408,7 @@ func receiveBody(
     let total = size * count
     guard let context = TransferContext.at(userData), let bytes else { return 0 }
     switch context.receiveBody(UnsafeRawBufferPointer(start: bytes, count: total)) {
-    case .taken: return total
+    case .accepted: return total
     case .postponed: return Int(CURL_WRITEFUNC_PAUSE)
     case .refused: return refusal(of: total)
     }

@@ -64,14 +64,14 @@ public enum GzipDecompressor {
         }
         defer { libdeflate_free_decompressor(pointer) }
         var isWhole = false
-        let made = [UInt8](unsafeUninitializedCapacity: count) { target, filled in
+        let compressed = [UInt8](unsafeUninitializedCapacity: count) { target, filled in
             let result = libdeflate_gzip_decompress(
                 pointer, base, bytes.count, target.baseAddress, count, nil)
             isWhole = result == LIBDEFLATE_SUCCESS
             // If the data ends early, none of it is used.
             filled = isWhole ? count : 0
         }
-        return isWhole ? made : nil
+        return isWhole ? compressed : nil
     }
 }
 

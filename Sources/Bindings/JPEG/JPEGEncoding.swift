@@ -95,7 +95,7 @@ public enum JPEGPlaneEncoder {
         var failure = cjpeg_failure()
         let status = JPEGSink.withContext(next, isCancelled) { context in
             cjpeg_encode(
-                encoding.shim, bases, strides, takeFromSink, isSinkCancelledCallback, context,
+                encoding.shim, bases, strides, nextSinkBuffer, isSinkCancelledCallback, context,
                 &written, &failure)
         }
         guard status == CJPEG_OK else { throw JPEGError(failure) }
@@ -174,7 +174,7 @@ func isSinkCancelledCallback(context: UnsafeMutableRawPointer?) -> CInt {
     return context.assumingMemoryBound(to: JPEGSink.self).pointee.isCancelled() ? 1 : 0
 }
 
-func takeFromSink(
+func nextSinkBuffer(
     context: UnsafeMutableRawPointer?, minimum: Int, count: UnsafeMutablePointer<Int>?
 ) -> UnsafeMutablePointer<UInt8>? {
     guard let context, let count else { return nil }

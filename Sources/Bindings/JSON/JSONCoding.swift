@@ -86,9 +86,9 @@ final class ValueEncoder: Encoder {
         FilledNode { () throws(JSONError) in
             if let refusal { throw refusal }
             guard let node else {
-                let made = JSONNode(try JSONHandle(collection))
-                node = made
-                return made
+                let created = JSONNode(try JSONHandle(collection))
+                node = created
+                return created
             }
             guard node.handle.collection == collection else {
                 throw JSONError("requests containers of two kinds", at: codingPath)
@@ -360,8 +360,8 @@ extension JSONHandle {
             json_dump_callback(
                 value,
                 { bytes, count, spelling in
-                    let piece = UnsafeRawBufferPointer(start: bytes, count: count)
-                    spelling?.assumingMemoryBound(to: JSONSpelling.self).pointee.append(piece)
+                    let chunk = UnsafeRawBufferPointer(start: bytes, count: count)
+                    spelling?.assumingMemoryBound(to: JSONSpelling.self).pointee.append(chunk)
                     return 0
                 }, spelling, Int(JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY))
         }
@@ -379,12 +379,12 @@ struct JSONSpelling {
     private(set) var bytes: [UInt8] = []
     private var isInText = false
 
-    mutating func append(_ piece: UnsafeRawBufferPointer) {
-        if piece.count == 1, piece[0] == UInt8(ascii: "\"") { isInText.toggle() }
+    mutating func append(_ chunk: UnsafeRawBufferPointer) {
+        if chunk.count == 1, chunk[0] == UInt8(ascii: "\"") { isInText.toggle() }
         if isInText {
-            bytes += piece.first == UInt8(ascii: "\\") ? Self.small(piece) : Array(piece)
+            bytes += chunk.first == UInt8(ascii: "\\") ? Self.small(chunk) : Array(chunk)
         } else {
-            bytes += Self.number(piece) ?? Array(piece)
+            bytes += Self.number(chunk) ?? Array(chunk)
         }
     }
 
@@ -394,9 +394,9 @@ struct JSONSpelling {
     }
 
     /// `0.10000000000000001` → `0.1`, `5.0` → `5`; `nil` if it isn't such a number.
-    private static func number(_ piece: UnsafeRawBufferPointer) -> [UInt8]? {
-        guard piece.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e") }),
-            let number = Double(String(decoding: piece, as: UTF8.self))
+    private static func number(_ chunk: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard chunk.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e") }),
+            let number = Double(String(decoding: chunk, as: UTF8.self))
         else { return nil }
         let text = Array(number.description.utf8)
         return text.suffix(2) == Array(".0".utf8)[...] ? text.dropLast(2) : text

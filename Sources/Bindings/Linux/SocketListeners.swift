@@ -20,11 +20,11 @@ public struct StreamListener: ~Copyable {
     public init(
         address: String, port: UInt16, waitingMax: Int = StreamListener.waitingMax
     ) throws(Errno) {
-        let made = FileDescriptor(
+        let created = FileDescriptor(
             owning: try syscall {
                 clinux_tcp_listen(address, port, Int32(clamping: waitingMax))
             })
-        try self.init(owning: made)
+        try self.init(owning: created)
     }
 
     /// Listens on a socket file with exactly this mode, regardless of the umask. The file outlives
@@ -37,11 +37,11 @@ public struct StreamListener: ~Copyable {
     ) throws(Errno) {
         let path = try checked(path: path)
         try Self.removeLeftover(path)
-        let made = FileDescriptor(
+        let created = FileDescriptor(
             owning: try syscall { clinux_socket_listen(path, mode, Int32(clamping: waitingMax)) })
         // The umask was applied when the file was bound.
         try syscall { clinux_fchmodat(AT_FDCWD, path, mode) }
-        try self.init(owning: made)
+        try self.init(owning: created)
     }
 
     /// Takes ownership of a listening socket. Throws if it's neither a TCP nor a Unix socket.

@@ -32,7 +32,7 @@ extension EventedHandler {
 
     /// Accepts bodies up to the server's limit.
     public func admitBody(of exchange: EventedExchange) -> BodyAdmission {
-        .take(bytesMax: exchange.server.limits.bodyBytes)
+        .accept(bytesMax: exchange.server.limits.bodyBytes)
     }
 }
 
@@ -67,12 +67,12 @@ public struct EventedHTTPServer: ~Copyable {
             answer: answerEvented, began: beginEvented, ended: endEvented,
             connected: noteConnection, accepts: acceptConnection, failed: noteFailure,
             context: Unmanaged.passUnretained(state).toOpaque())
-        let told = cmicrohttpd_limits(
+        let shimLimits = cmicrohttpd_limits(
             connections: UInt32(clamping: limits.connections),
             idle_seconds: UInt32(clamping: limits.idleSeconds), head_bytes: limits.headBytes)
         cmicrohttpd_limit_unsent(socket, CInt(HTTPLimits.unsentBytes))
         let set = cmicrohttpd_set()
-        guard set >= 0, let daemon = cmicrohttpd_start_evented(socket, told, calls) else {
+        guard set >= 0, let daemon = cmicrohttpd_start_evented(socket, shimLimits, calls) else {
             let error = cmicrohttpd_errno()
             close(socket)
             if set >= 0 { close(set) }
@@ -155,7 +155,7 @@ public struct HTTPListenError: Error, Hashable, Sendable {
 public enum BodyAdmission {
     /// Read the body up to this many bytes, and never more than the server's limit. A larger body
     /// is read to its end but discarded, and the request is answered with 413.
-    case take(bytesMax: Int)
+    case accept(bytesMax: Int)
     /// Answer at once without reading the body, and close the connection.
     case refuse(HTTPReply)
 }
@@ -271,9 +271,10 @@ func answerEvented(
     }
     if count.pointee > 0 {
         guard let bytes else { return .NO }
-        return take(UnsafeRawBufferPointer(start: bytes, count: count.pointee), count, exchange)
+        return receiveBody(
+            UnsafeRawBufferPointer(start: bytes, count: count.pointee), count, exchange)
     }
-    if exchange.standing == .reading { tell(exchange, state) }
+    if exchange.standing == .reading { notify(exchange, state) }
     guard let reply = exchange.reply ?? state.suspend(exchange) else { return .YES }
     if exchange.standing == .waiting { exchange.standing = .answered }
     // From here on only the response retains the body's owner.
@@ -286,8 +287,8 @@ func answerEvented(
 /// sent before the body was read.
 private func begin(_ exchange: EventedExchange, _ state: EventedServerState) -> MHD_Result {
     if let reply = state.handler.answerToKnownHead(of: exchange) {
-        exchange.isTold = true
-        exchange.take(reply)
+        exchange.isNotified = true
+        exchange.store(reply)
         exchange.standing = .waiting
         // The reply is sent in the next call, since libmicrohttpd closes connections answered in
         // this one.
@@ -305,7 +306,7 @@ private func begin(_ exchange: EventedExchange, _ state: EventedServerState) -> 
 }
 
 /// Reads a body. Beyond its limit it's read to the end but discarded.
-private func take(
+private func receiveBody(
     _ bytes: UnsafeRawBufferPointer, _ count: UnsafeMutablePointer<Int>,
     _ exchange: EventedExchange
 ) -> MHD_Result {
@@ -321,11 +322,11 @@ private func take(
     return .YES
 }
 
-private func tell(_ exchange: EventedExchange, _ state: EventedServerState) {
+private func notify(_ exchange: EventedExchange, _ state: EventedServerState) {
     exchange.standing = .waiting
     state.awaitAnswer(on: exchange.connection)
     guard exchange.reply == nil else { return }
-    exchange.isTold = true
+    exchange.isNotified = true
     state.handler.handle(exchange)
 }
 
@@ -388,7 +389,7 @@ public final class EventedExchange {
     var standing = Standing.reading
     var reply: HTTPReply?
     /// Whether the handler has seen the exchange.
-    var isTold = false
+    var isNotified = false
     /// The largest number of body bytes to keep.
     var bodyBytesMax = 0
     /// Whether it counts toward the number of kept bodies.
@@ -412,12 +413,12 @@ public final class EventedExchange {
     /// Answers the exchange. Further answers, and one to an exchange that's over, are dropped.
     public func answer(_ reply: HTTPReply) {
         guard standing == .waiting, self.reply == nil else { return }
-        take(reply)
+        store(reply)
         server.wake(self)
     }
 
     /// Stores the reply.
-    func take(_ reply: HTTPReply) {
+    func store(_ reply: HTTPReply) {
         self.reply = reply
         answered = (reply.status, reply.body.byteCount)
     }
@@ -484,10 +485,10 @@ final class PreparedResponse {
 
     /// Fails if memory is short or a header is invalid.
     init?(_ reply: HTTPReply) {
-        guard let made = Self.response(of: reply.body) else { return nil }
-        pointer = made
+        guard let created = Self.response(of: reply.body) else { return nil }
+        pointer = created
         for header in reply.headers
-        where MHD_add_response_header(made, header.name, header.value) == .NO {
+        where MHD_add_response_header(created, header.name, header.value) == .NO {
             return nil
         }
     }
@@ -504,11 +505,11 @@ final class PreparedResponse {
             }
         case .memory(let bytes, let owner):
             let pointer = Unmanaged.passRetained(owner).toOpaque()
-            let made = MHD_create_response_from_buffer_with_free_callback_cls(
+            let created = MHD_create_response_from_buffer_with_free_callback_cls(
                 bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
                 { $0.map { Unmanaged<AnyObject>.fromOpaque($0).release() } }, pointer)
-            if made == nil { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
-            return made
+            if created == nil { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
+            return created
         }
     }
 }

@@ -40,7 +40,7 @@ final class EventedServerState {
     func refusalOfBody(_ exchange: EventedExchange) -> HTTPReply? {
         switch handler.admitBody(of: exchange) {
         case .refuse(let reply): return reply
-        case .take(let bytesMax):
+        case .accept(let bytesMax):
             exchange.bodyBytesMax = min(bytesMax, limits.bodyBytes)
             guard exchange.bodyBytesMax > 0 else { return nil }
             guard bodies < limits.bodies else {
@@ -132,7 +132,7 @@ final class EventedServerState {
 
     /// Ends connections whose deadlines have passed; libmicrohttpd then finds them closed.
     func endOverdue() {
-        for (connection, awaited) in deadlines.takeOverdue(among: connections.values, at: now) {
+        for (connection, awaited) in deadlines.removeOverdue(among: connections.values, at: now) {
             let socket = cmicrohttpd_socket(connection.pointer)
             switch awaited {
             case .request: cmicrohttpd_end(socket)
@@ -210,7 +210,7 @@ final class EventedServerState {
         guard exchange.standing != .over else { return }
         exchange.standing = .over
         if exchange.keepsBody { bodies -= 1 }
-        if exchange.isTold { handler.ended(exchange, end) }
+        if exchange.isNotified { handler.ended(exchange, end) }
     }
 
     /// Resumes all suspended connections when the server stops.
@@ -278,7 +278,7 @@ struct ConnectionDeadlines {
 
     /// Removes and returns the deadlines that have passed, with what was expected of the peers.
     /// Only scans all connections when one may be due.
-    mutating func takeOverdue(
+    mutating func removeOverdue(
         among connections: some Collection<EventedConnection>, at now: Milliseconds
     ) -> [(connection: EventedConnection, awaited: EventedConnection.Awaited)] {
         guard let earliest, earliest <= now else { return [] }

@@ -217,18 +217,18 @@ func endRequest(
 private func queue(_ response: HTTPResponse, _ connection: OpaquePointer) -> MHD_Result {
     let body = HTTPBody(response, socket: cmicrohttpd_socket(connection))
     let pointer = Unmanaged.passRetained(body).toOpaque()
-    let made = MHD_create_response_from_callback(
+    let created = MHD_create_response_from_callback(
         UInt64(response.body.count), 64 * 1024, readBody, pointer, freeBody)
-    guard let made else {
+    guard let created else {
         freeBody(pointer)
         return .NO
     }
-    defer { MHD_destroy_response(made) }
+    defer { MHD_destroy_response(created) }
     for header in response.headers
-    where MHD_add_response_header(made, header.name, header.value) == .NO {
+    where MHD_add_response_header(created, header.name, header.value) == .NO {
         return .NO
     }
-    return MHD_queue_response(connection, UInt32(response.status), made)
+    return MHD_queue_response(connection, UInt32(response.status), created)
 }
 
 private func readBody(

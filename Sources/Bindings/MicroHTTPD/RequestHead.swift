@@ -57,7 +57,7 @@ struct RequestHead {
         var fields = RequestFields(line: version + Self.versionCount + Self.endCount)
         withUnsafeMutablePointer(to: &fields) { fields in
             _ = MHD_get_connection_values_n(
-                exchange.connection.pointer, .HEADER_KIND, takeField,
+                exchange.connection.pointer, .HEADER_KIND, receiveField,
                 UnsafeMutableRawPointer(fields))
         }
         if let fault = fields.fault { throw fault }
@@ -92,14 +92,14 @@ struct RequestHead {
 }
 
 /// Called by libmicrohttpd for each field, in order.
-private func takeField(
+private func receiveField(
     _ fields: UnsafeMutableRawPointer?, _: MHD_ValueKind, _ name: UnsafePointer<CChar>?,
     _ nameCount: Int, _ value: UnsafePointer<CChar>?, _ valueCount: Int
 ) -> MHD_Result {
     guard let fields = fields?.assumingMemoryBound(to: RequestFields.self), let name, let value
     else { return .NO }
     do throws(HeadError) {
-        try fields.pointee.take(
+        try fields.pointee.validate(
             UnsafeBufferPointer(start: name, count: nameCount),
             UnsafeBufferPointer(start: value, count: valueCount))
         return .YES
@@ -130,7 +130,7 @@ struct RequestFields {
 
     /// Validates the next field. Its name and value must be in the next line, separated by a colon
     /// and white space.
-    mutating func take(
+    mutating func validate(
         _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
     ) throws(HeadError) {
         guard let nameStart = name.baseAddress, let valueStart = value.baseAddress,
@@ -151,11 +151,11 @@ struct RequestFields {
     ) throws(HeadError) {
         // Relevant names have one of these lengths, so that most fields are skipped quickly.
         switch name.count {
-        case 4 where Self.isText(name, "host"): try takeHost(value)
+        case 4 where Self.isText(name, "host"): try readHost(value)
         case 6 where Self.isText(name, "expect"):
             waits = true
             isUnexpected = isUnexpected || !Self.isText(value, "100-continue")
-        case 14 where Self.isText(name, "content-length"): takeLength(value)
+        case 14 where Self.isText(name, "content-length"): readLength(value)
         case 17 where Self.isText(name, "transfer-encoding"):
             codings += 1
             isChunked = Self.isText(value, "chunked")
@@ -163,14 +163,14 @@ struct RequestFields {
         }
     }
 
-    private mutating func takeHost(_ value: UnsafeBufferPointer<CChar>) throws(HeadError) {
+    private mutating func readHost(_ value: UnsafeBufferPointer<CChar>) throws(HeadError) {
         hosts += 1
         guard value.allSatisfy({ HeadCharacters.isOfHost(UInt8(bitPattern: $0)) }) else {
             throw .host
         }
     }
 
-    private mutating func takeLength(_ value: UnsafeBufferPointer<CChar>) {
+    private mutating func readLength(_ value: UnsafeBufferPointer<CChar>) {
         lengths += 1
         // libmicrohttpd has already refused values that contain anything but digits.
         length = Int(String(decoding: value.map(UInt8.init(bitPattern:)), as: UTF8.self)) ?? .max
@@ -199,7 +199,7 @@ struct FieldLines {
     init(of name: String) { self.name = name }
 
     /// Adds a line of the head if it belongs to the field.
-    mutating func take(
+    mutating func append(
         _ name: UnsafeBufferPointer<CChar>, _ value: UnsafeBufferPointer<CChar>
     ) {
         guard name.count == self.name.utf8.count, isName(name) else { return }
@@ -226,20 +226,20 @@ extension FieldLines {
         var lines = FieldLines(of: name)
         withUnsafeMutablePointer(to: &lines) { lines in
             _ = MHD_get_connection_values_n(
-                connection, .HEADER_KIND, takeLine, UnsafeMutableRawPointer(lines))
+                connection, .HEADER_KIND, receiveLine, UnsafeMutableRawPointer(lines))
         }
         return lines.value
     }
 }
 
 /// Called by libmicrohttpd for each field, in order.
-private func takeLine(
+private func receiveLine(
     _ lines: UnsafeMutableRawPointer?, _: MHD_ValueKind, _ name: UnsafePointer<CChar>?,
     _ nameCount: Int, _ value: UnsafePointer<CChar>?, _ valueCount: Int
 ) -> MHD_Result {
     guard let lines = lines?.assumingMemoryBound(to: FieldLines.self), let name, let value
     else { return .NO }
-    lines.pointee.take(
+    lines.pointee.append(
         UnsafeBufferPointer(start: name, count: nameCount),
         UnsafeBufferPointer(start: value, count: valueCount))
     return .YES
@@ -423,7 +423,7 @@ private struct FieldWalk {
     var isSame: Bool { !isOther && count == wanted?.count }
 
     /// Records or compares a field. Returns whether to continue.
-    mutating func take(_ place: (Int, Int, Int, Int)) -> Bool {
+    mutating func record(_ place: (Int, Int, Int, Int)) -> Bool {
         let place = FieldPlace(
             name: place.0 - start, nameCount: place.1, value: place.2 - start,
             valueCount: place.3)
@@ -444,7 +444,7 @@ private func walkField(
 ) -> MHD_Result {
     guard let walk = walk?.assumingMemoryBound(to: FieldWalk.self) else { return .NO }
     let place = (Int(bitPattern: name), nameCount, Int(bitPattern: value), valueCount)
-    return walk.pointee.take(place) ? .YES : .NO
+    return walk.pointee.record(place) ? .YES : .NO
 }
 
 extension EventedExchange {

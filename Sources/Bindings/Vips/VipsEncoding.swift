@@ -47,8 +47,8 @@ public enum VipsEncoding: Sendable, Equatable {
     /// - Parameters:
     ///   - predicts: stores each sample as the difference from the previous one, which makes
     ///     photographs smaller.
-    ///   - encloses: also writes the image's profile and XMP.
-    case tiff(predicts: Bool, encloses: Bool = false)
+    ///   - embedsMetadata: also writes the image's profile and XMP.
+    case tiff(predicts: Bool, embedsMetadata: Bool = false)
 
     /// JPEG XL. Only available if the library was created with `VipsSaver.jxl`.
     ///
@@ -56,8 +56,8 @@ public enum VipsEncoding: Sendable, Equatable {
     ///   - quality: 5 to 100; libjxl has no distance for lower values.
     ///   - lossless: preserves every sample exactly.
     ///   - effort: 3 (fast) to 9 (small).
-    ///   - encloses: also writes the image's profile.
-    case jxl(quality: Int, lossless: Bool = false, effort: Int = 7, encloses: Bool = false)
+    ///   - embedsMetadata: also writes the image's profile.
+    case jxl(quality: Int, lossless: Bool = false, effort: Int = 7, embedsMetadata: Bool = false)
 
     /// Chroma subsampling; the values are libvips'.
     public enum Subsampling: Int, Sendable {
@@ -119,7 +119,7 @@ extension VipsImage {
             return (status: status, refused: box.refused)
         }
         guard result.status == 0 else {
-            let error = VipsError.take("save", otherwise: .corrupt)
+            let error = VipsError.fromLibrary("save", otherwise: .corrupt)
             guard result.refused else { throw error }
             throw VipsError(kind: .refused, operation: error.operation, text: error.text)
         }
@@ -147,13 +147,13 @@ extension VipsImage {
                 bits: CInt(bits), dither: dither, effort: CInt(effort),
                 interlace: interlaced ? 1 : 0)
             return cvips_save_gif(pointer, options, passToSink, context)
-        case .tiff(let predicts, let encloses):
+        case .tiff(let predicts, let embedsMetadata):
             return cvips_save_tiff(
-                pointer, predicts ? 1 : 0, encloses ? 0 : 1, passToSink, context)
-        case .jxl(let quality, let lossless, let effort, let encloses):
+                pointer, predicts ? 1 : 0, embedsMetadata ? 0 : 1, passToSink, context)
+        case .jxl(let quality, let lossless, let effort, let embedsMetadata):
             let options = cvips_jxl_options(
                 quality: CInt(quality), lossless: lossless ? 1 : 0, effort: CInt(effort),
-                strip: encloses ? 0 : 1)
+                strip: embedsMetadata ? 0 : 1)
             return cvips_save_jxl(pointer, options, passToSink, context)
         }
     }
@@ -175,7 +175,7 @@ private final class VipsSink {
         self.sink = sink
     }
 
-    func take(_ bytes: UnsafeRawBufferPointer) -> CInt {
+    func write(_ bytes: UnsafeRawBufferPointer) -> CInt {
         guard !refused, sink(bytes) else {
             refused = true
             return -1
@@ -190,13 +190,13 @@ private func passToSink(
     guard let context else { return -1 }
     // Valid: `save` retains the sink until libvips has returned.
     let sink = Unmanaged<VipsSink>.fromOpaque(context).takeUnretainedValue()
-    return sink.take(UnsafeRawBufferPointer(start: bytes, count: count))
+    return sink.write(UnsafeRawBufferPointer(start: bytes, count: count))
 }
 
 extension VipsImage {
-    /// Returns the same pixels with copies of this metadata attached, which encodings that enclose
+    /// Returns the same pixels with copies of this metadata attached, which encodings that embed
     /// metadata write. Empty arrays are omitted. The metadata doesn't affect any pixel.
-    public func enclosing(
+    public func embedding(
         profile: [UInt8], xmp: [UInt8]
     ) throws(VipsError) -> VipsImage {
         try profile.withBytes { profile throws(VipsError) in
@@ -212,7 +212,7 @@ extension VipsImage {
     ///
     /// - Parameter exif: EXIF starting with its TIFF header, optionally preceded by `Exif` and two
     ///   zeros.
-    public func enclosing(exif: [UInt8]) throws(VipsError) -> VipsImage {
+    public func embedding(exif: [UInt8]) throws(VipsError) -> VipsImage {
         let carrier = HeldBytes(Self.jpeg(of: exif))
         guard !exif.isEmpty,
             let read = try? VipsImage.load(carrier.bytes, by: .jpeg, owner: carrier)

@@ -29,7 +29,7 @@ public final class VipsImage {
     ) throws(VipsError) -> VipsImage {
         var out: Handle?
         guard body(&out) == 0, let out else {
-            throw VipsError.take(operation, otherwise: kind)
+            throw VipsError.fromLibrary(operation, otherwise: kind)
         }
         return VipsImage(adopting: out, owner: owner)
     }
@@ -185,7 +185,7 @@ extension VipsImage {
         try withExtendedLifetime(self) { () throws(VipsError) -> Result in
             var count = 0
             guard let pixels = cvips_pixels(pointer, &count) else {
-                throw VipsError.take("pixels", otherwise: .corrupt)
+                throw VipsError.fromLibrary("pixels", otherwise: .corrupt)
             }
             return try body(UnsafeRawBufferPointer(start: pixels, count: count))
         }
@@ -199,7 +199,7 @@ extension VipsImage {
         let result = withExtendedLifetime(self) {
             cvips_write(pointer, pixels.baseAddress, pixels.count)
         }
-        guard result == 0 else { throw VipsError.take("write", otherwise: .corrupt) }
+        guard result == 0 else { throw VipsError.fromLibrary("write", otherwise: .corrupt) }
     }
 }
 

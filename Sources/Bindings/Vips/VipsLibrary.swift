@@ -21,7 +21,7 @@ public struct VipsLibrary: Sendable {
     /// The result of starting libvips, which is possible only once per process.
     private static let started: Result<Void, VipsError> = {
         guard cvips_start(passWarning) == 0 else {
-            return .failure(VipsError.take("vips_init", otherwise: .internal))
+            return .failure(VipsError.fromLibrary("vips_init", otherwise: .internal))
         }
         return .success(())
     }()
@@ -243,10 +243,10 @@ extension VipsError {
             kind: .internal, operation: name, text: "this libvips has no \(what) \(name)\(place)")
     }
 
-    /// Takes the error text of the call that just failed from libvips' process-wide error buffer.
+    /// Creates the error of the call that just failed. Clears libvips' process-wide error buffer.
     /// No other libvips call may run in between.
-    static func take(_ operation: String, otherwise kind: Kind) -> VipsError {
-        let text = takeText()
+    static func fromLibrary(_ operation: String, otherwise kind: Kind) -> VipsError {
+        let text = consumeText()
         return VipsError(
             kind: Self.kind(of: text, otherwise: kind), operation: operation, text: text)
     }
@@ -260,7 +260,7 @@ extension VipsError {
         return isOfDecoder ? .corrupt : .internal
     }
 
-    private static func takeText() -> String {
+    private static func consumeText() -> String {
         guard let buffer = cvips_take_error() else { return "" }
         defer { cvips_free(buffer) }
         var text = String(cString: buffer)

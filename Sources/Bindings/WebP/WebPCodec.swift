@@ -158,10 +158,10 @@ public final class WebPAnimation {
         guard encoding.width <= Self.sideMax, encoding.height <= Self.sideMax else {
             throw WebPError(kind: .tooLarge, text: "a side exceeds the limit")
         }
-        guard let made = cwebp_animation_new(encoding.shim, CInt(plays)) else {
+        guard let created = cwebp_animation_new(encoding.shim, CInt(plays)) else {
             throw WebPError(kind: .outOfMemory, text: "cannot start an animation")
         }
-        (animation, self.encoding) = (made, encoding)
+        (animation, self.encoding) = (created, encoding)
     }
 
     deinit { cwebp_animation_free(animation) }
@@ -218,7 +218,7 @@ public enum WebPContainer {
     ///   - exif: EXIF starting with its TIFF header.
     ///   - sink: consumes all bytes at once, or returns `false`; called on this thread.
     /// - Throws: `refused`, `outOfMemory`, `internal` if `file` isn't a WebP.
-    public static func enclose(
+    public static func embed(
         profile: [UInt8], exif: [UInt8], xmp: [UInt8], in file: UnsafeRawBufferPointer,
         to sink: (UnsafeRawBufferPointer) -> Bool
     ) throws(WebPError) {

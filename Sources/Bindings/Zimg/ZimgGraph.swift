@@ -402,10 +402,10 @@ public final class ZimgGraphCache {
         _ conversion: ZimgConversion,
         _ body: (borrowing ZimgGraph) throws(ZimgError) -> Result
     ) throws(ZimgError) -> Result {
-        try body(try take(conversion).graph)
+        try body(try obtain(conversion).graph)
     }
 
-    private func take(_ conversion: ZimgConversion) throws(ZimgError) -> Kept {
+    private func obtain(_ conversion: ZimgConversion) throws(ZimgError) -> Kept {
         if let place = kept.firstIndex(where: { $0.graph.conversion == conversion }) {
             counts.hits += 1
             let found = kept.remove(at: place)

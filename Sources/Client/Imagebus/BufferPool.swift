@@ -32,14 +32,14 @@ final class BufferPool: Sendable {
         if let known = inUse.bytes(of: reference) { return known }
         var copy = PooledBuffer()
         let isCurrent = segment.read(reference) { source in
-            copy = take(source.count)
+            copy = allocate(source.count)
             copy.target.copyMemory(from: source)
         }
         return isCurrent ? inUse.add(ImageBytes(copy), of: reference) : nil
     }
 
     /// Returns a buffer of `count` bytes, not zeroed.
-    func take(_ count: Int) -> PooledBuffer {
+    func allocate(_ count: Int) -> PooledBuffer {
         let size = Self.size(count)
         let start =
             size.place.flatMap { idle($0, size.bytes) }
@@ -53,7 +53,7 @@ final class BufferPool: Sendable {
         let own = Self.shard
         for step in 0..<shards.count {
             let shard = (own + step) % shards.count
-            if let start = shards[shard].take(place, bytes) { return start }
+            if let start = shards[shard].removeIdle(place, bytes) { return start }
         }
         return nil
     }
@@ -141,7 +141,7 @@ struct BufferPoolShard: ~Copyable, Sendable {
     }
 
     /// Returns a buffer of a size class, which has `bytes` bytes, or `nil` if none is idle.
-    func take(_ place: Int, _ bytes: Int) -> UnsafeMutableRawPointer? {
+    func removeIdle(_ place: Int, _ bytes: Int) -> UnsafeMutableRawPointer? {
         let address: Int? = state.withLock { state in
             guard let known = state.idle[place].popLast() else { return nil }
             state.bytes -= bytes

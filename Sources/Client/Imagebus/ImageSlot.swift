@@ -33,7 +33,7 @@ public final class ImageSlot<Placeholder: Sendable>: Sendable {
     struct State {
         var machine = SlotMachine<Placeholder>()
         /// Loads to begin, by number.
-        var orders: [SlotLoadID: LoadCommand] = [:]
+        var commands: [SlotLoadID: LoadCommand] = [:]
         var tasks: [SlotLoadID: LoadTask] = [:]
         var completions: [SlotLoadID: @Sendable (SlotAnswer) -> Void] = [:]
         /// Actions to perform, in order, and whether a thread is performing them.
@@ -99,7 +99,7 @@ public final class ImageSlot<Placeholder: Sendable>: Sendable {
         act { state in
             let (id, actions) = state.machine.begin(load, atHand: atHand)
             if state.machine.isLive(id) {
-                state.orders[id] = LoadCommand(
+                state.commands[id] = LoadCommand(
                     request: request, wantsProgress: wantsProgress, httpClient: httpClient)
             }
             state.completions[id] = completion
@@ -147,12 +147,12 @@ extension ImageSlot {
             return true
         }
         guard isMine else { return }
-        while let actions = takeActions() {
+        while let actions = nextActions() {
             for action in actions { act(on: action) }
         }
     }
 
-    private func takeActions() -> [SlotAction<Placeholder>]? {
+    private func nextActions() -> [SlotAction<Placeholder>]? {
         state.withLock { state in
             state.isActing = !state.actions.isEmpty
             return state.isActing ? exchange(&state.actions, with: []) : nil
@@ -164,12 +164,12 @@ extension ImageSlot {
         case .start(let id): start(id)
         case .stop(let id):
             let task = state.withLock { state in
-                state.orders[id] = nil
+                state.commands[id] = nil
                 return state.tasks.removeValue(forKey: id)
             }
             task?.cancel()
         case .show(let key, let change): show(key, change)
-        case .tell(let id, let answer):
+        case .notify(let id, let answer):
             let completion = state.withLock { state in
                 answer.isFinished
                     ? state.completions.removeValue(forKey: id) : state.completions[id]
@@ -179,10 +179,10 @@ extension ImageSlot {
     }
 
     private func start(_ id: SlotLoadID) {
-        guard let order = state.withLock({ $0.orders.removeValue(forKey: id) }) else { return }
-        let callbacks = callbacks(of: id, wantsProgress: order.wantsProgress)
+        guard let command = state.withLock({ $0.commands.removeValue(forKey: id) }) else { return }
+        let callbacks = callbacks(of: id, wantsProgress: command.wantsProgress)
         let task = client.load(
-            order.request, wantsProgress: order.wantsProgress, httpClient: order.httpClient,
+            command.request, wantsProgress: command.wantsProgress, httpClient: command.httpClient,
             callbacks: callbacks)
         // If it has ended in the meantime, the action that releases it is queued after this one.
         state.withLock { $0.tasks[id] = task }

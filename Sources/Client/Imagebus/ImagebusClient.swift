@@ -28,14 +28,14 @@ public final class ImagebusClient: Sendable {
     private let connectTimeoutMilliseconds: Int
 
     /// The largest number of commands that may be queued in this process.
-    private static let ordersMax = 1_000_000
+    private static let commandsMax = 1_000_000
 
     /// Creates a client and starts its thread. Throws `unavailable` for an invalid endpoint.
     public init(_ configuration: ClientConfiguration) throws(ImageError) {
         connectTimeoutMilliseconds = configuration.connectTimeoutMilliseconds
         memory = configuration.memoryCache.map(ClientMemoryCache.init)
         do {
-            let commands = try CommandQueue(ordersMax: Self.ordersMax)
+            let commands = try CommandQueue(commandsMax: Self.commandsMax)
             let executor = ConnectionExecutor(commands)
             let copies = BufferPool()
             let answers = RepeatedAnswers(commands, copies)
@@ -133,8 +133,8 @@ public final class ImagebusClient: Sendable {
 
     /// Posts a load to the connection, with the bytes to upload, if any.
     func post(_ load: PendingLoad, uploading bytes: [UInt8]? = nil) {
-        let order = bytes.map { ClientCommand.upload(load, $0) } ?? .load(load)
-        guard !commands.post(order) else { return }
+        let command = bytes.map { ClientCommand.upload(load, $0) } ?? .load(load)
+        guard !commands.post(command) else { return }
         load.task.finish(.failure(commands.refusal), onClientThread: false)
     }
 

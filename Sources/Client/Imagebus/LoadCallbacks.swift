@@ -89,7 +89,7 @@ struct LoadCallbacks: Sendable {
     }
 
     /// Calls back here, or forwards the event to the executor's task.
-    func tell(_ event: CallbackEvents.Event, onThreadOf commands: CommandQueue?) {
+    func notify(_ event: CallbackEvents.Event, onThreadOf commands: CommandQueue?) {
         guard let events else { return }
         guard executor.isHere(onThreadOf: commands) else { return events.handOn(event) }
         events.call(event)

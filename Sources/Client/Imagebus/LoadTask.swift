@@ -27,8 +27,8 @@ public final class LoadTask: Sendable {
 
         init(callbacks: LoadCallbacks?, wantsProgress: Bool, keeper: MemoryKeeper?) {
             self.callbacks = callbacks
-            if wantsProgress { madeExtras().progress = Progress() }
-            if let keeper { madeExtras().keeper = keeper }
+            if wantsProgress { ensureExtras().progress = Progress() }
+            if let keeper { ensureExtras().keeper = keeper }
         }
 
         init(endedWith response: ImageResponse) { result = .success(response) }
@@ -36,10 +36,10 @@ public final class LoadTask: Sendable {
         var cached: ImageResponse? { extras?.cached }
 
         /// Returns the existing extras, or creates them.
-        mutating func madeExtras() -> Extras {
-            let made = extras ?? Extras()
-            extras = made
-            return made
+        mutating func ensureExtras() -> Extras {
+            let created = extras ?? Extras()
+            extras = created
+            return created
         }
 
         /// Sets the result, and removes and returns the observers that wait for it; returns `nil`
@@ -53,7 +53,7 @@ public final class LoadTask: Sendable {
                 callbacks: exchange(&callbacks, with: nil), extras: exchange(&extras, with: nil)
             )
             self.result = result
-            if let cached = waiting.extras?.cached { madeExtras().cached = cached }
+            if let cached = waiting.extras?.cached { ensureExtras().cached = cached }
             return waiting
         }
     }
@@ -94,7 +94,7 @@ public final class LoadTask: Sendable {
     /// are kept.
     public var progress: AsyncStream<RequestProgress> {
         state.withLock { state in
-            let extras = state.madeExtras()
+            let extras = state.ensureExtras()
             let progress = extras.progress ?? Progress()
             extras.progress = progress
             if state.result != nil { progress.sink.finish() }
@@ -114,7 +114,7 @@ public final class LoadTask: Sendable {
         state.withLock { state in
             var events = state.extras?.events ?? LoadEvents()
             let stream = events.listen(after: state.result)
-            if state.result == nil { state.madeExtras().events = events }
+            if state.result == nil { state.ensureExtras().events = events }
             return stream
         }
     }
@@ -180,7 +180,7 @@ public final class LoadTask: Sendable {
                         if state.continuation == nil {
                             state.continuation = continuation
                         } else {
-                            state.madeExtras().continuations.append(continuation)
+                            state.ensureExtras().continuations.append(continuation)
                         }
                         return nil
                     }
@@ -212,7 +212,7 @@ public final class LoadTask: Sendable {
         do throws(Errno) {
             let gate = try Gate()
             let isPending = state.withLock { state in
-                state.madeExtras().gates.append(gate)
+                state.ensureExtras().gates.append(gate)
                 return state.result == nil
             }
             if isPending {
@@ -247,7 +247,7 @@ public final class LoadTask: Sendable {
             await withCheckedContinuation { continuation in
                 let isThere = state.withLock { state in
                     if state.cached != nil || state.result != nil { return true }
-                    state.madeExtras().firstWaiters.append(continuation)
+                    state.ensureExtras().firstWaiters.append(continuation)
                     return false
                 }
                 if isThere { continuation.resume() }
@@ -264,7 +264,7 @@ public final class LoadTask: Sendable {
         var callbacks: LoadCallbacks?
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
             guard state.result == nil else { return nil }
-            let extras = state.madeExtras()
+            let extras = state.ensureExtras()
             guard let cached = extras.cached else {
                 extras.cached = response
                 callbacks = state.callbacks
@@ -277,22 +277,22 @@ public final class LoadTask: Sendable {
         }
         guard let waiting else { return }
         for continuation in waiting { continuation.resume() }
-        tell(.cached(response))
-        callbacks?.tell(.cached(response), onThreadOf: commands)
+        notify(.cached(response))
+        callbacks?.notify(.cached(response), onThreadOf: commands)
     }
 
     /// Handles the arrival of a partial image.
     func receivedPartial(_ response: ImageResponse) {
         let callbacks = state.withLock { $0.callbacks }
-        tell(.partial(response))
-        callbacks?.tell(.partial(response), onThreadOf: commands)
+        notify(.partial(response))
+        callbacks?.notify(.partial(response), onThreadOf: commands)
     }
 
     /// Reports an event to all listeners.
-    private func tell(_ event: LoadEvent) {
-        let told = state.withLock { $0.result == nil ? $0.extras?.events?.take(event) : nil }
-        for listener in told?.listeners ?? [] {
-            for event in told?.events ?? [] { listener.yield(event) }
+    private func notify(_ event: LoadEvent) {
+        let recorded = state.withLock { $0.result == nil ? $0.extras?.events?.record(event) : nil }
+        for listener in recorded?.listeners ?? [] {
+            for event in recorded?.events ?? [] { listener.yield(event) }
         }
     }
 
@@ -305,15 +305,15 @@ public final class LoadTask: Sendable {
             ($0.extras?.progress?.sink, $0.callbacks)
         }
         sink?.yield(event)
-        tell(.progress(event))
-        callbacks?.tell(.progress(event), onThreadOf: commands)
+        notify(.progress(event))
+        callbacks?.notify(.progress(event), onThreadOf: commands)
     }
 
     /// Ends the load; later calls have no effect. `onClientThread` is false if the load ends within
     /// the call that begins it, on the caller's thread.
     func finish(_ result: Result<ImageResponse, ImageError>, onClientThread: Bool = true) {
         guard let waiting = state.withLock({ $0.end(with: result) }) else { return }
-        if let extras = waiting.extras { tell(extras, result) }
+        if let extras = waiting.extras { notify(extras, result) }
         waiting.callbacks?.end(with: result, onThreadOf: onClientThread ? commands : nil)
         waiting.continuation?.resume(returning: result)
         guard let extras = waiting.extras else { return }
@@ -322,10 +322,10 @@ public final class LoadTask: Sendable {
     }
 
     /// Reports the end to observers, before the waiters are resumed.
-    private func tell(_ extras: Extras, _ result: Result<ImageResponse, ImageError>) {
+    private func notify(_ extras: Extras, _ result: Result<ImageResponse, ImageError>) {
         extras.keeper?.keep(result)
         extras.progress?.sink.finish()
-        for listener in extras.events?.take(.end(result)).listeners ?? [] {
+        for listener in extras.events?.record(.end(result)).listeners ?? [] {
             listener.yield(.end(result))
             listener.finish()
         }
@@ -349,7 +349,7 @@ public struct LoadResponses: AsyncSequence, Sendable {
     /// Iterates over the images.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private enum Phase {
-            case first, cachedWasTold, ended
+            case first, cachedWasReported, ended
         }
 
         private let task: LoadTask
@@ -363,14 +363,14 @@ public struct LoadResponses: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)?
         ) async throws(ImageError) -> ImageResponse? {
             if phase == .first, let cached = await task.cachedResponseOrEnd() {
-                phase = .cachedWasTold
+                phase = .cachedWasReported
                 return cached
             }
             guard phase != .ended else { return nil }
-            let wasTold = phase == .cachedWasTold
+            let wasReported = phase == .cachedWasReported
             phase = .ended
             let response = try await task.response
-            return wasTold && !response.isRefreshed ? nil : response
+            return wasReported && !response.isRefreshed ? nil : response
         }
     }
 }
@@ -441,7 +441,7 @@ struct LoadEvents {
     private static let waitingMax = 16
 
     /// Records an event. Returns the resulting events and the listeners to notify.
-    mutating func take(
+    mutating func record(
         _ event: LoadEvent
     ) -> (events: [LoadEvent], listeners: [AsyncStream<LoadEvent>.Continuation]) {
         var events = [event]
@@ -467,7 +467,7 @@ struct LoadEvents {
     ) -> AsyncStream<LoadEvent> {
         let (stream, listener) = AsyncStream<LoadEvent>.makeStream(
             bufferingPolicy: .bufferingNewest(Self.waitingMax))
-        for event in told { listener.yield(event) }
+        for event in newestEvents { listener.yield(event) }
         if let end {
             listener.yield(.end(end))
             listener.finish()
@@ -477,7 +477,7 @@ struct LoadEvents {
         return stream
     }
 
-    private var told: [LoadEvent] {
+    private var newestEvents: [LoadEvent] {
         [
             info.map(LoadEvent.info), cached.map(LoadEvent.cached),
             progress.map(LoadEvent.progress), partial.map(LoadEvent.partial),

@@ -202,10 +202,10 @@ struct OpenInquiries {
     /// The next time at which an inquiry times out.
     var nextDeadline: Instant? { all.map(\.deadline).min() }
 
-    /// Adds an inquiry; `isSaid` is true if a session exists and its message is sent immediately.
-    mutating func append(_ inquiry: Inquiry, isSaid: Bool, at now: Instant) {
+    /// Adds an inquiry; `isSent` is true if a session exists and its message is sent immediately.
+    mutating func append(_ inquiry: Inquiry, isSent: Bool, at now: Instant) {
         all.append(Entry(inquiry: inquiry, deadline: inquiry.deadline))
-        if isSaid { wait(all.count - 1, at: now) }
+        if isSent { wait(all.count - 1, at: now) }
     }
 
     /// Begins a session in which all open inquiries are sent.

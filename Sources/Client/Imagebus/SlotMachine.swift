@@ -55,7 +55,7 @@ struct SlotMachine<Placeholder: Sendable> {
             let error = ImageError(
                 .limitExceeded,
                 "a slot accepts at most \(Self.keysMax) keys and \(Self.loadsMax) loads")
-            return (id, [.tell(id, answer(.failure(error), isAsynchronous: false))])
+            return (id, [.notify(id, answer(.failure(error), isAsynchronous: false))])
         }
         var (actions, stops): ([Action], [Action]) = ([], [])
         if !load.options.contains(.avoidAutoCancelImage) {
@@ -97,14 +97,14 @@ struct SlotMachine<Placeholder: Sendable> {
                 return .show(key, .placeholder(load.placeholder))
             }
         }
-        let (told, stops) = cut(key, because: "cancelled by the caller")
+        let (reports, stops) = cut(key, because: "cancelled by the caller")
         var shown: [Action] = []
         if places[key]?.isIndicating == true {
             places[key]?.isIndicating = false
             shown.append(.show(key, .indicator(isRunning: false)))
         }
         if let placeholder { shown.append(placeholder) }
-        return shown + told + stops
+        return shown + reports + stops
     }
 
     /// Ends all loads with `cancelled`.
@@ -115,7 +115,7 @@ struct SlotMachine<Placeholder: Sendable> {
         let ids = places[key]?.waiting ?? []
         places[key]?.waiting = []
         return ids.compactMap { id in
-            loads.removeValue(forKey: id)?.pending.map { .tell(id, $0) }
+            loads.removeValue(forKey: id)?.pending.map { .notify(id, $0) }
         }
     }
 
@@ -158,7 +158,7 @@ struct SlotMachine<Placeholder: Sendable> {
         guard isLive(id), let load = loads[id] else { return [] }
         if load.options.contains(.avoidAutoSetImage) {
             return [
-                .tell(
+                .notify(
                     id,
                     SlotAnswer(
                         result: .success(response), isFinished: false, isAsynchronous: true,
@@ -186,7 +186,7 @@ struct SlotMachine<Placeholder: Sendable> {
         }
         guard case .success(let response) = result, response.status == .ok else {
             let answer = answer(result, isAsynchronous: isAsynchronous)
-            return actions + showFailure(of: id, load) + [.tell(id, answer)]
+            return actions + showFailure(of: id, load) + [.notify(id, answer)]
         }
         complete(id, at: load.key)
         let answer = answer(
@@ -195,13 +195,13 @@ struct SlotMachine<Placeholder: Sendable> {
         guard !load.options.contains(.avoidAutoSetImage),
             // The image is already shown if the origin reported that nothing changed.
             !load.hasShownCached || response.isRefreshed, mayShow(id, at: load.key)
-        else { return actions + [.tell(id, answer)] }
+        else { return actions + [.notify(id, answer)] }
         actions.append(
             .show(
                 load.key,
                 .image(response, isPartial: false, wantsTransition: answer.wantsTransition)))
         guard answer.wantsTransition, load.options.contains(.waitTransition) else {
-            return actions + [.tell(id, answer)]
+            return actions + [.notify(id, answer)]
         }
         var waiting = load
         waiting.pending = answer
@@ -240,14 +240,14 @@ struct SlotMachine<Placeholder: Sendable> {
     /// shown.
     private mutating func cut(
         _ key: String, because reason: String
-    ) -> (told: [Action], stops: [Action]) {
+    ) -> (reports: [Action], stops: [Action]) {
         guard let place = places[key] else { return ([], []) }
         places[key]?.live = []
         places[key]?.waiting = []
         let cancelled = answer(.failure(ImageError(.cancelled, reason)), isAsynchronous: false)
         let ids = (place.waiting + place.live).sorted { $0.number < $1.number }
         for id in ids { loads[id] = nil }
-        return (ids.map { .tell($0, cancelled) }, place.live.map { .stop($0) })
+        return (ids.map { .notify($0, cancelled) }, place.live.map { .stop($0) })
     }
 
     private func answer(
@@ -277,7 +277,7 @@ enum SlotAction<Placeholder: Sendable>: Sendable {
     /// Show something in the place with a key.
     case show(String, SlotChange<Placeholder>)
     /// Report to the caller of a load; the end is the last report.
-    case tell(SlotLoadID, SlotAnswer)
+    case notify(SlotLoadID, SlotAnswer)
 }
 
 /// Identifies a load of a slot; never reused.

@@ -92,7 +92,7 @@ public struct ImageTransforms: Sendable {
                 work([], of: image, .upright, output: options), pixels: bytes, output: space,
                 cancellation: CancellationFlag())
         }
-        return space.take(encoded.reference)
+        return space.copyBytes(encoded.reference)
     }
 
     private func render(
@@ -228,7 +228,7 @@ final class HeapOutput: OutputSpace {
     }
 
     /// Returns a copy of the bytes that a reference identifies.
-    func take(_ reference: BlockReference) -> [UInt8] {
+    func copyBytes(_ reference: BlockReference) -> [UInt8] {
         state.withLock { state in
             guard let block = state.blocks[reference.block] else { return [] }
             let start = Int(reference.offset &- block.offset)

@@ -75,7 +75,7 @@ struct PixelDecoder {
         let byProfile = SampleProfile(embedded, stated: stated, for: space).flatMap { profile in
             let isGrayAsRGB = image.header.bands < 3 && profile.space == .rgb
             return try? (isGrayAsRGB ? image.convertedToSRGB() : image)
-                .enclosing(profile: profile.bytes, xmp: [])
+                .embedding(profile: profile.bytes, xmp: [])
                 .convertedToSRGBByProfile(isPerceptual: profile.isPerceptualOnly)
         }
         let shown = try (byProfile ?? image).convertedToSRGB()

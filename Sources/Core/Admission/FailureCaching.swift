@@ -16,7 +16,7 @@ extension Scheduler {
     ) throws(ImageError) {
         guard let entry = refusal(of: image, terms, for: operation) else { return }
         metrics.counters.failureCacheRefusals += 1
-        throw entry.value.told(after: now.milliseconds(since: entry.since) / 1_000)
+        throw entry.value.reportedError(after: now.milliseconds(since: entry.since) / 1_000)
     }
 
     /// Returns the failure cache entry because of which a request is refused. The list is usually
@@ -35,19 +35,19 @@ extension Scheduler {
     /// Whether this error of a source causes it to be refused in the future for loads like this
     /// one. The only implementation of the rule: the error code decides unless the configuration
     /// overrides it.
-    static func blocks(_ error: ImageError, _ order: AdmittedRequest) -> Bool {
-        order.terms.blocks(error) ?? error.cachesFailures
+    static func blocks(_ error: ImageError, _ request: AdmittedRequest) -> Bool {
+        request.terms.blocks(error) ?? error.cachesFailures
     }
 
     /// Records a failed operation on a source in the failure cache of each profile whose rule says
     /// so. `retryFailed` bypasses the failure cache but doesn't prevent new entries.
     mutating func recordFailure(
         _ operation: SourceOperation, of source: SourceKey, for error: ImageError,
-        _ orders: [AdmittedRequest]
+        _ admitted: [AdmittedRequest]
     ) {
         var denied: Set<ScopedSource> = []
-        for order in orders where Self.blocks(error, order) {
-            let scoped = ScopedSource(source, order.terms)
+        for request in admitted where Self.blocks(error, request) {
+            let scoped = ScopedSource(source, request.terms)
             guard denied.insert(scoped).inserted else { continue }
             hits.withdraw(
                 .denied(
@@ -61,11 +61,11 @@ extension Scheduler {
 
     /// Removes entries after the operation has succeeded for requests that weren't refused.
     mutating func admitAgain(
-        _ operation: SourceOperation, of source: SourceKey, _ orders: [AdmittedRequest]
+        _ operation: SourceOperation, of source: SourceKey, _ admitted: [AdmittedRequest]
     ) {
         guard !hits.failureCache.isEmpty else { return }
-        for order in orders {
-            hits.forgive(ScopedSource(source, order.terms), for: operation)
+        for request in admitted {
+            hits.forgive(ScopedSource(source, request.terms), for: operation)
         }
     }
 
@@ -125,7 +125,7 @@ struct Refusal: Hashable, Sendable {
     }
 
     /// Returns the error for a load that is refused this many seconds after the failure.
-    func told(after seconds: Int) -> ImageError {
+    func reportedError(after seconds: Int) -> ImageError {
         let reason = error.rule.name
         return ImageError(
             .blacklisted,

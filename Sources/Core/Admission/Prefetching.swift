@@ -182,7 +182,7 @@ struct Prefetching: Sendable {
     }
 
     /// Returns the due reports, and closes the batches that have ended.
-    mutating func takeReports() -> [(ClientID, PrefetchReport)] {
+    mutating func drainReports() -> [(ClientID, PrefetchReport)] {
         guard !owing.isEmpty else { return [] }
         var reports: [(ClientID, PrefetchReport)] = []
         for id in owing where batches.contains(id) {
@@ -467,7 +467,7 @@ extension Scheduler {
 
     /// Sends the due progress reports, once per event.
     mutating func notifyPrefetches() {
-        for (client, report) in prefetching.takeReports() {
+        for (client, report) in prefetching.drainReports() {
             actions.append(.prefetched(client, report))
         }
     }

@@ -74,14 +74,14 @@ public struct Scheduler: Sendable {
         self.now = max(self.now, now)
         workGraph.now = self.now
         swap(&self.actions, &actions)
-        take(event)
+        route(event)
         conclude()
         fireTimers()
         settle()
         swap(&self.actions, &actions)
     }
 
-    private mutating func take(_ event: SchedulerEvent) {
+    private mutating func route(_ event: SchedulerEvent) {
         switch event {
         case .clientJoined(let client, let incarnation, let process):
             clients[client] =
@@ -158,8 +158,8 @@ public struct Scheduler: Sendable {
         notifyPrefetches()
         notifyTouched(atLeast: limits.touchedMax)
         forgetAlarms()
-        if drain.isBegun, !drain.isTold, requests.count == 0 {
-            drain.isTold = true
+        if drain.isBegun, !drain.isReported, requests.count == 0 {
+            drain.isReported = true
             actions.append(.drained)
         }
     }
@@ -342,5 +342,5 @@ public struct SchedulerLimits: Hashable, Sendable {
 /// Whether the scheduler is draining, and whether the end of the drain was reported.
 struct Drain: Sendable {
     var isBegun = false
-    var isTold = false
+    var isReported = false
 }

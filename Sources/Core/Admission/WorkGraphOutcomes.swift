@@ -17,14 +17,14 @@ extension Scheduler {
     /// events. Requests that can continue become pending transitions.
     mutating func conclude() {
         while workGraph.hasNews {
-            takeEvents()
+            handleEvents()
             _ = workGraph.goOn()
         }
     }
 
     /// Processes the pending worker actions and events after a call.
-    mutating func takeEvents() {
-        takeDispatches()
+    mutating func handleEvents() {
+        collectDispatches()
         while let event = workGraph.nextEvent() { follow(event) }
     }
 
@@ -40,8 +40,9 @@ extension Scheduler {
         case .ungathered(let id, let error):
             requests[id].standing = .moving
             pendingTransitions.append(.giveUp(id, error))
-        case .made(let made, let block, let ids): later(.made(made), ids, block: block)
-        case .kept(let made, let block, let id, let place): keep(id, made, block, at: place)
+        case .produced(let product, let block, let ids):
+            later(.produced(product), ids, block: block)
+        case .kept(let product, let block, let id, let place): keep(id, product, block, at: place)
         case .moved(let id, let place): requests[id].standing = .waiting(place)
         case .stored(let stored): storesEnded(stored)
         case .lost(let ids): for id in ids { loseAnswer(id) }
@@ -54,14 +55,14 @@ extension Scheduler {
             progressed(transfer, progress, info, ids)
         case .partial(let transfer, let image, let block, let bytes, let ids):
             offer(image, block, of: bytes, from: transfer, to: ids)
-        case .failedSource(let source, let operation, let error, let orders):
-            recordFailure(operation, of: source, for: error, orders)
-        case .provenSource(let source, let operation, let orders):
-            admitAgain(operation, of: source, orders)
+        case .failedSource(let source, let operation, let error, let admitted):
+            recordFailure(operation, of: source, for: error, admitted)
+        case .provenSource(let source, let operation, let admitted):
+            admitAgain(operation, of: source, admitted)
         case .varies(let text, let fields):
             hits.withdraw(.varies(plainOriginal: text, fields))
-        case .confirmed(let text, let mark, let said):
-            hits.withdraw(.confirmed(plainOriginal: text, mark, said))
+        case .confirmed(let text, let mark, let confirmation):
+            hits.withdraw(.confirmed(plainOriginal: text, mark, confirmation))
         case .overtaken(let text):
             pendingTransitions.overtake(text)
             hits.stored(text)
@@ -100,8 +101,8 @@ extension JobResult {
 // Actions of the dispatcher.
 extension Scheduler {
     /// Appends the dispatcher's pending actions, in order, to those of the scheduler.
-    mutating func takeDispatches() {
-        workGraph.takeActions { actions.append(SchedulerAction($0)) }
+    mutating func collectDispatches() {
+        workGraph.drainActions { actions.append(SchedulerAction($0)) }
     }
 }
 

@@ -272,20 +272,20 @@ package struct FrameBuffer<Frame> {
         _ seen: Int, then next: [Int], steps: (Int) -> Int
     ) -> FrameCommands {
         let wanted = [seen] + next.prefix(capacity - 1)
-        var orders = FrameCommands()
-        orders.cancels = loading.subtracting(wanted).sorted()
-        loading.subtract(orders.cancels)
+        var commands = FrameCommands()
+        commands.cancels = loading.subtracting(wanted).sorted()
+        loading.subtract(commands.cancels)
         for index in wanted where held[index] == nil && !loading.contains(index) {
             guard index == seen || loading.count < loadsMax else { break }
             loading.insert(index)
-            orders.loads.append(index)
+            commands.loads.append(index)
         }
         makeRoom(keeping: Set(wanted), steps: steps)
-        return orders
+        return commands
     }
 
     /// Stores a loaded frame. Ignored if its load was canceled.
-    package mutating func take(_ frame: Frame, bytes: Int, at index: Int, steps: (Int) -> Int) {
+    package mutating func store(_ frame: Frame, bytes: Int, at index: Int, steps: (Int) -> Int) {
         guard loading.remove(index) != nil else { return }
         held[index] = Held(frame: frame, bytes: max(0, bytes))
         self.bytes += max(0, bytes)

@@ -53,7 +53,7 @@ extension Configuration {
                 "the configuration does not allow this URL as a source: add it to 'sources' in the "
                     + "configuration (serve --config)")
         }
-        if let target, profile.rules.contains(where: { $0.pattern.isInDoubt(target) }) {
+        if let target, profile.rules.contains(where: { $0.pattern.isAmbiguous(target) }) {
             resolution.terms.refusal = .ambiguousPath
         }
         if let refusal { resolution.terms.refusal = refusal }
@@ -251,14 +251,14 @@ extension Configuration {
     }
 
     static func unknown(_ what: String, _ names: Set<String>) -> ImageError {
-        let known = names.sorted().prefix(namesToldMax).joined(separator: ", ")
+        let known = names.sorted().prefix(reportedNamesMax).joined(separator: ", ")
         let list = known.isEmpty ? "none is defined" : "defined: \(known)"
         return ImageError(
             .invalidRequest, "the configuration has no \(what) with that name; \(list)")
     }
 
     /// Keeps the message within the size limit of error messages.
-    private static let namesToldMax = 6
+    private static let reportedNamesMax = 6
 
     // MARK: - Headers
 

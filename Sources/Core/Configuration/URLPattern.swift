@@ -80,7 +80,7 @@ public struct URLPattern: Hashable, Sendable {
     }
 
     /// Whether the match depends on how the origin interprets the path.
-    func isInDoubt(_ target: URLTarget) -> Bool {
+    func isAmbiguous(_ target: URLTarget) -> Bool {
         target.rests.count > 1 && isOfPlace(target) && target.rests.contains(where: matches)
             && !target.rests.allSatisfy(matches)
     }
@@ -157,7 +157,7 @@ extension ImageError {
 /// A text in which `*` matches any sequence of bytes, including the empty one. Matching takes time
 /// linear in the lengths of text and pattern.
 struct Glob: Hashable, Sendable {
-    private let pieces: [Segment]
+    private let segments: [Segment]
 
     /// The bytes between two `*`, with the failure table of Knuth, Morris and Pratt.
     private struct Segment: Hashable, Sendable {
@@ -190,21 +190,21 @@ struct Glob: Hashable, Sendable {
     }
 
     init(_ text: String) {
-        pieces = Array(text.utf8).split(
+        segments = Array(text.utf8).split(
             separator: UInt8(ascii: "*"), omittingEmptySubsequences: false
         ).map { Segment(Array($0)) }
     }
 
     func matches(_ text: some Collection<UInt8>) -> Bool {
         let bytes = Array(text)
-        guard let first = pieces.first, let last = pieces.last else { return bytes.isEmpty }
-        guard pieces.count > 1 else { return bytes == first.bytes }
+        guard let first = segments.first, let last = segments.last else { return bytes.isEmpty }
+        guard segments.count > 1 else { return bytes == first.bytes }
         guard bytes.count >= first.bytes.count + last.bytes.count,
             bytes.starts(with: first.bytes), bytes.suffix(last.bytes.count) == last.bytes[...]
         else { return false }
         var rest = bytes[first.bytes.count..<(bytes.count - last.bytes.count)]
-        for piece in pieces.dropFirst().dropLast() {
-            guard let end = piece.firstEnd(in: rest) else { return false }
+        for segment in segments.dropFirst().dropLast() {
+            guard let end = segment.firstEnd(in: rest) else { return false }
             rest = rest[end...]
         }
         return true

@@ -47,10 +47,10 @@ extension WorkGraph {
     package mutating func lookUp(_ subscriber: Subscriber, _ urgency: Urgency) throws(ImageError)
         -> Place
     {
-        let order = subscriber.order
+        let request = subscriber.request
         let query = QueryWork(
-            key: order.names.result, tiers: order.plan.queryTiers, destination: .results,
-            promotes: order.image.storeCacheTypes.contains(.memory))
+            key: request.names.result, tiers: request.plan.queryTiers, destination: .results,
+            promotes: request.image.storeCacheTypes.contains(.memory))
         if let node = lookups.first(under: query.key, where: { $0.query == query }) {
             metrics.joinedLookups += 1
             let seat = lookups[node].consumers.join(subscriber, urgency)
@@ -58,7 +58,7 @@ extension WorkGraph {
             return Place(.lookup(Need(node: node, seat: seat)))
         }
         if let error = dispatcher.refusal(in: .query) { throw error }
-        let node = lookups.insert(LookupNode(query: query, order.logContext))
+        let node = lookups.insert(LookupNode(query: query, request.logContext))
         let seat = lookups[node].consumers.join(subscriber, urgency)
         ask(node)
         return Place(.lookup(Need(node: node, seat: seat)))
@@ -69,12 +69,12 @@ extension WorkGraph {
         _ node: LookupNode.ID, found hit: CacheHit, _ job: Completion.Ended
     ) {
         guard let cache = job.worker else { preconditionFailure("the result was found in a cache") }
-        tell(.noticed(hit.reference, cache))
+        emit(.noticed(hit.reference, cache))
         if lookups[node].isOutdated { return ask(node) }
         let subscribers = lookups[node].consumers.members
         retire(node)
         let block = BlockHandle(worker: cache, block: hit.reference.block)
-        tell(subscribers) { .found(hit, block, Self.timings(job), $0) }
+        emit(subscribers) { .found(hit, block, Self.timings(job), $0) }
     }
 
     private static func timings(_ job: Completion.Ended) -> StageTimings {
@@ -90,7 +90,7 @@ extension WorkGraph {
         let query = lookups[node].query
         let subscribers = lookups[node].consumers.members
         retire(node)
-        tell(subscribers) { .missed(query.key, query.tiers, Self.timings(job), $0) }
+        emit(subscribers) { .missed(query.key, query.tiers, Self.timings(job), $0) }
     }
 
     private mutating func ask(_ node: LookupNode.ID) {
@@ -155,8 +155,8 @@ struct ValidityNode: Node {
 // have revalidated it since (SEMANTICS §6.7).
 extension WorkGraph {
     /// Whether an external cache may know more about the freshness of the image.
-    package func mayBeConfirmedElsewhere(_ order: AdmittedRequest) -> Bool {
-        layout.hasExternal && !sharedTexts(of: order.names).isEmpty
+    package func mayBeConfirmedElsewhere(_ request: AdmittedRequest) -> Bool {
+        layout.hasExternal && !sharedTexts(of: request.names).isEmpty
     }
 
     /// Joins the query in flight or starts one; returns `nil` if the queue is full. `caching` is
@@ -164,8 +164,8 @@ extension WorkGraph {
     package mutating func askValidity(
         _ subscriber: Subscriber, of mark: BodyMark, _ caching: OriginCaching?, _ urgency: Urgency
     ) -> Place? {
-        let order = subscriber.order
-        let key = ValidityNode.Key(text: order.names.result, mark: mark)
+        let request = subscriber.request
+        let key = ValidityNode.Key(text: request.names.result, mark: mark)
         if let node = validities.first(under: key) {
             let seat = validities[node].consumers.join(subscriber, urgency)
             propagate(node)
@@ -174,8 +174,8 @@ extension WorkGraph {
         guard dispatcher.refusal(in: .query) == nil else { return nil }
         let node = validities.insert(
             ValidityNode(
-                key, sharedTexts(of: order.names),
-                bornMilliseconds: caching?.age.bornMilliseconds ?? -1, order.logContext))
+                key, sharedTexts(of: request.names),
+                bornMilliseconds: caching?.age.bornMilliseconds ?? -1, request.logContext))
         let seat = validities[node].consumers.join(subscriber, urgency)
         ask(node)
         return Place(.validity(Need(node: node, seat: seat)))
@@ -213,6 +213,6 @@ extension WorkGraph {
     private mutating func answer(_ node: ValidityNode.ID, _ news: Validity?) {
         let (subscribers, timings) = (validities[node].consumers.members, validities[node].timings)
         retire(node)
-        tell(subscribers) { .validity(news, timings, $0) }
+        emit(subscribers) { .validity(news, timings, $0) }
     }
 }

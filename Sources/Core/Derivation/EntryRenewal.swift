@@ -84,7 +84,7 @@ package struct Confirmation: Hashable, Sendable {
     }
 
     /// Creates a confirmation from an external cache, which knows the complete information.
-    package init(told caching: OriginCaching) { self.init(caching: caching, isWhole: true) }
+    package init(reported caching: OriginCaching) { self.init(caching: caching, isWhole: true) }
 
     /// Returns the caching information that now applies to an entry stored with `kept`.
     package func renewed(_ kept: OriginCaching?) -> OriginCaching {
@@ -106,15 +106,15 @@ extension WorkGraph {
     /// Reports a 304 response: the entries with the marks of the source's subscribers are renewed.
     mutating func notifyConfirmed(_ node: SourceNode.ID, _ answer: ImageError) {
         guard let caching = answer.confirmedCaching else { return }
-        let said = Confirmation(caching: caching, isWhole: false)
+        let confirmation = Confirmation(caching: caching, isWhole: false)
         let marks = sources[node].consumers.members.compactMap { decodes[$0].name.origin.mark }
-        for mark in Set(marks) { tell(said, of: mark, at: node) }
+        for mark in Set(marks) { emit(confirmation, of: mark, at: node) }
     }
 
     /// Reports that the origin sent the bytes with this mark again.
     mutating func notifySame(_ node: SourceNode.ID, as mark: BodyMark) {
         guard let caching = sources[node].kept?.fetched?.caching else { return }
-        tell(Confirmation(caching: caching, isWhole: true), of: mark, at: node)
+        emit(Confirmation(caching: caching, isWhole: true), of: mark, at: node)
     }
 
     /// Stores the new caching information with the entries of these texts, as far as they have the
@@ -137,11 +137,13 @@ extension WorkGraph {
         }
     }
 
-    private mutating func tell(
-        _ said: Confirmation, of mark: BodyMark, at node: SourceNode.ID
+    private mutating func emit(
+        _ confirmation: Confirmation, of mark: BodyMark, at node: SourceNode.ID
     ) {
         guard mark != .none else { return }
-        for text in sources[node].storing.originals.texts { tell(.confirmed(text, mark, said)) }
+        for text in sources[node].storing.originals.texts {
+            emit(.confirmed(text, mark, confirmation))
+        }
     }
 }
 
@@ -195,7 +197,7 @@ extension WorkGraph {
         let result = results[node]
         guard result.name.origin.isRevalidation, !result.provenance.isOutdated else { return }
         if result.provenance.keeping == .nowhere {
-            removeOutdated(result.order.names.result, exceptIn: .none)
+            removeOutdated(result.request.names.result, exceptIn: .none)
         } else if result.transcode == nil, result.transcoded.isEmpty {
             removeOutdated(result.text, exceptIn: result.plainTiers)
         }
@@ -212,7 +214,7 @@ extension WorkGraph {
     }
 
     private mutating func overtake(_ text: String, _ source: SourceKey) {
-        tell(.overtaken(text))
+        emit(.overtaken(text))
         for node in lookups.all(under: text) { lookups[node].overtake() }
         for node in sources.all(under: source) where sources[node].queriedText == text {
             sources[node].freshness.isOvertaken = true

@@ -66,9 +66,9 @@ extension WorkGraph {
         case .source(let node), .original(let node), .comparing(let node):
             sources[node].logContext
         case .transcode(let node): transcodes[node].logContext
-        case .partial(let node): results[partials[node].result].order.logContext
+        case .partial(let node): results[partials[node].result].request.logContext
         case .decode(let node): decodes[node].logContext
-        case .transform(let node), .delivery(let node): results[node].order.logContext
+        case .transform(let node), .delivery(let node): results[node].request.logContext
         case .inquiry, .removal, .renewal: LogContext()
         }
     }
@@ -189,27 +189,27 @@ extension TransformWork {
 extension WorkGraph {
     /// Returns the error if a result can't be started because a required stage is over its limit or
     /// the work is quarantined.
-    mutating func refusal(toMake name: ResultName, of order: AdmittedRequest) -> ImageError? {
-        if order.plan.includes(.transform), let error = dispatcher.refusal(in: .transform) {
+    mutating func refusal(toMake name: ResultName, of request: AdmittedRequest) -> ImageError? {
+        if request.plan.includes(.transform), let error = dispatcher.refusal(in: .transform) {
             return error
         }
-        if order.plan.includes(.deliver), let error = dispatcher.refusal(in: .store) {
+        if request.plan.includes(.deliver), let error = dispatcher.refusal(in: .store) {
             return error
         }
-        if order.canvas == nil, let error = refusal(toDecode: name.decode, of: order) {
+        if request.canvas == nil, let error = refusal(toDecode: name.decode, of: request) {
             return error
         }
         return isPoisoned(name) ? Dispatcher.poisoned : nil
     }
 
     /// Returns the error if a decode can't be started.
-    mutating func refusal(toDecode name: OriginKey<DecodeKey>, of order: AdmittedRequest)
+    mutating func refusal(toDecode name: OriginKey<DecodeKey>, of request: AdmittedRequest)
         -> ImageError?
     {
         guard decodes.first(under: name) == nil else { return nil }
         if let error = dispatcher.refusal(in: .decode) { return error }
         let bytes = OriginKey(key: name.key.source, origin: name.origin)
-        guard order.upload == nil, sources.serving(bytes) == nil else { return nil }
+        guard request.upload == nil, sources.serving(bytes) == nil else { return nil }
         return dispatcher.refusal(in: name.origin.isFetched ? .fetch : .query)
     }
 }

@@ -130,7 +130,7 @@ struct Originals: Sendable {
 
     /// Returns the next text with wanted tiers for which no store was started, and marks them as
     /// started.
-    mutating func takeUnattempted() -> (text: String, policy: StorePolicy)? {
+    mutating func nextUnattempted() -> (text: String, policy: StorePolicy)? {
         while !wanting.isEmpty {
             let index = wanting.removeFirst()
             var policy = entries[index].policy
@@ -163,8 +163,8 @@ extension WorkGraph {
         if !subscriber.interests.isEmpty { listen(to: source) }
         if !subscriber.interests.isDisjoint(with: .early) { look(at: source) }
         want(
-            of: source, by: subscriber.order, waitsForDisk: subscriber.order.waitsForStores,
-            storing: subscriber.originalTiers, missed: missed.original(of: subscriber.order))
+            of: source, by: subscriber.request, waitsForDisk: subscriber.request.waitsForStores,
+            storing: subscriber.originalTiers, missed: missed.original(of: subscriber.request))
     }
 
     /// Requests progress reports for the transfer.
@@ -185,24 +185,24 @@ extension WorkGraph {
     mutating func notifySource(of node: DecodeNode.ID, about layer: Gathering.Layer) {
         guard let source = decodes[node].source, sources.contains(source) else { return }
         want(
-            of: source, by: layer.order, waitsForDisk: false,
-            storing: layer.order.image.originalStoreCacheTypes, missed: layer.missed)
+            of: source, by: layer.request, waitsForDisk: false,
+            storing: layer.request.image.originalStoreCacheTypes, missed: layer.missed)
     }
 
     private mutating func want(
-        of source: SourceNode.ID, by order: AdmittedRequest, waitsForDisk: Bool,
+        of source: SourceNode.ID, by request: AdmittedRequest, waitsForDisk: Bool,
         storing tiers: CacheTypes,
         missed: CacheTypes
     ) {
-        let plain = order.names.plainOriginal
+        let plain = request.names.plainOriginal
         let isNew = sources[source].storing.originals.enter(plain)
         if isNew { teachVariance(of: source, plain) }
         sources[source].storing.originals.noteMissing(missed, plain)
         if !tiers.isEmpty {
             sources[source].storing.originals.want(
                 StorePolicy(
-                    tiers: tiers, waitsForDisk: waitsForDisk, serializer: order.serializer,
-                    tags: order.terms.tags),
+                    tiers: tiers, waitsForDisk: waitsForDisk, serializer: request.serializer,
+                    tags: request.terms.tags),
                 as: plain)
             storeOriginal(source)
         }
@@ -223,7 +223,7 @@ extension WorkGraph {
             dispatcher.hasRoom(.cache) || sources[node].isReplacing
         else { return }
         let urgency = sources[node].consumers.urgency.unbounded
-        while let wanted = sources[node].storing.originals.takeUnattempted() {
+        while let wanted = sources[node].storing.originals.nextUnattempted() {
             // If a serializer encodes the original, no tier stores the bytes as they are.
             let isOthers = isTranscoding(node, as: wanted.text)
             let tiers = isOthers ? .none : wanted.policy.plainTiers

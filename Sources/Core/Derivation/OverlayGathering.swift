@@ -9,7 +9,7 @@ struct Gathering: Sendable {
     /// One overlay.
     struct Layer: Sendable {
         /// The admitted load of the overlay.
-        let order: AdmittedRequest
+        let request: AdmittedRequest
         /// The decode that provides its pixels.
         var decode: Need<DecodeNode>?
         /// Whether the cache has been queried for its original, or doesn't need to be.
@@ -90,13 +90,13 @@ extension WorkGraph {
 
     /// Loads all overlays of a subscriber. `refreshing` means that it already has an image.
     package mutating func gather(
-        _ orders: [AdmittedRequest], for id: Subscriber.ID, _ urgency: Urgency, refreshing: Bool
+        _ requests: [AdmittedRequest], for id: Subscriber.ID, _ urgency: Urgency, refreshing: Bool
     ) -> Place {
         leaveOverlays(id)
-        let layers = orders.map { order in
+        let layers = requests.map { request in
             Gathering.Layer(
-                order: order, decode: nil,
-                hasAskedCache: !asksCache(order, refreshing: refreshing))
+                request: request, decode: nil,
+                hasAskedCache: !asksCache(request, refreshing: refreshing))
         }
         gatherings[id] = Gathering(layers: layers, urgency: urgency, refreshes: refreshing)
         for index in layers.indices { obtainOverlay(index, of: id) }
@@ -106,25 +106,29 @@ extension WorkGraph {
 
     /// Returns the error if a new load of these pixels may not start now.
     private mutating func refusal(
-        toLay name: OriginKey<DecodeKey>, _ order: AdmittedRequest, for flow: FlowID
+        toLay name: OriginKey<DecodeKey>, _ request: AdmittedRequest, for flow: FlowID
     ) -> ImageError? {
-        if isPoisoned(name) { return ImageError.overlay(Dispatcher.poisoned, url: order.image.url) }
-        if let error = refusal(toDecode: name, of: order) { return error }
+        if isPoisoned(name) {
+            return ImageError.overlay(Dispatcher.poisoned, url: request.image.url)
+        }
+        if let error = refusal(toDecode: name, of: request) { return error }
         return overlayBytes.admits(1, for: flow) ? nil : Self.noOverlayRoom
     }
 
-    private func asksCache(_ order: AdmittedRequest, refreshing: Bool) -> Bool {
-        let image = order.image
+    private func asksCache(_ request: AdmittedRequest, refreshing: Bool) -> Bool {
+        let image = request.image
         // A refresh bypasses the cache if the overlay may be fetched.
-        guard !refreshing || !order.plan.includes(.fetch),
+        guard !refreshing || !request.plan.includes(.fetch),
             !image.options.contains(.fromLoaderOnly), !image.originalQueryCacheTypes.isEmpty
         else { return false }
         // Skips the cache if the overlay is available or being fetched because the cache doesn't
         // have it.
-        guard order.plan.includes(.fetch) else { return true }
-        let key = DecodeKey(overlay: order.key.decode.source, limits: order.terms.limits)
-        if decodes.first(under: OriginKey(key: key, origin: order.network)) != nil { return false }
-        return !isFetching(order)
+        guard request.plan.includes(.fetch) else { return true }
+        let key = DecodeKey(overlay: request.key.decode.source, limits: request.terms.limits)
+        if decodes.first(under: OriginKey(key: key, origin: request.network)) != nil {
+            return false
+        }
+        return !isFetching(request)
     }
 
     // MARK: - One overlay
@@ -134,25 +138,25 @@ extension WorkGraph {
     mutating func obtainOverlay(_ index: Int, of id: Subscriber.ID) {
         guard let gathering = gatherings[id] else { return }
         let layer = gathering.layers[index]
-        guard !layer.hasAskedCache || layer.order.plan.includes(.fetch) else {
+        guard !layer.hasAskedCache || layer.request.plan.includes(.fetch) else {
             return giveUp(id, nil)
         }
         let name = OriginKey(
             key: DecodeKey(
-                overlay: layer.order.key.decode.source, limits: layer.order.terms.limits),
+                overlay: layer.request.key.decode.source, limits: layer.request.terms.limits),
             origin: origin(of: layer, refreshing: gathering.refreshes))
         let known = decodes.first(under: name)
         if known == nil,
-            let error = refusal(toLay: name, layer.order, for: gathering.urgency.flows.first)
+            let error = refusal(toLay: name, layer.request, for: gathering.urgency.flows.first)
         {
             return giveUp(id, error)
         }
-        let node = known ?? decodes.insert(DecodeNode(name: name, layer.order.logContext))
+        let node = known ?? decodes.insert(DecodeNode(name: name, layer.request.logContext))
         let seat = decodes[node].consumers.join(
             .overlay(.subscriber(id, index)), gathering.urgency)
         gatherings[id]?.layers[index].decode = Need(node: node, seat: seat)
         if known == nil {
-            obtainBytes(of: node, layer.order)
+            obtainBytes(of: node, layer.request)
         } else {
             metrics.joinedDecodes += 1
             propagate(node)
@@ -163,15 +167,15 @@ extension WorkGraph {
     /// Fails a subscriber because an overlay failed or no stage is left for it.
     private mutating func giveUp(_ id: Subscriber.ID, _ error: ImageError?) {
         leaveOverlays(id)
-        tell(.ungathered(id, error))
+        emit(.ungathered(id, error))
     }
 
     /// A refresh loads an overlay as a revalidation with an unknown mark. It therefore doesn't join
     /// older transfers, and its response replaces the cached entry.
     private func origin(of layer: Gathering.Layer, refreshing: Bool) -> ByteSource {
-        guard layer.hasAskedCache else { return layer.order.cachedOriginal }
-        guard refreshing else { return layer.order.network }
-        return .revalidation(.none, FetchTerms(layer.order.terms))
+        guard layer.hasAskedCache else { return layer.request.cachedOriginal }
+        guard refreshing else { return layer.request.network }
+        return .revalidation(.none, FetchTerms(layer.request.terms))
     }
 
     /// Handles the arrival of an overlay's pixels.
@@ -182,11 +186,11 @@ extension WorkGraph {
         }
         // A subscriber that uses the same overlay twice is listed twice.
         let ready = waiting.filter { hasJustGathered($0) }
-        if !ready.isEmpty { tell(.gathered(ready)) }
+        if !ready.isEmpty { emit(.gathered(ready)) }
     }
 
     mutating func goOnIfGathered(_ id: Subscriber.ID) {
-        if hasJustGathered(id) { tell(.gathered([id])) }
+        if hasJustGathered(id) { emit(.gathered([id])) }
     }
 
     /// Returns whether the subscriber has all overlays and hasn't been notified yet.

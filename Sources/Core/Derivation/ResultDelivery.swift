@@ -34,7 +34,7 @@ extension WorkGraph {
         else {
             preconditionFailure("a delivery must have been requested and checked")
         }
-        tell(.noticed(reference, cache))
+        emit(.noticed(reference, cache))
         let block = BlockHandle(worker: cache, block: reference.block)
         let result = results[node]
         if !report.tiers.isEmpty {
@@ -46,7 +46,7 @@ extension WorkGraph {
             key: CacheKey.key(inStored: result.text),
             storedTiers: report.tiers.union(result.transcoded))
         (image.digest, image.isDamaged) = (report.digest, result.isDamaged)
-        let served = results[node].consumers.takeAll { result.serves($0.storePolicy) }
+        let served = results[node].consumers.removeAll { result.serves($0.storePolicy) }
         complete(served, image, block, result)
         if results[node].consumers.isEmpty { retire(node) } else { deliver(node, product) }
     }
@@ -57,15 +57,16 @@ extension WorkGraph {
         _ subscribers: [Subscriber], _ image: DeliveredImage, _ block: BlockHandle?,
         _ result: ResultNode
     ) {
-        let made = Made(image, result)
+        let product = FinishedProduct(image, result)
         let isLast = { (subscriber: Subscriber) in
-            made.isFetched || !subscriber.order.plan.refreshes
+            product.isFetched || !subscriber.request.plan.refreshes
         }
-        for subscriber in subscribers where subscriber.order.waitsForStores && isLast(subscriber) {
-            tell(.kept(made, block, subscriber.id, standBy(subscriber, result, image, block)))
+        for subscriber in subscribers where subscriber.request.waitsForStores && isLast(subscriber)
+        {
+            emit(.kept(product, block, subscriber.id, standBy(subscriber, result, image, block)))
         }
-        tell(subscribers.filter { !$0.order.waitsForStores || !isLast($0) }) {
-            .made(made, block, $0)
+        emit(subscribers.filter { !$0.request.waitsForStores || !isLast($0) }) {
+            .produced(product, block, $0)
         }
     }
 
@@ -105,11 +106,11 @@ extension WorkGraph {
         _ subscriber: Subscriber, _ result: ResultNode, _ image: DeliveredImage,
         _ block: BlockHandle?
     ) -> Place? {
-        let order = subscriber.order
+        let request = subscriber.request
         let watcher = Watcher(
             id: subscriber.id, cache: block?.worker,
-            source: order.plan.includes(.storeOriginal) ? result.source : nil,
-            original: order.image.infoOnly ? order.names.plainOriginal : nil,
+            source: request.plan.includes(.storeOriginal) ? result.source : nil,
+            original: request.image.infoOnly ? request.names.plainOriginal : nil,
             stored: image.storedTiers ?? .none)
         guard let transcode = result.transcode else { return awaitOriginal(watcher) }
         return Place(.transcode(transcode, transcodes[transcode].watchers.join(watcher)))
@@ -126,7 +127,7 @@ extension WorkGraph {
     /// Answers the watchers once no store of the original is in flight.
     mutating func notifyStored(_ storing: OriginalStores) {
         guard !storing.watchers.isEmpty else { return }
-        tell(
+        emit(
             .stored(
                 storing.watchers.map { watcher in
                     Stored(

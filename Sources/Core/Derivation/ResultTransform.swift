@@ -34,7 +34,7 @@ extension WorkGraph {
             preconditionFailure("a result must wait at its decode for the pixels")
         }
         let decoded = decodes[decode].provenance
-        results[node].isMade(of: provenance(of: node, decoded))
+        results[node].recordProvenance(provenance(of: node, decoded))
         results[node].timings += decodes[decode].timings
         results[node].isDamaged = decodes[decode].isDamaged
         if let file = decodes[decode].file { return useFile(node, file) }
@@ -94,14 +94,14 @@ extension WorkGraph {
         guard let id = results[node].source, sources.contains(id), let info = sources[id].info,
             let body = sources[id].body
         else { preconditionFailure("properties must be used in the event that delivered them") }
-        guard results[node].order.plan.includes(.deliver) else {
+        guard results[node].request.plan.includes(.deliver) else {
             let properties = results[node].decode.flatMap { decodes[$0].properties }
             return completeProperties(node, id, info, properties)
         }
         let metadata = sources[id].metadata(info, tags: results[node].policy.tags)
         // Registered before leaving the decode, so that the source stays for this delivery.
         sources[id].storing.beganDelivery(
-            storing: results[node].policy.tiers, as: results[node].order.names.plainResult)
+            storing: results[node].policy.tiers, as: results[node].request.names.plainResult)
         leaveProvider(of: node)
         deliver(node, ResultNode.Product(body.block, body.reference, metadata))
     }
@@ -115,7 +115,8 @@ extension WorkGraph {
         var image = DeliveredImage(
             reference: nil, info: info, cacheType: result.provenance.tier,
             key: CacheKey.key(inStored: result.text),
-            storedTiers: sources[source].storing.originals.stored(result.order.names.plainOriginal),
+            storedTiers: sources[source].storing.originals.stored(
+                result.request.names.plainOriginal),
             properties: properties)
         image.isDamaged = result.isDamaged
         retire(node)
@@ -131,16 +132,16 @@ extension WorkGraph {
         if let chain, !chain.isLast { return goOn(node, with: image, in: block, chain) }
         results[node].transformed = image.account
         let source = chain?.source ?? results[node].decode.flatMap { decodes[$0].pixels?.info }
-        let metadata = metadata(of: node, image.info.made(of: source))
+        let metadata = metadata(of: node, image.info.derived(from: source))
         transcodePixels(of: node, metadata)
-        made(node, ResultNode.Product(block, image.reference, metadata))
+        produced(node, ResultNode.Product(block, image.reference, metadata))
     }
 
     /// Uses the file that the decoder returned as the result.
     private mutating func useFile(_ node: ResultNode.ID, _ file: DecodeNode.File) {
         let metadata = metadata(of: node, file.info)
         dispatcher.hold(file.block)
-        made(node, ResultNode.Product(file.block, file.reference, metadata))
+        produced(node, ResultNode.Product(file.block, file.reference, metadata))
     }
 
     /// Returns the metadata to store with a result.
@@ -155,7 +156,7 @@ extension WorkGraph {
     }
 
     /// Delivers the finished result and releases its inputs.
-    private mutating func made(_ node: ResultNode.ID, _ product: ResultNode.Product) {
+    private mutating func produced(_ node: ResultNode.ID, _ product: ResultNode.Product) {
         leaveProvider(of: node)
         leaveOverlays(of: node)
         for subscriber in results[node].consumers.members { leaveOverlays(subscriber.id) }

@@ -167,8 +167,8 @@ extension WorkGraph {
         var texts = Set(sources[node].storing.originals.texts)
         for decode in sources[node].consumers.members {
             for result in decodes[decode].results {
-                texts.insert(results[result].order.names.result)
-                texts.insert(results[result].order.names.original)
+                texts.insert(results[result].request.names.result)
+                texts.insert(results[result].request.names.original)
             }
         }
         return texts

@@ -8,7 +8,7 @@ package struct Subscriber: Sendable {
     package typealias ID = SlotID<Subscriber>
 
     package let id: ID
-    package let order: AdmittedRequest
+    package let request: AdmittedRequest
     /// Tiers with an entry under the result's key that the result is to replace.
     let replaced: CacheTypes
     /// Notifications wanted before the image is complete.
@@ -31,10 +31,10 @@ package struct Subscriber: Sendable {
     }
 
     package init(
-        _ id: ID, _ order: AdmittedRequest, replacing tiers: CacheTypes, interests: Interests
+        _ id: ID, _ request: AdmittedRequest, replacing tiers: CacheTypes, interests: Interests
     ) {
         self.id = id
-        self.order = order
+        self.request = request
         replaced = tiers
         self.interests = interests
     }
@@ -42,13 +42,13 @@ package struct Subscriber: Sendable {
     /// The store policy for the result, which replaces outdated entries.
     var storePolicy: StorePolicy {
         StorePolicy(
-            tiers: order.plan.storeTiers.union(replaced), waitsForDisk: order.waitsForStores,
-            serializer: order.serializer, tags: order.terms.tags)
+            tiers: request.plan.storeTiers.union(replaced), waitsForDisk: request.waitsForStores,
+            serializer: request.serializer, tags: request.terms.tags)
     }
 
     /// The tiers in which to store the original.
     var originalTiers: CacheTypes {
-        order.plan.includes(.storeOriginal) ? order.plan.originalStoreTiers : .none
+        request.plan.includes(.storeOriginal) ? request.plan.originalStoreTiers : .none
     }
 }
 
@@ -62,8 +62,8 @@ package struct MissedTiers: Sendable {
     package init() {}
 
     /// The missed tiers for the original under the texts of a request.
-    func original(of order: AdmittedRequest) -> CacheTypes {
-        order.names.plainOriginal == order.names.plainResult ? result : original
+    func original(of request: AdmittedRequest) -> CacheTypes {
+        request.names.plainOriginal == request.names.plainResult ? result : original
     }
 }
 
@@ -95,7 +95,7 @@ package struct Transfer: Hashable, Sendable {
 }
 
 /// A finished image, or its properties.
-package struct Made: Sendable {
+package struct FinishedProduct: Sendable {
     package let image: DeliveredImage
     package let timings: StageTimings
     /// Identifies the source bytes.

@@ -91,13 +91,13 @@ package struct WorkGraph: Sendable {
     }
 
     /// Queues an event for the owner of the subscribers.
-    mutating func tell(_ event: WorkGraphEvent) { events.append(event) }
+    mutating func emit(_ event: WorkGraphEvent) { events.append(event) }
 
     /// Queues an event for subscribers unless there are none.
-    mutating func tell(
+    mutating func emit(
         _ subscribers: [Subscriber], _ event: (_ subscribers: [Subscriber.ID]) -> WorkGraphEvent
     ) {
-        if !subscribers.isEmpty { tell(event(subscribers.map(\.id))) }
+        if !subscribers.isEmpty { emit(event(subscribers.map(\.id))) }
     }
 
     /// Whether all events have been processed.
@@ -122,9 +122,9 @@ package indirect enum WorkGraphEvent: Sendable {
     case ungathered(Subscriber.ID, ImageError?)
     /// The subscribers' image is available; if they asked for image properties only, there is no
     /// block.
-    case made(Made, BlockHandle?, [Subscriber.ID])
+    case produced(FinishedProduct, BlockHandle?, [Subscriber.ID])
     /// The image of a subscriber whose reply waits for a store, and the pending store, if any.
-    case kept(Made, BlockHandle?, Subscriber.ID, Place?)
+    case kept(FinishedProduct, BlockHandle?, Subscriber.ID, Place?)
     /// A subscriber now waits for another store.
     case moved(Subscriber.ID, Place)
     /// The subscribers' stores have finished, and their images are in these tiers.
@@ -226,10 +226,10 @@ extension WorkGraph {
         set { dispatcher.now = newValue }
     }
 
-    /// Passes the pending worker actions to `take` in order and removes them.
-    package mutating func takeActions(_ take: (DispatchAction) -> Void) {
+    /// Passes the pending worker actions to `body` in order and removes them.
+    package mutating func drainActions(_ body: (DispatchAction) -> Void) {
         guard !dispatcher.actions.isEmpty else { return }
-        for action in dispatcher.actions { take(action) }
+        for action in dispatcher.actions { body(action) }
         dispatcher.actions.removeAll(keepingCapacity: true)
     }
 
@@ -279,10 +279,10 @@ extension WorkGraph {
         dispatcher.closed(segments, by: worker)
     }
 
-    package mutating func takeUpload(
+    package mutating func acceptUpload(
         _ reference: BlockReference, as format: ImageFormat?
     ) throws(ImageError) -> Upload {
-        let taken = try dispatcher.takeUpload(reference, as: format)
+        let taken = try dispatcher.acceptUpload(reference, as: format)
         return Upload(block: taken.block, reference: taken.reference)
     }
 

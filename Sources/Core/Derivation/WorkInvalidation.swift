@@ -24,7 +24,7 @@ extension WorkGraph {
     mutating func tearDown(_ node: ResultNode.ID, _ teardownResult: TeardownResult) {
         let subscribers = results[node].consumers.members
         retire(node)
-        tell(subscribers) { .disposed(teardownResult, $0) }
+        emit(subscribers) { .disposed(teardownResult, $0) }
     }
 
     // MARK: - Overlays
@@ -49,10 +49,10 @@ extension WorkGraph {
         _ layer: Gathering.Layer
     ) {
         if case .onward(let timings, _) = teardownResult {
-            tell(.tried(timings, id))
+            emit(.tried(timings, id))
             gatherings[id]?.layers[index].decode = nil
             gatherings[id]?.layers[index].hasAskedCache = true
-            gatherings[id]?.layers[index].missed = layer.order.image.originalQueryCacheTypes
+            gatherings[id]?.layers[index].missed = layer.request.image.originalQueryCacheTypes
             if let need = layer.decode { leaveOverlay(need) }
             obtainOverlay(index, of: id)
             return goOnIfGathered(id)
@@ -60,10 +60,10 @@ extension WorkGraph {
         leaveOverlays(id)
         switch teardownResult {
         case .fail(let error):
-            let failure = ImageError.overlay(error, url: layer.order.image.url)
-            tell(.disposed(.fail(failure), [id]))
-        case .afresh: tell(.disposed(.afresh, [id]))
-        case .again, .onward, .unmodified: tell(.disposed(.again, [id]))
+            let failure = ImageError.overlay(error, url: layer.request.image.url)
+            emit(.disposed(.fail(failure), [id]))
+        case .afresh: emit(.disposed(.afresh, [id]))
+        case .again, .onward, .unmodified: emit(.disposed(.again, [id]))
         }
     }
 }
@@ -156,11 +156,11 @@ extension WorkGraph {
         for node in results.ids where results[node].source == newest && results[node].exists {
             done.insert(results[node].text)
         }
-        let made = outdated.filter { node in
+        let obsolete = outdated.filter { node in
             mark.flatMap { results[node].name.origin.mark?.names($0) } != true
         }
         let texts =
-            made.map { results[$0].text }
+            obsolete.map { results[$0].text }
             + encodings.filter { transcodes[$0].replaces }.map { transcodes[$0].entry.text }
             + older.flatMap { node in
                 sources[node].storing.originals.texts.map(sources[node].text(of:))
@@ -224,8 +224,8 @@ extension WorkGraph {
         let concerned = sources(concernedBy: work)
         restartOverlays(of: concerned)
         for node in results.ids where results.contains(node) {
-            let isMade = results[node].source.map { concerned.contains($0) } ?? false
-            if isMade || concerns(work, results[node]) { beginAfresh(node) }
+            let isDerived = results[node].source.map { concerned.contains($0) } ?? false
+            if isDerived || concerns(work, results[node]) { beginAfresh(node) }
         }
         for node in concerned where sources.contains(node) { giveUp(node) }
         for node in lookups.ids where removes(work, lookups[node].query.key, tags: nil) {
@@ -295,7 +295,7 @@ extension WorkGraph {
     private func concerns(_ work: EntryWork, _ result: ResultNode) -> Bool {
         var isOfAnyAge = false
         if case .cache = result.name.origin { isOfAnyAge = true }
-        let names = result.order.names
+        let names = result.request.names
         let tags = CacheTag.union(result.policy.tags, result.provenance.tags)
         return [result.text, names.original, names.plainOriginal].contains {
             removes(work, $0, tags: tags, ofAnyAge: isOfAnyAge)

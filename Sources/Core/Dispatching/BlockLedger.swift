@@ -158,7 +158,7 @@ struct BlockLedger: Sendable {
     // MARK: - Holds
 
     /// Marks a checked stage block as in use; the caller owns the first hold.
-    mutating func take(
+    mutating func register(
         _ reference: BlockReference, from worker: WorkerID, as format: ImageFormat?
     ) -> BlockHandle {
         guard let pool = accounts[worker]?.pool else {
@@ -220,21 +220,23 @@ package struct BlockHandle: Hashable, Sendable {
 extension Dispatcher {
     /// Takes the stage blocks of an accepted result into use, each with one hold. Results of the
     /// cache lie in `results/`, which the cache manages itself.
-    mutating func take(_ result: JobResult, from worker: WorkerID) -> ShortList<BlockHandle> {
+    mutating func registerBlocks(_ result: JobResult, from worker: WorkerID) -> ShortList<
+        BlockHandle
+    > {
         var blocks = ShortList<BlockHandle>()
         for reference in result.references where reference.arena == .stage {
-            blocks.append(ledger.take(reference, from: worker, as: result.format))
+            blocks.append(ledger.register(reference, from: worker, as: result.format))
         }
         return blocks
     }
 
     /// Takes uploaded bytes that appear to have the given format into use; the caller owns the
     /// first hold. Throws *protocolViolation* if they are not in a segment of the coordinator.
-    package mutating func takeUpload(
+    package mutating func acceptUpload(
         _ reference: BlockReference, as format: ImageFormat?
     ) throws(ImageError) -> (reference: BlockReference, block: BlockHandle) {
         let checked = try ledger.check(reference, from: .coordinator, in: .stage)
-        return (checked, ledger.take(checked, from: .coordinator, as: format))
+        return (checked, ledger.register(checked, from: .coordinator, as: format))
     }
 
     /// Releases the blocks of an unwanted result at once, except for blocks in use, which arrived
@@ -418,7 +420,7 @@ struct OutputForecast: Sendable {
     init(pools: Int) { typical = Array(repeating: 0, count: pools) }
 
     /// Records that a job of the pool produced this many bytes.
-    mutating func made(_ bytes: UInt64, in pool: PoolID) {
+    mutating func produced(_ bytes: UInt64, in pool: PoolID) {
         let before = typical[pool.index]
         typical[pool.index] =
             before == 0 ? Double(bytes) : before + (Double(bytes) - before) / Self.memory

@@ -71,9 +71,9 @@ package struct TransferMetrics: Sendable {
     mutating func record(_ account: FetchAccount, atMost milliseconds: Int) {
         for phase in TransferPhase.allCases {
             guard let time = account.milliseconds(of: phase), time.isFinite else { continue }
-            let believed = min(time, Double(max(0, milliseconds)))
+            let trusted = min(time, Double(max(0, milliseconds)))
             times[phase, default: LatencyHistogram()].record(
-                microseconds: UInt64(believed * 1_000))
+                microseconds: UInt64(trusted * 1_000))
         }
         let version = account.httpVersion
         versions[Self.knownVersions.contains(version) ? version : "other", default: 0] += 1

@@ -148,8 +148,8 @@ extension Dispatcher {
                 worker,
                 Job(
                     id: job.id, attempt: job.attempt, work: job.work,
-                    millisecondsLeft: job.told.millisecondsLeft(at: now),
-                    priority: job.told.priority, logContext: job.submission.logContext,
+                    millisecondsLeft: job.sent.millisecondsLeft(at: now),
+                    priority: job.sent.priority, logContext: job.submission.logContext,
                     wantsProgress: job.wantsProgress, wantsArrived: job.wantsArrived)))
     }
 }
@@ -172,11 +172,11 @@ extension Dispatcher {
     /// Notifies the worker of a new class, or of a deadline that moved by more than a second.
     private mutating func notifyIfMoved(_ id: JobID, _ worker: WorkerID) {
         guard let job = jobs[id], canNotify(job, at: worker) else { return }
-        let (new, told) = (job.effective, job.told)
-        let moved = max(new.deadline, told.deadline).milliseconds(
-            since: min(new.deadline, told.deadline))
-        guard new.priority != told.priority || moved > 1_000 else { return }
-        jobs.told(id, new)
+        let (new, sent) = (job.effective, job.sent)
+        let moved = max(new.deadline, sent.deadline).milliseconds(
+            since: min(new.deadline, sent.deadline))
+        guard new.priority != sent.priority || moved > 1_000 else { return }
+        jobs.recordSent(id, new)
         if let changed = jobs[id] { roster.changed(worker, from: job.share, to: changed.share) }
         adjust(job, to: new, at: worker)
     }
@@ -201,7 +201,7 @@ extension Dispatcher {
         guard let job = jobs[id], let worker = job.worker, canNotify(job, at: worker) else {
             return
         }
-        adjust(job, to: job.told, at: worker)
+        adjust(job, to: job.sent, at: worker)
     }
 
     /// Whether the worker is connected and still working on the job.

@@ -14,7 +14,7 @@ extension JobWork {
         case .fetch, .query, .entry: 1
         case .store(let work): max(1, work.source.length.dividedRoundingUp(by: 4_096))
         case .decode(let work): max(1, work.source.length)
-        case .transform(let work): max(1, work.readPixels, work.madePixels) * work.encodingCost
+        case .transform(let work): max(1, work.readPixels, work.producedPixels) * work.encodingCost
         case .paint(let work): work.size.pixels * work.encodingCost
         }
     }
@@ -31,7 +31,7 @@ extension TransformWork {
 
     /// The pixels of the largest image that a step produces. Steps before the first resize or
     /// enlargement only crop or rotate the input, which may be smaller than the original.
-    fileprivate var madePixels: UInt64 {
+    fileprivate var producedPixels: UInt64 {
         var (size, most, isResized) = (sourceInfo.size, UInt64(1), false)
         for step in steps {
             guard let next = step.size(after: size) else { break }
@@ -40,7 +40,7 @@ extension TransformWork {
             size = next
             if isResized { most = max(most, size.pixels) }
         }
-        return most &* madeFrames
+        return most &* producedFrames
     }
 
     fileprivate var encodingCost: UInt64 {
@@ -48,7 +48,7 @@ extension TransformWork {
     }
 
     /// The number of frames to encode.
-    private var madeFrames: UInt64 { UInt64(framesMax(in: resultFormat(hasAlpha: false))) }
+    private var producedFrames: UInt64 { UInt64(framesMax(in: resultFormat(hasAlpha: false))) }
 
     /// Returns the work restricted to the first accepted format that can hold the result and is
     /// fast enough to encode; no format remains if none qualifies.
@@ -73,7 +73,7 @@ extension TransformWork {
     /// Returns an error if encoding the result would occupy a transformer for too long.
     package func refusal(atMost costMax: UInt64) -> ImageError? {
         resultSize.flatMap {
-            output.refusal(of: $0, encodingCost, frames: madeFrames, atMost: costMax)
+            output.refusal(of: $0, encodingCost, frames: producedFrames, atMost: costMax)
         }
     }
 }

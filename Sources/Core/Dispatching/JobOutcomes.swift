@@ -51,8 +51,8 @@ extension Dispatcher {
             metrics.transfers.record(account, atMost: limits.jobMilliseconds[job.stage])
         }
         // Takes the result's blocks before the job drops its inputs.
-        let blocks = take(result, from: worker)
-        forecast.made(result.references.reduce(0) { $0 + $1.length }, in: job.pool)
+        let blocks = registerBlocks(result, from: worker)
+        forecast.produced(result.references.reduce(0) { $0 + $1.length }, in: job.pool)
         forget(job)
         if let probe = job.probe { return acquitProducer(probe) }
         let worked = Double(microseconds) / 1_000
@@ -95,7 +95,7 @@ extension Dispatcher {
             do throws(ImageError) {
                 let checked = try check(arrived, of: progress, from: worker)
                 progress.arrived = checked
-                block = ledger.take(checked, from: worker, as: progress.format)
+                block = ledger.register(checked, from: worker, as: progress.format)
             } catch {
                 return expel(worker, error)
             }
@@ -318,7 +318,7 @@ extension Dispatcher {
 
     /// Handles the next due timer. Returns `false` if it was already obsolete.
     package mutating func fireFirstTimer() -> Bool {
-        guard let id = jobs.takeFirstAlarm() else { return false }
+        guard let id = jobs.removeFirstAlarm() else { return false }
         lookAfter(id)
         return true
     }

@@ -144,7 +144,7 @@ struct JobTable: Sendable {
         jobs.values[index].give(
             to: worker, for: next.holder, at: now, cap: millisecondsMax(of: waiting))
         let job = jobs.values[index]
-        setAlarm(job.id, at: overdue(job.told))
+        setAlarm(job.id, at: overdue(job.sent))
         queues[job.pool.index].began(job)
         return job
     }
@@ -158,8 +158,8 @@ struct JobTable: Sendable {
     }
 
     /// The time by which a worker must have stopped a job with the given urgency.
-    private func overdue(_ told: Urgency) -> Instant {
-        told.deadline.adding(milliseconds: overdueMilliseconds)
+    private func overdue(_ sent: Urgency) -> Instant {
+        sent.deadline.adding(milliseconds: overdueMilliseconds)
     }
 
     // MARK: - Running jobs
@@ -182,8 +182,8 @@ struct JobTable: Sendable {
     }
 
     /// Records the urgency that was sent to the worker.
-    mutating func told(_ id: JobID, _ urgency: Urgency) {
-        jobs[id]?.told = urgency
+    mutating func recordSent(_ id: JobID, _ urgency: Urgency) {
+        jobs[id]?.sent = urgency
         setAlarm(id, at: overdue(urgency))
     }
 
@@ -266,7 +266,7 @@ struct JobTable: Sendable {
         atMost count: Int, at now: Instant, where isMeant: (ActiveJob) -> Bool
     ) -> Int {
         var room = count
-        for id in parked.takeAll() {
+        for id in parked.removeAll() {
             guard let job = jobs[id], job.place == .parked else { continue }
             if room > 0, isMeant(job) {
                 room -= 1
@@ -304,7 +304,7 @@ struct JobTable: Sendable {
     }
 
     /// Removes the first timer and returns its job, or `nil` if the timer is obsolete.
-    mutating func takeFirstAlarm() -> JobID? {
+    mutating func removeFirstAlarm() -> JobID? {
         guard let alarm = alarms.first else { return nil }
         alarms.removeFirst()
         return Self.isCurrent(alarm, jobs) ? alarm.job : nil
@@ -334,7 +334,7 @@ extension ActiveJob {
         waited += now.fractionalMilliseconds(since: waitingSince)
         heldSince = now
         cap = now.adding(milliseconds: milliseconds)
-        told = effective
+        sent = effective
         stoppedAt = nil
     }
 }
@@ -396,7 +396,7 @@ struct ActiveJob: Sendable {
     var waitingSince: Instant
 
     /// The urgency that was sent to the worker, including the deadline.
-    var told = Urgency.none
+    var sent = Urgency.none
     /// The latest deadline that the stage permits.
     var cap = Instant(nanoseconds: .max)
     /// When the dispatcher checks on the job next.
@@ -455,7 +455,7 @@ struct ActiveJob: Sendable {
     /// How the job counts toward the limits of its worker.
     var share: PlaceShare {
         if isExpendable { return .expendable }
-        return told.priority == .low ? .low : .full
+        return sent.priority == .low ? .low : .full
     }
 
     /// The urgency sent to workers, with the deadline capped by the limit of the stage.
@@ -493,7 +493,7 @@ struct ParkedJobs: Sendable {
     }
 
     /// Removes and returns all jobs; the caller puts back those that stay parked.
-    mutating func takeAll() -> [JobID] {
+    mutating func removeAll() -> [JobID] {
         defer { ids.removeAll(keepingCapacity: true) }
         return ids
     }

@@ -223,7 +223,7 @@ extension Dispatcher {
     /// another reason.
     mutating func accuseIfOutOfTime(_ job: ActiveJob, _ result: JobResult) {
         guard case .failed(let error) = result, error.code == .cancelled,
-            job.stoppedAt.map({ $0 >= job.told.deadline }) ?? true, isOverrun(job)
+            job.stoppedAt.map({ $0 >= job.sent.deadline }) ?? true, isOverrun(job)
         else { return }
         accuse(job, .overrun)
     }

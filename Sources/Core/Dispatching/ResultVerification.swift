@@ -142,7 +142,9 @@ extension DecodedImage {
                 let pixelBytes = frame.layout.pixelByteCount, frame.layout.isActive,
                 frame.layout.hasFrames(of: info, for: work),
                 pixelBytes <= bytesLeft, work.keeps.permit(frame.layout.samples),
-                frame.layout.embeddedMetadata.allSatisfy({ !$0.wishes.isDisjoint(with: work.keeps) }
+                frame.layout.embeddedMetadata.allSatisfy({
+                    !$0.keptParts.isDisjoint(with: work.keeps)
+                }
                 )
             else { return false }
             bytesLeft -= pixelBytes

@@ -38,7 +38,7 @@ public struct ImageInfo: Hashable, Sendable {
 
     /// Returns these properties for a result of `source`, `nil` for an image of one color. A single
     /// page of several is a still. An encoder may merge identical frames.
-    package func made(of source: ImageInfo?) -> ImageInfo {
+    package func derived(from source: ImageInfo?) -> ImageInfo {
         var info = self
         info.stillOf = source.flatMap { pages == 1 && $0.pages > 1 ? $0.pages : nil }
         return info

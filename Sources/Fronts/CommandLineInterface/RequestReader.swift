@@ -21,7 +21,7 @@ package enum RequestReader {
             try OptionValue.integer(text, in: 0...100)
         }
         request.output.lossless = read.isSet("lossless")
-        for setting in OutputSetting.allCases { try take(setting, read, &request.output) }
+        for setting in OutputSetting.allCases { try apply(setting, read, &request.output) }
         if let properties = try read.parsed("properties", OptionValue.properties) {
             request.properties = properties
         }
@@ -56,7 +56,7 @@ package enum RequestReader {
         return 0
     }
 
-    private static func take(
+    private static func apply(
         _ setting: OutputSetting, _ read: ReadOptions, _ output: inout OutputOptions
     ) throws(UsageError) {
         if setting.placeholder == nil {
@@ -259,7 +259,7 @@ struct StepReader {
         var reader = StepReader()
         for entry in read.entries {
             do throws(UsageError) {
-                try reader.take(entry)
+                try reader.apply(entry)
             } catch {
                 throw UsageError("\(entry.label): \(error.message)")
             }
@@ -275,7 +275,7 @@ struct StepReader {
         }
     }
 
-    private mutating func take(_ entry: ReadOptions.Entry) throws(UsageError) {
+    private mutating func apply(_ entry: ReadOptions.Entry) throws(UsageError) {
         switch entry.name {
         case "resize":
             steps.append(.resize(try OptionValue.box(entry.value), pending))

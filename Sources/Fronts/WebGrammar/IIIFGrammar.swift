@@ -40,7 +40,7 @@ public struct IIIFGrammar: URLGrammar {
             request.kind = .properties
             request.image.infoOnly = true
         case 5:
-            try IIIFParameters(Array(parts.dropFirst())).take(into: &request)
+            try IIIFParameters(Array(parts.dropFirst())).apply(to: &request)
         default:
             throw GrammarError(
                 .nowhere,
@@ -141,7 +141,7 @@ struct IIIFParameters {
     }
 
     /// Applies the parameters to a request, with steps in the order of the parameters.
-    func take(into request: inout WebRequest) {
+    func apply(to request: inout WebRequest) {
         var steps: [TransformStep] = []
         if region == .square {
             steps += size.squareSteps
@@ -172,11 +172,11 @@ struct IIIFParameters {
     ) throws(GrammarError) -> (isMirrored: Bool, angle: Double) {
         let isMirrored = text.hasPrefix("!")
         let number = isMirrored ? String(text.dropFirst()) : text
-        let said = OptionArguments("rotation", [number])
+        let arguments = OptionArguments("rotation", [number])
         guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }) else {
             throw .malformed("rotation", "invalid rotation: use 0 to 360, optionally prefixed by !")
         }
-        let angle = try said.needed(said.decimal(0, in: 0...360))
+        let angle = try arguments.needed(arguments.decimal(0, in: 0...360))
         return (isMirrored, angle == 360 ? 0 : angle)
     }
 
@@ -188,15 +188,16 @@ struct IIIFParameters {
             // Unsupported values result in 400 (IIIF Image API 3.0, section 4.4).
             throw .malformed("quality", "bitonal is not supported: use gray")
         default:
-            let said = OptionArguments("quality", [text])
-            throw .malformed("quality", "\(said.shown(text)) is not default, color or gray")
+            let arguments = OptionArguments("quality", [text])
+            throw .malformed("quality", "\(arguments.shown(text)) is not default, color or gray")
         }
     }
 
     private static func format(_ text: String) throws(GrammarError) -> ImageFormat {
-        let said = OptionArguments("format", [text])
+        let arguments = OptionArguments("format", [text])
         guard let format = ImageFormat(fileExtension: text), text == text.lowercased() else {
-            throw .malformed("format", "\(said.shown(text)) is invalid: use jpg, png, webp or gif")
+            throw .malformed(
+                "format", "\(arguments.shown(text)) is invalid: use jpg, png, webp or gif")
         }
         guard format.isEncodable else {
             // Likewise for formats (section 4.5).
@@ -225,10 +226,12 @@ enum IIIFRegion: Hashable {
     }
 
     private static func percent(_ text: String) throws(GrammarError) -> IIIFRegion {
-        let said = OptionArguments("region", text.split(","))
-        guard said.values.count == 4 else { throw unknown(said, text) }
+        let arguments = OptionArguments("region", text.split(","))
+        guard arguments.values.count == 4 else { throw unknown(arguments, text) }
         var numbers: [Double] = []
-        for place in 0..<4 { numbers.append(try said.needed(said.decimal(place, in: 0...100))) }
+        for place in 0..<4 {
+            numbers.append(try arguments.needed(arguments.decimal(place, in: 0...100)))
+        }
         guard numbers[0] < 100, numbers[1] < 100, numbers[2] > 0, numbers[3] > 0 else {
             throw .malformed("region", "the region is empty or outside the image")
         }
@@ -238,12 +241,13 @@ enum IIIFRegion: Hashable {
     }
 
     private static func pixels(_ text: String) throws(GrammarError) -> IIIFRegion {
-        let said = OptionArguments("region", text.split(","))
-        guard said.values.count == 4 else { throw unknown(said, text) }
+        let arguments = OptionArguments("region", text.split(","))
+        guard arguments.values.count == 4 else { throw unknown(arguments, text) }
         var numbers: [Int] = []
         for place in 0..<4 {
             let least = place < 2 ? 0 : 1
-            numbers.append(try said.needed(said.whole(place, in: least...RequestSides.most)))
+            numbers.append(
+                try arguments.needed(arguments.whole(place, in: least...RequestSides.most)))
         }
         return .pixels(
             PixelRect(
@@ -251,9 +255,10 @@ enum IIIFRegion: Hashable {
                 size: PixelSize(width: numbers[2], height: numbers[3])))
     }
 
-    private static func unknown(_ said: OptionArguments, _ text: String) -> GrammarError {
+    private static func unknown(_ arguments: OptionArguments, _ text: String) -> GrammarError {
         .malformed(
-            said.option, "\(said.shown(text)) is invalid: use full, square, x,y,w,h or pct:x,y,w,h")
+            arguments.option,
+            "\(arguments.shown(text)) is invalid: use full, square, x,y,w,h or pct:x,y,w,h")
     }
 
     /// The step that extracts the region; `nil` for the full image.
@@ -296,22 +301,24 @@ struct IIIFSize: Hashable {
     private static func form(_ text: String, _ enlarges: Bool) throws(GrammarError) -> Form {
         if text == "max" { return .max }
         if text.hasPrefix("pct:") {
-            let said = OptionArguments("size", [String(text.dropFirst(4))])
+            let arguments = OptionArguments("size", [String(text.dropFirst(4))])
             let most = enlarges ? 10_000.0 : 100
-            let number = try said.needed(said.decimal(0, in: 0...most))
+            let number = try arguments.needed(arguments.decimal(0, in: 0...most))
             guard number > 0 else { throw .malformed("size", "the percentage must be above 0") }
             return number == 100 ? .max : .percent(number)
         }
         let isInside = text.hasPrefix("!")
         let sides = (isInside ? String(text.dropFirst()) : text).split(",")
-        let said = OptionArguments("size", sides)
+        let arguments = OptionArguments("size", sides)
         let range = 1...RequestSides.most
         guard sides.count == 2, sides != ["", ""], !isInside || !sides.contains("") else {
             throw .malformed(
-                "size", "\(said.shown(text)) is invalid: use max, w, or ,h or w,h or !w,h or pct:n")
+                "size",
+                "\(arguments.shown(text)) is invalid: use max, w, or ,h or w,h or !w,h or pct:n")
         }
         let box = PixelSize(
-            width: try said.whole(0, in: range) ?? 0, height: try said.whole(1, in: range) ?? 0)
+            width: try arguments.whole(0, in: range) ?? 0,
+            height: try arguments.whole(1, in: range) ?? 0)
         return isInside ? .inside(box) : .exact(box)
     }
 

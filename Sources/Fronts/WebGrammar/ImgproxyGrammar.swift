@@ -59,7 +59,7 @@ public struct ImgproxyGrammar: URLGrammar {
         let rest = try readOptions(of: parts, into: &options)
         let source = try ImgproxySource(rest, settings)
         if let format = source.format, !options.isRaw {
-            try options.takeFormat(OptionArguments("extension", [format]))
+            try options.applyFormat(OptionArguments("extension", [format]))
         }
         return try options.request(for: source.url, settings)
     }
@@ -116,7 +116,7 @@ public struct ImgproxyGrammar: URLGrammar {
             let words = part.split(settings.separator)
             let arguments = OptionArguments(words[0], Array(words.dropFirst()))
             guard ImgproxyOption.preset.names.contains(arguments.option) else {
-                try options.take(arguments)
+                try options.apply(arguments)
                 continue
             }
             for name in arguments.values { try use(name, in: &options) }
@@ -135,7 +135,7 @@ public struct ImgproxyGrammar: URLGrammar {
         }
         options.presets += preset.names
         guard options.presets.count <= GrammarLimits.appliedMax else { throw .tooManyOptions }
-        for arguments in preset.options { try options.take(arguments) }
+        for arguments in preset.options { try options.apply(arguments) }
     }
 
     /// Applies every preset once, so that errors in them are found early.

@@ -66,17 +66,17 @@ struct ImgproxyOptions: Sendable {
     init(now: Int) { self.now = now }
 
     /// Applies an option.
-    mutating func take(_ said: OptionArguments) throws(GrammarError) {
+    mutating func apply(_ arguments: OptionArguments) throws(GrammarError) {
         count += 1
         guard count <= GrammarLimits.appliedMax else { throw .tooManyOptions }
-        guard let option = ImgproxyOption.byName[said.option] else {
-            let name = String(said.option.prefix(40))
-            guard ImgproxyOption.absent.contains(said.option) else {
+        guard let option = ImgproxyOption.byName[arguments.option] else {
+            let name = String(arguments.option.prefix(40))
+            guard ImgproxyOption.absent.contains(arguments.option) else {
                 throw .malformed(name, "unknown option: see the list of options")
             }
             throw .notOffered(name, "this imgproxy option is not supported")
         }
-        try option.take(&self, said)
+        try option.apply(&self, arguments)
     }
 }
 
@@ -92,93 +92,93 @@ struct ImgproxyCrop: Hashable, Sendable {
 }
 
 extension ImgproxyOptions {
-    mutating func takeMode(_ said: OptionArguments, at place: Int) throws(GrammarError) {
-        let word = try said.needed(said[place])
+    mutating func applyMode(_ arguments: OptionArguments, at place: Int) throws(GrammarError) {
+        let word = try arguments.needed(arguments[place])
         guard let mode = Mode(rawValue: word) else {
             throw .malformed(
-                said.option,
-                "\(said.shown(word)) is not a type: use fit, fill, fill-down, force or auto")
+                arguments.option,
+                "\(arguments.shown(word)) is not a type: use fit, fill, fill-down, force or auto")
         }
-        (self.mode, modeOption) = (mode, said.option)
+        (self.mode, modeOption) = (mode, arguments.option)
     }
 
     /// Parses `WIDTH:HEIGHT:ENLARGE:EXTEND:GRAVITY…`, each of which may be empty.
-    mutating func takeSize(_ said: OptionArguments) throws(GrammarError) {
-        try said.atMost(7)
-        width = try said.whole(0, in: 0...RequestSides.most) ?? width
-        height = try said.whole(1, in: 0...RequestSides.most) ?? height
-        enlarges = try said.flag(2) ?? enlarges
-        if said[3] != nil { extend = try ImgproxyExtend(said.dropFirst(3)) }
+    mutating func applySize(_ arguments: OptionArguments) throws(GrammarError) {
+        try arguments.atMost(7)
+        width = try arguments.whole(0, in: 0...RequestSides.most) ?? width
+        height = try arguments.whole(1, in: 0...RequestSides.most) ?? height
+        enlarges = try arguments.flag(2) ?? enlarges
+        if arguments[3] != nil { extend = try ImgproxyExtend(arguments.dropFirst(3)) }
     }
 
-    mutating func takeZoom(_ said: OptionArguments) throws(GrammarError) {
-        try said.atMost(2)
+    mutating func applyZoom(_ arguments: OptionArguments) throws(GrammarError) {
+        try arguments.atMost(2)
         let range = 0.01...100.0
-        let across = try said.needed(said.decimal(0, in: range))
-        zoom = (across, try said.decimal(1, in: range) ?? across)
+        let across = try arguments.needed(arguments.decimal(0, in: range))
+        zoom = (across, try arguments.decimal(1, in: range) ?? across)
     }
 
     /// Parses `WIDTH:HEIGHT:GRAVITY…`.
-    mutating func takeCrop(_ said: OptionArguments) throws(GrammarError) {
-        try said.atMost(5)
+    mutating func applyCrop(_ arguments: OptionArguments) throws(GrammarError) {
+        try arguments.atMost(5)
         let sides = 0...Double(RequestSides.most)
-        let rest = said.dropFirst(2)
+        let rest = arguments.dropFirst(2)
         crop = ImgproxyCrop(
-            option: said.option, width: try said.needed(said.decimal(0, in: sides)),
-            height: try said.decimal(1, in: sides) ?? 0,
+            option: arguments.option, width: try arguments.needed(arguments.decimal(0, in: sides)),
+            height: try arguments.decimal(1, in: sides) ?? 0,
             gravity: rest[0] == nil ? nil : try ImgproxyGravity(rest, for: .cut))
     }
 
     /// Parses `THRESHOLD:COLOR:EQUAL_HOR:EQUAL_VER`.
-    mutating func takeTrim(_ said: OptionArguments) throws(GrammarError) {
-        try said.atMost(4)
-        let (isAcross, isDown) = (try said.flag(2) ?? false, try said.flag(3) ?? false)
+    mutating func applyTrim(_ arguments: OptionArguments) throws(GrammarError) {
+        try arguments.atMost(4)
+        let (isAcross, isDown) = (try arguments.flag(2) ?? false, try arguments.flag(3) ?? false)
         guard !isAcross, !isDown else {
             throw .notOffered(
-                said.option, "EQUAL_HOR and EQUAL_VER are not supported: leave them out")
+                arguments.option, "EQUAL_HOR and EQUAL_VER are not supported: leave them out")
         }
-        let color = try said.color(1)
-        trim = try said.decimal(0, in: 0...255).map { .trim(tolerance: $0, color) }
+        let color = try arguments.color(1)
+        trim = try arguments.decimal(0, in: 0...255).map { .trim(tolerance: $0, color) }
     }
 
     /// Parses `TOP:RIGHT:BOTTOM:LEFT`; missing values default as in CSS.
-    mutating func takePadding(_ said: OptionArguments) throws(GrammarError) {
-        try said.atMost(4)
+    mutating func applyPadding(_ arguments: OptionArguments) throws(GrammarError) {
+        try arguments.atMost(4)
         let sides = 0...RequestSides.most
-        padding.top = try said.whole(0, in: sides) ?? padding.top
-        padding.right = try said.whole(1, in: sides) ?? padding.top
-        padding.bottom = try said.whole(2, in: sides) ?? padding.top
-        padding.left = try said.whole(3, in: sides) ?? padding.right
+        padding.top = try arguments.whole(0, in: sides) ?? padding.top
+        padding.right = try arguments.whole(1, in: sides) ?? padding.top
+        padding.bottom = try arguments.whole(2, in: sides) ?? padding.top
+        padding.left = try arguments.whole(3, in: sides) ?? padding.right
     }
 
-    mutating func takeAngle(_ said: OptionArguments) throws(GrammarError) {
-        try said.atMost(1)
-        let degrees = try said.needed(said.whole(0, in: -360_000...360_000))
+    mutating func applyAngle(_ arguments: OptionArguments) throws(GrammarError) {
+        try arguments.atMost(1)
+        let degrees = try arguments.needed(arguments.whole(0, in: -360_000...360_000))
         guard degrees % 90 == 0 else {
-            throw .malformed(said.option, "the angle must be a multiple of 90")
+            throw .malformed(arguments.option, "the angle must be a multiple of 90")
         }
         angle = ((degrees % 360) + 360) % 360
     }
 
     /// Parses three numbers, hexadecimal digits, or nothing.
-    mutating func takeBackground(_ said: OptionArguments) throws(GrammarError) {
-        guard said.values.count == 3 else {
-            try said.atMost(1)
-            background = try said.color(0)
+    mutating func applyBackground(_ arguments: OptionArguments) throws(GrammarError) {
+        guard arguments.values.count == 3 else {
+            try arguments.atMost(1)
+            background = try arguments.color(0)
             return
         }
         var argb: UInt32 = 0xFF
         for place in 0..<3 {
-            argb = argb << 8 | UInt32(try said.needed(said.whole(place, in: 0...255)))
+            argb = argb << 8 | UInt32(try arguments.needed(arguments.whole(place, in: 0...255)))
         }
         background = Color(argb: argb)
     }
 
-    mutating func takeBlur(_ said: OptionArguments) throws(GrammarError) {
-        try said.atMost(1)
-        blur = try said.needed(said.decimal(0, in: 0...100))
+    mutating func applyBlur(_ arguments: OptionArguments) throws(GrammarError) {
+        try arguments.atMost(1)
+        blur = try arguments.needed(arguments.decimal(0, in: 0...100))
         guard blur == 0 || blur >= 2 else {
-            throw .notOffered(said.option, "the blur must be 0 or at least 2")
+            throw .notOffered(arguments.option, "the blur must be 0 or at least 2")
         }
     }
 }
@@ -199,15 +199,15 @@ extension OptionArguments {
 struct ImgproxyOption: Sendable {
     /// The names, the long one first.
     let names: [String]
-    let take: @Sendable (inout ImgproxyOptions, OptionArguments) throws(GrammarError) -> Void
+    let apply: @Sendable (inout ImgproxyOptions, OptionArguments) throws(GrammarError) -> Void
 
     private init(
         _ names: String...,
-        take:
+        apply:
             @escaping @Sendable (inout ImgproxyOptions, OptionArguments) throws(GrammarError) ->
             Void
     ) {
-        (self.names, self.take) = (names, take)
+        (self.names, self.apply) = (names, apply)
     }
 
     /// A placeholder for `preset`, which the grammar expands.
@@ -221,153 +221,154 @@ struct ImgproxyOption: Sendable {
         uniqueKeysWithValues: all.flatMap { option in option.names.map { ($0, option) } })
 
     private static let sizes = [
-        ImgproxyOption("resize", "rs") { options, said throws(GrammarError) in
-            try said.atMost(8)
-            if said[0] != nil { try options.takeMode(said, at: 0) }
-            try options.takeSize(said.dropFirst(1))
+        ImgproxyOption("resize", "rs") { options, arguments throws(GrammarError) in
+            try arguments.atMost(8)
+            if arguments[0] != nil { try options.applyMode(arguments, at: 0) }
+            try options.applySize(arguments.dropFirst(1))
         },
-        ImgproxyOption("size", "s") { options, said throws(GrammarError) in
-            try options.takeSize(said)
+        ImgproxyOption("size", "s") { options, arguments throws(GrammarError) in
+            try options.applySize(arguments)
         },
-        ImgproxyOption("resizing_type", "rt") { options, said throws(GrammarError) in
-            try said.atMost(1)
-            try options.takeMode(said, at: 0)
+        ImgproxyOption("resizing_type", "rt") { options, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            try options.applyMode(arguments, at: 0)
         },
-        ImgproxyOption("width", "w") { options, said throws(GrammarError) in
-            options.width = try said.side()
+        ImgproxyOption("width", "w") { options, arguments throws(GrammarError) in
+            options.width = try arguments.side()
         },
-        ImgproxyOption("height", "h") { options, said throws(GrammarError) in
-            options.height = try said.side()
+        ImgproxyOption("height", "h") { options, arguments throws(GrammarError) in
+            options.height = try arguments.side()
         },
-        ImgproxyOption("min-width", "mw") { options, said throws(GrammarError) in
-            options.leastWidth = try said.side()
+        ImgproxyOption("min-width", "mw") { options, arguments throws(GrammarError) in
+            options.leastWidth = try arguments.side()
         },
-        ImgproxyOption("min-height", "mh") { options, said throws(GrammarError) in
-            options.leastHeight = try said.side()
+        ImgproxyOption("min-height", "mh") { options, arguments throws(GrammarError) in
+            options.leastHeight = try arguments.side()
         },
-        ImgproxyOption("zoom", "z") { options, said throws(GrammarError) in
-            try options.takeZoom(said)
+        ImgproxyOption("zoom", "z") { options, arguments throws(GrammarError) in
+            try options.applyZoom(arguments)
         },
-        ImgproxyOption("dpr") { options, said throws(GrammarError) in
-            try said.atMost(1)
-            options.ratio = try said.needed(said.decimal(0, in: 0.1...10))
+        ImgproxyOption("dpr") { options, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            options.ratio = try arguments.needed(arguments.decimal(0, in: 0.1...10))
             options.saysRatio = true
         },
-        ImgproxyOption("enlarge", "el") { options, said throws(GrammarError) in
-            options.enlarges = try said.onlyFlag()
+        ImgproxyOption("enlarge", "el") { options, arguments throws(GrammarError) in
+            options.enlarges = try arguments.onlyFlag()
         },
-        ImgproxyOption("extend", "ex") { options, said throws(GrammarError) in
-            options.extend = try ImgproxyExtend(said)
+        ImgproxyOption("extend", "ex") { options, arguments throws(GrammarError) in
+            options.extend = try ImgproxyExtend(arguments)
         },
         ImgproxyOption("extend_aspect_ratio", "extend_ar", "exar") {
-            options, said throws(GrammarError) in
-            options.extendRatio = try ImgproxyExtend(said)
+            options, arguments throws(GrammarError) in
+            options.extendRatio = try ImgproxyExtend(arguments)
         },
     ]
 
     private static let cuts = [
-        ImgproxyOption("gravity", "g") { options, said throws(GrammarError) in
-            options.gravity = try ImgproxyGravity(said, for: .cut)
+        ImgproxyOption("gravity", "g") { options, arguments throws(GrammarError) in
+            options.gravity = try ImgproxyGravity(arguments, for: .cut)
         },
-        ImgproxyOption("crop", "c") { options, said throws(GrammarError) in
-            try options.takeCrop(said)
+        ImgproxyOption("crop", "c") { options, arguments throws(GrammarError) in
+            try options.applyCrop(arguments)
         },
-        ImgproxyOption("trim", "t") { options, said throws(GrammarError) in
-            try options.takeTrim(said)
+        ImgproxyOption("trim", "t") { options, arguments throws(GrammarError) in
+            try options.applyTrim(arguments)
         },
-        ImgproxyOption("padding", "pd") { options, said throws(GrammarError) in
-            try options.takePadding(said)
+        ImgproxyOption("padding", "pd") { options, arguments throws(GrammarError) in
+            try options.applyPadding(arguments)
         },
-        ImgproxyOption("auto_rotate", "ar") { _, said throws(GrammarError) in
-            guard try !said.onlyFlag() else { return }
+        ImgproxyOption("auto_rotate", "ar") { _, arguments throws(GrammarError) in
+            guard try !arguments.onlyFlag() else { return }
             throw .notOffered(
-                said.option, "images are always auto-rotated: leave it out, or use 1")
+                arguments.option, "images are always auto-rotated: leave it out, or use 1")
         },
-        ImgproxyOption("rotate", "rot") { options, said throws(GrammarError) in
-            try options.takeAngle(said)
+        ImgproxyOption("rotate", "rot") { options, arguments throws(GrammarError) in
+            try options.applyAngle(arguments)
         },
-        ImgproxyOption("flip", "fl") { options, said throws(GrammarError) in
-            try said.atMost(2)
-            options.flipsAcross = try said.flag(0) ?? options.flipsAcross
-            options.flipsDown = try said.flag(1) ?? options.flipsDown
+        ImgproxyOption("flip", "fl") { options, arguments throws(GrammarError) in
+            try arguments.atMost(2)
+            options.flipsAcross = try arguments.flag(0) ?? options.flipsAcross
+            options.flipsDown = try arguments.flag(1) ?? options.flipsDown
         },
     ]
 
     private static let looks = [
-        ImgproxyOption("background", "bg") { options, said throws(GrammarError) in
-            try options.takeBackground(said)
+        ImgproxyOption("background", "bg") { options, arguments throws(GrammarError) in
+            try options.applyBackground(arguments)
         },
-        ImgproxyOption("blur", "bl") { options, said throws(GrammarError) in
-            try options.takeBlur(said)
+        ImgproxyOption("blur", "bl") { options, arguments throws(GrammarError) in
+            try options.applyBlur(arguments)
         },
-        ImgproxyOption("sharpen", "sh") { options, said throws(GrammarError) in
-            try said.atMost(1)
-            options.sharpen = try said.needed(said.decimal(0, in: 0...10))
+        ImgproxyOption("sharpen", "sh") { options, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            options.sharpen = try arguments.needed(arguments.decimal(0, in: 0...10))
         },
-        ImgproxyOption("pixelate", "pix") { options, said throws(GrammarError) in
-            try said.atMost(1)
-            options.pixelate = try said.needed(said.whole(0, in: 0...1_000))
+        ImgproxyOption("pixelate", "pix") { options, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            options.pixelate = try arguments.needed(arguments.whole(0, in: 0...1_000))
         },
-        ImgproxyOption("watermark", "wm") { options, said throws(GrammarError) in
-            options.watermark = try ImgproxyWatermark(said)
+        ImgproxyOption("watermark", "wm") { options, arguments throws(GrammarError) in
+            options.watermark = try ImgproxyWatermark(arguments)
         },
     ]
 
     private static let files = [
-        ImgproxyOption("quality", "q") { options, said throws(GrammarError) in
-            try said.atMost(1)
-            options.quality = try said.needed(said.whole(0, in: 0...100))
+        ImgproxyOption("quality", "q") { options, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            options.quality = try arguments.needed(arguments.whole(0, in: 0...100))
         },
-        ImgproxyOption("format_quality", "fq") { options, said throws(GrammarError) in
-            try options.takeQualities(said)
+        ImgproxyOption("format_quality", "fq") { options, arguments throws(GrammarError) in
+            try options.applyQualities(arguments)
         },
-        ImgproxyOption("max_bytes", "mb") { options, said throws(GrammarError) in
-            try said.atMost(1)
-            options.maxBytes = try said.needed(said.whole(0, in: 0...(1 << 30)))
+        ImgproxyOption("max_bytes", "mb") { options, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            options.maxBytes = try arguments.needed(arguments.whole(0, in: 0...(1 << 30)))
         },
-        ImgproxyOption("format", "f", "ext") { options, said throws(GrammarError) in
-            try options.takeFormat(said)
+        ImgproxyOption("format", "f", "ext") { options, arguments throws(GrammarError) in
+            try options.applyFormat(arguments)
         },
-        ImgproxyOption("strip_metadata", "sm") { options, said throws(GrammarError) in
-            options.stripsMetadata = try said.onlyFlag()
+        ImgproxyOption("strip_metadata", "sm") { options, arguments throws(GrammarError) in
+            options.stripsMetadata = try arguments.onlyFlag()
         },
-        ImgproxyOption("keep_copyright", "kcr") { options, said throws(GrammarError) in
-            options.keepsCopyright = try said.onlyFlag()
+        ImgproxyOption("keep_copyright", "kcr") { options, arguments throws(GrammarError) in
+            options.keepsCopyright = try arguments.onlyFlag()
         },
-        ImgproxyOption("strip_color_profile", "scp") { options, said throws(GrammarError) in
-            options.stripsProfile = try said.onlyFlag()
+        ImgproxyOption("strip_color_profile", "scp") { options, arguments throws(GrammarError) in
+            options.stripsProfile = try arguments.onlyFlag()
         },
-        ImgproxyOption("preserve_hdr", "ph") { options, said throws(GrammarError) in
-            options.keepsHDR = try said.onlyFlag()
+        ImgproxyOption("preserve_hdr", "ph") { options, arguments throws(GrammarError) in
+            options.keepsHDR = try arguments.onlyFlag()
         },
-        ImgproxyOption("damaged", "dmg") { options, said throws(GrammarError) in
-            options.damaged = try said.onlyDamaged()
+        ImgproxyOption("damaged", "dmg") { options, arguments throws(GrammarError) in
+            options.damaged = try arguments.onlyDamaged()
         },
-        ImgproxyOption("skip_processing", "skp") { options, said throws(GrammarError) in
-            try options.takeSkipped(said)
+        ImgproxyOption("skip_processing", "skp") { options, arguments throws(GrammarError) in
+            try options.applySkipped(arguments)
         },
-        ImgproxyOption("max_animation_frames", "maf") { options, said throws(GrammarError) in
-            try said.atMost(1)
-            options.framesMax = try said.needed(said.whole(0, in: 1...RequestLimits.framesMax))
+        ImgproxyOption("max_animation_frames", "maf") { options, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            options.framesMax = try arguments.needed(
+                arguments.whole(0, in: 1...RequestLimits.framesMax))
         },
     ]
 
     private static let answers = [
         preset,
-        ImgproxyOption("cachebuster", "cb") { options, said throws(GrammarError) in
-            options.cacheBuster = try said.onlyText()
+        ImgproxyOption("cachebuster", "cb") { options, arguments throws(GrammarError) in
+            options.cacheBuster = try arguments.onlyText()
         },
-        ImgproxyOption("expires", "exp") { options, said throws(GrammarError) in
-            try options.takeExpiry(said)
+        ImgproxyOption("expires", "exp") { options, arguments throws(GrammarError) in
+            try options.applyExpiry(arguments)
         },
-        ImgproxyOption("raw") { options, said throws(GrammarError) in
-            options.isRaw = try said.onlyFlag()
+        ImgproxyOption("raw") { options, arguments throws(GrammarError) in
+            options.isRaw = try arguments.onlyFlag()
         },
-        ImgproxyOption("filename", "fn") { options, said throws(GrammarError) in
-            try options.takeFileName(said)
+        ImgproxyOption("filename", "fn") { options, arguments throws(GrammarError) in
+            try options.applyFileName(arguments)
         },
-        ImgproxyOption("return_attachment", "att") { options, said throws(GrammarError) in
-            options.isAttachment = try said.onlyFlag()
+        ImgproxyOption("return_attachment", "att") { options, arguments throws(GrammarError) in
+            options.isAttachment = try arguments.onlyFlag()
         },
     ]
 
@@ -415,34 +416,35 @@ extension OptionArguments {
 }
 
 extension ImgproxyOptions {
-    mutating func takeFormat(_ said: OptionArguments) throws(GrammarError) {
-        let word = try said.needed(Optional(try said.only()))
-        format = try Self.format(word, said)
+    mutating func applyFormat(_ arguments: OptionArguments) throws(GrammarError) {
+        let word = try arguments.needed(Optional(try arguments.only()))
+        format = try Self.format(word, arguments)
     }
 
     /// Parses `FORMAT:QUALITY:…`.
-    mutating func takeQualities(_ said: OptionArguments) throws(GrammarError) {
-        guard said.values.count % 2 == 0 else {
-            throw .malformed(said.option, "the quality after the last format is missing")
+    mutating func applyQualities(_ arguments: OptionArguments) throws(GrammarError) {
+        guard arguments.values.count % 2 == 0 else {
+            throw .malformed(arguments.option, "the quality after the last format is missing")
         }
-        for place in stride(from: 0, to: said.values.count, by: 2) {
-            let format = try Self.format(said.values[place], said)
-            let quality = try said.needed(said.whole(place + 1, in: 0...100))
+        for place in stride(from: 0, to: arguments.values.count, by: 2) {
+            let format = try Self.format(arguments.values[place], arguments)
+            let quality = try arguments.needed(arguments.whole(place + 1, in: 0...100))
             qualities[format] = quality > 0 ? quality : nil
         }
     }
 
     /// Parses `FORMAT:FORMAT:…`.
-    mutating func takeSkipped(_ said: OptionArguments) throws(GrammarError) {
+    mutating func applySkipped(_ arguments: OptionArguments) throws(GrammarError) {
         skippedFormats = []
-        for word in said.values {
+        for word in arguments.values {
             guard let format = ImageFormat(name: word) else {
                 throw .malformed(
-                    said.option, "\(said.shown(word)) is not a format: use jpg, png, gif, …")
+                    arguments.option,
+                    "\(arguments.shown(word)) is not a format: use jpg, png, gif, …")
             }
             guard OutputOptions.passable.contains(format) else {
                 throw .notOffered(
-                    said.option,
+                    arguments.option,
                     "\(format.name) cannot be passed through: use one of "
                         + OutputOptions.passable.map(\.name).joined(separator: ", "))
             }
@@ -451,17 +453,19 @@ extension ImgproxyOptions {
     }
 
     private static func format(
-        _ word: String, _ said: OptionArguments
+        _ word: String, _ arguments: OptionArguments
     ) throws(GrammarError) -> ImageFormat {
         guard let format = ImageFormat(name: word) else {
             throw word == "best"
-                ? .notOffered(said.option, "leave the format out: it is negotiated automatically")
+                ? .notOffered(
+                    arguments.option, "leave the format out: it is negotiated automatically")
                 : .malformed(
-                    said.option, "\(said.shown(word)) is not a format: use jpg, png, webp, …")
+                    arguments.option,
+                    "\(arguments.shown(word)) is not a format: use jpg, png, webp, …")
         }
         guard format.isEncodable else {
             throw .notOffered(
-                said.option,
+                arguments.option,
                 "\(format.name) output is not supported: use one of "
                     + ImageFormat.encodable.map(\.name).joined(separator: ", "))
         }
@@ -469,36 +473,36 @@ extension ImgproxyOptions {
     }
 
     /// Parses an expiry time. As in imgproxy, a time in the past is an error, and 0 means none.
-    mutating func takeExpiry(_ said: OptionArguments) throws(GrammarError) {
-        try said.atMost(1)
-        let moment = try said.needed(said.whole(0, in: 0...Int.max))
+    mutating func applyExpiry(_ arguments: OptionArguments) throws(GrammarError) {
+        try arguments.atMost(1)
+        let moment = try arguments.needed(arguments.whole(0, in: 0...Int.max))
         guard moment == 0 || moment >= now else {
             throw GrammarError(
-                .expired, "this URL has expired: request a new one", option: said.option)
+                .expired, "this URL has expired: request a new one", option: arguments.option)
         }
         expires = moment == 0 ? nil : moment
     }
 
     /// Parses `NAME:ENCODED`; the name is percent-encoded or Base64.
-    mutating func takeFileName(_ said: OptionArguments) throws(GrammarError) {
-        try said.atMost(2)
-        guard let text = said[0] else {
+    mutating func applyFileName(_ arguments: OptionArguments) throws(GrammarError) {
+        try arguments.atMost(2)
+        guard let text = arguments[0] else {
             fileName = nil
             return
         }
-        var name = try PercentText.text(text, of: said.option)
-        if try said.flag(1) ?? false {
+        var name = try PercentText.text(text, of: arguments.option)
+        if try arguments.flag(1) ?? false {
             guard let bytes = Base64URL.decode(text.utf8) else {
-                throw .malformed(said.option, "the name is not Base64: encode it, or use 0")
+                throw .malformed(arguments.option, "the name is not Base64: encode it, or use 0")
             }
             name = try PercentText.text(
                 PercentCoding.encode(bytes, keeping: { $0 != UInt8(ascii: "%") && $0 < 0x80 }),
-                of: said.option)
+                of: arguments.option)
         }
         guard name.utf8.count <= GrammarLimits.textBytesMax, !name.contains(where: Self.isOfPaths)
         else {
             throw .malformed(
-                said.option,
+                arguments.option,
                 "names have no slashes and at most \(GrammarLimits.textBytesMax) bytes")
         }
         fileName = name
@@ -518,7 +522,7 @@ extension ImgproxyOptions {
         output.metadata = metadata
         switch stripsProfile {
         case nil: break
-        case true?: _ = output.take(settings: ["icc": "srgb"])
+        case true?: _ = output.apply(settings: ["icc": "srgb"])
         case false?: output.keepsProfile = true
         }
         output.keepsHDR = keepsHDR

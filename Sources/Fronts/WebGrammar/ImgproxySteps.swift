@@ -51,9 +51,9 @@ extension ImgproxyOptions {
         return .cropTo(size, (crop.gravity ?? gravity).cut())
     }
 
-    private static func side(_ said: Double) -> RelativeSize.Side {
-        if said == 0 { return .percent(100) }
-        return said < 1 ? .percent(said * 100) : .pixels(Int(said))
+    private static func side(_ value: Double) -> RelativeSize.Side {
+        if value == 0 { return .percent(100) }
+        return value < 1 ? .percent(value * 100) : .pixels(Int(value))
     }
 
     // MARK: - Margins
@@ -73,8 +73,8 @@ extension ImgproxyOptions {
     }
 
     private func paddingStep() -> TransformStep? {
-        func side(_ said: Int) -> Int {
-            Int((Double(said) * shownRatio).rounded(.toNearestOrEven))
+        func side(_ value: Int) -> Int {
+            Int((Double(value) * shownRatio).rounded(.toNearestOrEven))
         }
         let margins = Margins(
             left: side(padding.left), top: side(padding.top), right: side(padding.right),
@@ -93,15 +93,15 @@ extension ImgproxyOptions {
 
     /// The requested size in pixels; a side of 0 is determined by the other one.
     var box: PixelSize {
-        func side(_ said: Int, _ zoom: Double) -> Int {
-            said == 0 ? 0 : max(1, Int((Double(said) * zoom * ratio).rounded()))
+        func side(_ value: Int, _ zoom: Double) -> Int {
+            value == 0 ? 0 : max(1, Int((Double(value) * zoom * ratio).rounded()))
         }
         return PixelSize(width: side(width, zoom.across), height: side(height, zoom.down))
     }
 
     /// The minimum size of the result.
     private var least: PixelSize {
-        func side(_ said: Int) -> Int { Int((Double(said) * shownRatio).rounded()) }
+        func side(_ value: Int) -> Int { Int((Double(value) * shownRatio).rounded()) }
         return PixelSize(width: side(leastWidth), height: side(leastHeight))
     }
 
@@ -151,8 +151,8 @@ extension ImgproxyOptions {
     private func forced() -> [TransformStep] {
         let mode: ResizeMode = enlarges ? .stretch : .reshape
         guard !box.isPositive || hasLeast else { return [.resize(box, mode, enlarges: enlarges)] }
-        func side(_ said: Int, _ zoom: Double) -> RelativeSize.Side {
-            said > 0 ? .pixels(said) : .percent(Self.hundredths(zoom * ratio))
+        func side(_ value: Int, _ zoom: Double) -> RelativeSize.Side {
+            value > 0 ? .pixels(value) : .percent(Self.hundredths(zoom * ratio))
         }
         let size = RelativeSize(
             width: side(box.width, zoom.across), height: side(box.height, zoom.down))
@@ -204,7 +204,7 @@ extension ImgproxyOptions {
 
     /// Returns the step that cuts off what exceeds the box; an unspecified side is not cut.
     private func cut() -> TransformStep {
-        func side(_ said: Int) -> RelativeSize.Side { said > 0 ? .pixels(said) : .percent(100) }
+        func side(_ value: Int) -> RelativeSize.Side { value > 0 ? .pixels(value) : .percent(100) }
         return .cropTo(
             RelativeSize(width: side(box.width), height: side(box.height)), gravity.cut(ratio))
     }
@@ -237,28 +237,31 @@ struct ImgproxyGravity: Hashable, Sendable {
     }
 
     /// Parses `TYPE:X:Y`; X and Y are optional except for `fp`.
-    init(_ said: OptionArguments, for use: Use) throws(GrammarError) {
-        try said.atMost(3)
-        word = try said.needed(said[0])
+    init(_ arguments: OptionArguments, for use: Use) throws(GrammarError) {
+        try arguments.atMost(3)
+        word = try arguments.needed(arguments[0])
         if ["obj", "objw"].contains(word) {
-            throw .notOffered(said.option, "object detection is not supported: use another gravity")
+            throw .notOffered(
+                arguments.option, "object detection is not supported: use another gravity")
         }
         let isFocus = word == "fp"
         let offsets = isFocus ? 0...1 : -Double(RequestSides.most)...Double(RequestSides.most)
-        let (left, top) = (try said.decimal(1, in: offsets), try said.decimal(2, in: offsets))
+        let (left, top) = (
+            try arguments.decimal(1, in: offsets), try arguments.decimal(2, in: offsets)
+        )
         switch word {
         case "fp":
-            gravity = .point(x: try said.needed(left), y: try said.needed(top))
+            gravity = .point(x: try arguments.needed(left), y: try arguments.needed(top))
             (x, y) = (0, 0)
         case "sm" where use == .cut:
-            try said.atMost(1)
+            try arguments.atMost(1)
             (gravity, x, y) = (.attention, 0, 0)
         default:
             guard let place = Self.places[word] else {
                 throw .malformed(
-                    said.option,
-                    "\(said.shown(word)) is not a gravity: use ce, no, so, ea, we, noea, nowe, "
-                        + "soea, sowe, " + (use == .cut ? "sm or fp:X:Y" : "or fp:X:Y"))
+                    arguments.option,
+                    "\(arguments.shown(word)) is not a gravity: use ce, no, so, ea, we, noea, "
+                        + "nowe, soea, sowe, " + (use == .cut ? "sm or fp:X:Y" : "or fp:X:Y"))
             }
             (gravity, x, y) = (place, left ?? 0, top ?? 0)
         }
@@ -289,11 +292,11 @@ struct ImgproxyGravity: Hashable, Sendable {
         return .pixel(x: across * Double(canvas.width), y: down * Double(canvas.height))
     }
 
-    private func side(_ said: Double, _ ratio: Double) -> RelativeSize.Side {
+    private func side(_ value: Double, _ ratio: Double) -> RelativeSize.Side {
         let most = Double(RequestSides.most)
-        return abs(said) < 1
-            ? .percent(said * 100)
-            : .pixels(Int(min(max(-most, said * ratio), most).rounded(.toNearestOrEven)))
+        return abs(value) < 1
+            ? .percent(value * 100)
+            : .pixels(Int(min(max(-most, value * ratio), most).rounded(.toNearestOrEven)))
     }
 }
 
@@ -304,12 +307,12 @@ struct ImgproxyExtend: Hashable, Sendable {
     let gravity: ImgproxyGravity
 
     /// Parses `EXTEND:GRAVITY…`.
-    init(_ said: OptionArguments) throws(GrammarError) {
-        option = said.option
-        isWanted = try said.needed(said.flag(0))
-        let rest = said.dropFirst(1)
+    init(_ arguments: OptionArguments) throws(GrammarError) {
+        option = arguments.option
+        isWanted = try arguments.needed(arguments.flag(0))
+        let rest = arguments.dropFirst(1)
         gravity = rest[0] == nil ? .center : try ImgproxyGravity(rest, for: .canvas)
-        if rest[0] == nil { try said.atMost(4) }
+        if rest[0] == nil { try arguments.atMost(4) }
     }
 }
 
@@ -328,23 +331,23 @@ struct ImgproxyWatermark: Hashable, Sendable {
     /// The scale relative to the image; 0 keeps the watermark's own size.
     let scale: Double
 
-    init(_ said: OptionArguments) throws(GrammarError) {
-        try said.atMost(5)
-        option = said.option
-        opacity = try said.needed(said.decimal(0, in: 0...1))
-        word = said[1] ?? "ce"
+    init(_ arguments: OptionArguments) throws(GrammarError) {
+        try arguments.atMost(5)
+        option = arguments.option
+        opacity = try arguments.needed(arguments.decimal(0, in: 0...1))
+        word = arguments[1] ?? "ce"
         let offsets = -Double(RequestSides.most)...Double(RequestSides.most)
-        x = try said.decimal(2, in: offsets) ?? 0
-        y = try said.decimal(3, in: offsets) ?? 0
-        scale = try said.decimal(4, in: 0...100) ?? 0
+        x = try arguments.decimal(2, in: offsets) ?? 0
+        y = try arguments.decimal(3, in: offsets) ?? 0
+        scale = try arguments.decimal(4, in: 0...100) ?? 0
         if word == "ch" {
             throw .notOffered(option, "chessboard watermarks are not supported: use re")
         }
         guard word == "re" || ImgproxyGravity.places[word] != nil else {
             throw .malformed(
                 option,
-                "\(said.shown(word)) is not a position: use ce, no, so, ea, we, noea, nowe, soea, "
-                    + "sowe or re")
+                "\(arguments.shown(word)) is not a position: use ce, no, so, ea, we, noea, nowe, "
+                    + "soea, sowe or re")
         }
     }
 

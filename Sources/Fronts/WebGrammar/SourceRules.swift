@@ -269,15 +269,15 @@ public struct SourceReplacement: Hashable, Sendable {
 
 /// A pattern in which each `*` matches any text without a slash.
 struct SourceWildcards: Hashable, Sendable {
-    private let pieces: [[UInt8]]
+    private let parts: [[UInt8]]
 
     init(_ text: String) {
-        pieces = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
+        parts = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false)
             .map(Array.init)
     }
 
     /// The number of wildcards.
-    var count: Int { pieces.count - 1 }
+    var count: Int { parts.count - 1 }
 
     struct Match {
         /// The text that each wildcard matched.
@@ -288,7 +288,7 @@ struct SourceWildcards: Hashable, Sendable {
 
     /// Matches the beginning of a text; each wildcard matches as much as possible.
     func match(startOf text: [UInt8]) -> Match? {
-        guard let first = pieces.first, text.starts(with: first) else { return nil }
+        guard let first = parts.first, text.starts(with: first) else { return nil }
         // The remaining candidates for each wildcard, longest first.
         var match = Match(end: first.count)
         var tries: [Int] = []
@@ -298,8 +298,8 @@ struct SourceWildcards: Hashable, Sendable {
             let start = match.end
             let limit = text[start...].firstIndex(of: UInt8(ascii: "/")) ?? text.endIndex
             var length = tries.count > place ? tries[place] : limit - start
-            let piece = pieces[place + 1]
-            while length >= 0, !text[(start + length)...].starts(with: piece) {
+            let part = parts[place + 1]
+            while length >= 0, !text[(start + length)...].starts(with: part) {
                 length -= 1
                 budget -= 1
             }
@@ -311,7 +311,7 @@ struct SourceWildcards: Hashable, Sendable {
                     tries.append(length - 1)
                 }
                 match.wildcards.append(text[start..<(start + length)])
-                match.end = start + length + piece.count
+                match.end = start + length + part.count
                 place += 1
                 continue
             }

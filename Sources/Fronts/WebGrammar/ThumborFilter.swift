@@ -5,13 +5,13 @@ struct ThumborFilter: Sendable {
     let name: String
     /// Whether it affects what happens before all filters.
     let isEarly: Bool
-    let take: @Sendable (inout ThumborPlan, OptionArguments) throws(GrammarError) -> Void
+    let apply: @Sendable (inout ThumborPlan, OptionArguments) throws(GrammarError) -> Void
 
     private init(
         _ name: String, isEarly: Bool = false,
-        take: @escaping @Sendable (inout ThumborPlan, OptionArguments) throws(GrammarError) -> Void
+        apply: @escaping @Sendable (inout ThumborPlan, OptionArguments) throws(GrammarError) -> Void
     ) {
-        (self.name, self.isEarly, self.take) = (name, isEarly, take)
+        (self.name, self.isEarly, self.apply) = (name, isEarly, apply)
     }
 
     /// A filter with its arguments.
@@ -27,43 +27,43 @@ struct ThumborFilter: Sendable {
         uniqueKeysWithValues: all.map { ($0.name, $0) })
 
     private static let sizes = [
-        ThumborFilter("no_upscale", isEarly: true) { plan, said throws(GrammarError) in
-            try said.atMost(0)
+        ThumborFilter("no_upscale", isEarly: true) { plan, arguments throws(GrammarError) in
+            try arguments.atMost(0)
             plan.isNeverEnlarged = true
         },
-        ThumborFilter("stretch", isEarly: true) { plan, said throws(GrammarError) in
-            try said.atMost(0)
+        ThumborFilter("stretch", isEarly: true) { plan, arguments throws(GrammarError) in
+            try arguments.atMost(0)
             plan.isStretched = true
         },
-        ThumborFilter("focal", isEarly: true) { plan, said throws(GrammarError) in
-            plan.focus(on: try ThumborFocus(said))
+        ThumborFilter("focal", isEarly: true) { plan, arguments throws(GrammarError) in
+            plan.focus(on: try ThumborFocus(arguments))
         },
-        ThumborFilter("proportion") { plan, said throws(GrammarError) in
-            try said.atMost(1)
-            let part = try said.needed(said.decimal(0, in: 0...1))
+        ThumborFilter("proportion") { plan, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            let part = try arguments.needed(arguments.decimal(0, in: 0...1))
             guard part >= 0.000_001 else {
-                throw .malformed(said.option, "the percentage must be above 0")
+                throw .malformed(arguments.option, "the percentage must be above 0")
             }
             let side = RelativeSize.Side.percent((part * 100_000_000).rounded() / 1_000_000)
             plan.add(.resizeTo(RelativeSize(width: side, height: side), .stretch))
         },
-        ThumborFilter("upscale") { plan, said throws(GrammarError) in
-            try said.atMost(0)
+        ThumborFilter("upscale") { plan, arguments throws(GrammarError) in
+            try arguments.atMost(0)
             plan.upscale()
         },
-        ThumborFilter("fill") { plan, said throws(GrammarError) in
-            try said.atMost(2)
-            let word = try said.needed(said[0])
+        ThumborFilter("fill") { plan, arguments throws(GrammarError) in
+            try arguments.atMost(2)
+            let word = try arguments.needed(arguments[0])
             guard word != "auto", word != "blur" else {
-                throw .notOffered(said.option, "'\(word)' is not supported: use a color")
+                throw .notOffered(arguments.option, "'\(word)' is not supported: use a color")
             }
-            try plan.fill(said.named(word), under: said.flag(1) ?? false)
+            try plan.fill(arguments.named(word), under: arguments.flag(1) ?? false)
         },
-        ThumborFilter("rotate") { plan, said throws(GrammarError) in
-            try said.atMost(1)
-            let degrees = try said.needed(said.whole(0, in: -360_000...360_000))
+        ThumborFilter("rotate") { plan, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            let degrees = try arguments.needed(arguments.whole(0, in: -360_000...360_000))
             guard degrees % 90 == 0 else {
-                throw .malformed(said.option, "the angle must be a multiple of 90")
+                throw .malformed(arguments.option, "the angle must be a multiple of 90")
             }
             let clockwise = ((-degrees % 360) + 360) % 360
             guard clockwise != 0 else { return }
@@ -72,88 +72,89 @@ struct ThumborFilter: Sendable {
     ]
 
     private static let looks = [
-        ThumborFilter("blur") { plan, said throws(GrammarError) in
-            try said.atMost(2)
-            let radius = try said.needed(said.whole(0, in: 1...150))
-            let sigma = try said.decimal(1, in: 0...100) ?? 0
+        ThumborFilter("blur") { plan, arguments throws(GrammarError) in
+            try arguments.atMost(2)
+            let radius = try arguments.needed(arguments.whole(0, in: 1...150))
+            let sigma = try arguments.decimal(1, in: 0...100) ?? 0
             let wanted = sigma > 0 ? sigma : Double(radius)
             guard (2...100).contains(wanted) else {
-                throw .notOffered(said.option, "the radius must be between 2 and 100")
+                throw .notOffered(arguments.option, "the radius must be between 2 and 100")
             }
             plan.add(.blur(radius: wanted))
         },
-        ThumborFilter("sharpen") { plan, said throws(GrammarError) in
-            try said.atMost(3)
-            let amount = try said.needed(said.decimal(0, in: 0...100))
-            let radius = try said.needed(said.decimal(1, in: 0...10))
-            let isOfLight = try said.needed(said.flag(2))
+        ThumborFilter("sharpen") { plan, arguments throws(GrammarError) in
+            try arguments.atMost(3)
+            let amount = try arguments.needed(arguments.decimal(0, in: 0...100))
+            let radius = try arguments.needed(arguments.decimal(1, in: 0...10))
+            let isOfLight = try arguments.needed(arguments.flag(2))
             guard amount == 1, !isOfLight else {
                 throw .notOffered(
-                    said.option, "only sharpen(1,RADIUS,false) is supported"
+                    arguments.option, "only sharpen(1,RADIUS,false) is supported"
                 )
             }
             plan.add(.sharpen(radius: radius))
         },
-        ThumborFilter("brightness") { plan, said throws(GrammarError) in
-            try said.atMost(1)
-            plan.add(.brightness(Double(try said.needed(said.whole(0, in: -100...100)))))
+        ThumborFilter("brightness") { plan, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            plan.add(.brightness(Double(try arguments.needed(arguments.whole(0, in: -100...100)))))
         },
-        ThumborFilter("contrast") { plan, said throws(GrammarError) in
-            try said.atMost(1)
-            plan.add(.contrast(contrast(try said.needed(said.whole(0, in: -100...100)))))
+        ThumborFilter("contrast") { plan, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            plan.add(.contrast(contrast(try arguments.needed(arguments.whole(0, in: -100...100)))))
         },
-        ThumborFilter("grayscale") { plan, said throws(GrammarError) in
-            try said.atMost(0)
+        ThumborFilter("grayscale") { plan, arguments throws(GrammarError) in
+            try arguments.atMost(0)
             plan.add(.grayscale)
         },
-        ThumborFilter("round_corner") { plan, said throws(GrammarError) in
-            try said.takeRoundCorner(into: &plan)
+        ThumborFilter("round_corner") { plan, arguments throws(GrammarError) in
+            try arguments.addRoundCorner(to: &plan)
         },
-        ThumborFilter("background_color") { plan, said throws(GrammarError) in
-            try said.atMost(1)
-            let color = try said.named(said.needed(said[0]))
+        ThumborFilter("background_color") { plan, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            let color = try arguments.named(arguments.needed(arguments[0]))
             if color != .clear { plan.add(.flatten(color)) }
         },
-        ThumborFilter("watermark") { plan, said throws(GrammarError) in
-            plan.add(.overlay(try ThumborWatermark(said).overlay))
+        ThumborFilter("watermark") { plan, arguments throws(GrammarError) in
+            plan.add(.overlay(try ThumborWatermark(arguments).overlay))
         },
     ]
 
     private static let files = [
-        ThumborFilter("format", isEarly: true) { plan, said throws(GrammarError) in
-            try said.atMost(1)
-            let word = try said.needed(said[0])
+        ThumborFilter("format", isEarly: true) { plan, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            let word = try arguments.needed(arguments[0])
             guard let format = ImageFormat(name: word) else {
                 throw .malformed(
-                    said.option, "\(said.shown(word)) is not a format: use jpeg, png, webp, …")
+                    arguments.option,
+                    "\(arguments.shown(word)) is not a format: use jpeg, png, webp, …")
             }
             guard format.isEncodable else {
-                throw .notOffered(said.option, "\(format.name) output is not supported")
+                throw .notOffered(arguments.option, "\(format.name) output is not supported")
             }
             plan.output.format = format
         },
-        ThumborFilter("quality", isEarly: true) { plan, said throws(GrammarError) in
-            try said.atMost(1)
-            plan.output.quality = try said.needed(said.whole(0, in: 0...100))
+        ThumborFilter("quality", isEarly: true) { plan, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            plan.output.quality = try arguments.needed(arguments.whole(0, in: 0...100))
         },
-        ThumborFilter("max_bytes", isEarly: true) { plan, said throws(GrammarError) in
-            try said.atMost(1)
-            plan.output.maxBytes = try said.needed(said.whole(0, in: 1...(1 << 30)))
+        ThumborFilter("max_bytes", isEarly: true) { plan, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            plan.output.maxBytes = try arguments.needed(arguments.whole(0, in: 1...(1 << 30)))
         },
-        ThumborFilter("max_age", isEarly: true) { plan, said throws(GrammarError) in
-            try said.atMost(1)
-            plan.maxAge = try said.needed(said.whole(0, in: 0...Int(Int32.max)))
+        ThumborFilter("max_age", isEarly: true) { plan, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            plan.maxAge = try arguments.needed(arguments.whole(0, in: 0...Int(Int32.max)))
         },
-        ThumborFilter("damaged", isEarly: true) { plan, said throws(GrammarError) in
-            plan.damaged = try said.onlyDamaged()
+        ThumborFilter("damaged", isEarly: true) { plan, arguments throws(GrammarError) in
+            plan.damaged = try arguments.onlyDamaged()
         },
-        ThumborFilter("strip_exif", isEarly: true) { plan, said throws(GrammarError) in
-            try said.atMost(0)
+        ThumborFilter("strip_exif", isEarly: true) { plan, arguments throws(GrammarError) in
+            try arguments.atMost(0)
             plan.output.metadata = .nothing
         },
-        ThumborFilter("strip_icc", isEarly: true) { plan, said throws(GrammarError) in
-            try said.atMost(0)
-            _ = plan.output.take(settings: ["icc": "srgb"])
+        ThumborFilter("strip_icc", isEarly: true) { plan, arguments throws(GrammarError) in
+            try arguments.atMost(0)
+            _ = plan.output.apply(settings: ["icc": "srgb"])
         },
     ]
 
@@ -167,8 +168,8 @@ struct ThumborFilter: Sendable {
 
     /// Converts thumbor's contrast to ours, rounded to thousandths. thumbor's slope is the square
     /// of 1 plus the value in percent.
-    private static func contrast(_ said: Int) -> Double {
-        let factor = Double(100 + said) / 100
+    private static func contrast(_ percent: Int) -> Double {
+        let factor = Double(100 + percent) / 100
         let slope = factor * factor
         let contrast = slope < 1 ? (slope - 1) * 100 : 100 * (slope - 1) / (slope + 1)
         return (contrast * 1_000).rounded() / 1_000
@@ -245,7 +246,7 @@ extension OptionArguments {
     }
 
     /// Parses `RADIUS,R,G,B[,TRANSPARENT]`.
-    fileprivate func takeRoundCorner(into plan: inout ThumborPlan) throws(GrammarError) {
+    fileprivate func addRoundCorner(to plan: inout ThumborPlan) throws(GrammarError) {
         try atMost(5)
         guard self[0]?.contains("|") != true else {
             throw .notOffered(option, "elliptical corners are not supported: use one radius")
@@ -269,15 +270,17 @@ struct ThumborFocus: Hashable {
     /// Its area in pixels, which is its weight.
     let weight: Double
 
-    init(_ said: OptionArguments) throws(GrammarError) {
-        try said.atMost(1)
-        let corners = try said.needed(said[0]).split(":")
-        let numbers = OptionArguments(said.option, corners.flatMap { $0.split("x") })
+    init(_ arguments: OptionArguments) throws(GrammarError) {
+        try arguments.atMost(1)
+        let corners = try arguments.needed(arguments[0]).split(":")
+        let numbers = OptionArguments(arguments.option, corners.flatMap { $0.split("x") })
         guard corners.count == 2, numbers.values.count == 4 else {
-            throw .malformed(said.option, "expected LEFTxTOP:RIGHTxBOTTOM in pixels of the source")
+            throw .malformed(
+                arguments.option, "expected LEFTxTOP:RIGHTxBOTTOM in pixels of the source")
         }
         guard !numbers.values.contains(where: { $0.contains(".") }) else {
-            throw .notOffered(said.option, "relative focal points are not supported: use pixels")
+            throw .notOffered(
+                arguments.option, "relative focal points are not supported: use pixels")
         }
         var sides: [Int] = []
         for place in 0..<4 {
@@ -285,7 +288,7 @@ struct ThumborFocus: Hashable {
         }
         guard sides[2] > sides[0], sides[3] > sides[1] else {
             throw .malformed(
-                said.option, "the second corner must be to the lower right of the first")
+                arguments.option, "the second corner must be to the lower right of the first")
         }
         x = Double(sides[0]) + ((Double(sides[2]) - Double(sides[0])) / 2)
         y = Double(sides[1]) + ((Double(sides[3]) - Double(sides[1])) / 2)
@@ -328,18 +331,18 @@ struct ThumborWatermark {
         case everywhere
     }
 
-    init(_ said: OptionArguments) throws(GrammarError) {
-        try said.atMost(6)
-        let url = try said.needed(said[0])
-        let (x, y) = (try Self.place(said, 1), try Self.place(said, 2))
-        let alpha = try said.needed(said.whole(3, in: 0...100))
-        let size = try Self.size(said)
+    init(_ arguments: OptionArguments) throws(GrammarError) {
+        try arguments.atMost(6)
+        let url = try arguments.needed(arguments[0])
+        let (x, y) = (try Self.place(arguments, 1), try Self.place(arguments, 2))
+        let alpha = try arguments.needed(arguments.whole(3, in: 0...100))
+        let size = try Self.size(arguments)
         let isTiled = x == .everywhere
         guard isTiled == (y == .everywhere) else {
-            throw .notOffered(said.option, "use repeat for both positions or for neither")
+            throw .notOffered(arguments.option, "use repeat for both positions or for neither")
         }
         overlay = Overlay(
-            url: try Self.address(url, said), x: Self.offset(x), y: Self.offset(y),
+            url: try Self.address(url, arguments), x: Self.offset(x), y: Self.offset(y),
             opacity: Double(100 - alpha) / 100,
             gravity: isTiled ? nil : Self.gravity(x, y),
             size: size, repeats: isTiled)
@@ -347,30 +350,32 @@ struct ThumborWatermark {
 
     /// Returns the URL of the watermark; as for sources, the scheme is optional.
     private static func address(
-        _ url: String, _ said: OptionArguments
+        _ url: String, _ arguments: OptionArguments
     ) throws(GrammarError) -> String {
         let whole = url.contains("://") ? url : "http://\(url)"
         do throws(GrammarError) {
             return try SourceSchemes(["http", "https"]).url(Array(whole.utf8))
         } catch {
-            throw .malformed(said.option, error.message)
+            throw .malformed(arguments.option, error.message)
         }
     }
 
-    private static func place(_ said: OptionArguments, _ index: Int) throws(GrammarError) -> Place {
-        let text = try said.needed(said[index])
+    private static func place(_ arguments: OptionArguments, _ index: Int) throws(GrammarError)
+        -> Place
+    {
+        let text = try arguments.needed(arguments[index])
         switch text {
         case "center": return .middle
         case "repeat": return .everywhere
         default: break
         }
         if text.last == "p" {
-            let part = OptionArguments(said.option, [String(text.dropLast())])
+            let part = OptionArguments(arguments.option, [String(text.dropLast())])
             let hundredths = try part.needed(part.whole(0, in: -100...100))
             return .part(Double(abs(hundredths)), isEnd: text.hasPrefix("-"))
         }
         let range = -RequestSides.most...RequestSides.most
-        let number = try said.needed(said.whole(index, in: range))
+        let number = try arguments.needed(arguments.whole(index, in: range))
         return text.hasPrefix("-") ? .end(-number) : .start(number)
     }
 
@@ -403,14 +408,14 @@ struct ThumborWatermark {
     }
 
     /// Returns the maximum size in percent of the image; an unspecified side is not limited.
-    private static func size(_ said: OptionArguments) throws(GrammarError) -> RelativeSize? {
+    private static func size(_ arguments: OptionArguments) throws(GrammarError) -> RelativeSize? {
         var sides: [RelativeSize.Side?] = []
         for index in 4...5 {
-            guard let text = said[index], text != "none", text != "0" else {
+            guard let text = arguments[index], text != "none", text != "0" else {
                 sides.append(nil)
                 continue
             }
-            let number = try said.needed(said.whole(index, in: 1...100))
+            let number = try arguments.needed(arguments.whole(index, in: 1...100))
             sides.append(.percent(Double(number)))
         }
         guard sides[0] != nil || sides[1] != nil else { return nil }

@@ -35,11 +35,11 @@ public struct ThumborGrammar: URLGrammar {
         let parts = try ThumborPath(RequestTarget.text(of: signedPart(of: path)))
         var plan = ThumborPlan(parts)
         for filter in parts.filters where filter.filter.isEarly {
-            try filter.filter.take(&plan, filter.arguments)
+            try filter.filter.apply(&plan, filter.arguments)
         }
         try plan.beginWithSize()
         for filter in parts.filters where !filter.filter.isEarly {
-            try filter.filter.take(&plan, filter.arguments)
+            try filter.filter.apply(&plan, filter.arguments)
         }
         let request = try plan.request(for: url(of: parts.source))
         for overlay in request.image.overlays { try settings.sources.check(overlay.url) }
@@ -126,10 +126,10 @@ struct ThumborPath {
 
     init(_ path: String) throws(GrammarError) {
         var reader = SegmentReader(path)
-        if reader.take("debug") {
+        if reader.accept("debug") {
             throw .notOffered("debug", "drawing focal points is not supported: leave it out")
         }
-        isMeta = reader.take("meta")
+        isMeta = reader.accept("meta")
         if let word = reader.next(where: { $0 == "trim" || $0.hasPrefix("trim:") }) {
             trim = try Self.trim(word)
         }
@@ -144,8 +144,8 @@ struct ThumborPath {
         across = columns == "center" ? nil : columns
         let rows = reader.next { ["top", "middle", "bottom"].contains($0) }
         down = rows == "middle" ? nil : rows
-        isSmart = reader.take("smart")
-        if let text = try reader.takeFilters() { filters = try ThumborFilter.uses(in: text) }
+        isSmart = reader.accept("smart")
+        if let text = try reader.readFilters() { filters = try ThumborFilter.uses(in: text) }
         source = reader.rest
     }
 
@@ -199,9 +199,9 @@ struct ThumborPath {
         if isFromBelow || words.first == "top-left" || words.first == "" {
             words = words.dropFirst()
         }
-        let said = OptionArguments("trim", Array(words))
-        try said.atMost(1)
-        let trim = TransformStep.trim(tolerance: Double(try said.whole(0, in: 0...255) ?? 0))
+        let arguments = OptionArguments("trim", Array(words))
+        try arguments.atMost(1)
+        let trim = TransformStep.trim(tolerance: Double(try arguments.whole(0, in: 0...255) ?? 0))
         let turn = TransformStep.flip(horizontal: true, vertical: true)
         return isFromBelow ? [turn, trim, turn] : [trim]
     }
@@ -217,10 +217,10 @@ struct ThumborPath {
 
     /// Parses `LEFTxTOP:RIGHTxBOTTOM`; all zeros mean no crop.
     private static func crop(_ word: String) throws(GrammarError) -> PixelRect? {
-        let said = OptionArguments("crop", word.split(":").flatMap { $0.split("x") })
+        let arguments = OptionArguments("crop", word.split(":").flatMap { $0.split("x") })
         var sides: [Int] = []
         for place in 0..<4 {
-            sides.append(try said.needed(said.whole(place, in: 0...RequestSides.most)))
+            sides.append(try arguments.needed(arguments.whole(place, in: 0...RequestSides.most)))
         }
         if sides.allSatisfy({ $0 == 0 }) { return nil }
         guard sides[2] > sides[0], sides[3] > sides[1] else {
@@ -244,8 +244,8 @@ struct ThumborPath {
         let isFlipped = text.hasPrefix("-")
         let number = isFlipped ? String(text.dropFirst()) : text
         if number == "orig" { return (isFlipped, .original) }
-        let said = OptionArguments("size", [number])
-        let pixels = try said.whole(0, in: 0...RequestSides.most) ?? 0
+        let arguments = OptionArguments("size", [number])
+        let pixels = try arguments.whole(0, in: 0...RequestSides.most) ?? 0
         return (isFlipped, pixels == 0 ? .open : .pixels(pixels))
     }
 
@@ -261,7 +261,7 @@ private struct SegmentReader {
     init(_ path: String) { rest = path }
 
     /// Reads a specific part; returns whether it was next.
-    mutating func take(_ word: String) -> Bool { next { $0 == word } != nil }
+    mutating func accept(_ word: String) -> Bool { next { $0 == word } != nil }
 
     /// Reads the next part if it satisfies a predicate. A part without a following slash is the
     /// source.
@@ -274,7 +274,7 @@ private struct SegmentReader {
     }
 
     /// Reads the text between `filters:` and the first bracket followed by a slash.
-    mutating func takeFilters() throws(GrammarError) -> String? {
+    mutating func readFilters() throws(GrammarError) -> String? {
         guard rest.hasPrefix("filters:") else { return nil }
         if rest.firstRange(of: ")/") == nil {
             rest = String(decoding: ThumborPath.withBrackets(Array(rest.utf8)), as: UTF8.self)
@@ -413,7 +413,7 @@ struct ThumborPlan {
 
     /// The step that cuts a changed image to the canvas.
     private var cut: TransformStep {
-        func side(_ said: Int) -> RelativeSize.Side { said > 0 ? .pixels(said) : .percent(100) }
+        func side(_ value: Int) -> RelativeSize.Side { value > 0 ? .pixels(value) : .percent(100) }
         return .cropTo(RelativeSize(width: side(box.width), height: side(box.height)), .center)
     }
 

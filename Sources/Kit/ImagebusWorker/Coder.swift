@@ -164,7 +164,7 @@ struct CoderStage<Author: Coder> {
             try cancellation.check()
             let room = UnsafeMutableBufferPointer(
                 rebasing: place[index * size..<(index + 1) * size])
-            if plan.made.bands == plan.form.bands {
+            if plan.output.bands == plan.form.bands {
                 var pixels = room.mutableSpan
                 try coder.frame(number, of: data, plan.form, into: &pixels, cancellation)
             } else {
@@ -186,26 +186,26 @@ struct FramePlan {
     /// The number of frames in the image.
     let frames: Int
     /// The number of frames to decode: all or one.
-    let madeCount: Int
+    let outputCount: Int
 
     init(_ form: PixelForm, _ animation: AnimationProperties?, wantsAll: Bool) {
         self.form = form
         frames = max(1, animation?.durations.count ?? 1)
         self.animation = frames > 1 ? animation : nil
-        madeCount = wantsAll ? frames : 1
+        outputCount = wantsAll ? frames : 1
     }
 
     /// The form of the output: with several frames, four bands, as the protocol requires.
-    var made: PixelForm {
-        var made = form
-        if madeCount > 1 { made.bands = .rgba }
-        return made
+    var output: PixelForm {
+        var output = form
+        if outputCount > 1 { output.bands = .rgba }
+        return output
     }
 
     /// The layout in a block.
     var layout: PixelLayout {
-        var layout = made.layout()
-        if madeCount > 1 { layout.animation = animation }
+        var layout = output.layout()
+        if outputCount > 1 { layout.animation = animation }
         return layout
     }
 
@@ -215,13 +215,13 @@ struct FramePlan {
         guard form.byteCount != nil, let area = form.size.area else {
             throw .invalid("invalid header")
         }
-        let count = Self.product(Self.product(area, made.bands.rawValue), madeCount)
+        let count = Self.product(Self.product(area, output.bands.rawValue), outputCount)
         let values = [
             ("side", max(form.size.width, form.size.height), limits.sideMax),
             ("pages", frames, limits.pagesMax),
             ("pixels", area, limits.pixelsMax),
             ("bytes", count, limits.pixelBytesMax),
-            ("frames", madeCount, AnimationProperties.framesMax),
+            ("frames", outputCount, AnimationProperties.framesMax),
         ]
         for (name, value, most) in values where value > most {
             throw .error(
@@ -235,7 +235,7 @@ struct FramePlan {
 
     /// Returns the frame numbers for a job; throws if there is no such frame.
     func numbers(from first: Int) throws(AuthorError) -> Range<Int> {
-        guard madeCount == 1 else { return 0..<frames }
+        guard outputCount == 1 else { return 0..<frames }
         guard (0..<frames).contains(first) else {
             throw .error(ImageError(.stepFailed, "the frame does not exist"))
         }

@@ -150,7 +150,7 @@ enum ExtensionProgram {
         let words = words ?? CurrentProcess.arguments
         let program = name
         if ExtensionOptions.wantHelp(words) {
-            CurrentProcess.end(say(ExtensionOptions.help(program, does: what)))
+            CurrentProcess.end(write(ExtensionOptions.help(program, does: what)))
         }
         let arguments: ProgramArguments
         do {
@@ -171,7 +171,7 @@ enum ExtensionProgram {
         return path.split(separator: "/").last.map(String.init) ?? "extension"
     }
 
-    private static func say(_ text: String) -> Int32 {
+    private static func write(_ text: String) -> Int32 {
         do throws(Errno) {
             try Array(text.utf8).span.bytes.withUnsafeBytes { (bytes) throws(Errno) in
                 try FileDescriptor.writeAll(bytes, to: 1)

@@ -61,7 +61,7 @@ public final class LoadReport: Sendable {
         var wantsProgress: Bool
         var isCancelled = false
         /// When progress was last sent.
-        var told: UInt64 = 0
+        var sentAt: UInt64 = 0
         var last: Amount?
     }
 
@@ -71,7 +71,7 @@ public final class LoadReport: Sendable {
     }
 
     private let state: Mutex<State>
-    private let tell: @Sendable (_ received: UInt64, _ expected: UInt64) -> Void
+    private let send: @Sendable (_ received: UInt64, _ expected: UInt64) -> Void
     /// The minimum interval between two messages, in nanoseconds.
     private static let pause: UInt64 = 20_000_000
 
@@ -80,10 +80,10 @@ public final class LoadReport: Sendable {
 
     init(
         millisecondsLeft: UInt32, bytesMax: Int, wantsProgress: Bool,
-        tell: @escaping @Sendable (_ received: UInt64, _ expected: UInt64) -> Void
+        send: @escaping @Sendable (_ received: UInt64, _ expected: UInt64) -> Void
     ) {
         self.bytesMax = bytesMax
-        self.tell = tell
+        self.send = send
         state = Mutex(
             State(deadline: Self.deadline(in: millisecondsLeft), wantsProgress: wantsProgress))
     }
@@ -110,19 +110,19 @@ public final class LoadReport: Sendable {
     ) throws(CancellationError) {
         try check()
         let amount = Amount(received: max(0, received), expected: max(0, expected))
-        let isTold = state.withLock { state in
+        let isDue = state.withLock { state in
             state.last = amount
             let now = MonotonicClock.now()
             guard state.wantsProgress,
-                now - state.told >= Self.pause || received == expected
+                now - state.sentAt >= Self.pause || received == expected
             else { return false }
-            state.told = now
+            state.sentAt = now
             return true
         }
-        if isTold { say(amount) }
+        if isDue { report(amount) }
     }
 
-    private func say(_ amount: Amount) { tell(UInt64(amount.received), UInt64(amount.expected)) }
+    private func report(_ amount: Amount) { send(UInt64(amount.received), UInt64(amount.expected)) }
 
     private static func deadline(in milliseconds: UInt32) -> UInt64 {
         MonotonicClock.now() + UInt64(milliseconds) * 1_000_000
@@ -141,7 +141,7 @@ extension LoadReport {
             defer { state.wantsProgress = wantsProgress }
             return wantsProgress && !state.wantsProgress ? state.last : nil
         }
-        if let amount { say(amount) }
+        if let amount { report(amount) }
     }
 }
 

@@ -72,7 +72,7 @@ final class ThreadedExecutor: JobExecutor {
             millisecondsLeft: job.millisecondsLeft, bytesMax: Self.bytesMax(job.work),
             wantsProgress: job.wantsProgress || job.wantsArrived
         ) { received, expected in
-            reporter.tell(
+            reporter.send(
                 .progress(
                     JobProgress(
                         id: job.id, attempt: job.attempt, received: received,

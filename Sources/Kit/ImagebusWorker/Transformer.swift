@@ -66,9 +66,9 @@ struct TransformerStage<Author: Transformer> {
         _ samples: Span<UInt8>, of image: PixelForm, by step: CustomStep,
         _ output: some OutputSpace, _ cancellation: Cancellation
     ) throws -> EncodedImage {
-        var made = image
-        made.bands = try transformer.bands(after: step, of: image)
-        let header = PixelMapHeader(size: made.size, bands: made.bands.rawValue)
+        var transformed = image
+        transformed.bands = try transformer.bands(after: step, of: image)
+        let header = PixelMapHeader(size: transformed.size, bands: transformed.bands.rawValue)
         guard let count = header.sampleCount else { throw InvalidInput("too many pixels") }
         let length = PixelMapHeader.byteCount + count
         let block = try output.reserve(length)
@@ -84,6 +84,7 @@ struct TransformerStage<Author: Transformer> {
         }
         return EncodedImage(
             reference: block.reference(length: length),
-            info: ImageInfo(format: .pam, size: made.size, hasAlpha: made.bands.hasAlpha))
+            info: ImageInfo(
+                format: .pam, size: transformed.size, hasAlpha: transformed.bands.hasAlpha))
     }
 }

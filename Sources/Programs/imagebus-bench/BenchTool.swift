@@ -240,7 +240,7 @@ final class BenchSetting: Sendable {
     var hasStopped: Bool { isStopped.load(ordering: .relaxed) }
 
     /// Reports the current activity on standard error, because a measurement takes time.
-    func say(_ what: String) { Terminal.error("imagebus bench: \(what)\n") }
+    func log(_ what: String) { Terminal.error("imagebus bench: \(what)\n") }
 
     /// Returns a number that no image of this measurement has had before.
     func next() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }

@@ -25,7 +25,7 @@ struct CancelBench: BenchKind {
 
     func run() async throws(ImageError) -> any BenchReport {
         if options.url == nil {
-            setting.say("generating the images")
+            setting.log("generating the images")
             try await makeImages()
         }
         let start = MonotonicClock.now()
@@ -34,7 +34,7 @@ struct CancelBench: BenchKind {
         var all = LatencyHistogram()
         for phase in options.url == nil ? CancelPhase.all : CancelPhase.external
         where !setting.hasStopped {
-            setting.say("cancelling: \(phase.work)")
+            setting.log("cancelling: \(phase.work)")
             let before = try await settled(phase)
             tally.add(try await cancel(phase))
             let after = try await settled(phase)

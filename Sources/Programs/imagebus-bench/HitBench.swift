@@ -68,7 +68,7 @@ extension WarmImages {
     /// Loads the images of a measurement until the memory tier has them.
     static func loaded(_ setting: BenchSetting) async throws(ImageError) -> WarmImages {
         let requests = try await self.requests(setting)
-        if requests.count > atATime { setting.say("loading \(requests.count) images") }
+        if requests.count > atATime { setting.log("loading \(requests.count) images") }
         var sizes: [Int] = []
         for start in stride(from: 0, to: requests.count, by: atATime) {
             let end = min(start + atATime, requests.count)

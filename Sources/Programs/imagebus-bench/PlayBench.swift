@@ -72,13 +72,13 @@ struct PlayBench: BenchKind {
     private func play(_ image: AnimatedImage, _ time: PlayTime) async -> LoadMetrics {
         await withTaskGroup(of: LoadMetrics.self) { group in
             for _ in 0..<setting.options.concurrency {
-                group.addTask { await take(every: image, time) }
+                group.addTask { await play(every: image, time) }
             }
             return await group.reduce(into: LoadMetrics()) { $0.add($1) }
         }
     }
 
-    private func take(every image: AnimatedImage, _ time: PlayTime) async -> LoadMetrics {
+    private func play(every image: AnimatedImage, _ time: PlayTime) async -> LoadMetrics {
         var settings = AnimationPlayer.Settings()
         settings.budget = .bytes(4 * image.info.size.width * image.info.size.height * 4)
         let player = AnimationPlayer(image, settings)

@@ -24,11 +24,11 @@ final class CacheExecutor: JobExecutor {
     private var began: [JobID: Instant] = [:]
     private let log: Log
     /// Why there is no disk tier although one is configured.
-    private let diskFault: String?
+    private let diskError: String?
     private let hasDisk: Bool
     private var watch = DiskWatch()
     private var directories = DirectoryWatch()
-    private var saidStatus: CacheStatus?
+    private var reportedStatus: CacheStatus?
     private var shortage = MemoryShortage()
     private let memory: MemoryFiles
 
@@ -44,7 +44,7 @@ final class CacheExecutor: JobExecutor {
         self.log = log
         policyAtStart = policy
         self.memory = memory
-        diskFault = disk.fault
+        diskError = disk.fault
         hasDisk = disk.directory != nil
         self.staging = staging
         self.results = results
@@ -73,7 +73,7 @@ final class CacheExecutor: JobExecutor {
         guard settings != self.settings else { return }
         self.settings = settings
         var policy = policyAtStart
-        for cache in settings where cache.name.isEmpty { policy.take(cache.settings) }
+        for cache in settings where cache.name.isEmpty { policy.apply(cache.settings) }
         var named: [String: CachePolicy] = [:]
         for cache in settings where !cache.name.isEmpty {
             named[cache.name] = policy.named(cache.settings)
@@ -92,7 +92,7 @@ final class CacheExecutor: JobExecutor {
         let notices = stage.notices(now: Self.now).map { WorkerMessage.stored($0) }
         guard isStatusKnown else { return notices }
         let status = status
-        saidStatus = status
+        reportedStatus = status
         return notices + [.cacheStatus(status)]
     }
 
@@ -111,7 +111,7 @@ final class CacheExecutor: JobExecutor {
     /// Sends the first statistics as soon as the disk has answered.
     func attend() {
         report(stage.collect(now: Self.now))
-        if saidStatus == nil { notifyStatus() }
+        if reportedStatus == nil { notifyStatus() }
     }
 
     func tick() {
@@ -130,9 +130,9 @@ final class CacheExecutor: JobExecutor {
     private func notifyStatus() {
         guard isStatusKnown else { return }
         let status = status
-        guard status != saidStatus else { return }
-        saidStatus = status
-        reporter.tell(.cacheStatus(status))
+        guard status != reportedStatus else { return }
+        reportedStatus = status
+        reporter.send(.cacheStatus(status))
     }
 
     /// Shrinks the memory tier under memory pressure, before the kernel reclaims memory.
@@ -151,14 +151,14 @@ final class CacheExecutor: JobExecutor {
     /// as if there were none.
     private var isStatusKnown: Bool { !hasDisk || stage.statistics.disk != nil }
 
-    private var status: CacheStatus { CacheStatus(stage.statistics, fault: diskFault) }
+    private var status: CacheStatus { CacheStatus(stage.statistics, fault: diskError) }
 
     private func report(_ actions: [CacheAction]) {
         for action in actions {
             switch action {
             case .outcome(let id, let attempt, let result): finish(id, attempt, result)
-            case .stored(let notice): reporter.tell(.stored(notice))
-            case .evicted(let blocks): reporter.tell(.evicted(blocks))
+            case .stored(let notice): reporter.send(.stored(notice))
+            case .evicted(let blocks): reporter.send(.evicted(blocks))
             case .commanded: continue
             case .drained: endWriting()
             }
@@ -219,7 +219,7 @@ extension CacheStatus {
         diskOverheadBytes = UInt64(clamping: status.usage?.overhead ?? 0)
         entriesLost = UInt64(clamping: status.damaged)
         indexesSetAside = UInt64(clamping: status.rebuilt)
-        indexReason = Self.limited(status.setAsideReason?.description ?? "")
+        indexReason = Self.limited(status.quarantineReason?.description ?? "")
         indexUpgradedFrom = UInt64(clamping: status.upgradedFrom ?? 0)
         degradedSince = UInt64(clamping: status.degradedSince?.milliseconds ?? 0)
         diskBytesWritten = status.counts.bytesWritten
@@ -294,7 +294,7 @@ struct DiskWatch {
         if disk.rebuilt > rebuilt {
             log.warning(
                 "disk cache index quarantined; rebuilding",
-                ["reason": .string(disk.setAsideReason?.description ?? "")])
+                ["reason": .string(disk.quarantineReason?.description ?? "")])
         }
         if let version = disk.upgradedFrom, version != upgradedFrom {
             log.info(

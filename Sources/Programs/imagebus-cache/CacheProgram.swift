@@ -42,7 +42,7 @@ enum CacheProgram {
             policy.disk.bytesMax = Int(
                 CacheSetting.usualDiskLimit(ofFileSystem: directory.fileSystemBytes))
         }
-        policy.take(settings)
+        policy.apply(settings)
         return policy
     }
 

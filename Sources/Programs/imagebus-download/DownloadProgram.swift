@@ -65,8 +65,8 @@ final class DownloadExecutor: JobExecutor {
         downloader = try Downloader(
             configuration, into: arena,
             onProgress: { progress in
-                let isTold = reporter.tell(.progress(progress))
-                if !isTold, let arrived = progress.arrived { arena.free(arrived.block) }
+                let isSent = reporter.send(.progress(progress))
+                if !isSent, let arrived = progress.arrived { arena.free(arrived.block) }
             },
             onOutcome: { reporter.finish($0) })
     }

@@ -94,10 +94,10 @@ struct GatewayOptions {
         if arguments.value("grammar") ?? "imgproxy" == "imgproxy" {
             (front.framesMax, front.passesDrawings) = (1, true)
         }
-        try takeParts(arguments)
+        try applyParts(arguments)
         Self.set(&front.framesMax, .maxAnimationFrames, arguments)
         if arguments.has("no-component") { front.files = nil }
-        try takeEdge(arguments)
+        try applyEdge(arguments)
         if let text = arguments.value("allow-origin") {
             front.crossOrigin = try Self.crossOrigin(text)
         }
@@ -106,8 +106,8 @@ struct GatewayOptions {
         Self.set(&front.timeoutMilliseconds, .timeout, arguments, times: 1_000)
         Self.set(&front.earlierFailureMilliseconds, .rememberFailures, arguments, times: 1_000)
         Self.set(&front.targetBytesMax, .urlLimit, arguments)
-        try takeAnswers(arguments)
-        takeLimits(arguments)
+        try applyAnswers(arguments)
+        applyLimits(arguments)
     }
 
     /// Whether no request can be answered, whatever the files contain.
@@ -152,7 +152,7 @@ struct GatewayOptions {
     }
 
     /// Applies limits for untrusted clients.
-    private mutating func takeLimits(_ arguments: ProgramArguments) {
+    private mutating func applyLimits(_ arguments: ProgramArguments) {
         Self.set(&limits.connections, .connections, arguments)
         Self.set(&limits.connectionsPerPeer, .connectionsPerAddress, arguments)
         Self.set(&limits.idleSeconds, .idleTimeout, arguments)
@@ -203,7 +203,7 @@ struct GatewayOptions {
     }
 
     /// Applies the settings for metadata, damaged images and formats sent unchanged.
-    private mutating func takeParts(_ arguments: ProgramArguments) throws(ConfigurationError) {
+    private mutating func applyParts(_ arguments: ProgramArguments) throws(ConfigurationError) {
         switch arguments.value("metadata") {
         case "none"?: front.metadata = .nothing
         case "all"?: front.metadata = .all
@@ -225,7 +225,7 @@ struct GatewayOptions {
     }
 
     /// Applies the settings for trusted proxies and the field in which they name their clients.
-    private mutating func takeEdge(_ arguments: ProgramArguments) throws(ConfigurationError) {
+    private mutating func applyEdge(_ arguments: ProgramArguments) throws(ConfigurationError) {
         if let text = arguments.value("trusted-proxy") {
             guard let networks = TrustedNetworks(text) else {
                 throw ConfigurationError(
@@ -295,18 +295,18 @@ struct GatewayOptions {
 
 // Responses other than images: image properties, fallbacks, uploads, client hints and lifetimes.
 extension GatewayOptions {
-    mutating func takeAnswers(_ arguments: ProgramArguments) throws {
+    mutating func applyAnswers(_ arguments: ProgramArguments) throws {
         try readProperties(arguments)
-        try takeFallback(arguments)
-        try takeUploads(arguments)
-        try takeOperators(arguments)
-        try takeHints(arguments)
-        try takeLifetimes(arguments)
-        try takeHeaders(arguments)
+        try applyFallback(arguments)
+        try applyUploads(arguments)
+        try applyOperators(arguments)
+        try applyHints(arguments)
+        try applyLifetimes(arguments)
+        try applyHeaders(arguments)
     }
 
     /// Applies the fields passed to origins and those added to responses.
-    private mutating func takeHeaders(_ arguments: ProgramArguments) throws(ConfigurationError) {
+    private mutating func applyHeaders(_ arguments: ProgramArguments) throws(ConfigurationError) {
         if let text = arguments.value("response-headers") {
             front.responseHeaders = try Self.checked(.responseHeaders) { () throws(GrammarError) in
                 try ResponseHeaders(text)
@@ -364,7 +364,7 @@ extension GatewayOptions {
 
     // MARK: - Fallback
 
-    private mutating func takeFallback(_ arguments: ProgramArguments) throws {
+    private mutating func applyFallback(_ arguments: ProgramArguments) throws {
         if let place = arguments.value("fallback") {
             front.fallback = FallbackSettings(try Self.fallback(place))
         }
@@ -402,7 +402,7 @@ extension GatewayOptions {
 
     // MARK: - Uploads
 
-    private mutating func takeUploads(_ arguments: ProgramArguments) throws {
+    private mutating func applyUploads(_ arguments: ProgramArguments) throws {
         guard let tokens = try Self.tokens(.postTokens, arguments) else { return }
         guard arguments.value("grammar") != "iiif" else {
             throw ConfigurationError("--post-tokens: IIIF does not support uploads")
@@ -414,7 +414,7 @@ extension GatewayOptions {
 
     // MARK: - Hints
 
-    private mutating func takeHints(_ arguments: ProgramArguments) throws {
+    private mutating func applyHints(_ arguments: ProgramArguments) throws {
         guard arguments.has("client-hints") else {
             for name in ["hint-widths", "save-data-quality", "save-data-preset"]
             where arguments.value(name) != nil {
@@ -457,7 +457,7 @@ extension GatewayOptions {
 
     // MARK: - Lifetimes
 
-    private mutating func takeLifetimes(_ arguments: ProgramArguments) throws {
+    private mutating func applyLifetimes(_ arguments: ProgramArguments) throws {
         guard arguments.value("max-age") == nil || arguments.value("assume-fresh") == nil else {
             throw ConfigurationError("--max-age and --assume-fresh are aliases: use one of them")
         }
@@ -482,7 +482,7 @@ extension GatewayOptions {
 // The tokens for uploads and for operators.
 extension GatewayOptions {
     /// Applies the settings for operators: revalidation by `no-cache`, and removals.
-    mutating func takeOperators(_ arguments: ProgramArguments) throws(ConfigurationError) {
+    mutating func applyOperators(_ arguments: ProgramArguments) throws(ConfigurationError) {
         operatorPlace = arguments.value("operator-listen").flatMap { ListenPlace($0) }
         guard let tokens = try Self.tokens(.operatorTokens, arguments) else {
             guard operatorPlace == nil else {
@@ -531,10 +531,10 @@ struct PeerVariables {
             throw ConfigurationError("\(error)")
         }
         keyLines = translation.keyLines
-        for entry in translation.entries { try take(entry) }
+        for entry in translation.entries { try apply(entry) }
     }
 
-    private mutating func take(
+    private mutating func apply(
         _ entry: PeerSettings.Translation.Entry
     ) throws(ConfigurationError) {
         let name = entry.option.name

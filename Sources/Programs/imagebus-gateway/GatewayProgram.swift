@@ -33,7 +33,7 @@ enum GatewayProgram {
         _ options: GatewayOptions, _ bootstrap: inout Bootstrap
     ) throws -> Int32 {
         let log = bootstrap.log
-        bootstrap.ready.tell(.begun, bootstrap.incarnation)
+        bootstrap.ready.report(.begun, bootstrap.incarnation)
         let limits = limits(options, log)
         let listener = try listener(options)
         let port = listener.port
@@ -76,10 +76,10 @@ enum GatewayProgram {
                     "all images are refused: configure signature keys with --keys FILE, or "
                         + "allow unsigned paths with --unsigned"))
         }
-        bootstrap.ready.tell(.ready, bootstrap.incarnation)
+        bootstrap.ready.report(.ready, bootstrap.incarnation)
         let isDone = try loop.run { event in
             switch event {
-            case .alive: bootstrap.ready.tell(.alive, bootstrap.incarnation)
+            case .alive: bootstrap.ready.report(.alive, bootstrap.incarnation)
             case .hangUp: reload(options, front, removing, log)
             }
         }

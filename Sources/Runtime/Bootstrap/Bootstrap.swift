@@ -51,7 +51,7 @@ public struct Bootstrap: ~Copyable {
         let readyNumber = try arguments.number("ready-fd", else: -1)
         let paths = try RuntimePaths(resolving: try arguments.required("runtime-dir"))
         let restarts = try arguments.number("restarts", else: 0)
-        let secret = try InheritedSecret.take(arguments)
+        let secret = try InheritedSecret.read(arguments)
         let logDescriptor = Int32(clamping: try arguments.number("log-fd", else: 2))
         let signals = try SignalDescriptor(awaited)
         // Nothing throws from here on: a noncopyable value can't be left partially initialized.
@@ -99,7 +99,7 @@ public struct Bootstrap: ~Copyable {
 enum InheritedSecret {
     /// Reads the secret and closes the descriptor; nil if no descriptor is named. Closing it before
     /// the worker touches untrusted input leaves no other way to the secret.
-    static func take(_ arguments: ProgramArguments) throws -> [UInt8]? {
+    static func read(_ arguments: ProgramArguments) throws -> [UInt8]? {
         guard let text = arguments.value(argument) else { return nil }
         guard let number = Int32(text), number >= 0 else {
             throw ProgramArgumentsError.notANumber(argument, text)
@@ -135,7 +135,7 @@ public struct ReadyPipe: ~Copyable {
     /// `ParentDeath` ends this process as well; if the pipe is full, the report is dropped, since
     /// the supervisor has enough to read.
     @discardableResult
-    public mutating func tell(_ stage: Heartbeat.Stage, _ incarnation: Incarnation) -> Bool {
+    public mutating func report(_ stage: Heartbeat.Stage, _ incarnation: Incarnation) -> Bool {
         guard let descriptor = writeEnd.take() else { return true }
         do throws(Errno) {
             try descriptor.writeAll(Array(Heartbeat(stage, incarnation).line.utf8))

@@ -18,7 +18,7 @@ public struct BusConnection: ~Copyable {
         /// The first connection attempt failed; libzmq retries automatically.
         case unreached
         /// The peer runs as this user, which is not among `servers`: send nothing.
-        case stranger(userID: UInt32)
+        case untrustedServer(userID: UInt32)
     }
 
     /// The socket, to be watched by the event loop.
@@ -60,7 +60,7 @@ public struct BusConnection: ~Copyable {
                 if let servers {
                     // If the connection has closed meanwhile, its end event follows.
                     guard let server else { continue }
-                    guard servers.contains(server) else { return .stranger(userID: server) }
+                    guard servers.contains(server) else { return .untrustedServer(userID: server) }
                 }
                 isUp = true
                 return .up

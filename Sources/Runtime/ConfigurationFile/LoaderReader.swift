@@ -176,7 +176,7 @@ private struct LoaderReader {
     }
 
     private func checkKeys(of draft: LoaderDraft, _ kind: LoaderKind) throws(InvalidLoader) {
-        let keys: [(name: String, isSaid: Bool, kind: LoaderKind)] = [
+        let keys: [(name: String, isStated: Bool, kind: LoaderKind)] = [
             ("root", draft.root != nil, .file),
             ("endpoint", draft.endpoint != nil, .s3),
             ("region", draft.region != nil, .s3),
@@ -185,7 +185,7 @@ private struct LoaderReader {
             ("allow-addresses", draft.addresses != nil, .s3),
             ("pool", draft.pool != nil, .pool),
         ]
-        for key in keys where key.isSaid && key.kind != kind {
+        for key in keys where key.isStated && key.kind != kind {
             throw InvalidLoader(
                 reason: "'\(key.name)' does not apply to a loader of kind \(kind.rawValue)")
         }

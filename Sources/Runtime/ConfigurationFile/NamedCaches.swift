@@ -81,8 +81,8 @@ extension ValueReader where Value == NamedCaches {
         }
         for entry in entries { caches.read(entry.key, entry.value, entry.line, &reading) }
         caches.checkNesting(&reading)
-        let said = Set(caches.settings.keys).union(caches.readOnly.keys)
-        if said.count > NamedCacheSettings.countMax {
+        let configured = Set(caches.settings.keys).union(caches.readOnly.keys)
+        if configured.count > NamedCacheSettings.countMax {
             reading.report(
                 node.line,
                 "\(name): at most \(NamedCacheSettings.countMax) caches can have settings")
@@ -113,23 +113,23 @@ extension ValueReader where Value == CachePromotion {
 extension NamedCaches {
     /// Reads an external cache. It decides itself how much it stores and for how long.
     private mutating func readExternal(
-        _ name: String, _ said: OneCache, _ line: Int, _ reading: inout Reading
+        _ name: String, _ cache: OneCache, _ line: Int, _ reading: inout Reading
     ) {
         let fault: String? =
             if name == Configuration.defaultName {
                 "'default' is always the built-in cache: choose another name for an external cache"
-            } else if said.pool == nil {
-                "'\(said.timeout == nil ? "promote" : "timeout")' requires 'pool', because it "
+            } else if cache.pool == nil {
+                "'\(cache.timeout == nil ? "promote" : "timeout")' requires 'pool', because it "
                     + "applies to external caches only"
-            } else if !said.settings.isEmpty || said.readOnly != nil {
+            } else if !cache.settings.isEmpty || cache.readOnly != nil {
                 "a cache with 'pool' accepts only 'timeout' and 'promote': the workers of the "
                     + "pool set its limits and directories"
             } else { nil }
         if let fault { return reading.report(line, "caches.\(name): \(fault)") }
-        guard let pool = said.pool else { return }
+        guard let pool = cache.pool else { return }
         external[name] = ExternalCache(
-            pool: pool, timeout: said.timeout ?? ExternalCache.defaultTimeout,
-            promotion: said.promotion ?? .memory)
+            pool: pool, timeout: cache.timeout ?? ExternalCache.defaultTimeout,
+            promotion: cache.promotion ?? .memory)
     }
 
     fileprivate mutating func read(
@@ -140,13 +140,13 @@ extension NamedCaches {
         if !isDefault { names.insert(name) }
         guard !node.isEmpty else { return }
         if KeyTable.isMeant(by: node) { return readComposite(name, node, line, &reading) }
-        var said = OneCache()
-        KeyTable.oneCache.read(node, "caches.\(name)", into: &said, &reading)
-        if said.pool != nil || said.timeout != nil || said.promotion != nil {
-            return readExternal(name, said, line, &reading)
+        var cache = OneCache()
+        KeyTable.oneCache.read(node, "caches.\(name)", into: &cache, &reading)
+        if cache.pool != nil || cache.timeout != nil || cache.promotion != nil {
+            return readExternal(name, cache, line, &reading)
         }
-        if !said.settings.isEmpty || said.readOnly == nil { settings[name] = said.settings }
-        readOnly[name] = said.readOnly
+        if !cache.settings.isEmpty || cache.readOnly == nil { settings[name] = cache.settings }
+        readOnly[name] = cache.readOnly
     }
 }
 

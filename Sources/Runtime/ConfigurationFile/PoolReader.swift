@@ -121,8 +121,8 @@ private struct PoolReader {
             return pool
         } catch {
             // An invalid kind was already reported.
-            let isSaid = error == .kindMissing && has("kind", node)
-            if !isSaid { reading.report(line, "\(path): \(error.reason)") }
+            let isStated = error == .kindMissing && has("kind", node)
+            if !isStated { reading.report(line, "\(path): \(error.reason)") }
             return nil
         }
     }

@@ -98,7 +98,7 @@ extension ValueReader where Value == Preset {
         preset.output.quality = item.output.quality ?? preset.output.quality
         preset.output.compression = item.output.compression ?? preset.output.compression
         preset.output.lossless = item.output.lossless || preset.output.lossless
-        preset.output.take(settingsOf: item.output)
+        preset.output.apply(settingsOf: item.output)
     }
 }
 

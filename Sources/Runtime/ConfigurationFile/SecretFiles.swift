@@ -126,7 +126,7 @@ public struct SecretFiles: Sendable {
     }
 
     /// Returns the notes since the last call and clears them.
-    public mutating func takeNotes() -> [Note] {
+    public mutating func drainNotes() -> [Note] {
         defer { notes = [] }
         return notes
     }

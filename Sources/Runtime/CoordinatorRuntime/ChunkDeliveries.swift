@@ -128,7 +128,7 @@ struct ChunkDeliveries {
     }
 
     /// Records an acknowledgment of bytes; returns `false` if it exceeds what was sent.
-    mutating func taken(_ bytes: UInt64, by client: ClientID, at now: Instant) -> Bool {
+    mutating func acknowledged(_ bytes: UInt64, by client: ClientID, at now: Instant) -> Bool {
         guard let line = lines[client], line.bytesOnTheWay >= bytes else { return false }
         lines[client]?.bytesOnTheWay -= bytes
         lines[client]?.stalledSince = line.bytesOnTheWay == bytes ? nil : now
@@ -238,8 +238,8 @@ extension Coordinator {
     }
 
     /// Handles an acknowledgment of chunks.
-    mutating func taken(_ bytes: UInt64, by client: ClientID, at now: Instant) {
-        guard deliveries.taken(bytes, by: client, at: now) else {
+    mutating func acknowledged(_ bytes: UInt64, by client: ClientID, at now: Instant) {
+        guard deliveries.acknowledged(bytes, by: client, at: now) else {
             counters.malformedMessages += 1
             return end(client.value, at: now)
         }

@@ -30,7 +30,7 @@ struct ConfigurationStore {
     ) throws(ConfigurationFileError) {
         (self.path, self.vectorWorkers, self.loaders) = (path, vectorWorkers, loaders)
         self.grant = grant
-        permissionForStrangers = FrontPermission().adding(grant)
+        untrustedPermission = FrontPermission().adding(grant)
         configuration.loaders = loaders
         if path != nil { _ = try load(at: .now(), isStart: true) }
     }
@@ -57,7 +57,7 @@ struct ConfigurationStore {
         secretsReadAt = now
         let changes = new.differences(from: configuration)
         configuration = new
-        permissionForStrangers = permission(in: new)
+        untrustedPermission = permission(in: new)
         return changes
     }
 
@@ -145,14 +145,14 @@ struct ConfigurationStore {
     }
 
     /// The profile for loads of untrusted clients, if the file defines one.
-    var profileForStrangers: String? {
+    var untrustedProfile: String? {
         configuration.profiles[RestrictedFront.profile] == nil ? nil : RestrictedFront.profile
     }
 
     /// Returns the representation of a URL in the keys of loads of untrusted clients.
-    func keyOfStrangers(_ url: String) -> String {
+    func untrustedKey(_ url: String) -> String {
         var image = ImageRequest(url: url)
-        image.context.profile = profileForStrangers
+        image.context.profile = untrustedProfile
         let base = try? resolve(image, isUpload: false).terms.base
         if case .filtered(let text) = base { return text }
         return (try? SourceURL(url))?.withoutUserInfo ?? url
@@ -162,7 +162,7 @@ struct ConfigurationStore {
     var unverifiedHosts: [String] { configuration.unverifiedHosts }
 
     /// What untrusted clients may request.
-    private(set) var permissionForStrangers: FrontPermission
+    private(set) var untrustedPermission: FrontPermission
 
     /// See `Configuration.cacheText`.
     func cacheText(of name: String?) throws(ImageError) -> String {
@@ -184,7 +184,7 @@ struct ConfigurationStore {
         return secrets.refresh(&configuration)
     }
 
-    mutating func takeNotes() -> [SecretFiles.Note] { secrets.takeNotes() }
+    mutating func drainNotes() -> [SecretFiles.Note] { secrets.drainNotes() }
 
     /// The number of entries of each kind, for the log.
     var summary: String {
@@ -258,8 +258,8 @@ extension Coordinator {
     mutating func entry(restricted command: CacheCommand, of client: ClientID, at now: Instant) {
         var command = command
         do throws(ImageError) {
-            try RestrictedFront.check(command, configuration.permissionForStrangers)
-            command.selection.url = command.selection.url.map(configuration.keyOfStrangers)
+            try RestrictedFront.check(command, configuration.untrustedPermission)
+            command.selection.url = command.selection.url.map(configuration.untrustedKey)
             entry(command, of: client, at: now)
         } catch {
             refuse(command, error, of: client, at: now)
@@ -375,7 +375,7 @@ extension Coordinator {
 
     /// Logs notes about the loaded configuration.
     mutating func logNotes() {
-        for note in configuration.takeNotes() {
+        for note in configuration.drainNotes() {
             bootstrap.log.warning(
                 "secret file problem", ["file": .string(note.path), "reason": .string(note.reason)])
         }

@@ -22,9 +22,9 @@ public struct Coordinator: ~Copyable {
     let pools: WorkerPools
     private let lock: FileDescriptor
     private let context: Context
-    let gateways: [Listener: Gateway]
-    /// The gateways in the order of `Listener.all(_:)`.
-    let gatewayList: [Gateway]
+    let listenerSockets: [Listener: ListenerSocket]
+    /// The sockets in the order of `Listener.all(_:)`.
+    let listenerSocketList: [ListenerSocket]
     let began = Instant.now()
 
     var scheduler: Scheduler
@@ -88,24 +88,24 @@ public struct Coordinator: ~Copyable {
             loaders: options.loaders, grant: options.grant)
         let pools = configuration.pools
         let listeners = Listener.all(pools)
-        let lock = try CoordinatorLock.take(in: bootstrap.paths, listeners)
+        let lock = try CoordinatorLock.acquire(in: bootstrap.paths, listeners)
         let epoch = Epoch(Identifier128(high: Random.uint64(), low: Random.uint64()))
         let vouchers = VoucherFiles(
             listeners, in: bootstrap.paths, epoch: epoch, words: options.limits.vouchersMax)
         let authenticator = try Authenticator(inherited: bootstrap.secret, pools: pools)
         let identities = try IdentityDigest(keyFile: options.secretFile)
         let context = try Context()
-        var gateways: [Listener: Gateway] = [:]
+        var listenerSockets: [Listener: ListenerSocket] = [:]
         let descriptors = try ResourceLimit.current(.descriptors).soft
         for listener in listeners {
             let limits = ConnectionLimits(
                 listener, of: listeners, descriptors: descriptors,
                 perProcess: options.connectionsPerProcess
             )
-            gateways[listener] = try Gateway(
+            listenerSockets[listener] = try ListenerSocket(
                 listener, in: context, paths: bootstrap.paths, limits: limits)
         }
-        Self.say(tooFewDescriptors: descriptors, for: listeners, bootstrap.log)
+        Self.warn(tooFewDescriptors: descriptors, for: listeners, bootstrap.log)
         let arena = try Arena(
             directory: bootstrap.paths.arenaDirectory(.coordinator), name: .stage,
             incarnation: bootstrap.incarnation, totalBytesMax: Self.arenaBytesMax)
@@ -130,8 +130,8 @@ public struct Coordinator: ~Copyable {
         self.identities = identities
         self.configuration = configuration
         self.context = context
-        self.gateways = gateways
-        gatewayList = listeners.compactMap { gateways[$0] }
+        self.listenerSockets = listenerSockets
+        listenerSocketList = listeners.compactMap { listenerSockets[$0] }
         self.bootstrap = bootstrap
         renewLateResolution()
         joinAsProducer(at: began)
@@ -141,7 +141,7 @@ public struct Coordinator: ~Copyable {
 
     /// Warns about a low descriptor limit, because libzmq aborts the process if it has no
     /// descriptor for a connection.
-    private static func say(
+    private static func warn(
         tooFewDescriptors count: UInt64, for listeners: [Listener], _ log: Log
     ) {
         let least = ConnectionLimits.descriptorsMin(listeners)
@@ -155,7 +155,7 @@ public struct Coordinator: ~Copyable {
 
     /// Reports to the supervisor that the listeners are open.
     mutating func notifyReady() {
-        bootstrap.ready.tell(.ready, bootstrap.incarnation)
+        bootstrap.ready.report(.ready, bootstrap.incarnation)
         bootstrap.log.info("serving", ["endpoint": .string(bootstrap.paths.frontEndpoint)])
         guard let path = configuration.path else { return }
         bootstrap.log.info(
@@ -170,14 +170,14 @@ public struct Coordinator: ~Copyable {
 extension Coordinator {
     /// Runs until the shutdown is complete; returns the exit status of the process.
     public mutating func run() throws -> Int32 {
-        var loop = EventLoop(sourcesMax: 2 * gatewayList.count + 1)
-        for gateway in gatewayList { gateway.watch(in: &loop) }
+        var loop = EventLoop(sourcesMax: 2 * listenerSocketList.count + 1)
+        for socket in listenerSocketList { socket.watch(in: &loop) }
         let signals = loop.add(descriptor: bootstrap.signals.descriptor.number)
         notifyReady()
         while exitStatus == nil {
             try work(in: loop.wait(until: nextTurn), signals)
         }
-        logDropped(requestLog.takeLeftOut())
+        logDropped(requestLog.drainLeftOut())
         arena.unlinkAll()
         return exitStatus ?? 0
     }
@@ -196,15 +196,15 @@ extension Coordinator {
         lookAtSecrets(at: now)
         // Closed connections first, so that messages read later belong to open ones
         // (SEMANTICS §14.3).
-        for gateway in gatewayList where gateway.hasConnectionNews(in: turn) {
-            drainMonitor(gateway, at: now)
+        for socket in listenerSocketList where socket.hasConnectionNews(in: turn) {
+            drainMonitor(socket, at: now)
         }
         endClients(at: now)
         try serveListeners(turn)
         countPartings()
         if turn.ready.contains(signals) { try drainSignals(at: now) }
         if let due = scheduler.nextDeadline, due <= now { handle(.tick, at: now) }
-        for timer in timers.takeDue(at: now) { ring(timer, at: now) }
+        for timer in timers.removeDue(at: now) { fire(timer, at: now) }
         moveShutdown(at: now)
         notifyPrefetches(at: now)
     }
@@ -219,7 +219,7 @@ extension Coordinator {
         }
     }
 
-    private mutating func ring(_ timer: CoordinatorTimer, at now: Instant) {
+    private mutating func fire(_ timer: CoordinatorTimer, at now: Instant) {
         switch timer {
         case .retryPeers: retryOutboxes(at: now)
         case .sendReleases: sendReleases(at: now)
@@ -239,12 +239,12 @@ extension Coordinator {
     mutating func serveListeners(_ turn: EventLoop.Turn) throws {
         var budget = TurnBudget(from: turn.wokenAt)
         var ready: UInt64 = 0
-        for (index, gateway) in gatewayList.enumerated() where gateway.hasMessages(in: turn) {
+        for (index, socket) in listenerSocketList.enumerated() where socket.hasMessages(in: turn) {
             ready |= 1 << UInt64(index)
         }
         if ready & 1 != 0, try serve(0, &ready, &budget, turn) { return }
         while ready != 0 {
-            lastListener = (lastListener + 1) % gatewayList.count
+            lastListener = (lastListener + 1) % listenerSocketList.count
             guard ready & (1 << UInt64(lastListener)) != 0 else { continue }
             if try serve(lastListener, &ready, &budget, turn) { return }
         }
@@ -255,7 +255,7 @@ extension Coordinator {
     private mutating func serve(
         _ index: Int, _ ready: inout UInt64, _ budget: inout TurnBudget, _ turn: EventLoop.Turn
     ) throws -> Bool {
-        switch try serve(gatewayList[index], &budget, at: turn.wokenAt) {
+        switch try serve(listenerSocketList[index], &budget, at: turn.wokenAt) {
         case .more: return false
         case .nothing:
             ready &= ~(1 << UInt64(index))
@@ -272,12 +272,12 @@ extension Coordinator {
     }
 
     private mutating func serve(
-        _ gateway: Gateway, _ budget: inout TurnBudget, at now: Instant
+        _ socket: ListenerSocket, _ budget: inout TurnBudget, at now: Instant
     ) throws -> Left {
         var left = Self.messagesInARow
         while left > 0 {
-            guard try gateway.receive() else { return .nothing }
-            let received = try receive(from: gateway, at: now)
+            guard try socket.receive() else { return .nothing }
+            let received = try receive(from: socket, at: now)
             if budget.isSpent(afterLong: !received.isHit) { return .noTime }
             left -= received.count
         }
@@ -290,18 +290,18 @@ extension Coordinator {
 
 // The beginnings and ends of connections, and their effect on sessions.
 extension Coordinator {
-    mutating func drainMonitor(_ gateway: Gateway, at now: Instant) {
+    mutating func drainMonitor(_ socket: ListenerSocket, at now: Instant) {
         // A monitor fails only when its context ends, which also ends the loop.
-        guard let ended = try? gateway.endedConnections(at: now) else { return }
+        guard let ended = try? socket.endedConnections(at: now) else { return }
         for connection in ended {
-            guard let id = peers.id(at: gateway.listener, connection) else {
-                counters.strangers += 1
+            guard let id = peers.id(at: socket.listener, connection) else {
+                counters.unknownConnections += 1
                 continue
             }
             countLoss(of: id)
             end(id, at: now)
         }
-        watchSilentConnections(of: gateway, at: now)
+        watchSilentConnections(of: socket, at: now)
     }
 
     /// Counts a connection that ended without a goodbye.
@@ -334,17 +334,17 @@ extension Coordinator {
     // MARK: - Connections without a session
 
     /// Schedules closing connections that never say hello, since they count toward the limits.
-    mutating func watchSilentConnections(of gateway: Gateway?, at now: Instant) {
-        guard gateway?.hasSilent == true else { return }
+    mutating func watchSilentConnections(of socket: ListenerSocket?, at now: Instant) {
+        guard socket?.hasSilent == true else { return }
         timers.arm(
             .closeSilentConnections, by: now.adding(milliseconds: Self.silenceCheckMilliseconds))
     }
 
     /// Closes connections whose time for a hello is over.
     mutating func closeSilentConnections(at now: Instant) {
-        for gateway in gatewayList {
-            gateway.closeSilent(at: now)
-            watchSilentConnections(of: gateway, at: now)
+        for socket in listenerSocketList {
+            socket.closeSilent(at: now)
+            watchSilentConnections(of: socket, at: now)
         }
     }
 
@@ -395,9 +395,9 @@ struct CoordinatorTimers {
 
     /// Removes and returns all due timers, earliest first. A timer that is rearmed while they are
     /// handled fires in the next turn.
-    mutating func takeDue(at now: Instant) -> [CoordinatorTimer] {
+    mutating func removeDue(at now: Instant) -> [CoordinatorTimer] {
         var due: [CoordinatorTimer] = []
-        while let timer = queue.takeDue(at: now) {
+        while let timer = queue.removeDue(at: now) {
             armed[timer] = nil
             due.append(timer)
         }

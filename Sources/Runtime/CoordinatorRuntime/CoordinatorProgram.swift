@@ -166,7 +166,7 @@ enum CoordinatorLock {
     static let fileName = "coordinator.lock"
 
     /// Acquires the lock, which is held as long as the descriptor is open.
-    static func take(in paths: RuntimePaths, _ listeners: [Listener]) throws -> FileDescriptor {
+    static func acquire(in paths: RuntimePaths, _ listeners: [Listener]) throws -> FileDescriptor {
         let directory = try FileDescriptor.openDirectory(paths.root)
         let file = try directory.open(fileName, [.readWrite, .create, .noFollow], mode: 0o600)
         guard try file.tryLock(.exclusive) else { throw AlreadyServed(root: paths.root) }

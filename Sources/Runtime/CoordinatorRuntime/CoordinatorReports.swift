@@ -15,7 +15,7 @@ extension Coordinator {
         var report = StatusReport()
         report.uptimeMilliseconds = UInt64(now.milliseconds(since: began))
         report.processes = [ownStatus] + peers.all.compactMap { workerStatus($0, brain) }
-        report.sockets = gatewayList.map { socketStatus($0.listener, $0.traffic) }
+        report.sockets = listenerSocketList.map { socketStatus($0.listener, $0.traffic) }
         report.counters = Self.counters(of: brain) + listenerCounters
         report.cancellations = brain.cancellations
         report.transfers = brain.transferTimes
@@ -61,7 +61,7 @@ extension Coordinator {
     }
 
     private func socketStatus(
-        _ listener: Listener, _ traffic: Gateway.Traffic
+        _ listener: Listener, _ traffic: ListenerSocket.Traffic
     ) -> StatusReport.SocketStatus {
         StatusReport.SocketStatus(
             name: listener.name, messagesReceived: traffic.messagesReceived,
@@ -132,10 +132,10 @@ extension Coordinator {
             StatusReport.Counter(name: "malformedMessages", value: counters.malformedMessages),
             StatusReport.Counter(name: "expelledWorkers", value: counters.expelledWorkers),
             StatusReport.Counter(name: "stalledPeers", value: counters.stalledPeers),
-            StatusReport.Counter(name: "strangers", value: counters.strangers),
+            StatusReport.Counter(name: "strangers", value: counters.unknownConnections),
             StatusReport.Counter(
                 name: "refusedConnections",
-                value: gatewayList.reduce(0) { $0 + $1.refusedConnections }),
+                value: listenerSocketList.reduce(0) { $0 + $1.refusedConnections }),
             StatusReport.Counter(name: "lostClients", value: counters.lostClients),
             StatusReport.Counter(name: "lostWorkers", value: counters.lostWorkers),
             StatusReport.Counter(name: "pieceDeliveries", value: counters.chunkDeliveries),
@@ -154,7 +154,7 @@ struct CoordinatorCounters {
     var stalledPeers: UInt64 = 0
     /// Connections that ended without ever having a session: not ZeroMQ, a frame over the limit, or
     /// no hello.
-    var strangers: UInt64 = 0
+    var unknownConnections: UInt64 = 0
     /// Client sessions whose connection ended without a goodbye: the peer crashed, or sent a frame
     /// over the limit.
     var lostClients: UInt64 = 0
@@ -199,12 +199,12 @@ struct RequestLog {
     }
 
     /// Accounts for one line and decides whether the rate limit allows it.
-    mutating func take(at now: Instant) -> LineBudget.Verdict {
-        budget.take(at: now.nanoseconds)
+    mutating func admit(at now: Instant) -> LineBudget.Verdict {
+        budget.admit(at: now.nanoseconds)
     }
 
     /// Returns the number of suppressed lines that were not reported yet; call at the end.
-    mutating func takeLeftOut() -> UInt64 { budget.takeLeftOut() }
+    mutating func drainLeftOut() -> UInt64 { budget.drainLeftOut() }
 
     /// Returns the fields of a request's line.
     static func fields(_ record: RequestRecord) -> [(String, LogValue)] {
@@ -300,7 +300,7 @@ extension RequestRecord {
 extension Coordinator {
     mutating func log(_ record: RequestRecord, at now: Instant) {
         guard bootstrap.log.level <= .info, requestLog.wants(record) else { return }
-        guard case .write(let leftOut) = requestLog.take(at: now) else { return }
+        guard case .write(let leftOut) = requestLog.admit(at: now) else { return }
         logDropped(leftOut)
         bootstrap.log.write(.info, "request", fields: RequestLog.fields(record))
     }

@@ -97,7 +97,7 @@ struct IdentityKeyFile {
         do throws(Errno) {
             if let key = try make() { return key }
         } catch {
-            throw IdentityKeyError(path: path, fault: .notMade(error))
+            throw IdentityKeyError(path: path, fault: .notCreated(error))
         }
         // Another coordinator created it first.
         guard let key = try read() else {
@@ -189,7 +189,7 @@ struct IdentityKeyError: Error, Hashable, CustomStringConvertible {
         /// It is a dangling link.
         case deadLink
         /// It doesn't exist and can't be created.
-        case notMade(Errno)
+        case notCreated(Errno)
     }
 
     let path: String
@@ -207,7 +207,7 @@ struct IdentityKeyError: Error, Hashable, CustomStringConvertible {
                 + "specify another file (IMAGEBUS_SECRET_FILE)"
         case .deadLink:
             "is a dangling link: restore the file, or remove the link to create a new one"
-        case .notMade(let errno):
+        case .notCreated(let errno):
             "cannot be created (\(errno)): create its directory and let user "
                 + "\(CurrentProcess.userID) create and rename \(path)"
                 + "\(IdentityKeyFile.draftSuffix), or specify another file "

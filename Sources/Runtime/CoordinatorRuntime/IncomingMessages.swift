@@ -24,56 +24,56 @@ extension Coordinator {
         var isHit: Bool { if case .hit = self { true } else { false } }
     }
 
-    /// Handles the message that `gateway` has just received.
-    mutating func receive(from gateway: Gateway, at now: Instant) throws -> Received {
-        guard let sender = gateway.sender else {
+    /// Handles the message that `socket` has just received.
+    mutating func receive(from socket: ListenerSocket, at now: Instant) throws -> Received {
+        guard let sender = socket.sender else {
             counters.malformedMessages += 1
             return .other
         }
         var kind: MessageKind?
         do throws(WireError) {
-            let header = try gateway.header()
+            let header = try socket.header()
             kind = header.kind
-            switch gateway.listener {
+            switch socket.listener {
             case .front, .web, .admin:
-                defer { sendAnswers(to: sender, gateway, at: now) }
-                if header.kind == .load, answerAgain(sender, gateway, at: now) { return .hit }
+                defer { sendAnswers(to: sender, socket, at: now) }
+                if header.kind == .load, answerAgain(sender, socket, at: now) { return .hit }
                 if header.kind == .loads {
-                    return .loads(try receiveLoads(from: sender, gateway, at: now))
+                    return .loads(try receiveLoads(from: sender, socket, at: now))
                 }
-                try receive(header.kind, from: sender, gateway, at: now)
+                try receive(header.kind, from: sender, socket, at: now)
             case .back:
-                let message = try gateway.workerMessage(header.kind, &decoder)
-                try receive(message, from: sender, gateway, at: now)
+                let message = try socket.workerMessage(header.kind, &decoder)
+                try receive(message, from: sender, socket, at: now)
             }
         } catch {
             guard case .unsupportedVersion = error else {
-                refuse(error, kind, sender, gateway, at: now)
+                refuse(error, kind, sender, socket, at: now)
                 return .other
             }
-            logMalformed(error, gateway, at: now)
-            try gateway.refuseVersion(of: sender)
+            logMalformed(error, socket, at: now)
+            try socket.refuseVersion(of: sender)
         }
         return .other
     }
 
     /// Decodes and handles a client's message of this kind on the regular path.
     mutating func receive(
-        _ kind: MessageKind, from sender: RoutingID, _ gateway: Gateway, at now: Instant
+        _ kind: MessageKind, from sender: RoutingID, _ socket: ListenerSocket, at now: Instant
     ) throws(WireError) {
-        let message = try gateway.clientMessage(kind, &decoder)
-        try receive(message, from: sender, gateway, at: now)
+        let message = try socket.clientMessage(kind, &decoder)
+        try receive(message, from: sender, socket, at: now)
     }
 
     mutating func refuse(
-        _ error: WireError, _ kind: MessageKind?, _ sender: RoutingID, _ gateway: Gateway,
+        _ error: WireError, _ kind: MessageKind?, _ sender: RoutingID, _ socket: ListenerSocket,
         at now: Instant
     ) {
-        logMalformed(error, gateway, at: now)
-        guard let id = peers.id(at: gateway.listener, sender) else {
-            return refuseStranger(error, sender, gateway)
+        logMalformed(error, socket, at: now)
+        guard let id = peers.id(at: socket.listener, sender) else {
+            return refuseUnknown(error, sender, socket)
         }
-        switch gateway.listener {
+        switch socket.listener {
         case .front, .web, .admin:
             let token = Self.token(of: error)
             send(.toClient(.refused(error.imageError, token)), to: id, at: now)
@@ -86,15 +86,17 @@ extension Coordinator {
     }
 
     /// Logs a malformed message, with a rate limit so that a faulty peer can't fill the disk.
-    private mutating func logMalformed(_ error: WireError, _ gateway: Gateway, at now: Instant) {
+    private mutating func logMalformed(
+        _ error: WireError, _ socket: ListenerSocket, at now: Instant
+    ) {
         counters.malformedMessages += 1
         logRefused(
             "message refused",
-            ["listener": .string(gateway.listener.name), "error": .string("\(error)")], at: now)
+            ["listener": .string(socket.listener.name), "error": .string("\(error)")], at: now)
     }
 
     private mutating func logRefused(_ sentence: String, _ fields: Log.Fields, at now: Instant) {
-        guard case .write(let leftOut) = refusalLines.take(at: now.nanoseconds) else { return }
+        guard case .write(let leftOut) = refusalLines.admit(at: now.nanoseconds) else { return }
         if leftOut > 0 {
             bootstrap.log.warning(
                 "log lines of refused messages dropped", ["count": LogValue(leftOut)])
@@ -103,17 +105,17 @@ extension Coordinator {
     }
 
     /// Rejects an incompatible peer, without guarantee of delivery.
-    private mutating func refuseStranger(
-        _ error: WireError, _ sender: RoutingID, _ gateway: Gateway
+    private mutating func refuseUnknown(
+        _ error: WireError, _ sender: RoutingID, _ socket: ListenerSocket
     ) {
         // Never answer a version rejection, so that two peers can't answer each other forever.
         if case .versionRefused = error { return }
         let refusal: Outbox.Message =
-            switch gateway.listener {
+            switch socket.listener {
             case .front, .web, .admin: .toClient(.refused(error.imageError, Self.token(of: error)))
             case .back: .toWorker(.refused(error.imageError))
             }
-        tell(refusal, sender, gateway)
+        notify(refusal, sender, socket)
     }
 
     static func token(of error: WireError) -> Token? {
@@ -123,52 +125,52 @@ extension Coordinator {
     // MARK: - Clients
 
     private mutating func receive(
-        _ message: ClientMessage, from sender: RoutingID, _ gateway: Gateway, at now: Instant
+        _ message: ClientMessage, from sender: RoutingID, _ socket: ListenerSocket, at now: Instant
     ) throws(WireError) {
         if case .hello(let hello) = message {
-            return welcome(hello, sender, gateway, at: now)
+            return welcome(hello, sender, socket, at: now)
         }
-        guard let id = peers.id(at: gateway.listener, sender) else {
+        guard let id = peers.id(at: socket.listener, sender) else {
             if case .goodbye = message, partings.remove(sender) != nil { return }
             // Memory hits that the client used before it disconnected still count.
             if case .used(let used) = message, partings.contains(sender) {
                 return handle(.used(used), at: now)
             }
-            return tell(.toClient(.helloRequired), sender, gateway)
+            return notify(.toClient(.helloRequired), sender, socket)
         }
         let client = ClientID(id)
         replacementAskers.remove(id)
-        if gateway.listener == .web { try RestrictedFront.check(message) }
+        if socket.listener == .web { try RestrictedFront.check(message) }
         switch message {
         case .hello: return
         case .load(let request):
             leaveSlot(for: request, of: client, at: now)
-            if request.uploadBytes > 0, mayUpload(request, gateway) {
+            if request.uploadBytes > 0, mayUpload(request, socket) {
                 return beginUpload(request, for: id, at: now)
             }
-            load(request, for: id, gateway, at: now)
+            load(request, for: id, socket, at: now)
         case .cancel(let token):
-            cancelChunks(by: client, gateway, at: now) { $0.token == token }
-            handle(gateway.listener == .admin ? .cancelAny(token) : .cancel(client, token), at: now)
+            cancelChunks(by: client, socket, at: now) { $0.token == token }
+            handle(socket.listener == .admin ? .cancelAny(token) : .cancel(client, token), at: now)
         case .cancelGroup(let group):
-            let isAny = gateway.listener == .admin
-            cancelChunks(by: client, gateway, at: now) { $0.group == group }
+            let isAny = socket.listener == .admin
+            cancelChunks(by: client, socket, at: now) { $0.group == group }
             handle(isAny ? .cancelGroupOfAny(group) : .cancelGroup(client, group), at: now)
         case .release(let blocks): handle(.clientReleased(client, blocks), at: now)
         case .status: send(.toClient(.status(report(at: now))), to: id, at: now)
         case .goodbye: peers[id]?.isLeaving = true
         case .failureCache(let command):
-            guard gateway.listener == .admin else {
+            guard socket.listener == .admin else {
                 throw .unexpectedKind(.failureCacheCommand)
             }
             handle(.failureCache(client, command), at: now)
         case .drain(let kind, let pool):
-            guard gateway.listener == .admin else { throw .unexpectedKind(.drainCommand) }
+            guard socket.listener == .admin else { throw .unexpectedKind(.drainCommand) }
             drain(kind, pool, for: id, at: now)
         case .cache(let command):
-            try entry(command, of: client, gateway, at: now)
+            try entry(command, of: client, socket, at: now)
         case .downloads(let command):
-            guard gateway.listener == .admin else { throw .unexpectedKind(.downloadsCommand) }
+            guard socket.listener == .admin else { throw .unexpectedKind(.downloadsCommand) }
             handle(.downloads(command), at: now)
             send(.toClient(.status(report(at: now))), to: id, at: now)
         case .reprioritize(let token, let priority):
@@ -176,18 +178,18 @@ extension Coordinator {
         case .reprioritizeGroup(let group, let priority):
             handle(.reprioritizeGroup(client, group, priority), at: now)
         case .prefetch(let request): prefetch(request, for: client, at: now)
-        case .chunk(let chunk): take(chunk, for: id, at: now)
+        case .chunk(let chunk): receive(chunk, for: id, at: now)
         case .used(let used): handle(.used(used), at: now)
-        case .taken(let bytes): taken(bytes, by: client, at: now)
+        case .taken(let bytes): acknowledged(bytes, by: client, at: now)
         }
     }
 
     /// Handles a command on entries: operators may use all of them, front ends for untrusted
     /// clients only the permitted ones.
     private mutating func entry(
-        _ command: CacheCommand, of client: ClientID, _ gateway: Gateway, at now: Instant
+        _ command: CacheCommand, of client: ClientID, _ socket: ListenerSocket, at now: Instant
     ) throws(WireError) {
-        switch gateway.listener {
+        switch socket.listener {
         case .admin: entry(command, of: client, at: now)
         case .web: entry(restricted: command, of: client, at: now)
         case .front, .back: throw .unexpectedKind(.cacheCommand)
@@ -195,17 +197,17 @@ extension Coordinator {
     }
 
     /// Returns whether the client may upload; if not, the load is rejected.
-    private func mayUpload(_ load: LoadRequest, _ gateway: Gateway) -> Bool {
-        let permitted = configuration.permissionForStrangers
-        return gateway.listener != .web || (try? RestrictedFront.check(load, permitted)) != nil
+    private func mayUpload(_ load: LoadRequest, _ socket: ListenerSocket) -> Bool {
+        let permitted = configuration.untrustedPermission
+        return socket.listener != .web || (try? RestrictedFront.check(load, permitted)) != nil
     }
 
     /// Cancels chunked deliveries and uploads; operators can cancel those of all clients.
     private mutating func cancelChunks(
-        by client: ClientID, _ gateway: Gateway, at now: Instant,
+        by client: ClientID, _ socket: ListenerSocket, at now: Instant,
         where isMeant: (LoadRequest) -> Bool
     ) {
-        let meant = gateway.listener == .admin ? peers.clients : [client]
+        let meant = socket.listener == .admin ? peers.clients : [client]
         for client in meant { cancelChunks(of: client, at: now, where: isMeant) }
     }
 
@@ -221,12 +223,12 @@ extension Coordinator {
             return send(.toClient(.refused(error, nil)), to: `operator`, at: now)
         }
         if kind == .coordinator, !mayBeReplaced(at: now, by: `operator`) { return }
-        let told = peers.all.filter { peer in
+        let notified = peers.all.filter { peer in
             guard case .worker(let id, _) = peer.role else { return false }
             let isMeant = pool.map { $0 == pools[id].name } ?? true
             return isMeant && pools[id].kind == kind && !peer.isLeaving
         }
-        for peer in told {
+        for peer in notified {
             send(.toWorker(.drain), to: peer.id, at: now)
             // The worker gets no jobs from now on, not only after its goodbye, and the status shows
             // it as draining.
@@ -239,16 +241,16 @@ extension Coordinator {
         }
         // The answer is sent after the change took effect: no client repeats answers of this
         // coordinator any more.
-        let count = kind == .coordinator ? 1 : UInt32(told.count)
+        let count = kind == .coordinator ? 1 : UInt32(notified.count)
         send(.toClient(.draining(count)), to: `operator`, at: now)
     }
 
     private mutating func welcome(
-        _ hello: ClientHello, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
+        _ hello: ClientHello, _ sender: RoutingID, _ socket: ListenerSocket, at now: Instant
     ) {
         var hello = hello
-        guard isLetIn(hello.secret.take(), sender, gateway, at: now),
-            let id = begin(.client(hello), sender, gateway, at: now)
+        guard isLetIn(hello.secret.take(), sender, socket, at: now),
+            let id = begin(.client(hello), sender, socket, at: now)
         else { return }
         let joined = SchedulerEvent.clientJoined(
             ClientID(id), hello.incarnation, process: peers[id]?.process)
@@ -256,7 +258,7 @@ extension Coordinator {
         let window = UInt32(MessageLimits.windowMax)
         let welcome = ClientWelcome(
             epoch: epoch, window: window, chunkWindow: UInt32(MessageLimits.chunkWindowBytes),
-            voucherWords: gateway.listener.issuesVouchers ? UInt32(vouchers.words) : 0,
+            voucherWords: socket.listener.issuesVouchers ? UInt32(vouchers.words) : 0,
             clock: .now(), loadsMax: UInt32(MessageLimits.batchMax))
         send(.toClient(.welcome(welcome)), to: id, at: now)
     }
@@ -264,13 +266,13 @@ extension Coordinator {
     // MARK: - Workers
 
     private mutating func receive(
-        _ message: WorkerMessage, from sender: RoutingID, _ gateway: Gateway, at now: Instant
+        _ message: WorkerMessage, from sender: RoutingID, _ socket: ListenerSocket, at now: Instant
     ) throws(WireError) {
         if case .hello(let hello) = message {
-            return welcome(hello, sender, gateway, at: now)
+            return welcome(hello, sender, socket, at: now)
         }
-        guard let id = peers.id(at: gateway.listener, sender) else {
-            return tell(.toWorker(.helloRequired), sender, gateway)
+        guard let id = peers.id(at: socket.listener, sender) else {
+            return notify(.toWorker(.helloRequired), sender, socket)
         }
         let worker = WorkerID(id)
         switch message {
@@ -290,19 +292,19 @@ extension Coordinator {
         case .goodbye(let reason):
             bootstrap.log.info(
                 "worker is leaving",
-                ["listener": .string(gateway.listener.name), "reason": .string("\(reason)")])
+                ["listener": .string(socket.listener.name), "reason": .string("\(reason)")])
             peers[id]?.isLeaving = true
             handle(.workerDraining(worker), at: now)
         }
     }
 
     private mutating func welcome(
-        _ hello: WorkerHello, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
+        _ hello: WorkerHello, _ sender: RoutingID, _ socket: ListenerSocket, at now: Instant
     ) {
         var hello = hello
-        guard case .back(let name) = gateway.listener, let pool = pools.id(of: name),
-            isLetIn(hello.secret.take(), sender, gateway, at: now),
-            let id = begin(.worker(pool, hello), sender, gateway, at: now)
+        guard case .back(let name) = socket.listener, let pool = pools.id(of: name),
+            isLetIn(hello.secret.take(), sender, socket, at: now),
+            let id = begin(.worker(pool, hello), sender, socket, at: now)
         else { return }
         logExcess(of: hello, in: pools[pool], at: now)
         send(.toWorker(.welcome(WorkerWelcome(epoch: epoch))), to: id, at: now)
@@ -340,47 +342,47 @@ extension Coordinator {
     /// Returns whether a hello presents its listener's secret; the secret is not stored. A rejected
     /// peer is answered, and its connection is closed like one that never says hello.
     private mutating func isLetIn(
-        _ shown: ListenerSecret?, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
+        _ shown: ListenerSecret?, _ sender: RoutingID, _ socket: ListenerSocket, at now: Instant
     ) -> Bool {
-        guard let error = authenticator.refusal(of: shown, at: gateway.listener) else {
+        guard let error = authenticator.refusal(of: shown, at: socket.listener) else {
             return true
         }
         logRefused(
             "hello without the secret of its listener refused",
-            ["listener": .string(gateway.listener.name)], at: now)
-        notifyRefusal(error, sender, gateway)
+            ["listener": .string(socket.listener.name)], at: now)
+        notifyRefusal(error, sender, socket)
         return false
     }
 
     /// Begins a session for a `Hello`. A second one on the same connection replaces the first; a
     /// hello from a connection that has closed by now is ignored.
     private mutating func begin(
-        _ role: Peer.Role, _ sender: RoutingID, _ gateway: Gateway, at now: Instant
+        _ role: Peer.Role, _ sender: RoutingID, _ socket: ListenerSocket, at now: Instant
     ) -> UInt64? {
         // The connection may be newer than the last look at the monitor, whose event always
         // precedes its first message.
-        drainMonitor(gateway, at: now)
-        guard let connection = gateway.connection else {
+        drainMonitor(socket, at: now)
+        guard let connection = socket.connection else {
             bootstrap.log.debug(
                 "hello arrived after its connection closed",
-                ["listener": .string(gateway.listener.name)])
+                ["listener": .string(socket.listener.name)])
             return nil
         }
         // Descriptor numbers are reused immediately, and a connection has only one session.
-        if let older = peers.id(at: gateway.listener, connection) { end(older, at: now) }
-        if let older = peers.id(at: gateway.listener, sender) { end(older, at: now) }
-        let process = gateway.process(of: connection)
+        if let older = peers.id(at: socket.listener, connection) { end(older, at: now) }
+        if let older = peers.id(at: socket.listener, sender) { end(older, at: now) }
+        let process = socket.process(of: connection)
         if case .worker(_, let hello) = role,
-            !makeWay(for: process, hello, at: gateway.listener, now)
+            !makeWay(for: process, hello, at: socket.listener, now)
         {
             return nil
         }
-        if let refusal = gateway.beginSession(connection) {
-            refuse(refusal, sender, gateway)
+        if let refusal = socket.beginSession(connection) {
+            refuse(refusal, sender, socket)
             return nil
         }
         return peers.insert(
-            listener: gateway.listener, routing: sender, connection: connection, role: role,
+            listener: socket.listener, routing: sender, connection: connection, role: role,
             process: process)
     }
 
@@ -404,7 +406,7 @@ extension Coordinator {
     /// Rejects a session because of a limit. The connection is closed some time later, so that the
     /// answer arrives.
     private mutating func refuse(
-        _ refusal: ConnectionLedger.Refusal, _ sender: RoutingID, _ gateway: Gateway
+        _ refusal: ConnectionLedger.Refusal, _ sender: RoutingID, _ socket: ListenerSocket
     ) {
         let error =
             switch refusal {
@@ -415,39 +417,39 @@ extension Coordinator {
             case .listenerIsFull(let count):
                 ImageError.busy("the listener has reached the limit of \(count) connections")
             }
-        notifyRefusal(error, sender, gateway)
+        notifyRefusal(error, sender, socket)
     }
 
     private mutating func notifyRefusal(
-        _ error: ImageError, _ sender: RoutingID, _ gateway: Gateway
+        _ error: ImageError, _ sender: RoutingID, _ socket: ListenerSocket
     ) {
-        switch gateway.listener {
-        case .front, .web, .admin: tell(.toClient(.refused(error, nil)), sender, gateway)
-        case .back: tell(.toWorker(.refused(error)), sender, gateway)
+        switch socket.listener {
+        case .front, .web, .admin: notify(.toClient(.refused(error, nil)), sender, socket)
+        case .back: notify(.toWorker(.refused(error)), sender, socket)
         }
     }
 
     /// Sends a message to a peer without a session, without guarantee of delivery: further messages
     /// are answered again.
-    mutating func tell(
-        _ message: Outbox.Message, _ sender: RoutingID, _ gateway: Gateway
+    mutating func notify(
+        _ message: Outbox.Message, _ sender: RoutingID, _ socket: ListenerSocket
     ) {
         guard let encoded = try? encode(message) else { return }
-        _ = try? gateway.send(encoded, from: encoder, to: sender)
+        _ = try? socket.send(encoded, from: encoder, to: sender)
     }
 
     /// Ends a session and withdraws its requests.
     mutating func end(_ id: UInt64, at now: Instant) {
         guard let peer = peers.remove(id) else { return }
-        gateways[peer.listener]?.endSession(peer.connection, at: now)
-        watchSilentConnections(of: gateways[peer.listener], at: now)
+        listenerSockets[peer.listener]?.endSession(peer.connection, at: now)
+        watchSilentConnections(of: listenerSockets[peer.listener], at: now)
         switch peer.role {
         case .client:
             deliveries.leave(ClientID(id))
             uploads.leave(ClientID(id))
             leaving.append(id)
         case .worker(let pool, let hello):
-            _ = releases.take(of: WorkerID(id))
+            _ = releases.removeAll(of: WorkerID(id))
             let crash = crashRecord(of: pools[pool], hello)
             handle(.workerLeft(WorkerID(id), crash), at: now)
         }

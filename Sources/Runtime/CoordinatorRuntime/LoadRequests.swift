@@ -8,21 +8,22 @@ import ZeroMQ
 
 extension Coordinator {
     /// Handles a load without an upload.
-    mutating func load(_ request: LoadRequest, for id: UInt64, _ gateway: Gateway, at now: Instant)
-    {
+    mutating func load(
+        _ request: LoadRequest, for id: UInt64, _ socket: ListenerSocket, at now: Instant
+    ) {
         let client = ClientID(id)
         let inChunks = expectChunks(request, for: id, at: now)
-        if gateway.listener == .admin, case .text(let key) = request.image.context.key {
+        if socket.listener == .admin, case .text(let key) = request.image.context.key {
             let resolved = resolve(request, entry: key)
             return handle(.load(client, resolved.load, resolved.terms), at: now)
         }
-        let resolved = gateway.listener == .web ? resolve(restricted: request) : resolve(request)
+        let resolved = socket.listener == .web ? resolve(restricted: request) : resolve(request)
         // Hits get a voucher at the first request: a client that cycles through many images may
         // find each memo replaced when it asks again.
         if !inChunks {
-            learn(request, resolved, gateway)
-            if let sender = gateway.sender, answerAgain(sender, gateway, at: now) { return }
-            if answerOnce(request, resolved, from: id, gateway, at: now) { return }
+            learn(request, resolved, socket)
+            if let sender = socket.sender, answerAgain(sender, socket, at: now) { return }
+            if answerOnce(request, resolved, from: id, socket, at: now) { return }
         }
         handle(.load(client, resolved.load, resolved.terms), at: now)
     }
@@ -30,9 +31,9 @@ extension Coordinator {
     /// Resolves a load of a front end that serves untrusted clients with the profile for those.
     private func resolve(restricted load: LoadRequest) -> Resolved {
         do throws(ImageError) {
-            try RestrictedFront.check(load, configuration.permissionForStrangers)
+            try RestrictedFront.check(load, configuration.untrustedPermission)
             var load = load
-            load.image.context.profile = configuration.profileForStrangers
+            load.image.context.profile = configuration.untrustedProfile
             return resolve(load)
         } catch {
             var resolved = Resolved(load: load, terms: LoadTerms(), mayChange: true)
@@ -66,31 +67,31 @@ extension Coordinator {
     /// Handles each load of a batch as if it had arrived alone, in order; hits are answered
     /// together. An error affects only its own load. Returns the number of loads.
     mutating func receiveLoads(
-        from sender: RoutingID, _ gateway: Gateway, at now: Instant
+        from sender: RoutingID, _ socket: ListenerSocket, at now: Instant
     ) throws(WireError) -> Int {
         // One answer suffices for a peer without a session.
-        guard peers.id(at: gateway.listener, sender) != nil else {
-            tell(.toClient(.helloRequired), sender, gateway)
+        guard peers.id(at: socket.listener, sender) != nil else {
+            notify(.toClient(.helloRequired), sender, socket)
             return 1
         }
-        let count = try gateway.openBatch()
-        var isNonsenseTold = false
+        let count = try socket.openBatch()
+        var isNonsenseReported = false
         for place in 0..<count {
-            gateway.turn(to: place)
-            if answerAgain(sender, gateway, at: now) { continue }
+            socket.turn(to: place)
+            if answerAgain(sender, socket, at: now) { continue }
             do throws(WireError) {
-                try receive(.load, from: sender, gateway, at: now)
+                try receive(.load, from: sender, socket, at: now)
             } catch {
                 // Errors that can't be attributed to a load are answered once, however many there
                 // are.
                 let isNonsense = Self.token(of: error) == nil
-                if !isNonsense || !isNonsenseTold {
-                    refuse(error, .load, sender, gateway, at: now)
+                if !isNonsense || !isNonsenseReported {
+                    refuse(error, .load, sender, socket, at: now)
                 }
-                isNonsenseTold = isNonsenseTold || isNonsense
+                isNonsenseReported = isNonsenseReported || isNonsense
             }
             // The session may have ended: a client that doesn't read loses it.
-            guard peers.id(at: gateway.listener, sender) != nil else { break }
+            guard peers.id(at: socket.listener, sender) != nil else { break }
         }
         return count
     }

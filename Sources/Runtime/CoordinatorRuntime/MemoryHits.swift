@@ -13,12 +13,12 @@ extension Coordinator {
     /// effects, if it must take the regular path. The answer is sent together with others of the
     /// same message (`sendAnswers`).
     mutating func answerAgain(
-        _ sender: RoutingID, _ gateway: Gateway, at now: Instant
+        _ sender: RoutingID, _ socket: ListenerSocket, at now: Instant
     ) -> Bool {
         // Operators read entries by key, so the same bytes are another load there.
-        guard gateway.listener != .admin,
-            let (hit, token) = gateway.find(in: hitMemos[gateway.listener]),
-            let id = peers.id(at: gateway.listener, sender), peers.takesReferences(id),
+        guard socket.listener != .admin,
+            let (hit, token) = socket.find(in: hitMemos[socket.listener]),
+            let id = peers.id(at: socket.listener, sender), peers.takesReferences(id),
             scheduler.answer(hit.ticket, again: token, of: ClientID(id), at: now)
         else { return false }
         let isAdded = answers.add(token, hit.reply.span.bytes)
@@ -27,31 +27,31 @@ extension Coordinator {
     }
 
     /// Sends the collected answers to a client.
-    mutating func sendAnswers(to sender: RoutingID, _ gateway: Gateway, at now: Instant) {
+    mutating func sendAnswers(to sender: RoutingID, _ socket: ListenerSocket, at now: Instant) {
         guard !answers.isEmpty else { return }
         defer { answers.removeAll() }
-        guard let id = peers.id(at: gateway.listener, sender) else { return }
+        guard let id = peers.id(at: socket.listener, sender) else { return }
         // Queued messages must be sent first.
         func hasRoom() -> Bool { peers[id]?.outbox.isEmpty == true }
         let isBatch = answers.count > 1 && peers.takesBatches(id)
-        if isBatch, hasRoom(), sendBatch(to: sender, gateway) { return }
-        for index in 0..<answers.count where !hasRoom() || !sendAnswer(index, to: sender, gateway) {
+        if isBatch, hasRoom(), sendBatch(to: sender, socket) { return }
+        for index in 0..<answers.count where !hasRoom() || !sendAnswer(index, to: sender, socket) {
             keepAnswer(index, for: id, at: now)
         }
     }
 
-    private mutating func sendBatch(to sender: RoutingID, _ gateway: Gateway) -> Bool {
+    private mutating func sendBatch(to sender: RoutingID, _ socket: ListenerSocket) -> Bool {
         let outcome = try? answers.withMessage { (byteCount, fill) throws(ZMQError) in
-            try gateway.send(.replies, byteCount: byteCount, to: sender, fill: fill)
+            try socket.send(.replies, byteCount: byteCount, to: sender, fill: fill)
         }
         return outcome == .sent
     }
 
     private borrowing func sendAnswer(
-        _ index: Int, to sender: RoutingID, _ gateway: Gateway
+        _ index: Int, to sender: RoutingID, _ socket: ListenerSocket
     ) -> Bool {
         answers.body(at: index).withUnsafeBytes { body in
-            let outcome = try? gateway.send(.reply, byteCount: body.count, to: sender) {
+            let outcome = try? socket.send(.reply, byteCount: body.count, to: sender) {
                 $0.copyMemory(from: body)
             }
             return outcome == .sent
@@ -77,21 +77,21 @@ extension Coordinator {
     }
 
     /// Memoizes a load that a hit answers, unless it may resolve differently later.
-    mutating func learn(_ load: LoadRequest, _ resolved: Resolved, _ gateway: Gateway) {
+    mutating func learn(_ load: LoadRequest, _ resolved: Resolved, _ socket: ListenerSocket) {
         // Loads with log contexts are rarely repeated byte for byte.
-        guard gateway.listener != .admin, requestLog.permitsShortWay, load.logContext.isEmpty,
+        guard socket.listener != .admin, requestLog.permitsShortWay, load.logContext.isEmpty,
             !resolved.mayChange,
             var ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
         else { return }
-        if let known = gateway.find(in: hitMemos[gateway.listener])?.hit,
+        if let known = socket.find(in: hitMemos[socket.listener])?.hit,
             known.ticket.saysTheSame(as: ticket), scheduler.stands(known.ticket, at: .now())
         {
             return
         }
         scheduler.vouch(for: &ticket)
         writeVouchers()
-        gateway.withBody {
-            hitMemos[gateway.listener].learn(load, $0, ticket, &encoder)
+        socket.withBody {
+            hitMemos[socket.listener].learn(load, $0, ticket, &encoder)
         }
     }
 
@@ -99,10 +99,10 @@ extension Coordinator {
     /// the answer has a voucher like that of other loads. Returns `false`, without side effects, if
     /// it must take the regular path.
     mutating func answerOnce(
-        _ load: LoadRequest, _ resolved: Resolved, from id: UInt64, _ gateway: Gateway,
+        _ load: LoadRequest, _ resolved: Resolved, from id: UInt64, _ socket: ListenerSocket,
         at now: Instant
     ) -> Bool {
-        guard gateway.listener != .admin, requestLog.permitsShortWay, !load.logContext.isEmpty,
+        guard socket.listener != .admin, requestLog.permitsShortWay, !load.logContext.isEmpty,
             !resolved.mayChange, peers.takesReferences(id),
             var ticket = scheduler.hitTicket(for: resolved.load, resolved.terms)
         else { return false }
@@ -166,14 +166,14 @@ struct HitMemo {
 /// (`RestrictedFront`).
 struct HitMemos {
     private var ofClients = HitMemo()
-    private var ofStrangers = HitMemo()
+    private var ofUntrusted = HitMemo()
 
     subscript(listener: Listener) -> HitMemo {
         _read {
-            if listener == .web { yield ofStrangers } else { yield ofClients }
+            if listener == .web { yield ofUntrusted } else { yield ofClients }
         }
         _modify {
-            if listener == .web { yield &ofStrangers } else { yield &ofClients }
+            if listener == .web { yield &ofUntrusted } else { yield &ofClients }
         }
     }
 }

@@ -33,7 +33,7 @@ extension Coordinator {
 
     /// Writes voucher changes before any other action: once a client hears that an answer is
     /// invalid, no client repeats it.
-    mutating func writeVouchers() { vouchers.write(scheduler.takeVoucherWrites()) }
+    mutating func writeVouchers() { vouchers.write(scheduler.drainVoucherWrites()) }
 
     private mutating func perform(_ action: SchedulerAction, at now: Instant) {
         switch action {
@@ -68,8 +68,8 @@ extension Coordinator {
         guard case .toWorker(let command) = message else {
             return transmitOrKeep(message, for: id, at: now)
         }
-        let told = notifyReleases(with: command, to: id, at: now)
-        transmitOrKeep(.toWorker(told), for: id, at: now)
+        let extended = notifyReleases(with: command, to: id, at: now)
+        transmitOrKeep(.toWorker(extended), for: id, at: now)
     }
 
     private mutating func transmitOrKeep(
@@ -103,14 +103,14 @@ extension Coordinator {
             sendReleases(to: worker, at: now)
             return command
         }
-        guard let blocks = releases.take(of: worker) else { return command }
-        var told = job
-        told.released = blocks
-        return .job(told)
+        guard let blocks = releases.removeAll(of: worker) else { return command }
+        var extended = job
+        extended.released = blocks
+        return .job(extended)
     }
 
     private mutating func sendReleases(to worker: WorkerID, at now: Instant) {
-        guard let blocks = releases.take(of: worker) else { return }
+        guard let blocks = releases.removeAll(of: worker) else { return }
         transmitOrKeep(.toWorker(.release(blocks)), for: worker.value, at: now)
     }
 
@@ -179,30 +179,30 @@ extension Coordinator {
     /// Encodes and sends a message. A message that can't be encoded is a defect: it is logged, and
     /// the affected job or request fails.
     private mutating func transmit(_ message: Outbox.Message, to peer: Peer) -> SendOutcome {
-        guard let gateway = gateways[peer.listener] else { return .hostUnreachable }
+        guard let socket = listenerSockets[peer.listener] else { return .hostUnreachable }
         do {
             let encoded = try encode(message)
-            return try gateway.send(encoded, from: encoder, to: peer.routing)
+            return try socket.send(encoded, from: encoder, to: peer.routing)
         } catch {
             bootstrap.log.error("message cannot be encoded", ["error": .string("\(error)")])
-            return substitute(for: message, to: peer, through: gateway)
+            return substitute(for: message, to: peer, through: socket)
         }
     }
 
     private mutating func substitute(
-        for message: Outbox.Message, to peer: Peer, through gateway: Gateway
+        for message: Outbox.Message, to peer: Peer, through socket: ListenerSocket
     ) -> SendOutcome {
         let error = ImageError(.internalError, "a message of the coordinator cannot be sent")
         switch message {
         case .toClient(.reply(let reply)):
             let failure = ServerMessage.reply(Reply(token: reply.token, outcome: .failure(error)))
             guard let encoded = try? encode(.toClient(failure)) else { return .sent }
-            return (try? gateway.send(encoded, from: encoder, to: peer.routing)) ?? .sent
+            return (try? socket.send(encoded, from: encoder, to: peer.routing)) ?? .sent
         case .toWorker(.job(let job)):
             // Sent in place of the job: its releases must arrive before later messages.
             if !job.released.isEmpty {
-                let told = transmit(.toWorker(.release(job.released)), to: peer)
-                guard told == .sent else { return told }
+                let outcome = transmit(.toWorker(.release(job.released)), to: peer)
+                guard outcome == .sent else { return outcome }
             }
             unsendable.append(
                 (
@@ -254,7 +254,7 @@ struct PendingReleases {
     }
 
     /// Removes and returns the pending releases of a worker; `nil` if there are none.
-    mutating func take(of worker: WorkerID) -> [BlockID]? {
+    mutating func removeAll(of worker: WorkerID) -> [BlockID]? {
         blocks.isEmpty ? nil : blocks.removeValue(forKey: worker)
     }
 }

@@ -18,15 +18,15 @@ struct UploadSessions {
     /// progress.
     static let silenceMilliseconds = 10_000
     /// The number of bytes after which a client gets an acknowledgment.
-    private static let takenBytesMin = UInt64(MessageLimits.chunkWindowBytes / 4)
+    private static let acknowledgedBytesMin = UInt64(MessageLimits.chunkWindowBytes / 4)
 
     /// The uploads of one client.
     private struct Line {
         var uploads: [Token: Upload] = [:]
         /// Received bytes that were not acknowledged yet.
-        var untold: UInt64?
+        var unacknowledged: UInt64?
 
-        var isIdle: Bool { uploads.isEmpty && untold == nil }
+        var isIdle: Bool { uploads.isEmpty && unacknowledged == nil }
     }
 
     private let space: any OutputSpace
@@ -75,11 +75,11 @@ struct UploadSessions {
 
     /// Adds a chunk and returns its upload if that is now complete. Chunks without an upload are
     /// dropped; an upload ends if a chunk leaves a gap or exceeds the space.
-    mutating func take(
+    mutating func receive(
         _ chunk: Chunk, of client: ClientID, at now: Instant
     ) throws(ImageError) -> Complete? {
-        lines[client, default: Line()].untold =
-            (lines[client]?.untold ?? 0) + UInt64(chunk.bytes.count)
+        lines[client, default: Line()].unacknowledged =
+            (lines[client]?.unacknowledged ?? 0) + UInt64(chunk.bytes.count)
         guard let upload = lines[client]?.uploads[chunk.token] else { return nil }
         guard upload.follows(chunk) else {
             throw ImageError(.protocolViolation, "a chunk does not follow the previous one")
@@ -89,7 +89,7 @@ struct UploadSessions {
         } catch {
             throw Self.busy
         }
-        upload.take(chunk, at: now)
+        upload.append(chunk, at: now)
         guard upload.isComplete, let block = upload.block else { return nil }
         _ = remove(chunk.token, of: client)
         inUse[block.id] = (client, upload.heldBytes)
@@ -104,7 +104,7 @@ struct UploadSessions {
         guard bytes.admits(UInt64(wanted) - held, for: client) else { throw Self.busy }
         try upload.grow(to: wanted, in: space)
         // A block may be larger than requested.
-        bytes.take(upload.heldBytes - held, for: client)
+        bytes.reserve(upload.heldBytes - held, for: client)
     }
 
     /// Updates the accounting for a block that is no longer used.
@@ -114,11 +114,11 @@ struct UploadSessions {
     }
 
     /// Returns the bytes to acknowledge since the last acknowledgment, if there are enough.
-    mutating func takeUntold(of client: ClientID) -> UInt64? {
-        guard let line = lines[client], let bytes = line.untold,
-            bytes >= Self.takenBytesMin || line.uploads.isEmpty
+    mutating func dueAcknowledgment(of client: ClientID) -> UInt64? {
+        guard let line = lines[client], let bytes = line.unacknowledged,
+            bytes >= Self.acknowledgedBytesMin || line.uploads.isEmpty
         else { return nil }
-        lines[client]?.untold = nil
+        lines[client]?.unacknowledged = nil
         tidy(client)
         return bytes
     }
@@ -271,7 +271,7 @@ extension UploadSessions {
         }
 
         /// Appends a chunk. Precondition: it fits.
-        func take(_ chunk: Chunk, at now: Instant) {
+        func append(_ chunk: Chunk, at now: Instant) {
             guard let bytes = block?.bytes else { return }
             let needed = received + chunk.bytes.count
             UnsafeMutableRawBufferPointer(rebasing: bytes[received..<needed])
@@ -310,7 +310,7 @@ struct UploadBytes {
         return (held[client, default: 0] + bytes) / Self.heldPerFree <= max - count - bytes
     }
 
-    mutating func take(_ bytes: UInt64, for client: ClientID) {
+    mutating func reserve(_ bytes: UInt64, for client: ClientID) {
         count += bytes
         held[client, default: 0] += bytes
     }
@@ -332,7 +332,7 @@ extension Coordinator {
                 .coordinator, kind: .coordinator, incarnation: bootstrap.incarnation, credit: 0),
             at: now)
         handle(.segmentsOpened(.coordinator, arena.allSegments()), at: now)
-        _ = arena.takeAnnouncements()
+        _ = arena.drainAnnouncements()
     }
 
     /// Handles a load with an upload.
@@ -351,10 +351,10 @@ extension Coordinator {
     }
 
     /// Handles a chunk of an upload; the last one admits the request.
-    mutating func take(_ chunk: Chunk, for id: UInt64, at now: Instant) {
+    mutating func receive(_ chunk: Chunk, for id: UInt64, at now: Instant) {
         let client = ClientID(id)
         do throws(ImageError) {
-            let complete = try uploads.take(chunk, of: client, at: now)
+            let complete = try uploads.receive(chunk, of: client, at: now)
             announceSegments(at: now)
             if let complete { admit(complete, for: id, at: now) }
         } catch {
@@ -362,7 +362,7 @@ extension Coordinator {
                 refuse(load, error, for: client, at: now)
             }
         }
-        if let bytes = uploads.takeUntold(of: client) {
+        if let bytes = uploads.dueAcknowledgment(of: client) {
             send(.toClient(.taken(bytes)), to: id, at: now)
         }
     }
@@ -384,7 +384,7 @@ extension Coordinator {
             return handle(.put(ClientID(id), load, terms, reference, format), at: now)
         }
         if peers[id]?.listener == .web {
-            load.image.context.profile = configuration.profileForStrangers
+            load.image.context.profile = configuration.untrustedProfile
         }
         let resolved = resolve(load, isUpload: true)
         let event = SchedulerEvent.loadUpload(
@@ -424,7 +424,7 @@ extension Coordinator {
     }
 
     private mutating func announceSegments(at now: Instant) {
-        let changes = arena.takeAnnouncements()
+        let changes = arena.drainAnnouncements()
         if !changes.opened.isEmpty {
             handle(.segmentsOpened(.coordinator, changes.opened), at: now)
         }

@@ -232,20 +232,20 @@ public final class Mailbox<Element: Sendable>: Sendable {
     /// Wakes the consumer.
     public func wake() { event.signal() }
 
-    /// Makes `descriptor` unreadable; for use with `take(into:)`.
+    /// Makes `descriptor` unreadable; for use with `removeAll(into:)`.
     public func quiet() { event.drain() }
 
     /// Appends all queued elements to `elements`, oldest first, whether or not `descriptor` is
     /// readable, which it doesn't change. Call on the consumer's thread only.
     @inlinable
-    public func take(into elements: inout [Element]) {
+    public func removeAll(into elements: inout [Element]) {
         waiting.withLock { state in
             guard !state.queue.isEmpty else { return }
             guard elements.isEmpty else {
                 elements.append(contentsOf: state.queue)
                 return state.queue.removeAll(keepingCapacity: true)
             }
-            // Swaps the buffers, so that the capacity of the taken elements is reused.
+            // Swaps the buffers, so that the capacity of the removed elements is reused.
             swap(&elements, &state.queue)
         }
     }
@@ -276,7 +276,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
     ///
     /// For consumers without a loop, such as work threads. nil milliseconds waits without limit.
     /// Throws the errors of poll(2), but never EINTR.
-    public func take(milliseconds: Int?) throws(Errno) -> Element? {
+    public func next(milliseconds: Int?) throws(Errno) -> Element? {
         var taken: [Element] = []
         while true {
             drain(into: &taken, limit: 1)

@@ -50,7 +50,7 @@ public struct TimerQueue<Element: Sendable>: Sendable {
     }
 
     /// Removes and returns the next timer that is due at `now`; nil if there is none.
-    public mutating func takeDue(at now: Instant) -> Element? {
+    public mutating func removeDue(at now: Instant) -> Element? {
         heap.removeDue(at: now).flatMap { elements[$0].take() }
     }
 }
@@ -83,7 +83,7 @@ struct TimerHeap: Sendable {
 
     /// Adds a timer in a free slot, or in a new one if all are in use.
     mutating func insert(at due: Instant) -> TimerID {
-        let slot = takeSlot()
+        let slot = allocateSlot()
         scheduled += 1
         heap.append(Entry(due: due, order: scheduled, slot: slot))
         rise(heap.count - 1)
@@ -105,7 +105,7 @@ struct TimerHeap: Sendable {
 }
 
 extension TimerHeap {
-    private mutating func takeSlot() -> Int32 {
+    private mutating func allocateSlot() -> Int32 {
         if let reused = free.popLast() { return reused }
         slots.append(Slot())
         return Int32(slots.count - 1)

@@ -70,7 +70,7 @@ public struct Log: Sendable {
     ) {
         if level < self.level { return }
         guard FileDescriptor.hasRoom(descriptor) else { return lost.add() }
-        let count = lost.take()
+        let count = lost.drain()
         if count > 0 {
             put(
                 max(.warning, self.level), "log lines lost: the reader is too slow",
@@ -179,7 +179,7 @@ final class LostLines: Sendable {
     func add() { count.wrappingAdd(1, ordering: .relaxed) }
 
     /// Returns the number of dropped lines since the last call.
-    func take() -> UInt64 {
+    func drain() -> UInt64 {
         // Usually zero: the read then avoids a write to a shared cache line.
         count.load(ordering: .relaxed) == 0 ? 0 : count.exchange(0, ordering: .relaxed)
     }
@@ -206,7 +206,7 @@ public struct LineBudget: Sendable {
     public init(linesPerSecond: UInt64) { self.linesPerSecond = linesPerSecond }
 
     /// Accounts for one more line and decides whether to write it.
-    public mutating func take(at nanoseconds: UInt64) -> Verdict {
+    public mutating func admit(at nanoseconds: UInt64) -> Verdict {
         let now = nanoseconds / 1_000_000_000
         if now != second { (second, written) = (now, 0) }
         guard written < linesPerSecond else {
@@ -214,11 +214,11 @@ public struct LineBudget: Sendable {
             return .leaveOut
         }
         written += 1
-        return .write(leftOut: takeLeftOut())
+        return .write(leftOut: drainLeftOut())
     }
 
     /// Returns the number of suppressed lines that were not reported yet; call at the end.
-    public mutating func takeLeftOut() -> UInt64 {
+    public mutating func drainLeftOut() -> UInt64 {
         defer { leftOut = 0 }
         return leftOut
     }

@@ -73,7 +73,7 @@ public final class Arena: SharingSpace {
 
     /// Returns the segments created and unlinked since the last call. They must be announced before
     /// any reference to them.
-    public func takeAnnouncements() -> SegmentChanges { state.withLock { $0.takeChanges() } }
+    public func drainAnnouncements() -> SegmentChanges { state.withLock { $0.drainChanges() } }
 
     /// Returns all current segments, to announce them to a new coordinator.
     public func allSegments() -> [SegmentAnnouncement] { state.withLock { $0.allSegments() } }
@@ -258,14 +258,14 @@ struct ArenaState: ~Copyable {
     private mutating func placeShared(_ bytes: Int) -> Placement? {
         let pages = ArenaLimits.roundedToPages(bytes) / ArenaLimits.page
         for number in shared.keys.sorted() {
-            if let page = shared[number]?.take(pages) {
+            if let page = shared[number]?.allocate(pages) {
                 return Placement(segment: number, page: page, pages: pages)
             }
         }
         let size = max(limits.sharedSegmentBytes, pages * ArenaLimits.page)
         guard let number = open(byteCount: size) else { return nil }
         shared[number] = FreePageRanges(pageCount: size / ArenaLimits.page)
-        guard let page = shared[number]?.take(pages) else { return nil }
+        guard let page = shared[number]?.allocate(pages) else { return nil }
         return Placement(segment: number, page: page, pages: pages)
     }
 
@@ -280,7 +280,7 @@ struct ArenaState: ~Copyable {
 
     private mutating func placeAlone(_ bytes: Int) -> Placement? {
         let size = ArenaLimits.roundedToPages(bytes)
-        if let number = takeSpare(size) ?? open(byteCount: size),
+        if let number = removeSpare(size) ?? open(byteCount: size),
             let segment = segments[number]
         {
             return Placement(
@@ -290,7 +290,7 @@ struct ArenaState: ~Copyable {
     }
 
     /// Returns the smallest spare segment that holds `size` without wasting more than half of it.
-    private mutating func takeSpare(_ size: Int) -> UInt32? {
+    private mutating func removeSpare(_ size: Int) -> UInt32? {
         var best: Segment?
         for number in spare {
             guard let segment = segments[number], segment.byteCount >= size,
@@ -334,10 +334,10 @@ struct ArenaState: ~Copyable {
     private mutating func make(_ number: UInt32, _ byteCount: Int) -> Segment? {
         let segmentName = SegmentName(incarnation: incarnation, number: number)
         while true {
-            let made = try? Segment(
+            let created = try? Segment(
                 in: directory, name: segmentName, byteCount: byteCount, mode: mode,
                 isLocked: isLocked)
-            guard made == nil, let oldest = spare.first else { return made }
+            guard created == nil, let oldest = spare.first else { return created }
             unlink(oldest)
         }
     }
@@ -370,7 +370,7 @@ struct ArenaState: ~Copyable {
         SegmentAnnouncement(arena: name, number: segment.number, size: UInt64(segment.byteCount))
     }
 
-    mutating func takeChanges() -> SegmentChanges {
+    mutating func drainChanges() -> SegmentChanges {
         defer { changes = SegmentChanges() }
         return changes
     }
@@ -413,7 +413,7 @@ struct FreePageRanges: Hashable, Sendable {
     var isUnused: Bool { free.count == 1 && free[0].count == pageCount }
 
     /// Allocates `count` consecutive pages and returns the first; `nil` if no run is long enough.
-    mutating func take(_ count: Int) -> Int? {
+    mutating func allocate(_ count: Int) -> Int? {
         let fitting = free.indices.filter { free[$0].count >= count }
         guard let best = fitting.min(by: { free[$0].count < free[$1].count }) else { return nil }
         let start = free[best].start

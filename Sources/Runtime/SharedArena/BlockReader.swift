@@ -200,9 +200,9 @@ final class SegmentMappings {
         do throws(Errno) {
             let count = try file.status().size
             idleBytesMax = Int(clamping: try file.fileSystemStatus().totalBytes / 32)
-            let made = try MappedSegment(file, count: count)
-            mappings[key] = Mapping(made, lastUse: uses)
-            return made
+            let mapped = try MappedSegment(file, count: count)
+            mappings[key] = Mapping(mapped, lastUse: uses)
+            return mapped
         } catch {
             throw ImageError(.internalError, "a segment cannot be mapped: \(error)")
         }

@@ -178,18 +178,18 @@ final class CoordinatorPing {
         guard isUp else { return }
         // A hello can be lost while all sessions are in use, so it is repeated until it is
         // answered.
-        if !isWelcome { try say(.hello(hello)) }
-        try say(.status)
+        if !isWelcome { try send(.hello(hello)) }
+        try send(.status)
     }
 
     /// Returns the newest status received since the last call.
-    func takeReport() -> StatusReport? {
+    func drainReport() -> StatusReport? {
         defer { report = nil }
         return report
     }
 
     /// Says goodbye when the stack drains, since no more status is needed.
-    func leave() { try? say(.goodbye) }
+    func leave() { try? send(.goodbye) }
 
     private var hello: ClientHello {
         ClientHello(
@@ -198,7 +198,7 @@ final class CoordinatorPing {
     }
 
     /// Sends a message; if the queue is full, the next turn retries.
-    private func say(_ message: ClientMessage) throws(ZMQError) {
+    private func send(_ message: ClientMessage) throws(ZMQError) {
         guard let encoded = try? encoder.encode(message) else { return }
         _ = try connection.socket.send(encoded, from: encoder)
     }

@@ -163,18 +163,18 @@ extension RuntimeDirectory {
         _ places: [WorkerPool], _ external: [WorkerPool], in place: borrowing VerifiedDirectory
     ) throws(RuntimeDirectoryError) -> [WorkerKind: [SegmentDirectory]] {
         let arenas = try place.directory("arena", .above)
-        var made: [WorkerKind: [SegmentDirectory]] = [:]
+        var created: [WorkerKind: [SegmentDirectory]] = [:]
         for place in places {
-            made[place.kind, default: []].append(
+            created[place.kind, default: []].append(
                 try SegmentDirectory(arenas.directory(place.name.text)))
         }
         // These directories belong to workers that may outlive this process, so their contents
         // stay.
         for pool in external { _ = try arenas.directory(pool.name.text, .others) }
-        if made[.cache] != nil {
-            made[.cache]?.append(try SegmentDirectory(place.directory("results")))
+        if created[.cache] != nil {
+            created[.cache]?.append(try SegmentDirectory(place.directory("results")))
         }
-        return made
+        return created
     }
 
     /// Removes the segments of own pools that are no longer configured, because no other process

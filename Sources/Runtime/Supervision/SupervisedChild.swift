@@ -115,21 +115,21 @@ final class ReadyPipe {
     private var isOpen: Bool { number != nil }
 
     /// Returns the reports since the last call.
-    func take() -> [Heartbeat] {
+    func drain() -> [Heartbeat] {
         guard isOpen else { return [] }
-        var told: [Heartbeat] = []
-        for byte in pipe.read(upTo: Self.readMax) where isOpen { tell(byte, into: &told) }
-        return told
+        var heartbeats: [Heartbeat] = []
+        for byte in pipe.read(upTo: Self.readMax) where isOpen { parse(byte, into: &heartbeats) }
+        return heartbeats
     }
 
-    private func tell(_ byte: UInt8, into told: inout [Heartbeat]) {
+    private func parse(_ byte: UInt8, into heartbeats: inout [Heartbeat]) {
         guard byte == UInt8(ascii: "\n") else {
             line.append(byte)
             if line.count > Heartbeat.lineBytesMax { pipe.close() }
             return
         }
         if let sign = Heartbeat(line: String(decoding: line, as: UTF8.self)) {
-            told.append(sign)
+            heartbeats.append(sign)
         } else {
             pipe.close()
         }
@@ -162,10 +162,10 @@ final class OutputPipe {
 
     /// Returns the lines to log since the last call. `isOver`: whether the child has exited, so
     /// that no more output follows.
-    func take(isOver: Bool, at nanoseconds: UInt64) -> [String] {
+    func readLines(isOver: Bool, at nanoseconds: UInt64) -> [String] {
         var read: [String] = []
         for _ in 0..<(isOver ? Self.readsAtEnd : 1) {
-            read += lines.take(pipe.read(upTo: Self.readMax), at: nanoseconds)
+            read += lines.append(pipe.read(upTo: Self.readMax), at: nanoseconds)
         }
         isPaused = lines.isSpent
         if isOver || pipe.number == nil { read += lines.end(at: nanoseconds) }
@@ -194,7 +194,7 @@ struct NativeLines: Sendable {
     var isSpent: Bool { spent >= Self.burst }
 
     /// Adds bytes and returns the completed lines to log.
-    mutating func take(_ bytes: [UInt8], at now: UInt64) -> [String] {
+    mutating func append(_ bytes: [UInt8], at now: UInt64) -> [String] {
         var lines: [String] = []
         for byte in bytes {
             if byte == UInt8(ascii: "\n") {
@@ -210,7 +210,7 @@ struct NativeLines: Sendable {
     mutating func end(at now: UInt64) -> [String] {
         var lines: [String] = []
         if !line.isEmpty { endLine(now, into: &lines) }
-        if dropped > 0 { lines.append(takeDropped()) }
+        if dropped > 0 { lines.append(drainDropped()) }
         return lines
     }
 
@@ -223,7 +223,7 @@ struct NativeLines: Sendable {
             return
         }
         spent += 1
-        if dropped > 0 { lines.append(takeDropped()) }
+        if dropped > 0 { lines.append(drainDropped()) }
         lines.append(String(decoding: line, as: UTF8.self))
     }
 
@@ -235,7 +235,7 @@ struct NativeLines: Sendable {
         refilledAt = spent == 0 ? now : refilledAt + earned * Self.nanosecondsPerLine
     }
 
-    private mutating func takeDropped() -> String {
+    private mutating func drainDropped() -> String {
         defer { dropped = 0 }
         return "(\(dropped) lines dropped)"
     }

@@ -16,7 +16,7 @@ public final class Supervisor {
     private let stopRequests: StopRequests
     private let secrets: StackSecrets?
     private let observe: (SupervisorNote) -> Void
-    private let takeStatus: ((StatusReport, Instant) -> Void)?
+    private let receiveStatus: ((StatusReport, Instant) -> Void)?
     private let prepareReload: () -> Void
     private var state: SupervisorState
     private var children: [Int: SupervisedChild] = [:]
@@ -32,7 +32,7 @@ public final class Supervisor {
 
     /// Creates a stack of these children, the coordinator first; nothing is started yet. `health`,
     /// if given, serves their health. The coordinator is polled for its status about once a second
-    /// to detect hangs; `takeStatus` receives each answer. With `secrets` the listeners require
+    /// to detect hangs; `receiveStatus` receives each answer. With `secrets` the listeners require
     /// them, and `directory` contains the one for operators. A child that shows no sign of life
     /// within `startMilliseconds` is killed. `prepareReload` is called before children are asked to
     /// reload their configuration.
@@ -41,7 +41,7 @@ public final class Supervisor {
         stopRequests: consuming StopRequests, secrets: StackSecrets? = nil,
         health: HealthListener? = nil,
         startMilliseconds: Int = SupervisorState.startMilliseconds,
-        takeStatus: ((StatusReport, Instant) -> Void)? = nil,
+        receiveStatus: ((StatusReport, Instant) -> Void)? = nil,
         prepareReload: @escaping () -> Void = {},
         observe: @escaping (SupervisorNote) -> Void
     ) {
@@ -51,7 +51,7 @@ public final class Supervisor {
         self.secrets = secrets
         self.health = health
         self.observe = observe
-        (self.takeStatus, self.prepareReload) = (takeStatus, prepareReload)
+        (self.receiveStatus, self.prepareReload) = (receiveStatus, prepareReload)
         state = SupervisorState(
             kinds: specifications.map(\.kind),
             external: Set(specifications.indices.filter { specifications[$0].isExternal }),
@@ -68,9 +68,9 @@ public final class Supervisor {
             if let end { return end }
             let ready = try waitForSomething()
             if ready.contains(stopRequests.descriptorNumber) {
-                let taken = try stopRequests.take()
-                for _ in 0..<taken.stops { handle(.stopRequested) }
-                if taken.reloads { awaitsReload = true }
+                let requests = try stopRequests.drain()
+                for _ in 0..<requests.stops { handle(.stopRequested) }
+                if requests.reloads { awaitsReload = true }
             }
             for (slot, child) in children.sorted(by: { $0.key < $1.key }) {
                 try look(at: child, slot: slot, ready: ready)
@@ -91,10 +91,10 @@ public final class Supervisor {
     private func passReloadOn() {
         let readers = specifications.filter { $0.kind == .coordinator || $0.kind.isFront }
         if readers.isEmpty { observe(.nothingToReload) }
-        let told = children.filter { $0.value.kind == .coordinator || $0.value.kind.isFront }
-        guard told.keys.allSatisfy({ state.isWelcomed($0) }) else { return }
+        let recipients = children.filter { $0.value.kind == .coordinator || $0.value.kind.isFront }
+        guard recipients.keys.allSatisfy({ state.isWelcomed($0) }) else { return }
         prepareReload()
-        for child in told.values {
+        for child in recipients.values {
             // Fails only for a child that has exited; its replacement reads the file anyway.
             try? child.process.send(.hangUp)
         }
@@ -147,7 +147,7 @@ public final class Supervisor {
                     adminEndpoint: directory.paths.adminEndpoint, secret: secrets?.listeners.admin)
             }
             try ping?.turn()
-            if let report = ping?.takeReport() { takeStatus?(report, .now()) }
+            if let report = ping?.drainReport() { receiveStatus?(report, .now()) }
             return ping?.answers
         } catch {
             ping = nil
@@ -170,14 +170,14 @@ public final class Supervisor {
         at child: SupervisedChild, slot: Int, ready: Set<Int32>
     ) throws(Errno) {
         guard child.descriptorNumbers.contains(where: ready.contains) else { return }
-        for sign in child.ready.take() { handle(sign, of: child, slot) }
-        passOn(child.output?.take(isOver: false, at: MonotonicClock.now()), of: child)
+        for sign in child.ready.drain() { handle(sign, of: child, slot) }
+        passOn(child.output?.readLines(isOver: false, at: MonotonicClock.now()), of: child)
         // Processes that it started must not outlive it.
         if child.isExternal, ready.contains(child.process.descriptor.descriptor.number) {
             child.process.killGroup()
         }
         guard let status = try child.process.poll() else { return }
-        passOn(child.output?.take(isOver: true, at: MonotonicClock.now()), of: child)
+        passOn(child.output?.readLines(isOver: true, at: MonotonicClock.now()), of: child)
         children[slot] = nil
         observe(endNote(child, slot, status))
         handle(.ended(slot: slot, status, hadJob: hadJob(child, slot)))
@@ -409,7 +409,7 @@ public enum StopRequests: ~Copyable {
     }
 
     /// The requests since the last call.
-    struct Taken {
+    struct ReceivedRequests {
         /// The number of stop requests.
         var stops = 0
         /// Whether to reload the configuration.
@@ -417,21 +417,25 @@ public enum StopRequests: ~Copyable {
     }
 
     /// Returns the requests since the last call.
-    borrowing func take() throws(Errno) -> Taken {
+    borrowing func drain() throws(Errno) -> ReceivedRequests {
         switch self {
         case .signals(let source):
-            var taken = Taken()
+            var requests = ReceivedRequests()
             while let received = try source.next() {
-                if received.signal == .hangUp { taken.reloads = true } else { taken.stops += 1 }
+                if received.signal == .hangUp {
+                    requests.reloads = true
+                } else {
+                    requests.stops += 1
+                }
             }
-            return taken
+            return requests
         case .pipe(let readEnd):
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1, alignment: 1)
             defer { buffer.deallocate() }
             // Reads one byte at a time; at the end of the pipe each read counts again, so that the
             // second one forces the end.
             _ = try readEnd.read(into: buffer)
-            return Taken(stops: 1)
+            return ReceivedRequests(stops: 1)
         }
     }
 }

@@ -218,17 +218,17 @@ struct StartLimit: Hashable, Sendable {
 
     /// Extends the limit by time spent waiting for a processor.
     mutating func waited(milliseconds waited: Int) {
-        until = until.adding(milliseconds: take(waited))
+        until = until.adding(milliseconds: grant(waited))
     }
 
     /// Restarts the limit if the maximum extension allows it; returns false if not.
-    mutating func beginAnew(at now: Instant) -> Bool {
-        let taken = take(milliseconds)
+    mutating func restart(at now: Instant) -> Bool {
+        let taken = grant(milliseconds)
         until = now.adding(milliseconds: taken)
         return taken > 0
     }
 
-    private mutating func take(_ wanted: Int) -> Int {
+    private mutating func grant(_ wanted: Int) -> Int {
         let taken = min(wanted, Self.movesMax * milliseconds - movedMilliseconds)
         movedMilliseconds += taken
         return taken

@@ -289,7 +289,7 @@ extension SupervisorState {
         for slot in slots.indices {
             guard var limit = slots[slot].startLimit, limit.until <= now else { continue }
             let isLate = now > limit.until.adding(milliseconds: Self.latenessMilliseconds)
-            if isLate, limit.beginAnew(at: now) {
+            if isLate, limit.restart(at: now) {
                 slots[slot].startMayTake(limit)
             } else {
                 slots[slot].startMayTake(nil)

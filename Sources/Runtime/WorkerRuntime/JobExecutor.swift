@@ -109,7 +109,7 @@ public final class WorkerReporter: Sendable {
     /// Sends a notice and returns whether it was queued. Notices are dropped if the queue is full,
     /// which is acceptable for progress.
     @discardableResult
-    public func tell(_ message: WorkerMessage) -> Bool { mailbox.post(.message(message)) }
+    public func send(_ message: WorkerMessage) -> Bool { mailbox.post(.message(message)) }
 
     /// Schedules `JobExecutor.attend` on the bus thread.
     public func attend() { _ = mailbox.post(.attend) }
@@ -210,7 +210,7 @@ public final class SingleJobExecutor: JobExecutor {
         while true {
             let next: Assignment?
             do throws(Errno) {
-                next = try assignments.take(milliseconds: rests.popFirst())
+                next = try assignments.next(milliseconds: rests.popFirst())
             } catch {
                 // Without its mailbox the thread is useless; the job's deadline ends the process.
                 return

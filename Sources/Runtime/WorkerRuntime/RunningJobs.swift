@@ -70,11 +70,11 @@ struct JobTimers {
     /// Returns whether it was canceled.
     func hasGrace(_ job: JobID) -> Bool { graces[job] != nil }
 
-    mutating func take(_ job: JobID) -> [TimerID] {
+    mutating func remove(_ job: JobID) -> [TimerID] {
         [deadlines.removeValue(forKey: job), graces.removeValue(forKey: job)].compactMap { $0 }
     }
 
-    mutating func takeAll() -> [TimerID] {
+    mutating func removeAll() -> [TimerID] {
         defer { self = JobTimers() }
         return Array(deadlines.values) + Array(graces.values)
     }
@@ -131,7 +131,7 @@ extension WorkerLoop {
     /// Sends the heartbeat of an external worker; if its pipe is closed, its supervisor has exited.
     private mutating func sendHeartbeat() throws {
         guard trust == .external, heartbeat == .beats,
-            !bootstrap.ready.tell(.alive, bootstrap.incarnation)
+            !bootstrap.ready.report(.alive, bootstrap.incarnation)
         else { return }
         try perform(session.terminated())
     }
@@ -167,11 +167,11 @@ extension WorkerLoop {
 
     /// Cancels the timers of a completed job.
     mutating func forget(_ job: JobID) {
-        for timer in jobTimers.take(job) { timers.cancel(timer) }
+        for timer in jobTimers.remove(job) { timers.cancel(timer) }
     }
 
     mutating func forgetAll() {
-        for timer in jobTimers.takeAll() { timers.cancel(timer) }
+        for timer in jobTimers.removeAll() { timers.cancel(timer) }
     }
 
     mutating func fire(_ timer: WorkerTimer, at now: Instant) throws {
@@ -242,7 +242,7 @@ struct OutstandingBlocks {
     mutating func remove(_ released: [BlockID]) { blocks.subtract(released) }
 
     /// Removes and returns all blocks, because the session ended and nobody else claims them.
-    mutating func takeAll() -> [BlockID] {
+    mutating func removeAll() -> [BlockID] {
         defer { blocks.removeAll() }
         return Array(blocks)
     }
@@ -274,7 +274,7 @@ struct JobLog {
     mutating func ended(_ outcome: JobOutcome, in log: Log, at now: Instant) {
         guard let entry = entries.removeValue(forKey: outcome.id) else { return }
         if log.level > .debug {
-            guard case .write(let leftOut) = budget.take(at: now.nanoseconds) else { return }
+            guard case .write(let leftOut) = budget.admit(at: now.nanoseconds) else { return }
             if leftOut > 0 {
                 log.warning("job log lines dropped", ["count": LogValue(leftOut)])
             }

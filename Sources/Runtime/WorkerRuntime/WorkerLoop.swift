@@ -87,7 +87,7 @@ public struct WorkerLoop: ~Copyable {
         case .external: control = nil
         }
         // From now on this process has state to monitor, and to remove after its death.
-        self.bootstrap.ready.tell(.begun, self.bootstrap.incarnation)
+        self.bootstrap.ready.report(.begun, self.bootstrap.incarnation)
     }
 
     /// Creates the control segment. If the tmpfs is full, the worker continues without a crash
@@ -125,7 +125,7 @@ public struct WorkerLoop: ~Copyable {
             if turn.ready.contains(bus) { try drainBus() }
             if turn.ready.contains(reports) { try drainReports() }
             if turn.ready.contains(signals) { try drainSignals() }
-            while let timer = timers.takeDue(at: turn.wokenAt) {
+            while let timer = timers.removeDue(at: turn.wokenAt) {
                 try fire(timer, at: turn.wokenAt)
             }
             try sendOutbox(at: turn.wokenAt)
@@ -147,7 +147,7 @@ public struct WorkerLoop: ~Copyable {
             switch event {
             case .up: try perform(session.linkUp())
             case .down: try perform(session.linkDown())
-            case .unreached, .stranger: continue
+            case .unreached, .untrustedServer: continue
             }
         }
     }
@@ -257,7 +257,7 @@ extension WorkerLoop {
         case .notifyReady:
             // First, because the supervisor may check the control segment before the next turn.
             beat()
-            bootstrap.ready.tell(.ready, bootstrap.incarnation)
+            bootstrap.ready.report(.ready, bootstrap.incarnation)
         case .abandonEverything: abandonEverything()
         case .start(let job):
             // First, because the job may start and crash before the next line.
@@ -351,7 +351,7 @@ extension WorkerLoop {
     /// Segments come first, because references may only follow their announcement.
     private mutating func announceEverything() {
         for arena in arenas {
-            _ = arena.takeAnnouncements()
+            _ = arena.drainAnnouncements()
             announce(opened: arena.allSegments())
         }
         for message in executor.announcements() { send(message) }
@@ -363,7 +363,7 @@ extension WorkerLoop {
         running.abandonAll()
         recordHeld()
         executor.abandon()
-        executor.release(outstandingBlocks.takeAll())
+        executor.release(outstandingBlocks.removeAll())
     }
 
     private mutating func end(_ reason: GoodbyeReason) {
@@ -378,7 +378,7 @@ extension WorkerLoop {
     /// Queues a message after the announcements of all segments that it may refer to.
     mutating func send(_ message: WorkerMessage) {
         for arena in arenas {
-            let changes = arena.takeAnnouncements()
+            let changes = arena.drainAnnouncements()
             announce(opened: changes.opened)
             announce(closed: changes.closed)
         }

@@ -16,7 +16,7 @@ public enum WorkerProgram {
         abilities: () -> WorkerAbilities = { WorkerAbilities() },
         build: (WorkerParts) throws -> WorkerMachine
     ) -> Int32 {
-        if words == [WorkerAbilities.argument] { return abilities().tell() }
+        if words == [WorkerAbilities.argument] { return abilities().write() }
         let program = "imagebus-\(kind.name)"
         // Before any other thread exists, so that all threads inherit it. If it isn't permitted,
         // this process has the same priority as those that answer requests.
@@ -325,7 +325,7 @@ public struct WorkerAbilities: Sendable {
     }
 
     /// Prints the text and returns the exit status.
-    func tell() -> Int32 {
+    func write() -> Int32 {
         let bytes = Array(text(libraries: LoadedLibraries.now()).utf8)
         do throws(Errno) {
             try bytes.span.bytes.withUnsafeBytes { (bytes) throws(Errno) in

@@ -40,8 +40,8 @@ public struct CachePolicy: Sendable, Hashable {
 
 extension CachePolicy {
     /// Applies the settings of an operator; unset ones keep their value.
-    public mutating func take(_ settings: CacheSettings) {
-        for (setting, value) in settings.said { take(setting, value) }
+    public mutating func apply(_ settings: CacheSettings) {
+        for (setting, value) in settings.explicitSettings { apply(setting, value) }
     }
 
     /// Returns the policy of a named cache: its own settings on top of the common ones, except for
@@ -50,11 +50,11 @@ extension CachePolicy {
         var own = self
         (own.memoryBytesMax, own.memoryCountMax) = (0, 0)
         (own.disk.bytesMax, own.disk.countMax) = (0, 0)
-        own.take(settings)
+        own.apply(settings)
         return own
     }
 
-    private mutating func take(_ setting: CacheSetting, _ value: Int64) {
+    private mutating func apply(_ setting: CacheSetting, _ value: Int64) {
         switch setting {
         case .memoryLimit: memoryBytesMax = Int(clamping: value)
         case .memoryEntries: memoryCountMax = Int(clamping: value)

@@ -59,9 +59,9 @@ struct CacheRound {
         case (.entry(let entry), .failed(let error)) where entry.action != .contains:
             // The entry must be removed from the remaining caches even if one fails.
             failure = error
-        case (.store, .stored(let report)): stored.take(in: report)
+        case (.store, .stored(let report)): stored.merge(report)
         case (.store, .failed(let error)) where turns > 1:
-            stored.take(in: StoreReport(delivered: nil, tiers: .none, skipped: error.message))
+            stored.merge(StoreReport(delivered: nil, tiers: .none, skipped: error.message))
         default: return true
         }
         return left.isEmpty
@@ -93,7 +93,7 @@ struct CacheRound {
 
 extension StoreReport {
     /// Merges the result of a store in another cache.
-    fileprivate mutating func take(in other: StoreReport) {
+    fileprivate mutating func merge(_ other: StoreReport) {
         delivered = delivered ?? other.delivered
         tiers.formUnion(other.tiers)
         let reasons = [skipped, other.skipped].compactMap { $0 }

@@ -36,7 +36,7 @@ public final class CacheStage {
     var staged: [BlockID: Body] = [:]
     var writeBehind: WriteBehind
     /// Jobs to answer when a write has completed, by the number of the write.
-    var waiters: [UInt64: [StoreWaiter]] = [:]
+    var awaitedStores: [UInt64: [AwaitedStore]] = [:]
     var firstUses = FirstUses()
     /// The read-only directories by cache name, searched after a miss.
     var readOnlyPaths: [String: [String]] = [:]
@@ -83,13 +83,13 @@ public final class CacheStage {
     /// The wall clock at the last tick.
     var lastTick: UnixTime?
     var draining = Draining.no
-    var saidDrained = false
+    var hasReportedDrained = false
 
     var counts = CacheStatistics()
     private var actions: [CacheAction] = []
 
     /// A store whose job waits for the disk.
-    struct StoreWaiter {
+    struct AwaitedStore {
         let job: CacheJob
         var report: StoreReport
     }
@@ -169,7 +169,7 @@ public final class CacheStage {
         act(.outcome(job.id, attempt: job.attempt, result))
     }
 
-    func takeActions() -> [CacheAction] {
+    func drainActions() -> [CacheAction] {
         defer { actions = [] }
         return actions
     }
@@ -259,18 +259,18 @@ extension CacheStage {
             withdraw(ticket, work)
             answer(job, .failed(ImageError(.cancelled, "cancelled")))
         }
-        for (number, waiting) in waiters {
-            for waiter in waiting where waiter.job.id == id {
-                answer(waiter.job, .failed(ImageError(.cancelled, "cancelled")))
+        for (number, waiting) in awaitedStores {
+            for store in waiting where store.job.id == id {
+                answer(store.job, .failed(ImageError(.cancelled, "cancelled")))
             }
-            waiters[number] = waiting.filter { $0.job.id != id }
+            awaitedStores[number] = waiting.filter { $0.job.id != id }
         }
         return settle(now)
     }
 
     /// Handles the answers of the threads; must be called after `wake`.
     public func collect(now: UnixTime) -> [CacheAction] {
-        for answer in inbox.takeAll() {
+        for answer in inbox.removeAll() {
             switch answer {
             case .copy(let answer): copied(answer, now)
             case .disk(let answer): answered(answer, now)
@@ -301,7 +301,7 @@ extension CacheStage {
     /// resources that only they used are freed. Entries with keys and pending disk writes stay.
     public func beginEpoch(now: UnixTime) -> [CacheAction] {
         for (ticket, work) in pending where work.job != nil { withdraw(ticket, work) }
-        waiters = [:]
+        awaitedStores = [:]
         rounds = [:]
         turnsEnded = []
         staged = [:]
@@ -331,7 +331,7 @@ extension CacheStage {
         if !turnsEnded.isEmpty { goRound(now) }
         pumpWrites(now)
         continueDraining(now)
-        return takeActions()
+        return drainActions()
     }
 
     func maintain(_ now: UnixTime) {

@@ -347,7 +347,7 @@ extension CacheStage {
     public func drain(now: UnixTime) -> [CacheAction] {
         if draining == .no || draining == .done {
             draining = .asked
-            saidDrained = false
+            hasReportedDrained = false
         }
         return settle(now)
     }
@@ -360,8 +360,8 @@ extension CacheStage {
             if !touches.isEmpty, ask(.touch(Array(touches)), .noting, now) { touches = [] }
             draining = ask(.flush, .flushing, now) ? .flushing : .done
         }
-        if draining == .done, !saidDrained {
-            saidDrained = true
+        if draining == .done, !hasReportedDrained {
+            hasReportedDrained = true
             act(.drained)
         }
     }

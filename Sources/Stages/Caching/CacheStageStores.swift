@@ -133,7 +133,7 @@ extension CacheStage {
         guard let write, waits, !work.isPromotion, let job else {
             return answer(job, .stored(report))
         }
-        waiters[write, default: []].append(StoreWaiter(job: job, report: report))
+        awaitedStores[write, default: []].append(AwaitedStore(job: job, report: report))
     }
 
     /// Queues a body for the disk and returns the number of its write.
@@ -148,9 +148,9 @@ extension CacheStage {
         }
         // The write replaces an older value.
         outdated.remove(key)
-        if let replaced, let others = waiters.removeValue(forKey: replaced) {
+        if let replaced, let others = awaitedStores.removeValue(forKey: replaced) {
             // Their key is being written all the same.
-            waiters[number] = others
+            awaitedStores[number] = others
         }
         return number
     }
@@ -209,13 +209,13 @@ extension CacheStage {
 
     /// Answers the jobs that waited for a write; `skipped` is the reason for its failure.
     func endWaiting(_ number: UInt64, skipped: String?) {
-        for waiter in waiters.removeValue(forKey: number) ?? [] {
-            var report = waiter.report
+        for store in awaitedStores.removeValue(forKey: number) ?? [] {
+            var report = store.report
             if let skipped {
                 report.tiers.remove(.disk)
                 report.skipped = [report.skipped, skipped].compactMap { $0 }.joined(separator: "; ")
             }
-            answer(waiter.job, .stored(report))
+            answer(store.job, .stored(report))
         }
     }
 }

@@ -115,7 +115,7 @@ extension CacheStage {
         for (ticket, work) in pending.sorted(by: { $0.key < $1.key }) where work.isOnDisk {
             leaveDisk(ticket, work, now)
         }
-        for number in Array(waiters.keys) { endWaiting(number, skipped: Self.diskStalled) }
+        for number in Array(awaitedStores.keys) { endWaiting(number, skipped: Self.diskStalled) }
     }
 
     private func leaveDisk(_ ticket: UInt64, _ work: PendingWork, _ now: UnixTime) {
@@ -179,7 +179,7 @@ extension DiskStatus {
     /// The status before the first answer.
     fileprivate static var unknown: DiskStatus {
         DiskStatus(
-            health: .healthy, usage: nil, damaged: 0, rebuilt: 0, setAsideReason: nil,
+            health: .healthy, usage: nil, damaged: 0, rebuilt: 0, quarantineReason: nil,
             upgradedFrom: nil, degradedSince: nil, counts: DiskCounts(), caches: [:])
     }
 }

@@ -23,7 +23,7 @@ final class WorkThread<Request: Sendable, Answer: Sendable>: Sendable {
         mutating func next(_ now: UInt64) -> WorkQueue<Request>.Turn {
             begun = nil
             if taken.isEmpty {
-                let turn = queue.take(now: now)
+                let turn = queue.next(now: now)
                 guard case .answer(let requests) = turn else { return turn }
                 taken = requests.reversed()
             }
@@ -43,7 +43,7 @@ final class WorkThread<Request: Sendable, Answer: Sendable>: Sendable {
         }
 
         /// Returns the next request, waiting for it; `nil` at the end.
-        func take() -> Request? {
+        func next() -> Request? {
             while true {
                 event.drain()
                 var limit: Int?
@@ -74,7 +74,7 @@ final class WorkThread<Request: Sendable, Answer: Sendable>: Sendable {
             try Thread(name: name) {
                 let answer = make()
                 // Everything that a request owns is released before its answer is delivered.
-                while let result = shared.take().map(answer) { deliver(result) }
+                while let result = shared.next().map(answer) { deliver(result) }
             })
     }
 
@@ -171,10 +171,10 @@ struct WorkQueue<Request: Sendable>: Sendable {
     }
 
     /// Returns what to do at `now`, in nanoseconds; when stopping, chores don't wait.
-    mutating func take(now: UInt64) -> Turn {
+    mutating func next(now: UInt64) -> Turn {
         if isBusy { (isBusy, idleSince) = (false, now) }
         if !chores.isEmpty, isStopping || now >= choresSince + Self.longest {
-            return takeAll()
+            return allRequests()
         }
         if !requests.isEmpty {
             isBusy = true
@@ -183,7 +183,7 @@ struct WorkQueue<Request: Sendable>: Sendable {
         }
         guard !chores.isEmpty else { return isStopping ? .end : .wait(milliseconds: nil) }
         let begin = min(idleSince + Self.quiet, choresSince + Self.longest)
-        guard now < begin else { return takeAll() }
+        guard now < begin else { return allRequests() }
         return .wait(milliseconds: Int((begin - now + 999_999) / 1_000_000))
     }
 
@@ -198,7 +198,7 @@ struct WorkQueue<Request: Sendable>: Sendable {
         return gone
     }
 
-    private mutating func takeAll() -> Turn {
+    private mutating func allRequests() -> Turn {
         isBusy = !requests.isEmpty
         defer { (requests, chores) = ([], []) }
         return .answer(requests + chores)
@@ -227,7 +227,7 @@ final class Inbox: Sendable {
         if wasEmpty { wake() }
     }
 
-    func takeAll() -> [Answer] {
+    func removeAll() -> [Answer] {
         answers.withLock { answers in
             defer { answers = [] }
             return answers

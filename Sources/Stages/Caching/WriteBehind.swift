@@ -189,7 +189,7 @@ struct FirstUses {
     }
 
     /// Removes and returns the withheld entry of a block.
-    mutating func take(_ block: BlockID) -> Withheld? {
+    mutating func remove(_ block: BlockID) -> Withheld? {
         withheld.isEmpty ? nil : withheld.removeValue(forKey: block)
     }
 
@@ -232,7 +232,7 @@ extension CacheStage {
 
     /// Writes an entry to the disk, if it was withheld, because it was used again.
     func writeWithheld(_ block: BlockID) {
-        guard !isDiskAway, let entry = firstUses.take(block), usesDisk(entry.key) else { return }
+        guard !isDiskAway, let entry = firstUses.remove(block), usesDisk(entry.key) else { return }
         let added = writeBehind.add(
             key: entry.key, body: entry.body, metadata: entry.metadata, stored: entry.stored)
         // The write replaces an older value.

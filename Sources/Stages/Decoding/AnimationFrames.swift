@@ -397,7 +397,7 @@ final class AnimationCache: Sendable {
         _ index: Int, of source: SourceImage, _ limits: ImageLimits, _ metadata: RetainedMetadata,
         to output: some OutputSpace, cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage.Frame {
-        guard var found = try take(source, limits) else {
+        guard var found = try obtain(source, limits) else {
             guard index == 0 else { throw .noFrame(index, of: source) }
             try limits.check(source, at: .whole)
             try limits.checkPixelBytes(source, at: .whole)
@@ -414,7 +414,7 @@ final class AnimationCache: Sendable {
 
     /// Removes and returns the animation with the same bytes, or creates it; `nil` for an image
     /// without frames.
-    private func take(
+    private func obtain(
         _ source: SourceImage, _ limits: ImageLimits
     ) throws(ImageError) -> CachedAnimation? {
         let last = cached.withLock { cached in

@@ -47,7 +47,7 @@ extension ImageLimits {
     /// decoder keeps of the whole image, or during decoding.
     func checkPixelBytes(_ source: SourceImage, at scale: DecodeScale) throws(ImageError) {
         let pixelBytes = source.header.bands * source.header.bytesPerBand
-        let bytes = Self.product(source.madeSize(at: scale).area, pixelBytes)
+        let bytes = Self.product(source.decodedSize(at: scale).area, pixelBytes)
         guard bytes <= pixelBytesMax else {
             throw .over(
                 "pixelBytesMax",

@@ -11,15 +11,15 @@ struct RetainedMetadata {
 
     /// Reads the requested metadata of the source. Parts that are too large or unreadable are
     /// omitted.
-    init(of source: SourceImage, _ wishes: KeptParts) throws(ImageError) {
-        guard !wishes.isEmpty else { return }
+    init(of source: SourceImage, _ kept: KeptParts) throws(ImageError) {
+        guard !kept.isEmpty else { return }
         let image = try source.openHeader()
-        append(.profile, Self.profile(of: source, wishes))
-        if wishes.contains(.metadata) {
+        append(.profile, Self.profile(of: source, kept))
+        if kept.contains(.metadata) {
             append(.exif, image.withEXIF { ExifBlock($0)?.upright() } ?? nil)
             append(.xmp, image.withXMP { XMPOrientation.upright($0) } ?? nil)
             append(.iptc, image.withIPTC { IPTCRecords($0)?.all } ?? nil)
-        } else if wishes.contains(.rights) {
+        } else if kept.contains(.rights) {
             append(.exif, image.withEXIF { ExifBlock($0)?.rights() } ?? nil)
             append(.xmp, image.withXMP { XMPRights.read($0) } ?? nil)
             append(.iptc, image.withIPTC { IPTCRecords($0)?.rights } ?? nil)
@@ -50,14 +50,14 @@ struct RetainedMetadata {
     }
 
     /// Returns a profile that applies to the unconverted samples.
-    private static func profile(of source: SourceImage, _ wishes: KeptParts) -> [UInt8]? {
+    private static func profile(of source: SourceImage, _ kept: KeptParts) -> [UInt8]? {
         // Numeric color information replaces a profile.
-        guard source.samples(wishes).hdr == nil, let profile = source.profile else { return nil }
+        guard source.samples(kept).hdr == nil, let profile = source.profile else { return nil }
         let isKept =
             switch profile.space {
             case .rgb:
-                wishes.contains(.profile) && [.rgb, .rgb16].contains(source.header.color)
-            case .gray: wishes.contains(.grayProfile)
+                kept.contains(.profile) && [.rgb, .rgb16].contains(source.header.color)
+            case .gray: kept.contains(.grayProfile)
             case .cmyk: false
             }
         return isKept ? profile.bytes : nil
@@ -82,8 +82,8 @@ struct PassThroughMetadata {
         let orientation = source.orientation.exif
         exif =
             image.withEXIF {
-                ExifBlock.made(orientation, rightsOf: keepsRights ? ExifBlock($0) : nil)
-            } ?? ExifBlock.made(orientation, rightsOf: nil)
+                ExifBlock.encode(orientation, rightsOf: keepsRights ? ExifBlock($0) : nil)
+            } ?? ExifBlock.encode(orientation, rightsOf: nil)
         guard keepsRights else { return }
         xmp = Self.fitting(image.withXMP { XMPRights.read($0) } ?? nil)
         iptc = Self.fitting(image.withIPTC { IPTCRecords($0)?.rights } ?? nil)
@@ -156,13 +156,13 @@ struct ExifBlock {
 
     /// Returns a block with only artist and copyright; `nil` if there is neither.
     func rights() -> [UInt8]? {
-        let made = Self.made(1, rightsOf: self)
-        return made.isEmpty ? nil : made
+        let encoded = Self.encode(1, rightsOf: self)
+        return encoded.isEmpty ? nil : encoded
     }
 
     /// Returns a block with only an orientation, omitted if it is 1, and the artist and copyright
     /// of another block; empty if there are none of these.
-    static func made(_ orientation: Int, rightsOf block: ExifBlock?) -> [UInt8] {
+    static func encode(_ orientation: Int, rightsOf block: ExifBlock?) -> [UInt8] {
         let texts = [Tag.artist, Tag.copyright].compactMap { tag in
             block?.text(tag).map { (tag, $0) }
         }

@@ -51,7 +51,7 @@ struct PropertyReader {
         properties.bitsPerSample = source.bits
         let name = image.withProfile { ProfileName.read($0) } ?? nil
         properties.profile = name.flatMap {
-            FactText.text($0, bytesMax: ImageProperties.nameBytesMax)
+            PropertyText.text($0, bytesMax: ImageProperties.nameBytesMax)
         }
     }
 
@@ -70,7 +70,7 @@ struct PropertyReader {
 }
 
 /// Sanitizes text from a file.
-enum FactText {
+enum PropertyText {
     /// Returns valid UTF-8 without surrounding whitespace, truncated between two characters; `nil`
     /// if nothing is left.
     static func text(_ bytes: some Collection<UInt8>, bytesMax: Int) -> String? {
@@ -126,7 +126,7 @@ struct ExifProperties {
     }
 
     private func text(_ name: String) -> String? {
-        entry(name)?.text.flatMap { FactText.text($0, bytesMax: ExifField.valueBytesMax) }
+        entry(name)?.text.flatMap { PropertyText.text($0, bytesMax: ExifField.valueBytesMax) }
     }
 
     private func number(_ name: String) -> String? {
@@ -167,25 +167,25 @@ struct ExifEntry {
     /// The length in bytes at which libvips truncates texts.
     private static let textBytesMax = 254
 
-    private let said: [UInt8]
+    private let raw: [UInt8]
 
-    init(_ said: [UInt8]) { self.said = said }
+    init(_ raw: [UInt8]) { self.raw = raw }
 
     /// The text, which may contain any characters: it ends at the suffix, and has at most the
     /// entry's byte count. If libvips truncated its output, all of that is the text.
     var text: ArraySlice<UInt8>? {
-        guard let byteCount else { return said[...] }
-        let longest = min(Self.textBytesMax, byteCount, said.count)
+        guard let byteCount else { return raw[...] }
+        let longest = min(Self.textBytesMax, byteCount, raw.count)
         for end in stride(from: longest, through: 0, by: -1)
-        where said[end...].starts(with: " (".utf8) {
-            return said[..<end]
+        where raw[end...].starts(with: " (".utf8) {
+            return raw[..<end]
         }
         return nil
     }
 
     /// The numbers; fractions over 0 are omitted.
     var numbers: [Double] {
-        let value = said.prefix { $0 != UInt8(ascii: "(") }
+        let value = raw.prefix { $0 != UInt8(ascii: "(") }
         return value.split(separator: UInt8(ascii: " ")).compactMap { Self.number($0) }
     }
 
@@ -201,8 +201,8 @@ struct ExifEntry {
     /// The byte count M at the end.
     private var byteCount: Int? {
         let end = Array(" bytes)".utf8)
-        guard said.count > end.count, said.suffix(end.count).elementsEqual(end) else { return nil }
-        let digits = said.dropLast(end.count).reversed().prefix { (0x30...0x39).contains($0) }
+        guard raw.count > end.count, raw.suffix(end.count).elementsEqual(end) else { return nil }
+        let digits = raw.dropLast(end.count).reversed().prefix { (0x30...0x39).contains($0) }
         return Int(String(decoding: digits.reversed(), as: UTF8.self))
     }
 }

@@ -143,7 +143,7 @@ struct SourceImage {
 
     /// Returns the decoded size at a scale: libvips always composes WebP frames at full size, and
     /// an AVIF is decoded before it is cropped.
-    func madeSize(at scale: DecodeScale) -> PixelSize {
+    func decodedSize(at scale: DecodeScale) -> PixelSize {
         if let codedSize { return codedSize }
         return isAnimatedWebP ? storedSize : scale.size(storedSize)
     }
@@ -307,23 +307,23 @@ struct ReducedSide: Equatable {
     /// - Parameters:
     ///   - stored: The columns of the source.
     ///   - reduction: The reduction factor of the decoder.
-    ///   - made: The columns returned by the decoder.
+    ///   - decoded: The columns returned by the decoder.
     ///   - isMirrored: Whether the result counts columns from the other end.
-    init(stored: Int, reduction: Int, made: Int, isMirrored: Bool) {
+    init(stored: Int, reduction: Int, decoded: Int, isMirrored: Bool) {
         let exact = Double(stored) / Double(reduction)
-        guard Double(made) < exact else {
-            self.init(count: made)
+        guard Double(decoded) < exact else {
+            self.init(count: decoded)
             return
         }
         guard isMirrored else {
             // A repeated column, partly covered, replaces the missing partial one.
-            self.init(count: made + 1, active: exact, before: 0)
+            self.init(count: decoded + 1, active: exact, before: 0)
             return
         }
         // The partial column is now at the beginning, where layouts have no fractions: it is
         // rounded to whole columns, which is off by at most half a column at one edge.
-        let missing = exact - Double(made) < 0.5 ? 0 : 1
-        self.init(count: made + missing, active: Double(made + missing), before: missing)
+        let missing = exact - Double(decoded) < 0.5 ? 0 : 1
+        self.init(count: decoded + missing, active: Double(decoded + missing), before: missing)
     }
 
     private init(count: Int, active: Double, before: Int) {
@@ -381,7 +381,7 @@ struct ColorConversion {
         let isDeep = image.header.bytesPerBand == 2
         let isGrayAsRGB = image.header.bands < 3 && profile.space == .rgb
         return try? (isGrayAsRGB ? image.convertedToSRGB(isDeep: isDeep) : image)
-            .enclosing(profile: profile.bytes, xmp: [])
+            .embedding(profile: profile.bytes, xmp: [])
             .convertedToSRGBByProfile(isPerceptual: profile.isPerceptualOnly)
     }
 

@@ -103,33 +103,33 @@ enum JPEGFile {
         _ file: UnsafeRawBufferPointer, keeping kept: PassThroughMetadata
     ) -> StrippedFile? {
         guard file.count >= 4, file[0] == 0xFF, file[1] == 0xD8 else { return nil }
-        var made = StrippedFile(of: file)
-        made.keep(0..<2)
+        var result = StrippedFile(of: file)
+        result.keep(0..<2)
         var (place, hasKept, hasScan) = (2, false, false)
         while let start = marker(file, place) {
             let marker = file[start + 1]
             if marker == Marker.end {
-                made.keep(start..<(start + 2))
-                return hasScan && made.isWhole ? made : nil
+                result.keep(start..<(start + 2))
+                return hasScan && result.isWhole ? result : nil
             }
             guard let end = end(ofSegment: start, file) else { return nil }
             let isJFIF = marker == Marker.application0 && file.has("JFIF\0", at: start + 4)
             if !hasKept {
-                if isJFIF, start == 2 { made.append(jfif(file, start..<end)) }
-                made.append(MetadataSegments.of(exif: kept.exif, xmp: kept.xmp, iptc: kept.iptc))
+                if isJFIF, start == 2 { result.append(jfif(file, start..<end)) }
+                result.append(MetadataSegments.of(exif: kept.exif, xmp: kept.xmp, iptc: kept.iptc))
                 hasKept = true
             }
             guard let isKept = isKept(marker, start, file) else { return nil }
             if marker == Marker.adobe, isKept {
-                made.append(adobe(file, start))
+                result.append(adobe(file, start))
             } else if isKept {
-                made.keep(start..<end)
+                result.keep(start..<end)
             }
             place = end
             guard marker == Marker.scan else { continue }
             hasScan = true
             place = endOfScan(file, from: end)
-            made.keep(end..<place)
+            result.keep(end..<place)
         }
         return nil
     }
@@ -217,8 +217,8 @@ enum PNGFile {
         _ file: UnsafeRawBufferPointer, keeping kept: PassThroughMetadata
     ) -> StrippedFile? {
         guard file.starts(with: signature), file.has("IHDR", at: 12) else { return nil }
-        var made = StrippedFile(of: file)
-        made.keep(0..<signature.count)
+        var result = StrippedFile(of: file)
+        result.keep(0..<signature.count)
         var (place, hasPixels) = (signature.count, false)
         while place + 12 <= file.count {
             let length = file.bigEndian(place, 4)
@@ -226,13 +226,13 @@ enum PNGFile {
             guard length <= min(dataMax, file.count - place - 12) else { return nil }
             let end = place + 12 + length
             if Self.kept.contains(type) {
-                made.keep(place..<end)
+                result.keep(place..<end)
             } else if type[0] & 0x20 == 0 {
                 return nil
             }
-            if file.has("IHDR", at: place + 4) { made.append(chunks(kept)) }
+            if file.has("IHDR", at: place + 4) { result.append(chunks(kept)) }
             hasPixels = hasPixels || file.has("IDAT", at: place + 4)
-            if file.has("IEND", at: place + 4) { return hasPixels && made.isWhole ? made : nil }
+            if file.has("IEND", at: place + 4) { return hasPixels && result.isWhole ? result : nil }
             place = end
         }
         return nil
@@ -269,23 +269,23 @@ enum GIFFile {
         }
         var place = 13 + colorBytes(file[10])
         guard place <= file.count else { return nil }
-        var made = StrippedFile(of: file)
-        made.keep(0..<place)
+        var result = StrippedFile(of: file)
+        result.keep(0..<place)
         var hasPixels = false
         while place < file.count {
             switch file[place] {
             case 0x3B:
-                made.keep(place..<(place + 1))
-                return hasPixels && made.isWhole ? made : nil
+                result.keep(place..<(place + 1))
+                return hasPixels && result.isWhole ? result : nil
             case 0x2C:
                 guard let end = endOfImage(file, place) else { return nil }
-                made.keep(place..<end)
+                result.keep(place..<end)
                 (place, hasPixels) = (end, true)
             case 0x21:
                 guard let end = endOfBlocks(file, place + extensionHeadBytes),
                     let isKept = isKept(file, place)
                 else { return nil }
-                if isKept { made.keep(place..<end) }
+                if isKept { result.keep(place..<end) }
                 place = end
             default: return nil
             }
@@ -367,10 +367,10 @@ enum WebPFile {
             guard isOfPixels(file, first) else { return nil }
             append(first, to: &body)
         }
-        var made = StrippedFile(of: file)
-        made.append(Array("RIFF".utf8) + little(body.length + 4) + Array("WEBP".utf8))
-        made.append(body)
-        return made.isWhole ? made : nil
+        var result = StrippedFile(of: file)
+        result.append(Array("RIFF".utf8) + little(body.length + 4) + Array("WEBP".utf8))
+        result.append(body)
+        return result.isWhole ? result : nil
     }
 
     /// Returns chunks that fill the range; the last one may lack its padding byte.

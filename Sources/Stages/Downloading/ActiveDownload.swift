@@ -34,7 +34,7 @@ struct ActiveDownload {
             if let failure = sink.failure { throw withRetryAfter(failure) }
             if let error { throw failure(of: error) }
             let url = try effectiveURL()
-            var body = try sink.takeBody(effectiveURL: url)
+            var body = try sink.finish(effectiveURL: url)
             body.account = account(at: now)
             return .fetched(body)
         } catch {

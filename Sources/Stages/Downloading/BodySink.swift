@@ -93,7 +93,7 @@ final class BodySink: TransferSink {
                     CacheControl(answer.cacheControl),
                     answer.age(asked: asked, answered: answered)))
         }
-        try accepted.take(answer)
+        try accepted.check(answer)
     }
 
     /// Returns the redirect target after a transfer ended with this result; nil if it wasn't a
@@ -114,12 +114,12 @@ final class BodySink: TransferSink {
     func receive(_ bytes: RawSpan) -> Reception {
         guard location == nil else {
             redirectBytes += bytes.byteCount
-            return redirectBytes <= Self.redirectBytesMax ? .taken : .refused
+            return redirectBytes <= Self.redirectBytesMax ? .accepted : .refused
         }
         guard decoder == nil else { return keep(bytes) }
         do throws(DownloadFailure) {
             try append(bytes)
-            return .taken
+            return .accepted
         } catch {
             failure = error
             return .refused
@@ -163,7 +163,7 @@ final class BodySink: TransferSink {
             return .postponed
         }
         decoder?.append(bytes)
-        return .taken
+        return .accepted
     }
 
     /// Whether received bytes are not decoded or decrypted yet.
@@ -291,7 +291,7 @@ final class BodySink: TransferSink {
     func publish() { advance(at: MonotonicClock.now()) }
 
     /// Passes the block on with the information from the head. Throws for an empty body.
-    func takeBody(effectiveURL: String) throws(DownloadFailure) -> FetchedBody {
+    func finish(effectiveURL: String) throws(DownloadFailure) -> FetchedBody {
         guard let head = answer else { throw .headCutOff }
         guard decoder?.isComplete ?? true else { throw .codingCutOff }
         guard let full = body, full.count > 0 else { throw .emptyBody }

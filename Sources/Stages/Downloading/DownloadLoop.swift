@@ -49,7 +49,7 @@ final class DownloadLoop {
     func run() {
         while true {
             heartbeat.began()
-            let batch = inbox.take()
+            let batch = inbox.drain()
             apply(batch)
             if batch.isStopping { return stopLocal() }
             do throws(CurlError) {

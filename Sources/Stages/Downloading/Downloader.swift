@@ -173,7 +173,7 @@ final class DownloadInbox: Sendable {
     }
 
     /// Removes and returns all requests since the last call.
-    func take() -> Batch {
+    func drain() -> Batch {
         state.withLock { state in
             defer { state.batch = Batch(isStopping: state.batch.isStopping) }
             return state.batch

@@ -47,7 +47,7 @@ final class FileReaders: Sendable {
         }
 
         /// Returns the next task, waiting for it; `nil` at the end.
-        func take() -> FileTask? {
+        func next() -> FileTask? {
             while true {
                 event.drain()
                 let (task, isMore) = queue.withLock { queue in
@@ -100,7 +100,7 @@ final class FileReaders: Sendable {
             started.append(
                 ThreadBox(
                     try Linux.Thread(name: "files") {
-                        while let task = shared.take() {
+                        while let task = shared.next() {
                             deliver(Self.answer(task, space))
                         }
                     }))

@@ -28,7 +28,7 @@ final class LocalDownloads {
 
         func put(_ answer: FileReaders.Answer) { waiting.withLock { $0.append(answer) } }
 
-        func take() -> [FileReaders.Answer] {
+        func removeAll() -> [FileReaders.Answer] {
             waiting.withLock { waiting in
                 defer { waiting = [] }
                 return waiting
@@ -116,7 +116,7 @@ extension DownloadLoop {
         switch place {
         case .data(let url):
             let body = try body(of: url, bytesMax: work.bodyBytesMax)
-            tell(job, body, &progress, started: started)
+            complete(job, body, &progress, started: started)
         case .file(let path, let root):
             let task = FileTask(
                 job.id, path, below: root, bodyBytesMax: work.bodyBytesMax,
@@ -132,7 +132,7 @@ extension DownloadLoop {
 
     /// Reports what the file readers have read.
     func harvestLocal() {
-        for answer in local.answers.take() {
+        for answer in local.answers.removeAll() {
             guard var download = local.active[answer.task.job], download.task === answer.task else {
                 // Canceled, so the outcome was already reported.
                 if case .success(let body) = answer.result { space.discard(body.block) }
@@ -141,7 +141,7 @@ extension DownloadLoop {
             local.active[answer.task.job] = nil
             switch answer.result {
             case .success(let body):
-                tell(download.job, body, &download.progress, started: download.started)
+                complete(download.job, body, &download.progress, started: download.started)
             case .failure(let failure):
                 self.answer(
                     download.job, .failed(failure.imageError), started: download.started)
@@ -179,7 +179,7 @@ extension DownloadLoop {
     }
 
     private func body(of url: DataURL, bytesMax: UInt64) throws(DownloadFailure) -> LocalBody {
-        try configuration.accepted.take(type: url.mediaType)
+        try configuration.accepted.check(type: url.mediaType)
         do throws(ImageError) {
             let bytes = try url.bytes()
             guard UInt64(bytes.count) <= bytesMax else {
@@ -194,7 +194,7 @@ extension DownloadLoop {
         }
     }
 
-    private func tell(
+    private func complete(
         _ job: Job, _ body: LocalBody, _ progress: inout ProgressPacer, started: Instant
     ) {
         progress.begin(expected: body.count)

@@ -83,15 +83,15 @@ public struct AcceptedResponses: Hashable, Sendable {
     /// Accepts any type with a successful status.
     public init() {}
 
-    func take(_ head: ResponseHead) throws(DownloadFailure) {
+    func check(_ head: ResponseHead) throws(DownloadFailure) {
         guard head.status != 206, head.status != 304,
             statuses.contains(where: { $0.contains(head.status) })
         else { throw .status(head) }
-        if let field = head.value("content-type") { try take(type: field) }
+        if let field = head.value("content-type") { try check(type: field) }
     }
 
     /// Checks a content type field with its parameters.
-    func take(type field: String) throws(DownloadFailure) {
+    func check(type field: String) throws(DownloadFailure) {
         guard !types.isEmpty else { return }
         let type = String(field.prefix { $0 != ";" && $0 != " " }).lowercased()
         guard type.isEmpty || types.contains(where: { Self.matches($0, type) }) else {

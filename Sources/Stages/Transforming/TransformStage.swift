@@ -113,7 +113,7 @@ struct TransformJob {
     ) throws(ImageError) -> EncodedImage {
         if let format = work.output.format, !format.isEncodable { throw .notEncoded(format) }
         let source = try PixelSource(work, pixels)
-        let enclosed = try EnclosedParts(work.layout, in: pixels)
+        let embedded = try EmbeddedParts(work.layout, in: pixels)
         try checkDepth()
         try checkCancellation()
         let pipeline = try Pipeline(work.steps, overlays: sources(overlays))
@@ -121,20 +121,20 @@ struct TransformJob {
             return try encode(
                 frames: StepFrames(animation, limits: work.limits) { index throws(ImageError) in
                     try run(pipeline.steps, on: stepImage(source.frame(index)))
-                }, beside: enclosed, to: output)
+                }, beside: embedded, to: output)
         }
         guard PlanarLane.takes(work.layout) else {
             return try encode(
-                try stepImage(source), after: pipeline.steps, beside: enclosed, to: output)
+                try stepImage(source), after: pipeline.steps, beside: embedded, to: output)
         }
         var plan = PlanarPlan(size: source.size, orientation: work.layout.orientation)
         let left = try pipeline.fold(into: &plan, limits: work.limits)
         let lane = PlanarLane(source: source, plan: plan, sampler: sampler)
-        let encoder = try encoder(hasAlpha: false, beside: enclosed)
+        let encoder = try encoder(hasAlpha: false, beside: embedded)
         var encoded =
             left.isEmpty && encoder.takes(lane)
             ? try encoder.encode(lane, to: output)
-            : try encode(try lane.stepImage(), after: left, beside: enclosed, to: output)
+            : try encode(try lane.stepImage(), after: left, beside: embedded, to: output)
         encoded.account.foldedSteps = UInt32(pipeline.steps(before: left))
         return encoded
     }
@@ -160,19 +160,19 @@ struct TransformJob {
     }
 
     private func encode(
-        _ current: StepImage, after steps: [any ImageStep], beside enclosed: EnclosedParts,
+        _ current: StepImage, after steps: [any ImageStep], beside embedded: EmbeddedParts,
         to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
         let current = try run(steps, on: current)
-        return try encoder(hasAlpha: current.image.header.hasAlpha, beside: enclosed)
+        return try encoder(hasAlpha: current.image.header.hasAlpha, beside: embedded)
             .encode(current, to: output)
     }
 
     /// Encodes all frames of an animation after the steps.
     private func encode(
-        frames: StepFrames, beside enclosed: EnclosedParts, to output: some OutputSpace
+        frames: StepFrames, beside embedded: EmbeddedParts, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        try encoder(hasAlpha: true, beside: enclosed).encode(frames, to: output)
+        try encoder(hasAlpha: true, beside: embedded).encode(frames, to: output)
     }
 
     private func run(
@@ -188,10 +188,10 @@ struct TransformJob {
     }
 
     private func encoder(
-        hasAlpha: Bool, beside enclosed: EnclosedParts
+        hasAlpha: Bool, beside embedded: EmbeddedParts
     ) throws(ImageError) -> Encoder {
         try Encoder(
-            work, hasAlpha: hasAlpha, beside: enclosed, cancellation: sampler.cancellation)
+            work, hasAlpha: hasAlpha, beside: embedded, cancellation: sampler.cancellation)
     }
 
     private func sources(_ overlays: [OverlayPixels]) throws(ImageError) -> [PixelSource] {

@@ -80,10 +80,11 @@ import Testing
                 let begin = "--\(option.name): "
                 let refusal = Self.refusal(command, option, "xyzzy")
                 for word in option.choice.offered {
-                    let said = Self.refusal(
+                    let message = Self.refusal(
                         command, option, word.hasSuffix("=") ? word + "1" : word)
-                    #expect(!said.hasPrefix(begin), "\(said)")
-                    #expect(!said.contains("alone") && !said.contains("no such"), "\(said)")
+                    #expect(!message.hasPrefix(begin), "\(message)")
+                    #expect(
+                        !message.contains("alone") && !message.contains("no such"), "\(message)")
                 }
                 let isOfWords = ["'xyzzy' is not one of ", "expected one of "].contains {
                     refusal.hasPrefix(begin + $0)

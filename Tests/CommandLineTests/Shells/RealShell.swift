@@ -18,10 +18,10 @@ struct RealShell: CustomTestStringConvertible {
         let name = shell == .zsh ? "_imagebus" : "imagebus"
         let script = folder.write(Array(shell.script(Command.documented).utf8), to: name)
         return try lines.map { line in
-            let said = try said(line, script, folder)
+            let output = try output(line, script, folder)
             let typed = (line.last ?? "").prefix { _ in true }
             let begin = typed.lastIndex { "=,".contains($0) }.map { String(typed[...$0]) } ?? ""
-            return Set(said.map { Self.bare($0, begin) }).sorted()
+            return Set(output.map { Self.bare($0, begin) }).sorted()
         }
     }
 
@@ -33,7 +33,7 @@ struct RealShell: CustomTestStringConvertible {
         return rest.split(separator: "/").last.map(String.init) ?? ""
     }
 
-    private func said(
+    private func output(
         _ line: [String], _ script: String, _ folder: TemporaryDirectory
     ) throws -> [Substring] {
         let bytes: [UInt8]

@@ -37,8 +37,8 @@ import Testing
     }
 
     private func pixels(_ bytes: [UInt8], frame: Int) throws -> [UInt8] {
-        let made = try #require(try decode(bytes, frame: frame).frames.first)
-        return space.bytes(made.reference)
+        let produced = try #require(try decode(bytes, frame: frame).frames.first)
+        return space.bytes(produced.reference)
     }
 
     /// The largest and the mean difference of the samples of two images.
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func framesAreCountedAndTimedWithoutACodec() throws {
-        var bytes = try AnimatedFile(made: "lossless.avif").bytes
+        var bytes = try AnimatedFile(generated: "lossless.avif").bytes
         // Overwrites all frame data.
         let start = try #require(bytes.place(of: "mdat")) + 4
         bytes.replaceSubrange(start..., with: [UInt8](repeating: 0, count: bytes.count - start))
@@ -65,7 +65,7 @@ import Testing
 
     /// Two interleaved sequences, each in its own order.
     @Test func sequencesThatTakeTurnsDisturbNoOther() throws {
-        let files = try ["lossless.avif", "alpha.avif"].map { try AnimatedFile(made: $0) }
+        let files = try ["lossless.avif", "alpha.avif"].map { try AnimatedFile(generated: $0) }
         for index in [0, 1, 2, 2, 1, 11, 10, 4, 5, 6, 0] {
             for file in files {
                 #expect(try pixels(file.bytes, frame: index) == file.frames[index], "\(index)")
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func allFramesAreThereAtOnce() throws {
-        let file = try AnimatedFile(made: "cut-turned.avif")
+        let file = try AnimatedFile(generated: "cut-turned.avif")
         let image = try decode(file.bytes, all: true)
         let frame = try #require(image.frames.first)
         #expect(image.info.pages == 12)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func aFrameThatIsNotThereIsSaid() throws {
-        let file = try AnimatedFile(made: "two.avif")
+        let file = try AnimatedFile(generated: "two.avif")
         let error = failure(file.bytes, frame: 2)
         #expect(error?.code == .stepFailed)
         #expect(error?.message == "frame 2 does not exist: the image has 2, numbered from 0")
@@ -92,7 +92,7 @@ import Testing
 
     /// By default, libavif rejects truncated files.
     @Test func whatIsCutOffHasTheFramesBeforeIt() throws {
-        let file = try AnimatedFile(made: "lossless.avif")
+        let file = try AnimatedFile(generated: "lossless.avif")
         let part = Array(file.bytes.prefix(file.bytes.count * 3 / 4))
         #expect(try pixels(part, frame: 4) == file.frames[4])
         #expect(failure(part, frame: 11)?.code == .stepFailed)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func limitsAreCheckedBeforeAnyPixel() throws {
-        var bytes = try AnimatedFile(made: "lossless.avif").bytes
+        var bytes = try AnimatedFile(generated: "lossless.avif").bytes
         let start = try #require(bytes.place(of: "mdat")) + 4
         bytes.replaceSubrange(start..., with: [UInt8](repeating: 0, count: bytes.count - start))
         let pages = failure(bytes, frame: 1, limits: ImageLimits(pagesMax: 11))
@@ -164,7 +164,7 @@ import Testing
 
     /// avifenc gives every sequence alpha; if the second track refers to no owner, it isn't alpha.
     @Test func aSequenceMayHaveNoAlpha() throws {
-        let file = try AnimatedFile(made: "lossless.avif")
+        let file = try AnimatedFile(generated: "lossless.avif")
         var bytes = file.bytes
         let track = try #require(bytes.place(of: "tref"))
         bytes.replaceSubrange(track..<track + 4, with: Array("free".utf8))
@@ -179,7 +179,7 @@ import Testing
     /// A file with only a track and no primary image shows its first frame.
     @Test(arguments: ["lossless.avif", "alpha.avif", "deep.avif", "cut-turned.avif"])
     func framesAreEnough(name: String) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         let bytes = file.bytes.withoutPrimaryImage
         let image = try decode(bytes)
         let frame = try #require(image.frames.first)

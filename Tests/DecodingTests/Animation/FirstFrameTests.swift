@@ -8,7 +8,7 @@ import Testing
     /// The screen is transparent outside the first frame, however large the screen is.
     @Test(arguments: ["kept.gif", "bare.gif", "wide.gif"])
     func theFirstFrameLiesOnTheScreenAsAnotherReaderSeesIt(name: String) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         let still = try decode(file.bytes)
         #expect(still.image.info.size == PixelSize(width: file.width, height: file.height))
         #expect(still.image.info.pages == file.frames.count)

@@ -12,7 +12,7 @@ import Vips
 @Suite struct FrameReaderTests {
     @Test(arguments: AnimatedFile.names)
     func everyFrameIsThatOfAnotherReader(name: String) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         // libwebp's blend factors have eight bits.
         try expectFrames(of: file, within: name == "half-over-clean.webp" ? 2 : 0, name)
         try expectTimes(of: file)
@@ -22,7 +22,7 @@ import Vips
     /// The low bits of avifdec's 16-bit output are dropped.
     @Test(arguments: AnimatedFile.sequences)
     func everyFrameOfASequenceIsThatOfAnotherReader(name: String) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         let most = ["deep.avif", "lossy.avif"].contains(name) ? 1 : 0
         try expectFrames(of: file, within: most, name)
         try expectTimes(of: file, isTurned: name.contains("turned"))

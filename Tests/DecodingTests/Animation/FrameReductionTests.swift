@@ -15,7 +15,7 @@ import Testing
 
     init() throws {
         stage = try DecodeStage()
-        file = try AnimatedFile(made: "kept.gif")
+        file = try AnimatedFile(generated: "kept.gif")
     }
 
     private func decode(_ need: DecodeNeed, bytesMax: Int) throws -> DecodedImage {

@@ -29,7 +29,7 @@ import Testing
 
     /// The worker keeps the canvas of one picture; two interleaved ones still decode correctly.
     @Test func picturesThatTakeTurnsDisturbNoOther() throws {
-        let files = try ["kept.gif", "mixed.webp"].map { try AnimatedFile(made: $0) }
+        let files = try ["kept.gif", "mixed.webp"].map { try AnimatedFile(generated: $0) }
         for index in [0, 1, 2, 2, 1, 5, 4, 6] {
             for file in files {
                 let found = try frame(index, of: file.bytes)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func aFrameThatIsNotThereIsSaid() throws {
-        let file = try AnimatedFile(made: "kept.gif")
+        let file = try AnimatedFile(generated: "kept.gif")
         let error = #expect(throws: ImageError.self) { try frame(14, of: file.bytes) }
         #expect(error?.code == .stepFailed)
         #expect(error?.message == "frame 14 does not exist: the image has 14, numbered from 0")
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func whatIsCutOffHasTheFramesBeforeIt() throws {
-        let file = try AnimatedFile(made: "mixed.apng")
+        let file = try AnimatedFile(generated: "mixed.apng")
         let part = Array(file.bytes.prefix(file.bytes.count * 3 / 4))
         #expect(throws: Never.self) { try frame(3, of: part) }
         let error = #expect(throws: ImageError.self) { try frame(23, of: part) }

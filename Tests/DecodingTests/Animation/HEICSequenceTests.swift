@@ -10,7 +10,7 @@ import Testing
     private static func sequence(_ brand: String) throws -> [UInt8] {
         var bytes = try ExternalFiles.heif(ExternalFiles.png(), isAVIF: false)
         bytes.replaceSubrange(8..<12, with: Array(brand.utf8))
-        let other = try AnimatedFile(made: "two.avif").bytes
+        let other = try AnimatedFile(generated: "two.avif").bytes
         let start =
             try #require(
                 other.indices.dropLast(4).first { other[$0...].starts(with: "moov".utf8) }) - 4

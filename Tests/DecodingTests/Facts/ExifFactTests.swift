@@ -110,8 +110,8 @@ import Vips
         ("A (B (A (B, ASCII, 5 components, 5 bytes)", "A (B"),
         (" (, ASCII, 1 components, 1 bytes)", ""),
     ])
-    func textsEndWhereTheEntrySays(said: String, text: String) {
-        #expect(ExifEntry(Array(said.utf8)).text.map { Array($0) } == Array(text.utf8))
+    func textsEndWhereTheEntrySays(stored: String, text: String) {
+        #expect(ExifEntry(Array(stored.utf8)).text.map { Array($0) } == Array(text.utf8))
     }
 
     @Test(arguments: [
@@ -120,7 +120,7 @@ import Vips
         ("33/1 51/1 2433/100 (33, 51, 24.33, Rational, 3 components, 24 bytes)", [33, 51, 24.33]),
         ("1/0 7 (x)", [7]), ("", []), ("x/y 1/ /2 nan inf (", []),
     ])
-    func numbersAreThoseBeforeTheWords(said: String, numbers: [Double]) {
-        #expect(ExifEntry(Array(said.utf8)).numbers == numbers)
+    func numbersAreThoseBeforeTheWords(stored: String, numbers: [Double]) {
+        #expect(ExifEntry(Array(stored.utf8)).numbers == numbers)
     }
 }

@@ -79,7 +79,7 @@ import Vips
 
     private func name(_ profile: [UInt8]) -> String? {
         profile.withUnsafeBytes { ProfileName.read($0) }
-            .flatMap { FactText.text($0, bytesMax: 128) }
+            .flatMap { PropertyText.text($0, bytesMax: 128) }
     }
 
     @Test func bothFormsOfNamesAreRead() {
@@ -109,9 +109,9 @@ import Vips
 
     @Test func textsAreCutOffBetweenCharacters() {
         let long = String(repeating: "é", count: 100)
-        #expect(FactText.text(Array(long.utf8), bytesMax: 7) == "ééé")
-        #expect(FactText.text(Array("  a b \n".utf8), bytesMax: 128) == "a b")
-        #expect(FactText.text([0x61, 0xC3], bytesMax: 128) == nil)
-        #expect(FactText.text(Array("   ".utf8), bytesMax: 128) == nil)
+        #expect(PropertyText.text(Array(long.utf8), bytesMax: 7) == "ééé")
+        #expect(PropertyText.text(Array("  a b \n".utf8), bytesMax: 128) == "a b")
+        #expect(PropertyText.text([0x61, 0xC3], bytesMax: 128) == nil)
+        #expect(PropertyText.text(Array("   ".utf8), bytesMax: 128) == nil)
     }
 }

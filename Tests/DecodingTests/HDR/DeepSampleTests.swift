@@ -70,8 +70,8 @@ import Vips
         let decoded = try decode(file, keeping: .hdr)
         let hdr = HDRColors(primaries: .bt2020, transfer: .hlg)
         #expect(decoded.layout?.samples == SampleForm(bits: depth, hdr: hdr))
-        for (made, wanted) in zip(try numbers(decoded).prefix(3), color) {
-            #expect(abs(made - wanted) <= 3 * 65_536 >> depth, "\(made) \(wanted)")
+        for (produced, wanted) in zip(try numbers(decoded).prefix(3), color) {
+            #expect(abs(produced - wanted) <= 3 * 65_536 >> depth, "\(produced) \(wanted)")
         }
         let deep = try decode(file, keeping: .depth)
         #expect(deep.layout?.samples == SampleForm(bits: depth), "sRGB in 16 bits")

@@ -22,8 +22,8 @@ import Testing
         for (x, sample) in samples.enumerated() {
             let wanted = HDRFile.srgb(
                 sample.map { Double($0) / 65_535 }, primaries: primaries, transfer: transfer)
-            for (made, wanted) in zip(try decoded.pixel(x, 0), wanted) {
-                #expect(abs(Double(made) - wanted) < 0.75, "\(sample)")
+            for (produced, wanted) in zip(try decoded.pixel(x, 0), wanted) {
+                #expect(abs(Double(produced) - wanted) < 0.75, "\(sample)")
             }
         }
     }
@@ -61,8 +61,8 @@ import Testing
             let decoded = try decode(try #require(FileBytes.read(output)))
             let wanted = HDRFile.srgb(
                 color.map { Double($0) / 65_535 }, primaries: 9, transfer: 16)
-            for (made, wanted) in zip(try decoded.pixel(8, 0), wanted) {
-                #expect(abs(Double(made) - wanted) < 2.5, "\(color)")
+            for (produced, wanted) in zip(try decoded.pixel(8, 0), wanted) {
+                #expect(abs(Double(produced) - wanted) < 2.5, "\(color)")
             }
         }
     }
@@ -83,8 +83,8 @@ import Testing
                     let place = start + 2 * band
                     return Double(Int(samples[place]) << 8 | Int(samples[place + 1])) / 65_535
                 }, primaries: 9, transfer: 16)
-            for (made, wanted) in zip(try decoded.pixel(x, y), wanted) {
-                #expect(abs(Double(made) - wanted) < 1.5, "\(x), \(y)")
+            for (produced, wanted) in zip(try decoded.pixel(x, y), wanted) {
+                #expect(abs(Double(produced) - wanted) < 1.5, "\(x), \(y)")
             }
         }
     }

@@ -28,25 +28,25 @@ import Vips
         let second = place + 2 + 12 + 4
         let picture = second + 2 + 2 * 12 + 4
         let head: [UInt8] = isBig ? [0x4D, 0x4D, 0, 42] : [0x49, 0x49, 42, 0]
-        var made = head + number(8, 4) + number(5, 2)
-        made += entry(0x010F, 2, 4, Array("Cam\0".utf8))
-        made += entry(0x0112, 3, 1, number(6, 2))
-        made += entry(0x013B, 2, 13, number(first, 4))
-        made += entry(0x8298, 2, 8, number(first + 14, 4))
-        made += entry(0x8825, 4, 1, number(place, 4))
-        made += number(second, 4) + texts
-        made += number(1, 2) + entry(1, 2, 2, Array("N\0".utf8)) + number(0, 4)
-        made += number(2, 2) + entry(0x0201, 4, 1, number(picture, 4))
-        made += entry(0x0202, 4, 1, number(thumbnail.count, 4)) + number(0, 4) + thumbnail
-        return made + (textBehind ? Array("behind".utf8) : [])
+        var produced = head + number(8, 4) + number(5, 2)
+        produced += entry(0x010F, 2, 4, Array("Cam\0".utf8))
+        produced += entry(0x0112, 3, 1, number(6, 2))
+        produced += entry(0x013B, 2, 13, number(first, 4))
+        produced += entry(0x8298, 2, 8, number(first + 14, 4))
+        produced += entry(0x8825, 4, 1, number(place, 4))
+        produced += number(second, 4) + texts
+        produced += number(1, 2) + entry(1, 2, 2, Array("N\0".utf8)) + number(0, 4)
+        produced += number(2, 2) + entry(0x0201, 4, 1, number(picture, 4))
+        produced += entry(0x0202, 4, 1, number(thumbnail.count, 4)) + number(0, 4) + thumbnail
+        return produced + (textBehind ? Array("behind".utf8) : [])
     }
 
     private func block(_ bytes: [UInt8]) -> ExifBlock? { bytes.withUnsafeBytes { ExifBlock($0) } }
 
     /// The EXIF as read by Pillow: tag numbers and values, including the location.
-    private func said(_ exif: [UInt8]) throws -> String {
+    private func tags(_ exif: [UInt8]) throws -> String {
         let folder = TestKit.TemporaryDirectory()
-        let said = try Tool.run([
+        let output = try Tool.run([
             "python3", "-c",
             """
             import sys; from PIL import Image
@@ -54,7 +54,7 @@ import Vips
             print({k: v for k, v in sorted(exif.items()) if k != 0x8825}, exif.get_ifd(0x8825))
             """, folder.write(exif, to: "a"),
         ])
-        return String(decoding: said, as: UTF8.self)
+        return String(decoding: output, as: UTF8.self)
     }
 
     private static func holds(_ bytes: [UInt8], _ part: [UInt8]) -> Bool {
@@ -64,10 +64,10 @@ import Vips
     @Test(arguments: [false, true])
     func allOfItIsUprightAndWithoutItsThumbnail(isBig: Bool) throws {
         let before = Self.exif(isBig: isBig)
-        #expect(try said(before).contains("274: 6"))
+        #expect(try tags(before).contains("274: 6"))
         let after = try #require(block(before)).upright()
         #expect(
-            try said(after) == "{271: 'Cam', 274: 1, 315: 'Ada Lovelace', 33432: '(c) Ada'} "
+            try tags(after) == "{271: 'Cam', 274: 1, 315: 'Ada Lovelace', 33432: '(c) Ada'} "
                 + "{1: 'N'}\n")
         #expect(after.count == before.count - Self.thumbnail.count)
         #expect(!Self.holds(after, Array("PICTURE".utf8)))
@@ -80,7 +80,7 @@ import Vips
     @Test(arguments: [false, true])
     func rightsAreABlockOfTheirOwn(isBig: Bool) throws {
         let rights = try #require(block(Self.exif(isBig: isBig))?.rights())
-        #expect(try said(rights) == "{315: 'Ada Lovelace', 33432: '(c) Ada'} {}\n")
+        #expect(try tags(rights) == "{315: 'Ada Lovelace', 33432: '(c) Ada'} {}\n")
         let without = Self.exif(isBig: isBig).map { $0 == 0x98 || $0 == 0x3B ? 0x99 : $0 }
         #expect(block(without)?.rights() == nil)
     }
@@ -119,7 +119,7 @@ import Vips
 
     /// The items of each property as found by an XML parser.
     private func items(_ packet: [UInt8]) throws -> String {
-        let said = try Tool.run(
+        let output = try Tool.run(
             [
                 "python3", "-c",
                 """
@@ -129,14 +129,14 @@ import Vips
                        for d in root.iter() if d.tag.endswith('Description') for p in d])
                 """,
             ], input: packet)
-        return String(decoding: said, as: UTF8.self)
+        return String(decoding: output, as: UTF8.self)
     }
 
     @Test func rightsOfXMPAreAPacketOfTheirOwn() throws {
-        let made = try #require(rights(Self.packet))
+        let produced = try #require(rights(Self.packet))
         #expect(
-            try items(made) == "[('creator', ['Ada & Co', 'Bob']), ('rights', ['© Ada'])]\n")
-        #expect(!Self.holds(made, Array("Secret".utf8)))
+            try items(produced) == "[('creator', ['Ada & Co', 'Bob']), ('rights', ['© Ada'])]\n")
+        #expect(!Self.holds(produced, Array("Secret".utf8)))
         #expect(rights(Array("<x>nothing</x>".utf8)) == nil)
         for end in Self.packet.indices { _ = rights(Array(Self.packet[..<end])) }
     }

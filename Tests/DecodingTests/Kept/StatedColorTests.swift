@@ -137,7 +137,7 @@ import Testing
         let profile = try #require(kept.layout?.embeddedMetadata.first { $0.kind == .profile })
         let folder = TemporaryDirectory()
         let bytes = Array(kept.samples[profile.offset..<(try #require(profile.end))])
-        let made = try Tool.run([
+        let produced = try Tool.run([
             "python3", "-c",
             """
             import sys; from PIL import Image, ImageCms
@@ -148,6 +148,6 @@ import Testing
             """, folder.write(plain, to: "s"), folder.write(bytes, to: "p.icc"),
         ])
         let converted = try decode(file).samples
-        #expect(zip(made, converted).allSatisfy { abs(Int($0) - Int($1)) <= 1 })
+        #expect(zip(produced, converted).allSatisfy { abs(Int($0) - Int($1)) <= 1 })
     }
 }

@@ -178,7 +178,7 @@ import Vips
 
     @Test(arguments: ["kept.gif", "mixed.apng", "mixed.webp"])
     func aCutAnimationShowsTheFramesThatAreThere(name: String) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         let bytes = file.bytes.part(90)
         let error = #expect(throws: ImageError.self) {
             try Self.decode(bytes, .refuse, allFrames: true)
@@ -191,7 +191,7 @@ import Vips
 
     /// It is shown as a still image and still lacks the other frames.
     @Test func aCutAnimationOfOneWholeFrameIsDamaged() throws {
-        let bytes = try AnimatedFile(made: "kept.gif").bytes.part(15)
+        let bytes = try AnimatedFile(generated: "kept.gif").bytes.part(15)
         let error = #expect(throws: ImageError.self) {
             try Self.decode(bytes, .refuse, allFrames: true)
         }
@@ -204,7 +204,7 @@ import Vips
     /// The first frame is a complete still image.
     @Test(arguments: ["kept.gif", "mixed.apng", "mixed.webp"])
     func theStillOfACutAnimationIsWhole(name: String) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         for damaged in DamagedImages.allCases {
             let still = try Self.decode(file.bytes.part(90), damaged)
             #expect(!still.image.isDamaged && !still.samples.isEmpty, "\(damaged)")

@@ -12,7 +12,7 @@ import Testing
 
     @Test(arguments: names)
     func framesAreCountedAsTheyArrive(name: String) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         var (pages, shown) = (1, false)
         for part in 1...100 {
             guard let found = try? partial(file.bytes.part(part)) else {
@@ -30,7 +30,7 @@ import Testing
     /// As soon as a second frame is counted, the first is complete.
     @Test(arguments: names)
     func theFirstFrameIsShownWhenItIsThere(name: String) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         let part = try #require(
             (1...100).first { part in
                 (try? partial(file.bytes.part(part)).info.pages).map { $0 > 1 } ?? false
@@ -42,7 +42,7 @@ import Testing
 
     @Test(arguments: ["kept.gif", "mixed.apng", "mixed.webp"])
     func aFrameIsShownByItsNumberWhenItIsThere(name: String) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         for part in [30, 60, 90] {
             let bytes = file.bytes.part(part)
             let pages = try partial(bytes, .header).info.pages
@@ -62,7 +62,7 @@ import Testing
 
     @Test(arguments: ["kept.gif", "mixed.apng", "mixed.webp"])
     func framesAreLimited(name: String) throws {
-        let file = try AnimatedFile(made: name)
+        let file = try AnimatedFile(generated: name)
         let few = ImageLimits(pagesMax: 3)
         let error = #expect(throws: ImageError.self) {
             try partial(file.bytes.part(95), limits: few)

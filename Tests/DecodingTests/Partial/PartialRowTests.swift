@@ -92,8 +92,8 @@ import Vips
             """
         let rowBytes = 1 + PartialFile.width * (file == .palette ? 1 : file.bands)
         for part in [30, 50, 70] {
-            let said = try Tool.run(["python3", "-c", script], input: bytes.part(part))
-            let count = try #require(Int(String(decoding: said.dropLast(), as: UTF8.self)))
+            let output = try Tool.run(["python3", "-c", script], input: bytes.part(part))
+            let count = try #require(Int(String(decoding: output.dropLast(), as: UTF8.self)))
             let found = try partial(bytes.part(part)).samples
             #expect(sameRows(found, whole, file) == count / rowBytes)
         }

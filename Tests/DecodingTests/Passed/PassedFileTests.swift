@@ -50,10 +50,10 @@ import Vips
         }
         file = file.withSegment(0xE2, Array("MPF\0".utf8) + Self.hidden)
         file = file.withSegment(0xE0, Array("JFXX\0".utf8) + Self.hidden)
-        let made = try passed(file + plain + Self.hidden).file
-        expectNothingHidden(made)
-        #expect(made == (try passed(plain).file))
-        #expect(try decode(#require(made)).samples == decode(plain).samples)
+        let produced = try passed(file + plain + Self.hidden).file
+        expectNothingHidden(produced)
+        #expect(produced == (try passed(plain).file))
+        #expect(try decode(#require(produced)).samples == decode(plain).samples)
     }
 
     /// A thumbnail in JFIF, and data after Adobe's fields.
@@ -66,23 +66,23 @@ import Vips
         let start = hasJFIF ? 4 + Int(plain[4]) << 8 + Int(plain[5]) : 2
         let bare = Array(plain[..<2] + plain[start...])
         let file = bare.withSegment(0xEE, adobe).withSegment(0xE0, jfif)
-        let made = try #require(try passed(file).file)
-        expectNothingHidden(made)
-        #expect(made.firstRange(of: Array("Adobe".utf8)) != nil)
-        #expect(made[2...].starts(with: [0xFF, 0xE0, 0, 16] + Array("JFIF\0".utf8)))
+        let produced = try #require(try passed(file).file)
+        expectNothingHidden(produced)
+        #expect(produced.firstRange(of: Array("Adobe".utf8)) != nil)
+        #expect(produced[2...].starts(with: [0xFF, 0xE0, 0, 16] + Array("JFIF\0".utf8)))
     }
 
     /// A truncated file, or one with invalid lengths, isn't passed through.
     @Test func aJPEGThatCannotBeFollowedIsDecoded() throws {
         let plain = try Self.jpeg()
         for cut in [plain.count - 1, plain.count - 2, plain.count - 40] {
-            let made = try? passed(Array(plain[..<cut]))
-            #expect(made?.file == nil, "\(cut)")
+            let produced = try? passed(Array(plain[..<cut]))
+            #expect(produced?.file == nil, "\(cut)")
         }
         // Reserved markers without a defined meaning.
         for marker: UInt8 in [0xC8, 0xDE, 0xDF, 0xF0, 0xFD, 0x02] {
-            let made = try? passed(plain.withSegment(marker, Self.hidden))
-            #expect(made?.file == nil, "\(marker)")
+            let produced = try? passed(plain.withSegment(marker, Self.hidden))
+            #expect(produced?.file == nil, "\(marker)")
         }
     }
 
@@ -99,9 +99,9 @@ import Vips
             Self.chunk($0, Self.hidden)
         }
         let file = Array(plain[..<33] + more + plain[33...] + Self.hidden)
-        let made = try passed(file).file
-        expectNothingHidden(made)
-        #expect(made == (try passed(plain).file))
+        let produced = try passed(file).file
+        expectNothingHidden(produced)
+        #expect(produced == (try passed(plain).file))
         for cut in [plain.count - 1, plain.count - 13] {
             #expect((try? passed(Array(plain[..<cut])))?.file == nil)
         }
@@ -131,12 +131,12 @@ import Vips
         let more = ["EXIF", "XMP ", "HIDE"].flatMap { Self.webpChunk($0, Self.hidden) }
         let head = Self.webpChunk("VP8X", [0x0C, 0, 0, 0, 63, 0, 0, 47, 0, 0])
         for file in [Self.riff(pixels + more), Self.riff(head + pixels + more)] {
-            let made = try #require(try passed(file + Self.hidden).file)
-            expectNothingHidden(made)
-            #expect(try decode(made).samples == decode(plain).samples)
-            if made[12...].starts(with: Array("VP8X".utf8)) { #expect(made[20] == 0) }
-            let length = made[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
-            #expect(length + 8 == made.count)
+            let produced = try #require(try passed(file + Self.hidden).file)
+            expectNothingHidden(produced)
+            #expect(try decode(produced).samples == decode(plain).samples)
+            if produced[12...].starts(with: Array("VP8X".utf8)) { #expect(produced[20] == 0) }
+            let length = produced[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
+            #expect(length + 8 == produced.count)
         }
         #expect((try? passed(Array(plain.dropLast(8))))?.file == nil)
     }
@@ -157,12 +157,12 @@ import Vips
         let delay = Self.gifExtension(0xF9, "", [0, 9, 0, 0])
         let frame = delay + Self.gifImage
         let file = Self.gif + more + loops + frame + more + frame + [0x3B] + Self.hidden
-        let made = try #require(try passed(file, allFrames: true).file)
-        #expect(made == Self.gif + loops + frame + frame + [0x3B])
+        let produced = try #require(try passed(file, allFrames: true).file)
+        #expect(produced == Self.gif + loops + frame + frame + [0x3B])
         // For a still image it is decoded, unless its format is named.
         #expect(try passed(file).file == nil)
         let named = PassThrough(formats: [.gif], isUnchanged: false, metadata: .nothing)
-        #expect(try passed(file, named).file == made)
+        #expect(try passed(file, named).file == produced)
         #expect((try? passed(Array(file.dropLast(7)), allFrames: true))?.file == nil)
     }
 
@@ -194,9 +194,9 @@ import Vips
         let file = Array(
             "<?xml version='1.0'?><svg xmlns='http://w3.org/2000/svg' \(attributes)></svg>".utf8)
         for family in FormatFamily.allCases {
-            let made = try passed(file, Self.drawings, by: family)
-            #expect(made.file == file && made.info.format == .svg)
-            let side = made.info.size
+            let produced = try passed(file, Self.drawings, by: family)
+            #expect(produced.file == file && produced.info.format == .svg)
+            let side = produced.info.size
             if size.hasPrefix("32767") {
                 #expect(side.height == 1 && side.width <= 32_767 && side.width > 10_000)
             } else {
@@ -266,9 +266,9 @@ import Vips
             for byte in [0, 0x7F, 0xFF] as [UInt8] {
                 var damaged = file
                 damaged[place] = byte
-                if let made = try? passed(damaged).file {
-                    #expect(made.count <= damaged.count + 64)
-                    if format == "jpeg" { expectNothingHidden(made) }
+                if let produced = try? passed(damaged).file {
+                    #expect(produced.count <= damaged.count + 64)
+                    if format == "jpeg" { expectNothingHidden(produced) }
                 }
             }
         }

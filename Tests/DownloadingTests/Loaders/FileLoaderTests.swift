@@ -31,14 +31,14 @@ import Testing
         let bench = try DownloadBench()
         bench.start("file:///a.jpg", loader: folder.loader)
         let body = try #require(await bench.body())
-        let said = try Tool.run([
+        let output = try Tool.run([
             "python3", "-c",
             "import email.utils, os, sys; s = os.stat(sys.argv[1]); n = s.st_mtime_ns; "
                 + "print(email.utils.formatdate(n // 10**9, usegmt=True)); "
                 + "print('\"%x-%x-%x.%x\"' % (s.st_ino, s.st_size, n // 10**9, n % 10**9))",
             folder.root.file("a.jpg"),
         ])
-        let lines = String(decoding: said, as: UTF8.self).split(separator: "\n").map(String.init)
+        let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
         #expect([body.lastModified, body.etag] == lines.map(Optional.some))
 
         for validators in [

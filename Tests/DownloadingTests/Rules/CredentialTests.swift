@@ -142,8 +142,8 @@ import Testing
         bench.start("/from", terms: terms)
         #expect(await bench.body() != nil)
         #expect(first.requests("/from").first?.header("authorization") != nil)
-        let told = try #require(second.requests("/to").first)
-        #expect(told.header("authorization") == nil && told.header("cookie") == nil)
+        let received = try #require(second.requests("/to").first)
+        #expect(received.header("authorization") == nil && received.header("cookie") == nil)
     }
 
     /// The cookie jar and the password belong to the requested origin: a redirect to another one

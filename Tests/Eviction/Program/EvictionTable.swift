@@ -52,7 +52,7 @@ enum EvictionTable {
 
     /// Prints a table for a trace: one line per policy, one column per cache size.
     static func report(_ recipe: TraceRecipe) {
-        let trace = recipe.made(seed: seed)
+        let trace = recipe.generate(seed: seed)
         let all = trace.bytes
         print("\n| \(trace.name) |" + sharesOfAll.map { " \($0) % |" }.joined())
         print("|---|" + sharesOfAll.map { _ in "--:|" }.joined())

@@ -46,7 +46,7 @@ struct TraceRecipe {
     static let typicalBytes = 24_576.0
     static let scanLength = 1_000
 
-    func made(seed: UInt64) -> Trace {
+    func generate(seed: UInt64) -> Trace {
         var random = SeededGenerator(seed: seed)
         var trace = Trace(name: name)
         trace.requests.reserveCapacity(requests)

@@ -126,8 +126,8 @@ enum GrammarTarget {
         guard let end = path.firstIndex(of: slash) else { return false }
         let rest = Array(path[(end + 1)...])
         let isChanged = rest.contains(UInt8(ascii: "%")) || rest.contains(UInt8(ascii: ":"))
-        let said = path[..<end].prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "%") }
-        return isChanged || said.elementsEqual(signature(of: rest, algorithm))
+        let stated = path[..<end].prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "%") }
+        return isChanged || stated.elementsEqual(signature(of: rest, algorithm))
     }
 
     private static func read(

@@ -13,7 +13,7 @@ import Testing
     private let token = Token(Identifier128(high: 0, low: 1))
     private let commands: CommandQueue
 
-    init() throws { commands = try CommandQueue(ordersMax: 16) }
+    init() throws { commands = try CommandQueue(commandsMax: 16) }
 
     private var welcome: ClientWelcome {
         ClientWelcome(epoch: Epoch(Identifier128(high: 1, low: 1)), window: 9)
@@ -91,9 +91,9 @@ import Testing
     /// However many completions arrive from however many threads, exactly one is reported and kept.
     @Test func bug04_aCompletionIsCalledOnce() async {
         for _ in 0..<200 {
-            let told = Recorder<String>()
+            let reported = Recorder<String>()
             let callbacks = LoadCallbacks(on: .inline, progress: nil) { result in
-                told.append(Self.name(result))
+                reported.append(Self.name(result))
             }
             let task = LoadTask(token: token, commands: commands, callbacks: callbacks)
             await withTaskGroup { group in
@@ -106,7 +106,7 @@ import Testing
                 }
             }
             let end = Result { () throws(ImageError) in try task.waitForResponse() }
-            #expect(told.values == [Self.name(end)])
+            #expect(reported.values == [Self.name(end)])
         }
     }
 
@@ -142,7 +142,7 @@ import Testing
         }
         #expect(ends.values == [.cancelled, .invalidURL, .cancelled])
         let isEmpty = slot.state.withLock { state in
-            state.tasks.isEmpty && state.orders.isEmpty && state.completions.isEmpty
+            state.tasks.isEmpty && state.commands.isEmpty && state.completions.isEmpty
                 && state.actions.isEmpty && !state.isActing
         }
         #expect(isEmpty && slot.state()?.loads == 0)

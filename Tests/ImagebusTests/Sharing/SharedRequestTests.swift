@@ -236,9 +236,10 @@ private func failed(_ actions: PendingRequests.Actions) -> [UInt64: ErrorCode] {
         var (pending, _) = pending([load(1), load(2), load(3)])
         pending.flushed()
         _ = pending.cancelled(token(1))
-        let told = pending.progressed(RequestProgress(token: token(1), received: 3, expected: 9))
+        let reported = pending.progressed(
+            RequestProgress(token: token(1), received: 3, expected: 9))
         let own = [2, 3].map { RequestProgress(token: token($0), received: 3, expected: 9) }
-        #expect(told == PendingRequests.Actions(own.map { .advance($0) }))
+        #expect(reported == PendingRequests.Actions(own.map { .advance($0) }))
         let reply = Reply(token: token(1), outcome: .failure(ImageError(.busy, "busy")))
         #expect(failed(pending.replied(reply, at: at(2))) == [2: .busy, 3: .busy])
         #expect(pending.isEmpty)

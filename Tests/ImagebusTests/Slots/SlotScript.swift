@@ -60,7 +60,7 @@ struct SlotScript {
     func state(of key: String = "k") -> SlotState? { machine.state(of: key) }
 
     /// Events since the last call.
-    mutating func take() -> [String] {
+    mutating func drain() -> [String] {
         defer { log = [] }
         return log
     }
@@ -74,7 +74,7 @@ struct SlotScript {
         case .start(let id): "start \(id.number)"
         case .stop(let id): "stop \(id.number)"
         case .show(let key, let change): key + ": " + word(change)
-        case .tell(let id, let answer): "tell \(id.number) " + word(answer)
+        case .notify(let id, let answer): "tell \(id.number) " + word(answer)
         }
     }
 

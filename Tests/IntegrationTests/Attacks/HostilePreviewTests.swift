@@ -37,7 +37,7 @@ extension RealProcesses {
             let image = try Images.quadrants(width: 80, height: 60).png()
             var huge = image
             huge.replaceSubrange(16..<24, with: [0, 0, 0x40, 0, 0, 0, 0x40, 0])
-            let previews: [(name: String, bytes: [UInt8], said: ImageFormat)] = [
+            let previews: [(name: String, bytes: [UInt8], stated: ImageFormat)] = [
                 ("noise", (0..<4_000).map { UInt8(truncatingIfNeeded: $0 &* 131) }, .png),
                 ("huge", huge, .png),
                 ("another", try Images.waves(width: 9, height: 9).png(), .jpeg),
@@ -59,7 +59,7 @@ extension RealProcesses {
                         .progress(
                             JobProgress(
                                 id: job.id, attempt: job.attempt, received: 10, expected: 1_000,
-                                arrived: arrived, format: preview.said, isPreview: true)))
+                                arrived: arrived, format: preview.stated, isPreview: true)))
                     // After its block was released, or after some time.
                     _ = try? loader.worker.isReleased(BlockID(2), within: .seconds(1))
                     #expect(await kept(url, client) == nil)
@@ -109,7 +109,7 @@ extension RealProcesses {
                     case .partial:
                         partials += 1
                         turnstile.admit(20)
-                    case .progress(let told) where told.received >= UInt64(chunk * 6):
+                    case .progress(let progress) where progress.received >= UInt64(chunk * 6):
                         // If too little data has arrived to show anything.
                         turnstile.admit(1)
                     default: break

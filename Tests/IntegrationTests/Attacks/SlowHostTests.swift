@@ -39,7 +39,7 @@ extension RealProcesses {
                     "/unsafe/plain/\(urls[$0 % urls.count])%3Fbefore=\($0)"
                 }
                 let attack = try StalledReaders(
-                    Self.connections, ofVisitors: 1, at: gateway.port
+                    Self.connections, ofHTTPClients: 1, at: gateway.port
                 ) { "/unsafe/plain/\(slow[$0 % slow.count].url("/drip.jpg"))%3F\($0)" }
                 _ = try await stack.awaitStatus("a whole share of transfers") { report in
                     report.stages.contains { $0.stage == "fetch" && $0.running == Self.share }

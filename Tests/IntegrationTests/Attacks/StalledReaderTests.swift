@@ -39,7 +39,7 @@ extension RealProcesses {
                 }
                 let before = try ProcessMetrics(of: gateway.processID).bytes
                 let stalled = try StalledReaders(
-                    Self.readers, ofVisitors: Self.httpClients, at: gateway.port
+                    Self.readers, ofHTTPClients: Self.httpClients, at: gateway.port
                 ) { _ in bench.path("/a.jpg", "") }
                 let answers = stalled.answers()
                 let beside = await honest.load(50) {
@@ -64,7 +64,7 @@ extension RealProcesses {
             ) { gateway, _ in
                 try expectWhole(bench.path("/a.jpg", ""), gateway)
                 let stalled = try StalledReaders(
-                    8, ofVisitors: Self.httpClients, at: gateway.port
+                    8, ofHTTPClients: Self.httpClients, at: gateway.port
                 ) { _ in bench.path("/a.jpg", "") }
                 #expect(stalled.answers().count { $0.status == 200 } == 8)
                 try await expectAllClosed(gateway)
@@ -96,7 +96,7 @@ extension RealProcesses {
             ) { gateway, _ in
                 let count = (256 << 20) / imageBytes + 4
                 let stalled = try StalledReaders(
-                    count, ofVisitors: count, at: gateway.port
+                    count, ofHTTPClients: count, at: gateway.port
                 ) { bench.path("/a.jpg%3F\($0)", "") }
                 let statuses = stalled.answers().map(\.status)
                 #expect(statuses.count { $0 == 200 } == count - 4, "\(statuses)")
@@ -123,7 +123,8 @@ extension RealProcesses {
                     ])
                 try expectWhole(signed, gateway)
                 let before = try ProcessMetrics(of: gateway.processID).bytes
-                let stalled = try StalledReaders(60, ofVisitors: 1, at: gateway.port) { _ in signed
+                let stalled = try StalledReaders(60, ofHTTPClients: 1, at: gateway.port) { _ in
+                    signed
                 }
                 let statuses = stalled.answers().map(\.status)
                 #expect(statuses.count { $0 == 200 } == 24, "\(statuses)")

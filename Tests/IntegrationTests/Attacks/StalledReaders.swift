@@ -17,7 +17,7 @@ final class StalledReaders {
     /// Opens `count` connections from the clients in turn, each of which requests `target` of its
     /// number.
     init(
-        _ count: Int, ofVisitors httpClients: Int, at port: UInt16, _ target: (Int) -> String
+        _ count: Int, ofHTTPClients httpClients: Int, at port: UInt16, _ target: (Int) -> String
     ) throws {
         for number in 0..<count {
             let address = UInt8(Self.firstAddress + number % httpClients)

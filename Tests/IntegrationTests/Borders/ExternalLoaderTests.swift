@@ -146,8 +146,8 @@ extension RealProcesses {
                             .outcome(kept.outcome(of: job, length: UInt64(image.count))))
                     case .end(let result):
                         #expect(try result.get().info?.size == PixelSize(width: 20, height: 15))
-                    case .progress(let told):
-                        if told.received > 0 { #expect(told.received == 250) }
+                    case .progress(let update):
+                        if update.received > 0 { #expect(update.received == 250) }
                         // No process had time to use it; it is sent again under another id.
                         if partials.isEmpty, case .release = try worker.receive() {
                             lastBlock += 1

@@ -150,16 +150,16 @@ extension RealProcesses {
             let origin = try origin()
             let pools = "  outside: {kind: decode, trust: external, formats-in: [gif]}"
             try await withStack(arguments(pools), decoders: 1) { stack in
-                let said = "no worker of the pool 'outside' is connected: start the plug-in"
+                let expected = "no worker of the pool 'outside' is connected: start the plug-in"
                 let health = try stack.run(["health"])
                 #expect(health.exitStatus == 0, "plug-ins don't affect it: \(health)")
-                #expect(health.errorText.contains(said), "\(health)")
-                #expect(try stack.run(["status"]).outputText.contains(said))
+                #expect(health.errorText.contains(expected), "\(health)")
+                #expect(try stack.run(["status"]).outputText.contains(expected))
                 let end = try stack.get([
                     origin.url("/a.gif"), "--resize", "8x8", "--timeout", "1s",
                 ])
                 #expect(end.exitStatus == 124, "\(end)")
-                #expect(end.errorText.contains(said), "\(end)")
+                #expect(end.errorText.contains(expected), "\(end)")
                 #expect(FileBytes.text(stack.logFile)?.contains(" pool=outside") == true)
                 let worker = try WireWorker(external: "outside", stack)
                 _ = try await stack.awaitStatus("the worker") {

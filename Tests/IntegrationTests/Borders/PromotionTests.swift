@@ -42,22 +42,22 @@ extension RealProcesses {
         /// is empty.
         private func withFinder(
             _ promotion: String, _ request: ImageRequest,
-            body: (StackHarness, _ made: ImageResponse) async throws -> Void
+            body: (StackHarness, _ produced: ImageResponse) async throws -> Void
         ) async throws {
             let program = try [Programs.path(.extensionProbe), "cache", records.path]
             let path = try configure(promotion, program)
             let options = ["--allow-private-networks", "--config", path]
-            let made = try await withStack(options, decoders: 1) { maker in
+            let produced = try await withStack(options, decoders: 1) { maker in
                 try await maker.awaitWorker()
                 var request = request
                 request.options.insert(.waitStoreCache)
-                let made = try await maker.client().load(request).response
-                #expect(made.cacheType == CacheTypes.none)
-                return made
+                let produced = try await maker.client().load(request).response
+                #expect(produced.cacheType == CacheTypes.none)
+                return produced
             }
             try await withStack(options, decoders: 1) { finder in
                 try await finder.awaitWorker()
-                try await body(finder, made)
+                try await body(finder, produced)
             }
         }
 
@@ -71,35 +71,36 @@ extension RealProcesses {
         /// First from the hit index and then by voucher; the external cache is queried once.
         @Test(arguments: [20, nil]) func theSecondHitIsOfItsOwnMemory(size: Int?) async throws {
             let request = size.map { ImageRequest(url, fit: $0) } ?? ImageRequest(url: url)
-            try await withFinder("memory", request) { finder, made in
+            try await withFinder("memory", request) { finder, produced in
                 let client = try finder.client()
                 let first = try await client.load(request).response
-                #expect(first.cacheType == .disk && first.bytes?.array == made.bytes?.array)
+                #expect(first.cacheType == .disk && first.bytes?.array == produced.bytes?.array)
                 let second = try await client.load(request).response
-                #expect(second.cacheType == .memory && second.bytes?.array == made.bytes?.array)
-                #expect(second.digest == made.digest && second.info == made.info)
+                #expect(second.cacheType == .memory && second.bytes?.array == produced.bytes?.array)
+                #expect(second.digest == produced.digest && second.info == produced.info)
                 let repeated = try await client.learn(request)
                 #expect(repeated.voucher?.use() == true)
                 let report = try await finder.awaitIdle()
                 #expect(report.counter("foreignCacheHits.mine") == 1)
                 #expect(report.counter("foreignCachePromoted.mine") == 1)
-                #expect(try tiers(made.key, finder) == "memory")
+                #expect(try tiers(produced.key, finder) == "memory")
                 #expect(origin.requestCount("/a.png") == 1)
             }
         }
 
         @Test func withoutPromotionItIsAskedEachTime() async throws {
-            try await withFinder("none", request) { finder, made in
+            try await withFinder("none", request) { finder, produced in
                 let client = try finder.client()
                 for _ in 0..<3 {
                     let response = try await client.load(request).response
                     #expect(response.cacheType == .disk)
-                    #expect(response.bytes?.array == made.bytes?.array && response.voucher == nil)
+                    #expect(
+                        response.bytes?.array == produced.bytes?.array && response.voucher == nil)
                 }
                 let report = try await finder.awaitIdle()
                 #expect(report.counter("foreignCacheHits.mine") == 3)
                 #expect(report.counter("foreignCachePromoted.mine") == 0)
-                #expect(try tiers(made.key, finder) == "none")
+                #expect(try tiers(produced.key, finder) == "none")
             }
         }
 
@@ -109,7 +110,7 @@ extension RealProcesses {
             #expect(large.count > 1 << 20)
             origin.route("/a.png", .bytes(large, contentType: "image/png"))
             let request = ImageRequest(url: url)
-            try await withFinder("memory", request) { finder, made in
+            try await withFinder("memory", request) { finder, produced in
                 let client = try finder.client()
                 #expect(try await client.load(request).response.cacheType == .disk)
                 let second = try await client.load(request).response
@@ -121,11 +122,11 @@ extension RealProcesses {
 
         /// It survives a restart without the external cache.
         @Test func onTheDiskItOutlivesARestartAndTheExternalCache() async throws {
-            try await withFinder("disk", request) { finder, made in
+            try await withFinder("disk", request) { finder, produced in
                 let client = try finder.client()
                 #expect(try await client.load(request).response.cacheType == .disk)
                 _ = try await finder.awaitStatus("the entry on the disk") { _ in
-                    try tiers(made.key, finder) == "all"
+                    try tiers(produced.key, finder) == "all"
                 }
                 try finder.stop()
                 _ = try configure("disk", [])
@@ -133,7 +134,8 @@ extension RealProcesses {
                 var again = request
                 again.options.insert(.fromCacheOnly)
                 let response = try await finder.client().load(again).response
-                #expect(response.cacheType == .disk && response.bytes?.array == made.bytes?.array)
+                #expect(
+                    response.cacheType == .disk && response.bytes?.array == produced.bytes?.array)
                 #expect(origin.requestCount("/a.png") == 1)
             }
         }
@@ -141,7 +143,7 @@ extension RealProcesses {
         /// Another size is derived from the original in the external cache; a third size finds that
         /// original on the own disk.
         @Test func anOriginalIsKeptOnTheDisk() async throws {
-            try await withFinder("disk", request) { finder, made in
+            try await withFinder("disk", request) { finder, produced in
                 let client = try finder.client()
                 let other = ImageRequest(url, fit: 30)
                 #expect(try await client.load(other).response.cacheType == .disk)
@@ -172,7 +174,7 @@ extension RealProcesses {
             try await withStack(
                 ["--allow-private-networks", "--config", path], decoders: 1
             ) { stack in
-                let made = try await makeElsewhere(stack)
+                let produced = try await makeElsewhere(stack)
                 let process = try ProcessDescriptor(ProcessID(try await stack.awaitWorker().pid))
                 try process.send(.stop)
                 let load = try stack.startGet([
@@ -193,8 +195,8 @@ extension RealProcesses {
                 let hits = report.counter("foreignCacheHits.mine") ?? 0
                 print("\(words): \(hits) hits were overtaken")
                 #expect(report.counter("foreignCachePromoted.mine") == 0)
-                #expect(try tiers(made.key, stack) == "none")
-                try await expectNewer(than: made, stack)
+                #expect(try tiers(produced.key, stack) == "none")
+                try await expectNewer(than: produced, stack)
             }
         }
 
@@ -204,22 +206,22 @@ extension RealProcesses {
             var request = request
             request.options.insert(.waitStoreCache)
             request.context.tags = ["red"]
-            let made = try await stack.client().load(request).response
+            let produced = try await stack.client().load(request).response
             let end = try stack.run(["cache", "clear", "--cache", "own"])
             #expect(end.exitStatus == 0, "\(end)")
-            #expect(try tiers(made.key, stack) == "none")
-            return made
+            #expect(try tiers(produced.key, stack) == "none")
+            return produced
         }
 
         /// All loads return the current image of the origin.
         private func expectNewer(
-            than made: ImageResponse, _ stack: StackHarness
+            than produced: ImageResponse, _ stack: StackHarness
         ) async throws {
             let newer = try Images.noise(width: 60, height: 40, seed: 3).png()
             origin.route("/a.png", .bytes(newer, contentType: "image/png"))
             let response = try await stack.client().load(request).response
             #expect(response.cacheType == CacheTypes.none)
-            #expect(response.bytes?.array != made.bytes?.array)
+            #expect(response.bytes?.array != produced.bytes?.array)
             #expect(origin.requestCount("/a.png") == 2)
         }
     }

@@ -32,8 +32,8 @@ extension RealProcesses {
                 #expect(refused.exitStatus == 76, "\(refused)")
                 let error = try refused.json()["error"]
                 #expect(error?["code"]?.integer == Int(ErrorCode.tlsFailed.rawValue))
-                let said = error?["message"]?.text ?? ""
-                #expect(said.contains("--ca-file FILE"), "the error gives advice: \(said)")
+                let message = error?["message"]?.text ?? ""
+                #expect(message.contains("--ca-file FILE"), "the error gives advice: \(message)")
                 let plain = try stack.get([origin.url("/a.png?plain"), "--json"])
                 #expect(plain.exitStatus == 0, "\(plain)")
                 #expect(proxy.acceptedConnectionCount == 0)

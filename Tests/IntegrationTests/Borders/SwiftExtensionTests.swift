@@ -81,12 +81,12 @@ extension RealProcesses {
             try await withCoder(.qoiCoder) { stack in
                 for hasAlpha in [false, true] {
                     let url = route("\(hasAlpha).qoi", try QOIFile.bytes(hasAlpha: hasAlpha))
-                    let made = try pixels(url, stack)
+                    let produced = try pixels(url, stack)
                     let bands = hasAlpha ? 4 : 3
-                    #expect(made.size == "16x12" && made.bands == bands)
+                    #expect(produced.size == "16x12" && produced.bands == bands)
                     let expected = QOIFile.samples(hasAlpha: hasAlpha).enumerated()
                         .filter { $0.offset % 4 < bands }.map(\.element)
-                    #expect(made.samples == expected)
+                    #expect(produced.samples == expected)
                 }
                 let large = Images.waves(width: 700, height: 500)
                 let url = route("large.qoi", 700, 500) { large.at($0, $1) }
@@ -134,11 +134,11 @@ extension RealProcesses {
                 for (number, picture) in pictures.enumerated() {
                     let name = "/\(number).png"
                     origin.route(name, .bytes(try picture.png(), contentType: "image/png"))
-                    let (made, read) = (folder.file("made.qoi"), folder.file("read.png"))
-                    let end = try stack.get([origin.url(name), "-o", made])
+                    let (produced, read) = (folder.file("made.qoi"), folder.file("read.png"))
+                    let end = try stack.get([origin.url(name), "-o", produced])
                     #expect(end.exitStatus == 0, "\(end)")
                     let converted = try CommandLineRun(
-                        program: "/usr/bin/qoiconv", [made, read]
+                        program: "/usr/bin/qoiconv", [produced, read]
                     ).end()
                     #expect(converted.exitStatus == 0, "\(converted)")
                     let pixels = try Pixels(decoding: try #require(FileBytes.read(read)))
@@ -181,8 +181,8 @@ extension RealProcesses {
                 // Checks by `serve` that are late on a busy machine don't count.
                 let end = try run.end(timeout: .seconds(90))
                 #expect(end.exitStatus == 0, "\(end)")
-                let made = try Pixels(decoding: end.output)
-                #expect(made.samples == [UInt8](repeating: 2, count: 12))
+                let produced = try Pixels(decoding: end.output)
+                #expect(produced.samples == [UInt8](repeating: 2, count: 12))
                 try await stack.awaitWorker(restarts: 1)
                 // An idle process sends heartbeats too.
                 let report = try await stack.awaitIdle()
@@ -199,10 +199,11 @@ extension RealProcesses {
                 #expect(try run.end().exitStatus != 0)
                 // By itself, or by the coordinator if the machine is too busy for that.
                 try await stack.awaitWorker(restarts: 1)
-                let said = FileBytes.text(stack.logFile) ?? ""
+                let logText = FileBytes.text(stack.logFile) ?? ""
                 #expect(
-                    said.contains("job ignored its cancellation")
-                        || said.contains("a worker did not respond to the cancellation of a job"))
+                    logText.contains("job ignored its cancellation")
+                        || logText.contains("a worker did not respond to the cancellation of a job")
+                )
                 #expect(try pixels(url, stack).samples == [UInt8](repeating: 1, count: 9))
                 try await stack.awaitIdle()
             }

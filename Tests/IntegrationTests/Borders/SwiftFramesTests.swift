@@ -52,8 +52,8 @@ extension RealProcesses {
                 }
                 #expect(try load().samples == frames[0].samples)
                 for number in frames.indices {
-                    let made = try load("--frame", "\(number)")
-                    #expect(made.samples == frames[number].samples, "\(number)")
+                    let produced = try load("--frame", "\(number)")
+                    #expect(produced.samples == frames[number].samples, "\(number)")
                 }
                 let none = try stack.get([
                     url, "--frame", "3", "--json", "--format", "png", "-o", folder.file("none"),
@@ -120,8 +120,8 @@ extension RealProcesses {
                     steps.admit(2)
                 }
                 let end = try await task.response
-                let made = try Pixels(decoding: #require(end.bytes).array)
-                #expect(made.samples == whole.samples)
+                let produced = try Pixels(decoding: #require(end.bytes).array)
+                #expect(produced.samples == whole.samples)
                 let shown = try #require(early)
                 #expect(shown.size == "64x64")
                 // Rows that have certainly arrived, and one that hasn't.

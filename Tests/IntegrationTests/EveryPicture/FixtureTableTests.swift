@@ -65,8 +65,8 @@ extension RealProcesses {
             let files = Self.files(below: folder, "images") + Self.files(below: folder, "broken")
             #expect(files.sorted() == Self.expectations.keys.sorted(), "each file is expected")
             let origin = OriginServer()
-            let made = TemporaryDirectory()
-            let output = made.file("made.png")
+            let directory = TemporaryDirectory()
+            let output = directory.file("made.png")
             var table: [String] = []
             let arguments = ["--allow-private-networks", "--vector", "1"]
             try await withStack(arguments, decoders: 1) { stack in
@@ -103,15 +103,15 @@ extension RealProcesses {
             _ file: String, _ format: String, _ properties: JSONValue, _ output: String,
             _ reader: OtherReader, _ wanted: ReadImage, isPQ: Bool
         ) throws -> String {
-            let made = try ReadImage(output)
-            let difference = made.difference(from: wanted)
+            let produced = try ReadImage(output)
+            let difference = produced.difference(from: wanted)
             let size = "\(properties["width"]?.integer ?? 0)x\(properties["height"]?.integer ?? 0)"
             #expect(properties["format"]?.text == format, "\(file)")
-            #expect(size == wanted.size && made.size == wanted.size, "\(file): \(size)")
+            #expect(size == wanted.size && produced.size == wanted.size, "\(file): \(size)")
             #expect(properties["pages"]?.integer == wanted.frames, "\(file): \(properties)")
             #expect(
                 difference <= reader.tolerance + (isPQ ? 0.5 : 0),
-                "\(file), \(reader): \(wanted.means) became \(made.means)")
+                "\(file), \(reader): \(wanted.means) became \(produced.means)")
             let hundredths = Int((difference * 100).rounded())
             return "\(file) | \(format) | \(size) | \(wanted.frames) | "
                 + "\(hundredths / 100).\(hundredths % 100 < 10 ? "0" : "")\(hundredths % 100) "

@@ -78,12 +78,12 @@ struct ReadImage {
     let means: [Double]
 
     init(_ path: String, profile: String = "", isPQ: Bool = false) throws {
-        let said = try JSONValue(
+        let output = try JSONValue(
             parsing: Tool.run(
                 ["python3", "-c", Self.script, path, profile, isPQ ? "pq" : "plain"]))
-        guard let size = said["size"]?.text, let frames = said["frames"]?.integer,
-            let means = said["means"]?.array
-        else { throw StackFailure("\(path): \(said)") }
+        guard let size = output["size"]?.text, let frames = output["frames"]?.integer,
+            let means = output["means"]?.array
+        else { throw StackFailure("\(path): \(output)") }
         (self.size, self.frames) = (size, frames)
         self.means = means.compactMap { if case .number(let mean) = $0 { mean } else { nil } }
     }

@@ -54,8 +54,8 @@ extension RealProcesses {
                     let request = ImageRequest(
                         origin.url("/\(name).svg"), fit: 64, format: .png)
                     do throws(ImageError) {
-                        let made = try await client.load(request).response.bytes?.array
-                        let pixels = try? Pixels(decoding: made ?? [])
+                        let produced = try await client.load(request).response.bytes?.array
+                        let pixels = try? Pixels(decoding: produced ?? [])
                         let colors = Set(
                             stride(from: 0, to: pixels?.samples.count ?? 0, by: 4).map {
                                 Array(pixels?.samples[$0..<($0 + 3)] ?? [])
@@ -75,25 +75,25 @@ extension RealProcesses {
             ("svg", HostileDrawings.svg), ("pdf", HostileDrawings.pdf),
         ])
         func aHostileDrawingStaysWithinTheMemoryOfItsProcess(
-            ending: String, drawings: [(name: String, bytes: [UInt8])]
+            fileExtension: String, drawings: [(name: String, bytes: [UInt8])]
         ) async throws {
             let origin = OriginServer()
-            let good = ending == "svg" ? Drawings.svgQuarters() : Drawings.pdfQuarters()
+            let good = fileExtension == "svg" ? Drawings.svgQuarters() : Drawings.pdfQuarters()
             origin.route("/good", .bytes(good))
             try await withStack(Self.drawing, decoders: 1) { stack in
                 let client = try stack.client()
                 for (name, bytes) in drawings
                 where Effort.isLong || !HostileDrawings.slow.contains(name) {
-                    origin.route("/\(name).\(ending)", .bytes(bytes))
+                    origin.route("/\(name).\(fileExtension)", .bytes(bytes))
                     let start = ContinuousClock.now
                     let watch = PeakWatch(stack)
                     var request = ImageRequest(
-                        origin.url("/\(name).\(ending)"), fit: 512, format: .png)
+                        origin.url("/\(name).\(fileExtension)"), fit: 512, format: .png)
                     request.timeoutMilliseconds = 60_000
                     let code = await client.load(request).errorCode
                     let peak = try watch.end()
                     print(
-                        "peak: \(ending) \(name): \(peak >> 20) MiB, "
+                        "peak: \(fileExtension) \(name): \(peak >> 20) MiB, "
                             + "\(code.map { "\($0)" } ?? "image"), \(start.duration(to: .now))")
                     #expect(peak > 0 && peak <= Self.drawingBytesMax, "\(name): \(peak >> 20) MiB")
                     let wanted: [ErrorCode?] = [

@@ -11,7 +11,7 @@ final class Attacker {
     private var tokens: [Token] = []
     private let groups = (0..<3).map { _ in GroupID(.random) }
     /// The number of messages sent.
-    private(set) var said = 0
+    private(set) var sentCount = 0
 
     /// `origin` serves images that never arrive, so loads of them wait.
     init(_ stack: StackHarness, origin: String, _ random: SeededGenerator) throws {
@@ -25,9 +25,9 @@ final class Attacker {
     func announceUploads(_ count: Int) throws {
         for _ in 0..<count {
             let token = Token(.random)
-            try say(
+            try send(
                 .load(LoadRequest(token: token, image: .uploaded, uploadBytes: 64 << 20)))
-            try say(.cancel(token))
+            try send(.cancel(token))
         }
     }
 
@@ -36,23 +36,23 @@ final class Attacker {
         let group = groups[0]
         for number in 0..<loads {
             let image = ImageRequest(url: "\(origin)?\(number)")
-            try say(.load(LoadRequest(token: Token(.random), group: group, image: image)))
+            try send(.load(LoadRequest(token: Token(.random), group: group, image: image)))
         }
         for number in 0..<count {
-            try say(.reprioritizeGroup(group, number % 2 == 0 ? .high : .low))
+            try send(.reprioritizeGroup(group, number % 2 == 0 ? .high : .low))
         }
-        try say(.cancelGroup(group))
+        try send(.cancelGroup(group))
     }
 
     /// Loads one image `count` times; all of the loads wait for its origin.
     func waitForOneImage(_ count: Int) throws {
         var image = ImageRequest(origin, fit: 64)
         image.options = .fromLoaderOnly
-        for _ in 0..<count { try say(.load(LoadRequest(token: Token(.random), image: image))) }
+        for _ in 0..<count { try send(.load(LoadRequest(token: Token(.random), image: image))) }
     }
 
     /// Returns after `count` replies with an image; throws if there is another reply.
-    func takeReplies(_ count: Int) throws {
+    func receiveReplies(_ count: Int) throws {
         var left = count
         while left > 0 {
             guard let message = try wire.receive(within: .seconds(60)) else {
@@ -66,13 +66,13 @@ final class Attacker {
 
     /// Sends valid messages in random order.
     func walk(_ count: Int) throws {
-        for _ in 0..<count { try say(message()) }
-        for group in groups { try say(.cancelGroup(group)) }
+        for _ in 0..<count { try send(message()) }
+        for group in groups { try send(.cancelGroup(group)) }
     }
 
     /// Returns once all messages have been handled.
     func settle() throws {
-        try say(.status)
+        try send(.status)
         let deadline = ContinuousClock.now.advanced(by: .seconds(120))
         while ContinuousClock.now < deadline {
             if case .status = try wire.receive(within: .milliseconds(500)) { return }
@@ -83,8 +83,8 @@ final class Attacker {
     // MARK: - Messages
 
     /// Sends a message once there is space in the queue, and reads replies meanwhile.
-    private func say(_ message: ClientMessage) throws {
-        said += 1
+    private func send(_ message: ClientMessage) throws {
+        sentCount += 1
         let deadline = ContinuousClock.now.advanced(by: .seconds(120))
         while ContinuousClock.now < deadline {
             while try wire.receive() != nil {}

@@ -36,7 +36,7 @@ extension RealProcesses {
                 let end = Monitor<Result<Int, any Error>?>(nil)
                 let thread = BackgroundThread {
                     let result = Result {
-                        for one in attackers { try one.attacker.takeReplies(Self.each) }
+                        for one in attackers { try one.attacker.receiveReplies(Self.each) }
                         return clients * Self.each
                     }
                     end.withLock { $0 = result }

@@ -26,7 +26,7 @@ struct MovingGallery: Sendable {
     /// storing it.
     init(beside gallery: Gallery, learnedBy client: ImagebusClient) async throws {
         origin = gallery.origin
-        origin.route("/moving.gif", .bytes(try AnimatedFile(made: "kept.gif").bytes))
+        origin.route("/moving.gif", .bytes(try AnimatedFile(generated: "kept.gif").bytes))
         let photograph = try Images.noise(width: 160, height: 120, seed: 99)
             .jpeg(quality: 85, progressive: true)
         origin.route(

@@ -55,7 +55,7 @@ extension RealProcesses {
                     let result = Result {
                         try attack.run(attacker.value)
                         try attacker.value.settle()
-                        return attacker.value.said
+                        return attacker.value.sentCount
                     }
                     end.withLock { $0 = result }
                 }
@@ -67,9 +67,9 @@ extension RealProcesses {
                 }
                 let (status, others) = try await (statuses, hits)
                 #expect(thread.join())
-                let said = try #require(end.withLock { $0 }).get()
+                let sentCount = try #require(end.withLock { $0 }).get()
                 print(
-                    "\(attack.testDescription): \(said) messages; status \(status); hits of"
+                    "\(attack.testDescription): \(sentCount) messages; status \(status); hits of"
                         + " another client \(others)")
                 #expect(status.longest < Self.limit, "the guarantee is \(Self.promised)")
                 let share = max(Self.brief, status.total / 4)

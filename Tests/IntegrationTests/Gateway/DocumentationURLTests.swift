@@ -80,8 +80,8 @@ extension RealProcesses {
             ]) { gateway, _ in
                 var score = Score()
                 for (options, size) in Self.imgproxy {
-                    let ending = options.hasPrefix("raw") ? "" : "@png"
-                    let answer = try gateway.get(bench.path("/a.jpg", options, ending))
+                    let fileExtension = options.hasPrefix("raw") ? "" : "@png"
+                    let answer = try gateway.get(bench.path("/a.jpg", options, fileExtension))
                     try score.count(options, answer, size)
                 }
                 let hidden = try gateway.get("/unsafe/rs:fit:300:300/enc/p5VjorNdhs7mRRw8gA9TWo")

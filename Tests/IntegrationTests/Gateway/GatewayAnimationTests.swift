@@ -33,8 +33,8 @@ extension RealProcesses {
                 image = Image.open(io.BytesIO(sys.stdin.buffer.read()))
                 print(image.format, getattr(image, "n_frames", 1), end="")
                 """
-            let said = try Tool.run(["python3", "-c", script], input: answer.body)
-            return String(decoding: said, as: UTF8.self)
+            let output = try Tool.run(["python3", "-c", script], input: answer.body)
+            return String(decoding: output, as: UTF8.self)
         }
 
         /// A still keeps the format of its source unless the URL names one, and is marked as a
@@ -44,9 +44,10 @@ extension RealProcesses {
                 ("/a.gif", "", "GIF 1"), ("/a.png", "", "PNG 1"), ("/a.webp", "", "WEBP 1"),
                 ("/a.gif", "@webp", "WEBP 1"), ("/a.gif", "@gif", "GIF 1"),
             ])
-        func imgproxyShowsStills(name: String, ending: String, expected: String) async throws {
+        func imgproxyShowsStills(name: String, fileExtension: String, expected: String) async throws
+        {
             try await bench.run { gateway, _ in
-                let target = bench.path(name, "rs:fit:30:30", ending)
+                let target = bench.path(name, "rs:fit:30:30", fileExtension)
                 let answer = try gateway.get(target, Self.browser)
                 #expect(try seen(answer) == expected, "\(answer.head)")
                 #expect(answer.field("X-Imagebus-Still-Of") == "\(Self.frames)")
@@ -62,10 +63,10 @@ extension RealProcesses {
                 ("5", "/a.gif", "@jpg", "JPEG 1"), ("4", "/a.gif", "", "GIF 1"),
             ])
         func imgproxyKeepsAsManyFramesAsItIsTold(
-            most: String, name: String, ending: String, expected: String
+            most: String, name: String, fileExtension: String, expected: String
         ) async throws {
             try await bench.run(["--max-animation-frames", most]) { gateway, _ in
-                let target = bench.path(name, "rs:fit:30:30", ending)
+                let target = bench.path(name, "rs:fit:30:30", fileExtension)
                 let answer = try gateway.get(target, Self.browser)
                 #expect(try seen(answer) == expected, "\(answer.head)")
             }

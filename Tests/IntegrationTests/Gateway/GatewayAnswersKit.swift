@@ -17,8 +17,10 @@ struct GatewayBench {
     }
 
     /// A path in imgproxy's grammar.
-    func path(_ name: String, _ options: String = "rs:fit:40:40", _ ending: String = "") -> String {
+    func path(_ name: String, _ options: String = "rs:fit:40:40", _ fileExtension: String = "")
+        -> String
+    {
         let options = options.isEmpty ? "" : "\(options)/"
-        return "/unsafe/\(options)plain/\(origin.url(name))\(ending)"
+        return "/unsafe/\(options)plain/\(origin.url(name))\(fileExtension)"
     }
 }

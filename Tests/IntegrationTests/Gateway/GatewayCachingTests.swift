@@ -72,18 +72,18 @@ extension RealProcesses {
         ) throws {
             let first = try proxy.get(target)
             #expect(first.status == 200, "\(target): \(first.head)")
-            let said = first.field("Cache-Control") ?? ""
-            #expect(Self.isNearly(said, answer), "\(target): \(said)")
+            let field = first.field("Cache-Control") ?? ""
+            #expect(Self.isNearly(field, answer), "\(target): \(field)")
             let second = try proxy.get(target)
             #expect(second.field("X-Proxy-Cache") == (isKept ? "HIT" : "MISS"), "\(second.head)")
             #expect(second.body == first.body)
         }
 
         /// Whether the texts are equal, except for elapsed seconds.
-        private static func isNearly(_ said: String, _ expected: String) -> Bool {
-            let (said, expected) = (said.split(separator: ", "), expected.split(separator: ", "))
-            return said.count == expected.count
-                && zip(said, expected).allSatisfy { one, other in
+        private static func isNearly(_ field: String, _ expected: String) -> Bool {
+            let (field, expected) = (field.split(separator: ", "), expected.split(separator: ", "))
+            return field.count == expected.count
+                && zip(field, expected).allSatisfy { one, other in
                     let (left, right) = (one.split(separator: "="), other.split(separator: "="))
                     guard left.count == 2, right.count == 2, left[0] == right[0],
                         let seconds = Int(left[1]), let most = Int(right[1])

@@ -37,8 +37,8 @@ extension RealProcesses {
                         for accept in ["", "Accept: image/png,image/jpeg,image/*;q=0.8\r\n"] {
                             let answer = try gateway.get(target, accept)
                             #expect(answer.status == 200, "\(target) \(answer.head)")
-                            let said = try MarkedFile.said(answer.body)
-                            #expect(said == MarkedFile.rights(format), "\(target)")
+                            let tags = try MarkedFile.tags(answer.body)
+                            #expect(tags == MarkedFile.rights(format), "\(target)")
                             #expect(MarkedFile.secrets(in: answer.body) == [], "\(target)")
                             #expect(
                                 try MarkedFile.pixels(answer.body) == MarkedFile.pixels(source),
@@ -57,9 +57,9 @@ extension RealProcesses {
                     let answer = try gateway.get("/a.jpg/full/max/0/default.\(format)")
                     #expect(answer.status == 200, "\(answer.head)")
                     #expect(MarkedFile.secrets(in: answer.body) == [])
-                    let said = try MarkedFile.said(answer.body)
-                    #expect(said.contains("Artist=Ada Lovelace"), "\(said)")
-                    #expect(!said.contains { $0.hasPrefix("Orientation") })
+                    let tags = try MarkedFile.tags(answer.body)
+                    #expect(tags.contains("Artist=Ada Lovelace"), "\(tags)")
+                    #expect(!tags.contains { $0.hasPrefix("Orientation") })
                 }
             }
         }
@@ -80,10 +80,10 @@ extension RealProcesses {
                     let answer = try gateway.get(bench.path("/a.\(format)", options))
                     let case_ = "\(policy) \(options): \(answer.head)"
                     #expect(answer.status == 200, "\(case_)")
-                    let said = try MarkedFile.said(answer.body)
-                    let hasPlace = said.contains { $0.hasPrefix("GPS") }
-                    #expect(hasPlace == (keeps == "all"), "\(case_) \(said)")
-                    #expect(said.contains("Artist=Ada Lovelace") == !keeps.isEmpty, "\(case_)")
+                    let tags = try MarkedFile.tags(answer.body)
+                    let hasPlace = tags.contains { $0.hasPrefix("GPS") }
+                    #expect(hasPlace == (keeps == "all"), "\(case_) \(tags)")
+                    #expect(tags.contains("Artist=Ada Lovelace") == !keeps.isEmpty, "\(case_)")
                     if keeps != "all" {
                         #expect(MarkedFile.secrets(in: answer.body) == [], "\(case_)")
                     }
@@ -140,14 +140,14 @@ extension RealProcesses {
                     let answer = try after.get(path)
                     #expect(answer.status == 200)
                     #expect(MarkedFile.secrets(in: answer.body) == [], "\(path)")
-                    #expect(try MarkedFile.said(answer.body).contains("Artist=Ada Lovelace"))
+                    #expect(try MarkedFile.tags(answer.body).contains("Artist=Ada Lovelace"))
                 }
                 let folder = TestKit.TemporaryDirectory()
                 let file = folder.file("made.jpg")
                 #expect(
                     try stack.get([url, "--resize", "20x20", "-o", file]).exitStatus == 0)
-                let made = try #require(FileBytes.read(file))
-                #expect(MarkedFile.secrets(in: made) == [])
+                let produced = try #require(FileBytes.read(file))
+                #expect(MarkedFile.secrets(in: produced) == [])
             }
         }
     }

@@ -95,8 +95,8 @@ extension RealProcesses {
                 let port = try stack.gatewayPort()
                 for fields in ["", Self.noCache + Self.authorization] {
                     let answer = try RawClient.get(path(), port, fields)
-                    let said = answer.field("Cache-Control") ?? "none"
-                    #expect(said == "no-store" || said.hasPrefix("private, "), "\(said)")
+                    let field = answer.field("Cache-Control") ?? "none"
+                    #expect(field == "no-store" || field.hasPrefix("private, "), "\(field)")
                 }
             }
         }
@@ -121,9 +121,9 @@ extension RealProcesses {
                         ? try ask("PURGE", "/any/w:10/plain/\(photo.url)")
                         : try ask("POST", "/-/purge", "{\"url\": \"\(photo.url)\"}")
                     #expect(answer.status == 200, "\(answer.head)")
-                    let said = String(decoding: answer.body, as: UTF8.self)
-                    #expect(said.hasPrefix("{\"disk\":2,\"memory\":"), "\(said)")
-                    #expect(said.hasSuffix(",\"url\":\"\(photo.url)\"}\n"), "\(said)")
+                    let text = String(decoding: answer.body, as: UTF8.self)
+                    #expect(text.hasPrefix("{\"disk\":2,\"memory\":"), "\(text)")
+                    #expect(text.hasSuffix(",\"url\":\"\(photo.url)\"}\n"), "\(text)")
                     let next = try RawClient.get(path(), port)
                     #expect(next.status == 200 && next.body != last.body, "round \(round)")
                     last = next

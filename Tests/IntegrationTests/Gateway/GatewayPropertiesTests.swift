@@ -61,12 +61,12 @@ extension RealProcesses {
                 #expect(ours["pages"]?.integer == theirs.frames)
                 if name != "a.gif" {
                     #expect(ours["hasAlpha"] == .bool(theirs.alpha), "\(theirs)")
-                    let said = try #require(ours["averageColour"]?.text)
+                    let stated = try #require(ours["averageColour"]?.text)
                     let color = stride(from: 1, to: 7, by: 2).compactMap { place in
-                        UInt8(said.dropFirst(place).prefix(2), radix: 16)
+                        UInt8(stated.dropFirst(place).prefix(2), radix: 16)
                     }
                     let wanted = try mean(bytes)
-                    #expect(isClose(color, wanted, by: 12), "\(said) \(wanted)")
+                    #expect(isClose(color, wanted, by: 12), "\(stated) \(wanted)")
                 }
                 let hash = try #require(ours["thumbHash"]?.text)
                 #expect(hash.utf8.count >= 8 && hash.utf8.count % 4 == 0)

@@ -38,7 +38,7 @@ extension RealProcesses {
 
         /// The hints of a client, and the resulting width of its image if the path has no size, and
         /// if it has 40.
-        private static let hints: [(fields: String, free: Int, said: Int)] = [
+        private static let hints: [(fields: String, free: Int, stated: Int)] = [
             ("", 120, 40), ("Sec-CH-Width: 31\r\n", 32, 40), ("Width: 50\r\nDPR: 1.2\r\n", 64, 60),
             ("Sec-CH-Width: 9\r\nSec-CH-DPR: 2\r\nSave-Data: on\r\n", 32, 80),
         ]
@@ -64,7 +64,7 @@ extension RealProcesses {
         private struct Combination {
             let file: String
             let client: Client
-            let hint: (fields: String, free: Int, said: Int)
+            let hint: (fields: String, free: Int, stated: Int)
             let saysSize: Bool
         }
 
@@ -129,7 +129,7 @@ extension RealProcesses {
                     let (type, width) = try seen(image.body, folder)
                     #expect(image.field("Content-Type") == type, "\(note)")
                     #expect(one.client.types.contains(type), "\(note)")
-                    #expect(width == (one.saysSize ? one.hint.said : one.hint.free), "\(note)")
+                    #expect(width == (one.saysSize ? one.hint.stated : one.hint.free), "\(note)")
                     // A tag belongs to exactly one sequence of bytes.
                     let tag = try #require(image.field("ETag"), "\(note)")
                     #expect(tags.updateValue(image.body, forKey: tag) ?? image.body == image.body)

@@ -17,11 +17,11 @@ enum MarkedFile {
         }
     }
 
-    private static let jpeg = Result { try made("jpg") }
-    private static let png = Result { try made("png") }
-    private static let webp = Result { try made("webp") }
+    private static let jpeg = Result { try produce("jpg") }
+    private static let png = Result { try produce("png") }
+    private static let webp = Result { try produce("webp") }
 
-    private static func made(_ format: String) throws -> [UInt8] {
+    private static func produce(_ format: String) throws -> [UInt8] {
         let folder = TemporaryDirectory()
         let file = folder.file("a.\(format)")
         try Tool.run([
@@ -62,28 +62,28 @@ enum MarkedFile {
     }
 
     /// The fields read by exiftool that a camera, a person or an editor wrote, as `NAME=VALUE`.
-    static func said(_ bytes: [UInt8]) throws -> Set<String> {
+    static func tags(_ bytes: [UInt8]) throws -> Set<String> {
         let folder = TemporaryDirectory()
-        let said = try Tool.run([
+        let output = try Tool.run([
             "exiftool", "-n", "-S", "-a", "-EXIF:all", "-XMP:all", "-IPTC:all", "-GPS:all",
             "-Comment", "-PNG:Comment", "-PNG:Title", folder.write(bytes, to: "a"),
         ])
         let structural = ["XMPToolkit", "ApplicationRecordVersion", "CodedCharacterSet"]
         return Set(
-            String(decoding: said, as: UTF8.self).split(separator: "\n").compactMap { line in
+            String(decoding: output, as: UTF8.self).split(separator: "\n").compactMap { line in
                 let parts = line.split(separator: ":", maxSplits: 1)
                 guard parts.count == 2, !structural.contains(String(parts[0])) else { return nil }
                 return "\(parts[0])=\(parts[1].drop { $0 == " " })"
             })
     }
 
-    /// The result of `said` if only rights and orientation were kept.
+    /// The result of `tags` if only rights and orientation were kept.
     static func rights(_ format: String) -> Set<String> {
-        var said: Set = [
+        var expected: Set = [
             "Orientation=6", "Artist=Ada Lovelace", "Copyright=(c) Ada", "Rights=(c) Ada",
         ]
-        if format == "jpg" { said.insert("By-line=Ada Lovelace") }
-        return said
+        if format == "jpg" { expected.insert("By-line=Ada Lovelace") }
+        return expected
     }
 
     /// The size and stored pixels, a digest of the profile, and the orientation, as read by Pillow.
@@ -95,8 +95,8 @@ enum MarkedFile {
             print(image.size, image.getexif().get(274), hashlib.sha256(profile).hexdigest(),
                   hashlib.sha256(image.convert("RGB").tobytes()).hexdigest())
             """
-        let said = try Tool.run(["python3", "-c", script], input: bytes)
-        return String(decoding: said, as: UTF8.self)
+        let output = try Tool.run(["python3", "-c", script], input: bytes)
+        return String(decoding: output, as: UTF8.self)
     }
 
     /// Makes a cache directory look as if written by a stack without revisions, and stores the

@@ -20,9 +20,9 @@ extension RealProcesses {
             try await withStack(["--allow-private-networks"], decoders: 1) { stack in
                 let gateway = try GatewayProcess(before: stack, ["--keys", keys])
                 let source = bench.origin.url("/a.jpg?q=1@2")
-                let made = try url(["build", "rs:fit:40:40", source, "--gateway-keys", keys])
-                #expect(made.exitStatus == 0, "\(made)")
-                let target = made.outputText.trimmingEnd
+                let produced = try url(["build", "rs:fit:40:40", source, "--gateway-keys", keys])
+                #expect(produced.exitStatus == 0, "\(produced)")
+                let target = produced.outputText.trimmingEnd
                 let explain = [
                     "explain", target, "--gateway-keys", keys, "--runtime-dir",
                     stack.runtimeDirectory, "--json",

@@ -21,7 +21,7 @@ final class NginxServer {
     /// The same for upstreams in nginx syntax, such as `unix:/PATH`.
     convenience init(beforePlaces places: [String], keeps: Bool = false) throws {
         let servers = places.map { "server \($0) max_fails=0;" }.joined(separator: " ")
-        let said = "add_header X-Proxy-Cache $upstream_cache_status always;"
+        let cacheField = "add_header X-Proxy-Cache $upstream_cache_status always;"
         try self.init(
             http: """
                 \(keeps ? "proxy_cache_path kept keys_zone=kept:1m;" : "")
@@ -29,7 +29,7 @@ final class NginxServer {
                 """,
             location: """
                 proxy_pass http://gateways;
-                \(keeps ? "proxy_cache kept; \(said)" : "")
+                \(keeps ? "proxy_cache kept; \(cacheField)" : "")
                 proxy_next_upstream error;
                 proxy_connect_timeout 60s;
                 proxy_read_timeout 120s;
@@ -65,7 +65,7 @@ final class NginxServer {
         var command = ChildCommand("/usr/sbin/nginx", ["-c", file, "-p", folder.path])
         command.descriptors[2] = .null
         child = try ChildProcess.launch(command)
-        try child.awaitListening(as: "nginx", said: { errors.last ?? "it logged nothing" }) {
+        try child.awaitListening(as: "nginx", lastOutput: { errors.last ?? "it logged nothing" }) {
             () throws(RawClient.ConnectionRefused) in _ = try RawClient(path: socket)
         }
     }

@@ -2,7 +2,7 @@ import Linux
 
 /// Lines of output.
 enum Line {
-    static func say(_ line: String, to descriptor: Int32 = 1) {
+    static func printLine(_ line: String, to descriptor: Int32 = 1) {
         let bytes = Array("\(line)\n".utf8)
         // Errors are ignored: the reader has closed the pipe.
         bytes.withUnsafeBytes { _ = try? FileDescriptor.writeAll($0, to: descriptor) }

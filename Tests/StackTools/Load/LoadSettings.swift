@@ -30,7 +30,7 @@ struct LoadSettings: Sendable {
         let known = Self.names.map { ScannedOption(name: $0, takesValue: true) }
         do throws(OptionScanner.Failure) {
             for item in try OptionScanner.scan(words, for: known) {
-                if case .option(let index, let value) = item { take(Self.names[index], value) }
+                if case .option(let index, let value) = item { apply(Self.names[index], value) }
             }
         } catch {
             throw Refusal(text: "\(error)")
@@ -42,7 +42,7 @@ struct LoadSettings: Sendable {
         }
     }
 
-    private mutating func take(_ name: String, _ value: String) {
+    private mutating func apply(_ name: String, _ value: String) {
         let number = Int(value) ?? 0
         switch name {
         case "url-prefix": urlPrefix = value

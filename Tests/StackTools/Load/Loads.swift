@@ -88,13 +88,13 @@ final class Loads: Sendable {
             let now = MonotonicClock.now()
             try check(response, side: choice.side)
             let isStored = response.storedTiers?.contains(.disk) == true
-            if choice.isNew, isStored { Line.say("done \(choice.url) \(now)") }
+            if choice.isNew, isStored { Line.printLine("done \(choice.url) \(now)") }
             // An image stored by another client's load isn't stored again.
             let isKept = isStored || response.cacheType != .none
             count(choice, isStored: isKept, took: now - begin, nil)
         } catch {
             let took = MonotonicClock.now() - begin
-            Line.say("failed \(choice.url) after \(took / 1_000_000) ms: \(error)")
+            Line.printLine("failed \(choice.url) after \(took / 1_000_000) ms: \(error)")
             count(choice, isStored: false, took: took, error)
         }
     }

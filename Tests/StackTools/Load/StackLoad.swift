@@ -23,10 +23,10 @@ enum StackLoad {
             }
             return try end(of: loads)
         } catch let refusal as LoadSettings.Refusal {
-            Line.say("stack-load: \(refusal.text)", to: 2)
+            Line.printLine("stack-load: \(refusal.text)", to: 2)
             return 64
         } catch {
-            Line.say("stack-load: \(error)", to: 2)
+            Line.printLine("stack-load: \(error)", to: 2)
             return 70
         }
     }
@@ -46,7 +46,7 @@ enum StackLoad {
         }
         _ = try over.event.descriptor.wait(for: .readable, milliseconds: nil)
         let tally = loads.tally
-        Line.say(tally.json)
+        Line.printLine(tally.json)
         return tally.failures.isEmpty && tally.unstored == 0 ? 0 : 1
     }
 

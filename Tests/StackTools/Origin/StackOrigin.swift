@@ -11,7 +11,7 @@ import TestKit
 enum StackOrigin {
     static func run(_ words: [String]) -> Int32 {
         guard let port = words.first.flatMap({ UInt16($0) }), words.count > 1 else {
-            say("usage: stack-origin PORT NAME=FILE…", to: 2)
+            printLine("usage: stack-origin PORT NAME=FILE…", to: 2)
             return 64
         }
         do throws(Errno) {
@@ -19,15 +19,15 @@ enum StackOrigin {
             let stop = try SignalDescriptor([.terminate, .interrupt])
             let origin = OriginServer(port: port)
             for word in words.dropFirst() where !serve(word, from: origin) {
-                say("stack-origin: '\(word)' is not NAME=FILE, or cannot be read", to: 2)
+                printLine("stack-origin: '\(word)' is not NAME=FILE, or cannot be read", to: 2)
                 return 66
             }
-            say("ready \(origin.port)")
+            printLine("ready \(origin.port)")
             _ = try stop.descriptor.wait(for: .readable, milliseconds: nil)
             origin.stop()
             return 0
         } catch {
-            say("stack-origin: \(error)", to: 2)
+            printLine("stack-origin: \(error)", to: 2)
             return 70
         }
     }
@@ -42,7 +42,7 @@ enum StackOrigin {
         return true
     }
 
-    static func say(_ line: String, to descriptor: Int32 = 1) {
+    static func printLine(_ line: String, to descriptor: Int32 = 1) {
         let bytes = Array("\(line)\n".utf8)
         // Errors are ignored: the reader has closed the pipe.
         bytes.withUnsafeBytes { _ = try? FileDescriptor.writeAll($0, to: descriptor) }
@@ -53,7 +53,7 @@ extension OriginBehavior {
     /// The same behavior, with a line printed for each request before it is answered.
     fileprivate func logged() -> Self {
         observed { request in
-            StackOrigin.say("\(request.method) \(request.path) \(MonotonicClock.now())")
+            StackOrigin.printLine("\(request.method) \(request.path) \(MonotonicClock.now())")
         }
     }
 }

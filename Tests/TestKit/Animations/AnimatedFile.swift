@@ -11,7 +11,7 @@ public struct AnimatedFile: Sendable {
     public let frames: [[UInt8]]
 
     /// Creates one of the files of `animations.py`.
-    public init(made name: String) throws {
+    public init(generated name: String) throws {
         let folder = TemporaryDirectory()
         let path = folder.file(name)
         try Self.script(["make", name, path])

@@ -44,8 +44,8 @@ public struct ChangingImage: Sendable {
         _ headers: [(String, String)] = []
     ) {
         let freshness = [("Cache-Control", control), ("Age", age.map { "\($0)" })]
-        let said = freshness.compactMap { name, value in value.map { (name, $0) } }
-        answer(.revalidated(bytes, etag: etag, contentType: Self.contentType), said + headers)
+        let fields = freshness.compactMap { name, value in value.map { (name, $0) } }
+        answer(.revalidated(bytes, etag: etag, contentType: Self.contentType), fields + headers)
     }
 
     private func answer(_ behavior: OriginBehavior, _ headers: [(String, String)]) {

@@ -131,7 +131,7 @@ struct OriginConnection: ~Copyable {
     }
 
     private func pass(_ turnstile: Turnstile) -> ConnectionEvent {
-        while !turnstile.take() {
+        while !turnstile.receive() {
             let event = wait(for: turnstile.descriptor, timeout: nil)
             if event != .proceeded { return event }
         }

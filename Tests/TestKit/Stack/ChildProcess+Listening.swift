@@ -2,10 +2,10 @@ public import Linux
 
 extension ChildProcess {
     /// Waits until `connect` succeeds, which is later than the socket's creation. Throws a
-    /// `StackFailure` if the process ends first or doesn't listen in time; `said` returns its last
-    /// output.
+    /// `StackFailure` if the process ends first or doesn't listen in time; `lastOutput` returns
+    /// its last output.
     public func awaitListening(
-        as name: String, said: () -> String = { "it logged nothing" },
+        as name: String, lastOutput: () -> String = { "it logged nothing" },
         _ connect: () throws(RawClient.ConnectionRefused) -> Void
     ) throws {
         let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
@@ -15,11 +15,12 @@ extension ChildProcess {
                 return try connect()
             } catch {
                 if let status = try poll() {
-                    throw StackFailure("\(name) ended before it listened (\(status)): \(said())")
+                    throw StackFailure(
+                        "\(name) ended before it listened (\(status)): \(lastOutput())")
                 }
                 guard ContinuousClock.now < deadline else {
                     throw StackFailure(
-                        "\(name) did not listen within \(defaultTimeout): \(said())")
+                        "\(name) did not listen within \(defaultTimeout): \(lastOutput())")
                 }
                 pause.wait()
             }

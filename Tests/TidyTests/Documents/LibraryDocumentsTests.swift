@@ -5,8 +5,9 @@ import Testing
 @Suite struct LibraryDocumentsTests {
     @Test func aToolchainWithoutDocCIsNamed() throws {
         let folder = TemporaryDirectory()
-        let told = "{ \"paths\": {\n \"runtimeResourcePath\": \"\(folder.path)/lib/swift\"\n} }"
-        folder.write(Array("#!/bin/sh\ncat <<'E'\n\(told)\nE\n".utf8), to: "swift")
+        let targetInfo =
+            "{ \"paths\": {\n \"runtimeResourcePath\": \"\(folder.path)/lib/swift\"\n} }"
+        folder.write(Array("#!/bin/sh\ncat <<'E'\n\(targetInfo)\nE\n".utf8), to: "swift")
         let run = try #require(
             Command.run([
                 "env", "PATH=\(folder.path):/usr/bin:/bin", "sh", "-c",

@@ -16,10 +16,10 @@ import Testing
             // Debug programs are built without an order, and their functions have other names.
             programs.hasSuffix("/release")
         else { return }
-        let said = try #require(
+        let result = try #require(
             Command.run(["nm", "--just-symbols", "\(programs)/imagebus-coordinator"]))
-        try #require(said.status == 0, "\(said.output)")
-        let there = Set(said.output.split(separator: "\n"))
+        try #require(result.status == 0, "\(result.output)")
+        let there = Set(result.output.split(separator: "\n"))
         let found = listed.count { there.contains($0) }
         #expect(
             found * 100 >= listed.count * Self.known,

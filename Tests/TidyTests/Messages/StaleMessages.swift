@@ -8,8 +8,9 @@ enum StaleMessages {
     static func findings(fresh: [String: String], checkedIn: [String: String]) -> [Finding] {
         Set(fresh.keys).union(checkedIn.keys).sorted().compactMap { name in
             switch (fresh[name], checkedIn[name]) {
-            case (let made?, let kept?):
-                return made == kept ? nil : finding(name, firstDifference(made, kept), "stale")
+            case (let generated?, let kept?):
+                return generated == kept
+                    ? nil : finding(name, firstDifference(generated, kept), "stale")
             case (_?, nil): return finding(name, 1, "missing")
             default: return finding(name, 1, "nothing generates it")
             }
@@ -20,9 +21,9 @@ enum StaleMessages {
         Finding(file: "\(folder)/…/\(name)", line: line, rule: rule, remedy: "run scripts/proto")
     }
 
-    private static func firstDifference(_ made: String, _ kept: String) -> Int {
-        let made = made.split(separator: "\n", omittingEmptySubsequences: false)
+    private static func firstDifference(_ generated: String, _ kept: String) -> Int {
+        let generated = generated.split(separator: "\n", omittingEmptySubsequences: false)
         let kept = kept.split(separator: "\n", omittingEmptySubsequences: false)
-        return zip(made, kept).prefix { $0.0 == $0.1 }.count + 1
+        return zip(generated, kept).prefix { $0.0 == $0.1 }.count + 1
     }
 }

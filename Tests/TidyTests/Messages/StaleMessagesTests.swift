@@ -5,16 +5,16 @@ import Testing
     private let files = RepositoryFiles()
 
     @Test func generatedMessagesAreFresh() throws {
-        let made = TemporaryDirectory()
-        defer { withExtendedLifetime(made) {} }
+        let created = TemporaryDirectory()
+        defer { withExtendedLifetime(created) {} }
         let protoc = try #require(
             Command.run([
-                "protoc-c", "--proto_path=" + files.absolute("Proto"), "--c_out=" + made.path,
+                "protoc-c", "--proto_path=" + files.absolute("Proto"), "--c_out=" + created.path,
                 files.absolute(StaleMessages.schema),
             ]))
         #expect(protoc.status == 0, "\(protoc.output)")
 
-        let fresh = RepositoryFiles(root: made.path)
+        let fresh = RepositoryFiles(root: created.path)
         #expect(!fresh.paths().isEmpty)
         let kept = files.paths(below: StaleMessages.folder).filter { $0.contains(".pb-c.") }
         let findings = StaleMessages.findings(

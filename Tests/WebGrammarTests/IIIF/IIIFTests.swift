@@ -98,11 +98,11 @@ import WebGrammar
     func nothingIsEnlargedUnasked(size: String, least: PixelSize?, enlarges: Bool) throws {
         let read = try grammar().read("/a/full/\(size)/0/default.jpg")
         #expect(read.leastSize == least)
-        guard case .resize(_, _, let said)? = read.image.steps.first else {
+        guard case .resize(_, _, let resizeOptions)? = read.image.steps.first else {
             Issue.record("\(read.image.steps)")
             return
         }
-        #expect(said == enlarges)
+        #expect(resizeOptions == enlarges)
         #expect(try grammar().refusal("/a/full/pct:200/0/default.jpg").status == 400)
     }
 

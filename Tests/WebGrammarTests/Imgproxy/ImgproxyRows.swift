@@ -219,7 +219,7 @@ enum ImgproxyRows {
         GoodRow("keep_copyright:0") { $0.image.output.metadata = .nothing },
         GoodRow("scp:0") { $0.image.output.keepsProfile = true },
         GoodRow("strip_color_profile:1") {
-            _ = $0.image.output.take(settings: ["icc": "srgb"])
+            _ = $0.image.output.apply(settings: ["icc": "srgb"])
         },
         GoodRow("ph:1/f:avif") {
             $0.image.output.format = .avif

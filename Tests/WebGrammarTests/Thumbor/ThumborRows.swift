@@ -171,7 +171,7 @@ enum ThumborRows {
         GoodRow("filters:damaged(refuse)") { $0.image.context.damaged = .refuse },
         GoodRow("filters:max_age(0)") { $0.maxAge = 0 },
         GoodRow("filters:strip_exif()") { $0.image.output.metadata = .nothing },
-        GoodRow("filters:strip_icc()") { _ = $0.image.output.take(settings: ["icc": "srgb"]) },
+        GoodRow("filters:strip_icc()") { _ = $0.image.output.apply(settings: ["icc": "srgb"]) },
     ]
 
     static let bad = [

@@ -64,13 +64,14 @@ import WebGrammar
                 continue
             }
             for (image, wanted) in zip(Self.images, row.sizes) where wanted.contains("x") {
-                let made = try #require(size(image, after: request.image.steps))
+                let produced = try #require(size(image, after: request.image.steps))
                 let theirs = try #require(PixelSize(wanted))
                 let isNear =
-                    abs(made.width - theirs.width) <= 1 && abs(made.height - theirs.height) <= 1
-                #expect(isNear, "\(row.path) of \(image): \(made), thumbor: \(theirs)")
+                    abs(produced.width - theirs.width) <= 1
+                    && abs(produced.height - theirs.height) <= 1
+                #expect(isNear, "\(row.path) of \(image): \(produced), thumbor: \(theirs)")
                 count += 1
-                exact += made == theirs ? 1 : 0
+                exact += produced == theirs ? 1 : 0
             }
             if row.sizes[0] == "meta" { #expect(request.kind == .properties) }
         }

@@ -31,10 +31,10 @@ extension ImagebusClient {
         return try await load(request, uploading: file).response
     }
 
-    /// Returns the file to upload: an animated PNG of all parts. `told` is called with the number
-    /// of parts joined so far.
+    /// Returns the file to upload: an animated PNG of all parts. `progress` is called with the
+    /// number of parts joined so far.
     package func animationFile(
-        of parts: [AnimationPart], loops: Int, told: (Int) -> Void = { _ in }
+        of parts: [AnimationPart], loops: Int, progress: (Int) -> Void = { _ in }
     ) async throws(ImageError) -> [UInt8] {
         try Self.check(parts, loops)
         var png = AnimatedPNG(
@@ -44,7 +44,7 @@ extension ImagebusClient {
             try bytes.withUnsafeBytes { (file) throws(ImageError) in
                 try png.add(file, for: parts[index].duration)
             }
-            told(index + 1)
+            progress(index + 1)
         }
         png.end()
         return png.bytes

@@ -243,11 +243,11 @@ extension AnimationPlayer {
         let seen = playback.index
         // Frames that the image holds or that failed are not loaded.
         guard image.preloaded(seen) == nil, state.failures[seen] == nil else { return }
-        let orders = state.buffer.want(seen, then: ahead(playback, state)) {
+        let commands = state.buffer.want(seen, then: ahead(playback, state)) {
             playback.steps(to: $0)
         }
-        for index in orders.cancels { leave(index, &state) }
-        for index in orders.loads { begin(index, &state) }
+        for index in commands.cancels { leave(index, &state) }
+        for index in commands.loads { begin(index, &state) }
     }
 
     /// Returns the frames to load ahead of time, the next one first; empty if the player is stopped
@@ -293,7 +293,7 @@ extension AnimationPlayer {
             let playback = state.playback
             switch ended {
             case .success(let frame):
-                state.buffer.take(frame, bytes: frame.memoryCost, at: seat.index) {
+                state.buffer.store(frame, bytes: frame.memoryCost, at: seat.index) {
                     playback.steps(to: $0)
                 }
             case .failure(let error):

@@ -228,7 +228,7 @@ struct UploadQueue {
     }
 
     /// Handles the coordinator's acknowledgment of received bytes.
-    mutating func taken(_ bytes: UInt64) { inFlight -= min(inFlight, Int(clamping: bytes)) }
+    mutating func acknowledged(_ bytes: UInt64) { inFlight -= min(inFlight, Int(clamping: bytes)) }
 
     /// What can be sent now: a load if another upload can be activated, otherwise the next chunk if
     /// the window allows it.
@@ -316,7 +316,7 @@ extension ClientConnection {
         // Ignores chunks of a session that has ended.
         guard isWelcome else { return }
         do throws(ImageError) {
-            try chunks.take(chunk, isWanted: isAwaited(chunk.token))
+            try chunks.receive(chunk, isWanted: isAwaited(chunk.token))
         } catch {
             perform(pending.abandoned(chunk.token, error, at: now), at: now)
         }
@@ -356,7 +356,7 @@ struct IncomingChunks {
     private var assemblies: [Token: ChunkAssembly] = [:]
     private var window = 0
     /// Bytes received but not yet acknowledged.
-    private var taken = 0
+    private var receivedBytes = 0
     /// A load has received all its chunks; this is acknowledged immediately.
     private var isComplete = false
 
@@ -377,12 +377,12 @@ struct IncomingChunks {
 
     /// Adds a chunk, or drops it if no load is waiting for it. If it throws, the load must end;
     /// everything received for it is dropped.
-    mutating func take(_ chunk: Chunk, isWanted: Bool) throws(ImageError) {
-        taken += chunk.bytes.count
+    mutating func receive(_ chunk: Chunk, isWanted: Bool) throws(ImageError) {
+        receivedBytes += chunk.bytes.count
         if chunk.offset + UInt64(chunk.bytes.count) == chunk.total { isComplete = true }
         guard isWanted else { return }
         do throws(ImageError) {
-            try assemblies[chunk.token, default: ChunkAssembly()].take(chunk, bytesMax: bytesMax)
+            try assemblies[chunk.token, default: ChunkAssembly()].append(chunk, bytesMax: bytesMax)
         } catch {
             drop(chunk.token)
             throw error
@@ -394,10 +394,11 @@ struct IncomingChunks {
     /// may be too small for a chunk.
     mutating func acknowledgement() -> UInt64? {
         let isDue =
-            isComplete || taken >= window / 2 || window - taken < MessageLimits.chunkBytesMax
-        guard isDue, taken > 0 else { return nil }
-        defer { (taken, isComplete) = (0, false) }
-        return UInt64(taken)
+            isComplete || receivedBytes >= window / 2
+            || window - receivedBytes < MessageLimits.chunkBytesMax
+        guard isDue, receivedBytes > 0 else { return nil }
+        defer { (receivedBytes, isComplete) = (0, false) }
+        return UInt64(receivedBytes)
     }
 
     /// Returns the bytes of an image once its reply has arrived. Throws `protocolViolation` if
@@ -426,7 +427,7 @@ struct ChunkAssembly {
     ///
     /// Throws `limitExceeded` if the announced total exceeds `bytesMax`, and `protocolViolation` if
     /// chunks are missing, repeated or outside the announced range.
-    mutating func take(_ chunk: Chunk, bytesMax: Int) throws(ImageError) {
+    mutating func append(_ chunk: Chunk, bytesMax: Int) throws(ImageError) {
         if chunk.offset == 0 {
             guard chunk.total <= UInt64(bytesMax) else {
                 throw ImageError(

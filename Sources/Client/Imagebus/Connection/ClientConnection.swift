@@ -80,7 +80,7 @@ struct ClientConnection: ~Copyable {
         var loop = EventLoop(sourcesMax: 3)
         sources = (
             loop.add(connection.monitor.socket), loop.add(connection.socket),
-            loop.add(descriptor: commands.orders.descriptor)
+            loop.add(descriptor: commands.queue.descriptor)
         )
         self.loop = loop
         self.answers = answers
@@ -127,7 +127,7 @@ extension ClientConnection {
         if let end { return end }
         do {
             commands.isTurning.store(false, ordering: .sequentiallyConsistent)
-            let isBusy = !commands.orders.isEmpty || executor.isBusy
+            let isBusy = !commands.queue.isEmpty || executor.isBusy
             let turn = try loop.wait(until: isBusy ? Instant(nanoseconds: 0) : nextDeadline)
             commands.isTurning.store(true, ordering: .sequentiallyConsistent)
             let now = turn.wokenAt
@@ -137,7 +137,7 @@ extension ClientConnection {
             if isChanged || turn.ready.contains(sources.bus) { try drainBus(at: now) }
             if isChanged { try drainMonitor(at: now) }
             executor.runWaiting()
-            if turn.ready.contains(sources.mailbox) { commands.orders.quiet() }
+            if turn.ready.contains(sources.mailbox) { commands.queue.quiet() }
             drainCommands(at: now)
             perform(pending.expire(at: now), at: now)
             perform(prefetches.expire(at: now))

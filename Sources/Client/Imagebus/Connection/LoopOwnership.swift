@@ -34,7 +34,7 @@ final class LoopOwnership: Sendable {
     /// Runs the loop on the calling thread until the load has ended. Returns false, without any
     /// effect, if another thread owns the loop.
     func run(_ load: PendingLoad, uploading bytes: [UInt8] = []) -> Bool {
-        guard take(for: .caller) else {
+        guard claim(for: .caller) else {
             isWanted.store(true, ordering: .relaxed)
             return false
         }
@@ -69,7 +69,7 @@ final class LoopOwnership: Sendable {
             commands.holder.store(.nobody, ordering: .sequentiallyConsistent)
             if !hasWork { standBy() }
             // A caller that owns the loop wakes this thread if it leaves work behind.
-            while !take(for: .ownThread) { standBy() }
+            while !claim(for: .ownThread) { standBy() }
         }
     }
 
@@ -93,7 +93,7 @@ final class LoopOwnership: Sendable {
         commands.recall.drain()
     }
 
-    private func take(for holder: CommandQueue.Holder) -> Bool {
+    private func claim(for holder: CommandQueue.Holder) -> Bool {
         commands.holder.compareExchange(
             expected: .nobody, desired: holder, ordering: .sequentiallyConsistent
         ).exchanged
@@ -131,7 +131,7 @@ final class CommandQueue: Sendable {
         case caller
     }
 
-    let orders: Mailbox<ClientCommand>
+    let queue: Mailbox<ClientCommand>
     let holder = Atomic(Holder.ownThread)
     /// Whether the thread that runs the loop is awake and will check the commands before it waits.
     let isTurning = Atomic(false)
@@ -140,18 +140,18 @@ final class CommandQueue: Sendable {
     /// Why commands are no longer accepted.
     private let ended = Mutex<ImageError?>(nil)
 
-    init(ordersMax: Int) throws(Errno) {
-        orders = try Mailbox(elementsMax: ordersMax)
+    init(commandsMax: Int) throws(Errno) {
+        queue = try Mailbox(elementsMax: commandsMax)
         recall = try EventDescriptor()
     }
 
     /// Whether the queue is empty at this moment.
-    var isEmpty: Bool { orders.isEmpty }
+    var isEmpty: Bool { queue.isEmpty }
 
     /// Posts a command. Returns false if it is not accepted (`refusal`). Can be called from any
     /// thread.
-    func post(_ order: ClientCommand) -> Bool {
-        guard orders.post(order, wakes: false) else { return false }
+    func post(_ command: ClientCommand) -> Bool {
+        guard queue.post(command, wakes: false) else { return false }
         wakeLoop()
         return true
     }
@@ -164,7 +164,7 @@ final class CommandQueue: Sendable {
     /// Refuses all queued and future commands because the connection has ended.
     func close(_ reason: ImageError) {
         ended.withLock { $0 = reason }
-        for order in orders.close() { order.refuse(reason) }
+        for command in queue.close() { command.refuse(reason) }
     }
 
     /// Makes sure that a command just posted is handled. Can be called from any thread.
@@ -173,7 +173,7 @@ final class CommandQueue: Sendable {
     /// itself as not turning or as not owned. So either the loop finds the command, or this
     /// function finds the loop asleep and wakes it.
     func wakeLoop() {
-        if !isTurning.exchange(true, ordering: .sequentiallyConsistent) { orders.wake() }
+        if !isTurning.exchange(true, ordering: .sequentiallyConsistent) { queue.wake() }
         if holder.load(ordering: .sequentiallyConsistent) == .nobody { recall.signal() }
     }
 }

@@ -15,7 +15,7 @@ extension ClientConnection {
             case .up: sendHello()
             case .down: endSession(at: now)
             case .unreached: try checkReach()
-            case .stranger(let userID):
+            case .untrustedServer(let userID):
                 throw ImageError(
                     .addressForbidden,
                     "\(configuration.endpoint) is served by user \(userID): nothing was sent there")
@@ -138,7 +138,7 @@ extension ClientConnection {
         case .status, .failureCache, .draining, .cache: inquiries.received(message)
         case .prefetched(let report): perform(prefetches.reported(report))
         case .chunk(let chunk): receive(chunk, at: now)
-        case .taken(let count): uploads.taken(count)
+        case .taken(let count): uploads.acknowledged(count)
         case .refused(let error, let token):
             guard isWelcome || token != nil else { return sessionRefused(error) }
             if token == nil { inquiries.refused(error) }
@@ -156,20 +156,20 @@ extension ClientConnection {
     }
 
     mutating func drainCommands(at now: Instant) {
-        commands.orders.take(into: &taken)
-        let orders = exchange(&taken, with: [])
-        for order in orders {
+        commands.queue.removeAll(into: &taken)
+        let pendingCommands = exchange(&taken, with: [])
+        for command in pendingCommands {
             if isClosed {
-                order.refuse(.clientClosed)
+                command.refuse(.clientClosed)
                 continue
             }
-            switch order {
+            switch command {
             case .load(let load): submit(load, at: now)
             case .upload(let load, let bytes): submit(load, uploading: bytes, at: now)
             case .cancel(let token):
                 perform(pending.cancelled(token), at: now)
                 perform(prefetches.cancelled(token))
-            case .prefetch(let order, let task): submit(order, task, at: now)
+            case .prefetch(let command, let task): submit(command, task, at: now)
             case .reprioritize(let token, let priority):
                 perform(pending.reprioritized(token, priority), at: now)
                 perform(prefetches.reprioritized(token, priority))
@@ -178,7 +178,7 @@ extension ClientConnection {
             case .cancelGroup(let group): perform(pending.cancelledGroup(group), at: now)
             case .release(let block): releases.append(block)
             case .ask(let inquiry):
-                inquiries.append(inquiry, isSaid: isWelcome, at: now)
+                inquiries.append(inquiry, isSent: isWelcome, at: now)
                 if isWelcome { outbox.append(.other(inquiry.message)) }
             case .cancelAny(let token): outbox.append(.other(.cancel(token)))
             case .cancelGroupOfAny(let group): outbox.append(.other(.cancelGroup(group)))
@@ -189,7 +189,7 @@ extension ClientConnection {
         }
         // Inquiries made after the refusal fail in the same way as those made before it.
         if let refusal { inquiries.sessionRefused(refusal) }
-        taken = orders
+        taken = pendingCommands
         taken.removeAll(keepingCapacity: true)
     }
 

@@ -17,7 +17,7 @@ struct SharedLoads {
         var members: [Token]
         var count: Int
         /// The number of members per priority.
-        var wishes = [Int](repeating: 0, count: Priority.allCases.count)
+        var interests = [Int](repeating: 0, count: Priority.allCases.count)
     }
 
     /// A key that is already a well-distributed hash.
@@ -83,7 +83,7 @@ struct SharedLoads {
         places[token] = Place(leader: leader, priority: priority)
         shares[leader]?.members.append(token)
         shares[leader]?.count += 1
-        shares[leader]?.wishes[Int(priority.rawValue)] += 1
+        shares[leader]?.interests[Int(priority.rawValue)] += 1
     }
 
     // MARK: - Members
@@ -111,16 +111,16 @@ struct SharedLoads {
 
     /// Returns the highest priority among the members.
     func priority(of leader: Token) -> Priority? {
-        guard let wishes = shares[leader]?.wishes else { return nil }
-        return wishes.lastIndex { $0 > 0 }.flatMap { Priority(rawValue: UInt8($0)) }
+        guard let interests = shares[leader]?.interests else { return nil }
+        return interests.lastIndex { $0 > 0 }.flatMap { Priority(rawValue: UInt8($0)) }
     }
 
     /// Changes the priority of a member.
     mutating func set(_ priority: Priority, of token: Token) {
         guard let place = places[token] else { return }
         places[token]?.priority = priority
-        shares[place.leader]?.wishes[Int(place.priority.rawValue)] -= 1
-        shares[place.leader]?.wishes[Int(priority.rawValue)] += 1
+        shares[place.leader]?.interests[Int(place.priority.rawValue)] -= 1
+        shares[place.leader]?.interests[Int(priority.rawValue)] += 1
     }
 
     /// Removes a member. Returns the number of remaining members.
@@ -128,7 +128,7 @@ struct SharedLoads {
         guard let place = places.removeValue(forKey: token) else { return 0 }
         guard var share = exchange(&shares[place.leader], with: nil) else { return 0 }
         share.count -= 1
-        share.wishes[Int(place.priority.rawValue)] -= 1
+        share.interests[Int(place.priority.rawValue)] -= 1
         // Members that have left are removed once they are the majority.
         if share.members.count > 2 * share.count + Self.leftMin {
             share.members.removeAll { places[$0]?.leader != place.leader }

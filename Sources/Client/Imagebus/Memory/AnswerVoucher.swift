@@ -9,7 +9,7 @@ import Synchronization
 /// reuse it instead of loading again. Can be used from any thread.
 public struct AnswerVoucher: Sendable {
     /// A class, because every copy of a response copies its voucher.
-    private final class Facts: Sendable {
+    private final class Properties: Sendable {
         let uses: VoucherUses
         let words: VoucherReader
         let word: VoucherReader.Word
@@ -22,10 +22,10 @@ public struct AnswerVoucher: Sendable {
         }
     }
 
-    private let properties: Facts
+    private let properties: Properties
 
     init(_ voucher: Voucher, _ words: VoucherReader, _ uses: VoucherUses) {
-        properties = Facts(voucher, words, uses)
+        properties = Properties(voucher, words, uses)
     }
 
     /// The voucher's number in the voucher file of its session.
@@ -59,7 +59,7 @@ public struct AnswerVoucher: Sendable {
 /// thread.
 ///
 /// A load increments a counter shared by all threads, and does nothing else if its voucher is
-/// already in the tally of the current round. Each `take` begins a new round.
+/// already in the tally of the current round. Each `collect` begins a new round.
 final class VoucherUses: Sendable {
     /// The round in whose tally a voucher is; 0 if in none.
     typealias Mark = Atomic<UInt64>
@@ -72,7 +72,7 @@ final class VoucherUses: Sendable {
         var last: UInt64?
     }
 
-    /// Loads since the last `take`. The highest bit is set once the client has ended.
+    /// Loads since the last `collect`. The highest bit is set once the client has ended.
     private let loads = Atomic<UInt64>(0)
     private let round = Atomic<UInt64>(1)
     private let state = Mutex(State())
@@ -135,12 +135,12 @@ final class VoucherUses: Sendable {
     /// The round ends before the counter is read. A load that found its voucher in the ended round
     /// was counted before, and is included. Every other load adds its number later and notifies the
     /// connection. A number added after its load was reported waits for the next loads.
-    func take() -> UsedVouchers? {
+    func collect() -> UsedVouchers? {
         state.withLock { state in
             state.isAwaited = false
             guard state.last != nil || !state.tally.isEmpty else { return nil }
             let count = endRound(&state)
-            return count == 0 ? nil : UsedVouchers(loads: count, numbers: state.tally.take())
+            return count == 0 ? nil : UsedVouchers(loads: count, numbers: state.tally.removeAll())
         }
     }
 
@@ -150,7 +150,7 @@ final class VoucherUses: Sendable {
         state.withLock { state in
             state.isAwaited = false
             _ = endRound(&state)
-            _ = state.tally.take()
+            _ = state.tally.removeAll()
         }
     }
 
@@ -191,7 +191,7 @@ struct VoucherTally {
     }
 
     /// Removes and returns all numbers, without duplicates.
-    mutating func take() -> [UInt64] {
+    mutating func removeAll() -> [UInt64] {
         known.removeAll(keepingCapacity: true)
         let taken = numbers
         numbers = []

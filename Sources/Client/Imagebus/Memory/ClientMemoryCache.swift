@@ -285,7 +285,7 @@ struct CostedEntries<Key: Hashable, Value> {
         guard cost >= 0, cost <= costMax, countMax > 0 else { return nil }
         var gone = 0
         while let oldest, self.cost > costMax - cost || count >= countMax {
-            take(oldest)
+            removeNode(oldest)
             gone += 1
         }
         let place = free.popLast() ?? nodes.count
@@ -299,7 +299,7 @@ struct CostedEntries<Key: Hashable, Value> {
 
     /// Removes and returns the value for a key; `nil` if there is none.
     @discardableResult
-    mutating func remove(_ key: Key) -> Value? { places[key].flatMap { take($0) } }
+    mutating func remove(_ key: Key) -> Value? { places[key].flatMap { removeNode($0) } }
 
     /// Removes all entries that satisfy a predicate, and returns their number.
     @discardableResult
@@ -307,7 +307,7 @@ struct CostedEntries<Key: Hashable, Value> {
         var gone = 0
         for (key, place) in places {
             guard let node = nodes[place], isUnwanted(key, node.value) else { continue }
-            take(place)
+            removeNode(place)
             gone += 1
         }
         return gone
@@ -316,7 +316,7 @@ struct CostedEntries<Key: Hashable, Value> {
     mutating func removeAll() { self = Self(costMax: costMax, countMax: countMax) }
 
     @discardableResult
-    private mutating func take(_ place: Int) -> Value? {
+    private mutating func removeNode(_ place: Int) -> Value? {
         unlink(place)
         guard let node = nodes[place] else { return nil }
         nodes[place] = nil

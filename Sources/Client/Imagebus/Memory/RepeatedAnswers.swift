@@ -170,7 +170,7 @@ extension ClientConnection {
     /// knows nothing of these answers.
     mutating func notifyUsed() {
         usedDue = nil
-        guard let used = answers.uses.take(), isWelcome else { return }
+        guard let used = answers.uses.collect(), isWelcome else { return }
         outbox.append(.other(.used(used)))
     }
 }

@@ -230,13 +230,13 @@ struct Confirmations: Sendable {
 
     /// Records a confirmation; the newest one counts. When full, everything is removed; entries in
     /// use are learned again at once.
-    mutating func learn(_ text: String, _ mark: BodyMark, _ said: Confirmation) {
+    mutating func learn(_ text: String, _ mark: BodyMark, _ confirmation: Confirmation) {
         let kept = Kept(text: text, mark: mark)
         let earlier = entries[kept]
         if earlier == nil, entries.count >= entriesMax {
             entries.removeAll(keepingCapacity: true)
         }
-        entries[kept] = earlier.map { said.after($0) } ?? said
+        entries[kept] = earlier.map { confirmation.after($0) } ?? confirmation
     }
 
     /// Returns the current caching information for an image of the given original that was stored
@@ -244,10 +244,10 @@ struct Confirmations: Sendable {
     func caching(
         _ kept: OriginCaching?, of text: String, _ mark: BodyMark, at now: Int64
     ) -> OriginCaching? {
-        guard !entries.isEmpty, let said = entries[Kept(text: text, mark: mark)] else {
+        guard !entries.isEmpty, let confirmation = entries[Kept(text: text, mark: mark)] else {
             return kept
         }
-        let renewed = said.renewed(kept)
+        let renewed = confirmation.renewed(kept)
         // An entry stored since then is newer, unless its time lies in the future because the clock
         // was ahead.
         if let kept, kept.age.isKnown(at: now),

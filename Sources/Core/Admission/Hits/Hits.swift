@@ -112,7 +112,7 @@ struct Hits: Sendable {
         }
         var delivered = entry.delivered(for: image, names)
         if let freshness, image.wantsValidity {
-            delivered.validity = Validity(telling: freshness.counted, freshness.mark, terms)
+            delivered.validity = Validity(reporting: freshness.counted, freshness.mark, terms)
         }
         return HitTicket(
             place: entry.place, term: term, plainOriginal: names.plainOriginal,
@@ -159,7 +159,7 @@ struct Hits: Sendable {
     func stands(voucher number: UInt64) -> Bool { vouchers.stands(number) }
 
     /// Returns the writes to apply to the voucher file before anything is acknowledged.
-    mutating func takeVoucherWrites() -> [VoucherWrite] { vouchers.takeWrites() }
+    mutating func drainVoucherWrites() -> [VoucherWrite] { vouchers.drainWrites() }
 
     /// Whether the answer of a ticket is still valid. Usually no response varies and no source is
     /// refused, so that neither costs a lookup.
@@ -232,9 +232,9 @@ struct Hits: Sendable {
         case .varies(let text, let fields):
             vouchers.withdraw(ofText: text)
             variances.learn(text, fields)
-        case .confirmed(let text, let mark, let said):
+        case .confirmed(let text, let mark, let confirmation):
             vouchers.withdraw(ofText: text)
-            confirmations.learn(text, mark, said)
+            confirmations.learn(text, mark, confirmation)
         case .reconfigured:
             vouchers.withdrawAll()
             term = term.map { $0 + 1 }
@@ -288,7 +288,7 @@ struct Hits: Sendable {
     mutating func touch(_ block: BlockID, at now: Instant) { touches.add(block, at: now) }
 
     /// Removes and returns the used blocks to report to the cache.
-    mutating func takeTouched() -> [BlockID] { touches.take() }
+    mutating func drainTouched() -> [BlockID] { touches.drain() }
 
     // MARK: - Readers of large blocks
 

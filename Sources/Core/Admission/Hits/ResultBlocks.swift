@@ -149,7 +149,7 @@ struct TouchBatch: Sendable {
     }
 
     /// Removes and returns all blocks.
-    mutating func take() -> [BlockID] {
+    mutating func drain() -> [BlockID] {
         defer { removeAll() }
         return blocks
     }
@@ -169,7 +169,7 @@ extension Scheduler {
     /// Drops one hold.
     mutating func drop(_ handle: BlockHandle) {
         workGraph.drop(handle)
-        takeDispatches()
+        collectDispatches()
     }
 
     /// Removes one reader of a large result.
@@ -180,7 +180,7 @@ extension Scheduler {
     /// Notifies the cache, exactly once: the ledger forgets the block with its last reader.
     private mutating func release(_ handle: BlockHandle) {
         workGraph.release(handle)
-        takeDispatches()
+        collectDispatches()
     }
 
     // MARK: - results/
@@ -219,7 +219,7 @@ extension Scheduler {
     /// Reports used blocks to the cache if at least this many have accumulated.
     mutating func notifyTouched(atLeast count: Int) {
         guard let cache, hits.touched >= count else { return }
-        let blocks = hits.takeTouched()
+        let blocks = hits.drainTouched()
         for start in stride(from: 0, to: blocks.count, by: MessageLimits.idsMax) {
             let end = min(start + MessageLimits.idsMax, blocks.count)
             actions.append(.touched(cache, Array(blocks[start..<end])))

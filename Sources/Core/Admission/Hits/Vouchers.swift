@@ -103,7 +103,7 @@ struct Vouchers: Sendable {
     }
 
     /// Removes and returns the pending writes, in order.
-    mutating func takeWrites() -> [VoucherWrite] {
+    mutating func drainWrites() -> [VoucherWrite] {
         guard !writes.isEmpty else { return [] }
         defer { writes = [] }
         return writes
@@ -194,7 +194,7 @@ extension Scheduler {
 
     /// Returns the pending writes to the voucher file, in order. They must be applied before any
     /// consequence of the event is communicated.
-    public mutating func takeVoucherWrites() -> [VoucherWrite] { hits.takeVoucherWrites() }
+    public mutating func drainVoucherWrites() -> [VoucherWrite] { hits.drainVoucherWrites() }
 
     /// Accounts for loads that a client answered by itself, and marks their blocks as used.
     mutating func used(_ used: UsedVouchers) {

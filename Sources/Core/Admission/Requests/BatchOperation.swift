@@ -29,7 +29,7 @@ struct BatchOperation: Sendable {
         /// External caches answered about the freshness of their images.
         case validity(Validity?, StageTimings)
         /// Their result is available, or only its properties were needed.
-        case made(Made)
+        case produced(FinishedProduct)
         /// They have their image, and the stores that they waited for have finished.
         case pending
         /// Their overlays are available.
@@ -41,7 +41,7 @@ struct BatchOperation: Sendable {
         var isLong: Bool {
             switch self {
             case .group, .departed: true
-            case .progress, .partial, .found, .missed, .validity, .made, .pending, .onward,
+            case .progress, .partial, .found, .missed, .validity, .produced, .pending, .onward,
                 .disposed:
                 false
             }
@@ -157,7 +157,7 @@ struct PendingTransitions: Sendable {
     }
 
     /// Whether earlier progress with the same image properties is still being delivered.
-    func isTelling(_ transfer: Transfer, _ info: ImageInfo?) -> Bool {
+    func isReporting(_ transfer: Transfer, _ info: ImageInfo?) -> Bool {
         batchOperations.contains {
             if case .progress(transfer, _, info) = $0.step { true } else { false }
         }
@@ -246,7 +246,7 @@ extension Scheduler {
             notifyProgress(id, progress, info, of: transfer)
         case .partial(let transfer, let image, let bytes):
             if let block = work.block { showPartial(id, image, block, of: bytes, from: transfer) }
-        case .found, .missed, .validity, .made, .pending, .onward, .disposed:
+        case .found, .missed, .validity, .produced, .pending, .onward, .disposed:
             if hasLostSession(id) { return cancelSilently(id) }
             if isLost(work, for: id) { return loseAnswer(id) }
             move(id, by: work)
@@ -256,7 +256,7 @@ extension Scheduler {
     private mutating func move(_ id: LiveRequest.ID, by work: BatchOperation) {
         switch work.step {
         case .found(let hit, let timings): completeFound(id, hit, work.block, timings)
-        case .made(let made): complete(id, made, work.block)
+        case .produced(let product): complete(id, product, work.block)
         case .validity(let known, let timings): compare(id, with: known, timings)
         case .pending: answerPending(id)
         case .missed(let tiers, let timings):
@@ -338,6 +338,6 @@ extension Scheduler {
         requests[id].priority = priority
         guard case .waiting(let place) = requests[id].standing else { return }
         workGraph.reprioritize(place, requests[id].urgency)
-        takeDispatches()
+        collectDispatches()
     }
 }

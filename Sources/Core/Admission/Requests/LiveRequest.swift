@@ -67,7 +67,7 @@ struct LiveRequest: SlotMapElement {
     var client: ClientID
     /// The owner of the share that its work uses.
     var share: ShareOwner
-    private(set) var order: AdmittedRequest
+    private(set) var admitted: AdmittedRequest
 
     /// The requested class, or the one that the client has set since.
     var priority: Priority
@@ -110,9 +110,9 @@ struct LiveRequest: SlotMapElement {
     var isAnswered: Bool { details.batch == nil && !details.isSilent }
     var deadline: Instant { details.deadline }
 
-    var image: ImageRequest { order.image }
-    var names: RequestNames { order.names }
-    var plan: LoadPlan { order.plan }
+    var image: ImageRequest { admitted.image }
+    var names: RequestNames { admitted.names }
+    var plan: LoadPlan { admitted.plan }
 
     var urgency: Urgency {
         Urgency(priority: priority, deadline: deadline, flows: Flows(flow))
@@ -123,7 +123,7 @@ struct LiveRequest: SlotMapElement {
     }
     /// Pixels per point.
     var scaleFactor: Double { image.context.scaleFactor ?? names.scaleFactor }
-    var waitsForStores: Bool { order.waitsForStores }
+    var waitsForStores: Bool { admitted.waitsForStores }
     /// All source stages of a new or restarted request.
     var allStages: LoadPlan.RemainingStages {
         refreshing == nil ? plan.remainingStages : plan.refreshStages
@@ -141,7 +141,7 @@ struct LiveRequest: SlotMapElement {
     func mayFallBack(after error: ImageError, at now: Instant) -> Bool {
         fallbackContext == nil && (refreshing == nil || refreshing?.held != nil) && isAnswered
             && now < deadline
-            && order.terms.fallback(after: error, infoOnly: image.infoOnly) != nil
+            && admitted.terms.fallback(after: error, infoOnly: image.infoOnly) != nil
     }
 
     /// Marks the request as continuing with its fallback.
@@ -149,7 +149,7 @@ struct LiveRequest: SlotMapElement {
 
     /// Starts the admitted fallback.
     mutating func begin(_ fallback: AdmittedRequest) {
-        order = fallback
+        admitted = fallback
         refreshing = nil
         attempt = 1
         beginAfresh()
@@ -157,7 +157,7 @@ struct LiveRequest: SlotMapElement {
 
     /// The part of the request that its work depends on.
     func subscriber(_ id: ID) -> Subscriber {
-        Subscriber(id, order, replacing: refreshing?.tiers ?? .none, interests: interests)
+        Subscriber(id, admitted, replacing: refreshing?.tiers ?? .none, interests: interests)
     }
 
     /// A request with a cached image receives no partial images or header.
@@ -216,7 +216,7 @@ struct LiveClient: Sendable {
     }
 
     /// Assigns a slot to a request; an older request gets it only if it is free.
-    mutating func take(_ slot: String, for request: LiveRequest.ID, isOlder: Bool = false) {
+    mutating func assign(_ slot: String, for request: LiveRequest.ID, isOlder: Bool = false) {
         if !isOlder || slots[slot] == nil { slots[slot] = request }
     }
 

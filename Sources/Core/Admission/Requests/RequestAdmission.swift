@@ -35,10 +35,10 @@ extension Scheduler {
             if answerFromMemory(load, of: client, terms, plan, names, in: batch) { return }
             try load.image.checkEncoding(atMost: limits.workGraph.encodingCostMax)
             if batch == nil { try checkRoomForOneMore(of: client) }
-            let order = AdmittedRequest(
+            let admitted = AdmittedRequest(
                 load.image, terms, names, plan: plan, upload: upload,
                 distrustsMemory: load.staleRetries > 0, logContext: load.logContext)
-            enlist(load, of: client, owner, order, in: batch)
+            enlist(load, of: client, owner, admitted, in: batch)
         } catch {
             if batch == nil, admitFallback(of: load, terms, from: client, owner, after: error) {
                 return
@@ -85,10 +85,11 @@ extension Scheduler {
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ plan: LoadPlan,
         _ names: RequestNames, in batch: PrefetchBatch.ID?
     ) -> Bool {
-        guard let (entry, block) = takeHit(terms, plan, names) else { return false }
+        guard let (entry, block) = claimHit(terms, plan, names) else { return false }
         var delivered = entry.delivered(for: load.image, names)
         if load.image.wantsValidity, let validity = entry.origin?.validity {
-            delivered.validity = told(validity.caching, BodyMark(validity), names, terms)
+            delivered.validity = reportedValidity(
+                validity.caching, BodyMark(validity), names, terms)
         }
         delivered.explanation = Explanation(load.image, plan, delivered)
         if batch == nil { lend(&delivered, block, to: client) }
@@ -113,10 +114,10 @@ extension Scheduler {
     /// Adds a live request, which enters its first stage before the event is over.
     @discardableResult
     mutating func enlist(
-        _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ order: AdmittedRequest,
+        _ load: LoadRequest, of client: ClientID, _ owner: Incarnation, _ admitted: AdmittedRequest,
         in batch: PrefetchBatch.ID? = nil
     ) -> LiveRequest.ID {
-        let upload = order.upload
+        let upload = admitted.upload
         if let upload { workGraph.hold(upload.block) }
         let deadline = now.adding(milliseconds: load.image.timeoutMilliseconds)
         let id = requests.insert(
@@ -126,13 +127,14 @@ extension Scheduler {
                     group: load.group, slot: load.slot, httpClient: load.httpClient, batch: batch,
                     interests: batch == nil ? load.interests : [], admittedAt: now,
                     deadline: deadline),
-                client: client, share: clients[client]?.share ?? .session(client), order: order,
-                priority: load.image.priority, remainingStages: order.plan.remainingStages))
+                client: client, share: clients[client]?.share ?? .session(client),
+                admitted: admitted,
+                priority: load.image.priority, remainingStages: admitted.plan.remainingStages))
         if let batch {
             requests[id].seats.seat = prefetching.join(id, batch)
         } else {
             tokens[load.token] = id
-            takeSeat(id, isOlder: upload != nil)
+            assignSeat(id, isOlder: upload != nil)
         }
         deadlines.set(deadline, for: id)
         pendingTransitions.append(.onward(id))
@@ -149,16 +151,16 @@ extension Scheduler {
         }
         requests[id].client = client
         requests[id].share = clients[client]?.share ?? .session(client)
-        takeSeat(id, isOlder: true)
+        assignSeat(id, isOlder: true)
         return true
     }
 
     /// Adds the request to its client. If it `isOlder`, a newer load keeps the slot.
-    private mutating func takeSeat(_ id: LiveRequest.ID, isOlder: Bool) {
+    private mutating func assignSeat(_ id: LiveRequest.ID, isOlder: Bool) {
         let (client, group) = (requests[id].client, requests[id].group)
         let slot = requests[id].slot
         let seats = clients.change(client) {
-            if let slot { $0.take(slot, for: id, isOlder: isOlder) }
+            if let slot { $0.assign(slot, for: id, isOlder: isOlder) }
             return $0.join(id, group: group)
         }
         if let seats { requests[id].seats = seats }
@@ -207,7 +209,7 @@ extension LoadRequest {
 // Hits complete a request before it has any cost.
 extension Scheduler {
     /// Returns the entry in memory that may answer the request. Counts it as a hit and as used.
-    mutating func takeHit(
+    mutating func claimHit(
         _ terms: LoadTerms, _ plan: LoadPlan, _ names: RequestNames
     ) -> (entry: HitIndex.Entry, block: BlockHandle)? {
         guard plan.mayComeFromMemory, let cache, let entry = hits.entry(for: names.result, at: now),
@@ -256,7 +258,7 @@ extension Scheduler {
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms,
         _ reference: BlockReference, _ format: ImageFormat?
     ) {
-        guard let upload = takeUpload(reference, format, of: load, client) else { return }
+        guard let upload = acceptUpload(reference, format, of: load, client) else { return }
         guard load.image.context.extendedData == nil else {
             drop(upload.block)
             return refuse(load, of: client, .extendedDataOfNothing)
@@ -270,12 +272,12 @@ extension Scheduler {
     }
 
     /// Takes the uploaded bytes into use.
-    mutating func takeUpload(
+    mutating func acceptUpload(
         _ reference: BlockReference, _ format: ImageFormat?, of load: LoadRequest,
         _ client: ClientID
     ) -> Upload? {
         do throws(ImageError) {
-            return try workGraph.takeUpload(reference, as: format)
+            return try workGraph.acceptUpload(reference, as: format)
         } catch {
             refuse(load, of: client, error)
             return nil
@@ -320,7 +322,7 @@ extension Scheduler {
         _ load: LoadRequest, of client: ClientID, _ terms: LoadTerms, _ reference: BlockReference,
         _ format: ImageFormat?
     ) {
-        guard var upload = takeUpload(reference, format, of: load, client) else { return }
+        guard var upload = acceptUpload(reference, format, of: load, client) else { return }
         defer { drop(upload.block) }
         do throws(ImageError) {
             let image = try Self.request(putting: load)
@@ -337,7 +339,7 @@ extension Scheduler {
             // A resent put is the one in progress.
             if !hasLive(load.token, of: client) {
                 workGraph.endTranscodes(of: text, for: image.storeCacheTypes)
-                takeEvents()
+                handleEvents()
             }
             admit(load, of: client, terms, upload: upload)
         } catch {

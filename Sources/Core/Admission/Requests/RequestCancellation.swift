@@ -95,7 +95,7 @@ extension Scheduler {
     mutating func fireTimers() {
         var left = limits.batchStepsMax
         while left > 0, let moment = nextAlarm, moment <= now {
-            let counts = deadlines.first?.at == moment ? fireFirstDeadline() : ringFirstJob()
+            let counts = deadlines.first?.at == moment ? fireFirstDeadline() : fireFirstJobTimer()
             if counts { left -= 1 }
         }
         workGraph.retryParked()
@@ -125,7 +125,7 @@ extension Scheduler {
     }
 
     /// Returns `false` if the timer was obsolete.
-    private mutating func ringFirstJob() -> Bool {
+    private mutating func fireFirstJobTimer() -> Bool {
         guard workGraph.fireFirstTimer() else { return false }
         conclude()
         return true

@@ -16,7 +16,7 @@ extension Scheduler {
             reference: request.image.infoOnly ? nil : hit.reference, info: hit.metadata.info,
             cacheType: hit.tier, key: request.names.shownResultKey,
             storedTiers: request.waitsForStores ? hit.tier : nil)
-        image.explanation = Explanation(request.order, image)
+        image.explanation = Explanation(request.admitted, image)
         image.digest = hit.metadata.digest
         if request.image.context.wantsExtendedData {
             image.extendedData = hit.metadata.extendedData
@@ -27,30 +27,34 @@ extension Scheduler {
             metrics.counters.diskHits += 1
         }
         let mark = BodyMark(hit.metadata)
-        image.validity = told(hit.metadata.caching, mark, of: request.order)
+        image.validity = reportedValidity(hit.metadata.caching, mark, of: request.admitted)
         answerCached(
             id, image, block,
             LiveRequest.CachedImage(mark: mark, tiers: hit.tier, caching: hit.metadata.caching))
     }
 
     /// Completes a request with the image that was made for it.
-    mutating func complete(_ id: LiveRequest.ID, _ made: Made, _ block: BlockHandle?) {
-        took(id, made)
-        var image = explained(made, for: id)
+    mutating func complete(_ id: LiveRequest.ID, _ product: FinishedProduct, _ block: BlockHandle?)
+    {
+        recordUse(id, product)
+        var image = explained(product, for: id)
         if !requests[id].waitsForStores { image.storedTiers = nil }
         let plan = requests[id].plan
-        guard let cached = LiveRequest.CachedImage(made), plan.refreshes || made.isOfCachedOriginal
+        guard let cached = LiveRequest.CachedImage(product),
+            plan.refreshes || product.isOfCachedOriginal
         else { return answer(id, image, block) }
         answerCached(id, image, block, cached)
     }
 
     /// Returns the image with an explanation and validity, if the request asks for them.
-    func explained(_ made: Made, for id: LiveRequest.ID) -> DeliveredImage {
-        var image = made.image
-        let order = requests[id].order
-        image.explanation = Explanation(order, image, made: made)
-        image.validity = told(made.caching, made.mark, of: order)
-        if requests[id].image.context.wantsExtendedData { image.extendedData = made.extendedData }
+    func explained(_ product: FinishedProduct, for id: LiveRequest.ID) -> DeliveredImage {
+        var image = product.image
+        let admitted = requests[id].admitted
+        image.explanation = Explanation(admitted, image, product: product)
+        image.validity = reportedValidity(product.caching, product.mark, of: admitted)
+        if requests[id].image.context.wantsExtendedData {
+            image.extendedData = product.extendedData
+        }
         return image
     }
 
@@ -71,9 +75,9 @@ extension Scheduler {
 
 extension LiveRequest.CachedImage {
     /// Returns `nil` if the bytes were fetched.
-    init?(_ made: Made) {
-        guard !made.isFetched else { return nil }
-        self.init(mark: made.mark, tiers: .none, caching: made.caching)
+    init?(_ product: FinishedProduct) {
+        guard !product.isFetched else { return nil }
+        self.init(mark: product.mark, tiers: .none, caching: product.caching)
     }
 }
 
@@ -82,7 +86,7 @@ extension Scheduler {
     /// Sends the image of a request that waits for nothing; its client counts as a reader of a
     /// large block from now on.
     mutating func answer(_ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?) {
-        if requests[id].order.upload?.key != nil, image.storedTiers?.isEmpty ?? true {
+        if requests[id].admitted.upload?.key != nil, image.storedTiers?.isEmpty ?? true {
             return reply(id, .failure(Self.notKept))
         }
         if let refusal = requests[id].image.refusal(of: image.info) {
@@ -112,24 +116,24 @@ extension Scheduler {
         }
         let request = removeRequest(id)
         if request.isSilent { return }
-        let told = told(outcome, request)
-        if case .failure(let error) = told { metrics.counters.ended(with: error) }
-        if let batch = request.batch { return memberEnded(batch, request.image.url, told) }
+        let reported = reportedOutcome(outcome, request)
+        if case .failure(let error) = reported { metrics.counters.ended(with: error) }
+        if let batch = request.batch { return memberEnded(batch, request.image.url, reported) }
         metrics.times.record(from: request.details.admittedAt, to: now)
         var timings = request.timings
         timings.total = now.fractionalMilliseconds(since: request.details.admittedAt)
-        let reply = Reply(token: request.token, outcome: told, timings: timings)
+        let reply = Reply(token: request.token, outcome: reported, timings: timings)
         actions.append(.reply(request.client, reply))
         actions.append(
             .record(
                 RequestRecord(
                     url: request.fallbackContext?.url ?? request.image.url,
                     attempts: request.attempt,
-                    request.order.logContext, reply)))
+                    request.admitted.logContext, reply)))
     }
 
     /// Counts a used fallback, and returns the outcome to send to the client.
-    private mutating func told(
+    private mutating func reportedOutcome(
         _ outcome: Reply.Outcome, _ request: LiveRequest
     ) -> Reply.Outcome {
         guard let failure = request.fallbackContext else { return outcome }
@@ -182,13 +186,13 @@ extension Scheduler {
 
     /// Stores the image of a request until the store at `place`, if any, has finished.
     mutating func keep(
-        _ id: LiveRequest.ID, _ made: Made, _ block: BlockHandle?, at place: Place?
+        _ id: LiveRequest.ID, _ product: FinishedProduct, _ block: BlockHandle?, at place: Place?
     ) {
-        took(id, made)
+        recordUse(id, product)
         if let block { hits.hold(block) }
         requests[id].pending = LiveRequest.Pending(
-            image: explained(made, for: id), block: block,
-            cached: made.isOfCachedOriginal ? LiveRequest.CachedImage(made) : nil)
+            image: explained(product, for: id), block: block,
+            cached: product.isOfCachedOriginal ? LiveRequest.CachedImage(product) : nil)
         if let place { requests[id].standing = .waiting(place) } else { later(.pending, [id]) }
     }
 
@@ -199,9 +203,9 @@ extension Scheduler {
     }
 
     /// Records the timings and metrics of an image that was made for a request.
-    mutating func took(_ id: LiveRequest.ID, _ made: Made) {
-        requests[id].timings += made.timings
-        if made.isOfCachedOriginal { metrics.counters.originalUses += 1 }
+    mutating func recordUse(_ id: LiveRequest.ID, _ product: FinishedProduct) {
+        requests[id].timings += product.timings
+        if product.isOfCachedOriginal { metrics.counters.originalUses += 1 }
     }
 
     /// Restarts a request whose image was lost with the cache before its reply was sent.
@@ -220,7 +224,7 @@ extension Scheduler {
         if let block = requests[id].pending?.block { removeReader(of: block) }
         requests[id].standing = .moving
         requests[id].pending = nil
-        takeEvents()
+        handleEvents()
     }
 
     /// Removes a request from all lists that contain it.
@@ -239,7 +243,7 @@ extension Scheduler {
             tokens[request.token] = nil
             clients.change(request.client) { $0.leave(id, request) }
         }
-        if let upload = request.order.upload { drop(upload.block) }
+        if let upload = request.admitted.upload { drop(upload.block) }
         return request
     }
 
@@ -308,7 +312,7 @@ extension Scheduler {
     ) {
         // Skipped while earlier progress is still being delivered, unless there is new header
         // information.
-        guard !pendingTransitions.isTelling(transfer, info) else { return }
+        guard !pendingTransitions.isReporting(transfer, info) else { return }
         pendingTransitions.append(BatchOperation(.progress(transfer, progress, info), ids))
     }
 
@@ -322,10 +326,10 @@ extension Scheduler {
             !hasLostSession(id)
         else { return }
         requests[id].received = progress.received
-        let told = RequestProgress(
+        let progressReport = RequestProgress(
             token: requests[id].token, received: progress.received, expected: progress.expected,
             info: requests[id].details.interests.contains(.info) ? info : nil)
-        actions.append(.progress(requests[id].client, told))
+        actions.append(.progress(requests[id].client, progressReport))
     }
 
     // MARK: - Partial images
@@ -363,25 +367,27 @@ extension Scheduler {
 extension Explanation {
     /// Returns `nil` if the request didn't ask for an explanation.
     init?(
-        _ order: AdmittedRequest, _ image: DeliveredImage, made: Made? = nil
+        _ admitted: AdmittedRequest, _ image: DeliveredImage, product: FinishedProduct? = nil
     ) {
-        self.init(order.image, order.plan, image, made: made)
+        self.init(admitted.image, admitted.plan, image, product: product)
     }
 
     /// Returns `nil` if the request didn't ask for an explanation.
     init?(
-        _ request: ImageRequest, _ plan: LoadPlan, _ image: DeliveredImage, made: Made? = nil
+        _ request: ImageRequest, _ plan: LoadPlan, _ image: DeliveredImage,
+        product: FinishedProduct? = nil
     ) {
         guard request.wantsExplanation else { return nil }
         let steps = request.allSteps
-        var transformed = made?.transformed
+        var transformed = product?.transformed
         if let account = transformed {
             transformed?.foldedSteps = min(account.foldedSteps, UInt32(steps.count))
         }
         self.init(
             plan: plan.stageNames, steps: steps.map(Self.text),
-            settings: transformed == nil ? [:] : request.output.told(to: image.info.format),
-            fetched: made?.fetched, decoded: made?.decoded, transformed: transformed)
+            settings: transformed == nil
+                ? [:] : request.output.reportedSettings(for: image.info.format),
+            fetched: product?.fetched, decoded: product?.decoded, transformed: transformed)
     }
 
     /// The key contains the whole step. For overlays only the name is shown, because their key
@@ -396,16 +402,16 @@ extension Explanation {
 extension OutputOptions {
     /// Returns the encoder settings by name: the quality, if the format has one, and the settings
     /// of the request.
-    fileprivate func told(to format: ImageFormat) -> [String: String] {
-        var told = settingTexts.filter { name, _ in
+    fileprivate func reportedSettings(for format: ImageFormat) -> [String: String] {
+        var settings = settingTexts.filter { name, _ in
             OutputSetting(name: name)?.row.formats.contains(format) == true
         }
         let output = format.traits.output
         if output?.hasLossyQuality(self) == true {
-            told["quality"] = "\(quality ?? Self.defaultQuality)"
+            settings["quality"] = "\(quality ?? Self.defaultQuality)"
         }
-        if lossless, output?.loss == .optional { told["lossless"] = OutputSetting.isThere }
-        if let compression, format == .png { told["compression"] = "\(compression)" }
-        return told
+        if lossless, output?.loss == .optional { settings["lossless"] = OutputSetting.isThere }
+        if let compression, format == .png { settings["compression"] = "\(compression)" }
+        return settings
     }
 }

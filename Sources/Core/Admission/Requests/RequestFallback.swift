@@ -15,7 +15,7 @@ import Tables
 extension Scheduler {
     /// Continues a failed request with its fallback.
     mutating func fallBack(_ id: LiveRequest.ID, after error: ImageError) {
-        let (image, failed) = (requests[id].image, requests[id].order)
+        let (image, failed) = (requests[id].image, requests[id].admitted)
         guard let fallback = failed.terms.fallback(after: error, infoOnly: image.infoOnly) else {
             preconditionFailure("a request that continues with a fallback has one")
         }
@@ -44,11 +44,11 @@ extension Scheduler {
         else { return false }
         let failure = FallbackContext(error: error, url: load.image.url)
         do throws(ImageError) {
-            let order = try admitFallbackRequest(
+            let admitted = try admitFallbackRequest(
                 fallback, of: load.image, distrustsMemory: load.staleRetries > 0,
                 load.logContext)
             try checkRoomForOneMore(of: client)
-            let id = enlist(load, of: client, owner, order)
+            let id = enlist(load, of: client, owner, admitted)
             requests[id].fallBack(after: failure)
             _ = answerFallbackFromMemory(id)
         } catch {
@@ -93,7 +93,7 @@ extension Scheduler {
     /// Answers a fallback from the hit index, if possible.
     private mutating func answerFallbackFromMemory(_ id: LiveRequest.ID) -> Bool {
         let request = requests[id]
-        guard let (entry, block) = takeHit(request.order.terms, request.plan, request.names)
+        guard let (entry, block) = claimHit(request.admitted.terms, request.plan, request.names)
         else { return false }
         answer(id, entry.delivered(for: request.image, request.names), block)
         return true

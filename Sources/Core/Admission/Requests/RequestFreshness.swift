@@ -33,10 +33,10 @@ extension Scheduler {
         _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?,
         asFarAsFresh cached: LiveRequest.CachedImage
     ) {
-        guard requests[id].order.upload == nil else { return answer(id, image, block) }
+        guard requests[id].admitted.upload == nil else { return answer(id, image, block) }
         let caching = hits.confirmations.caching(
             cached.caching, of: requests[id].names.plainOriginal, cached.mark, at: calendarNow)
-        let expiry = requests[id].order.terms.expiry(caching)
+        let expiry = requests[id].admitted.terms.expiry(caching)
         switch FreshnessDecision(expiry, at: calendarNow) {
         case .fresh:
             if !cached.tiers.isEmpty, let caching, caching != cached.caching {
@@ -85,7 +85,7 @@ extension Scheduler {
                     owner: request.owner, isDetached: true, token: request.token, group: nil,
                     slot: nil, httpClient: request.details.httpClient, batch: nil, isSilent: true,
                     admittedAt: now, deadline: deadline),
-                client: request.client, share: request.share, order: request.order,
+                client: request.client, share: request.share, admitted: request.admitted,
                 priority: request.priority, remainingStages: request.plan.refreshStages))
         requests[new].refreshing = Refreshing(
             mark: cached.mark, tiers: cached.tiers, caching: cached.caching)
@@ -103,7 +103,7 @@ extension Scheduler {
         guard let refreshing = requests[id].refreshing,
             let caching = confirmed(refreshing, id), caching != refreshing.caching
         else { return }
-        let (names, terms) = (requests[id].names, requests[id].order.terms)
+        let (names, terms) = (requests[id].names, requests[id].admitted.terms)
         let lastUse = [caching, refreshing.caching].compactMap { terms.expiry($0)?.lastUse }.max()
         guard caching.leavesLifetimeOpen || lastUse ?? 0 > calendarNow else { return }
         workGraph.renew(
@@ -132,7 +132,8 @@ extension Scheduler {
         }
         var image = held.image
         image.scaleFactor = requests[id].scaleFactor
-        image.validity = told(refreshing.caching, refreshing.mark, of: requests[id].order)
+        image.validity = reportedValidity(
+            refreshing.caching, refreshing.mark, of: requests[id].admitted)
         if failure.error != nil {
             image.validity = image.validity ?? Validity()
             image.validity?.originFailure = failure.error
@@ -151,7 +152,7 @@ extension Scheduler {
         switch outcome {
         case .notModified: return (nil, ())
         case .failure(let error):
-            let expiry = requests[id].order.terms.expiry(confirmed(refreshing, id))
+            let expiry = requests[id].admitted.terms.expiry(confirmed(refreshing, id))
             let mayServe = expiry?.mayServe(afterErrorAt: calendarNow) ?? false
             return mayServe && error.isOfOrigin ? (error, ()) : nil
         case .image, .miss: return nil
@@ -161,17 +162,19 @@ extension Scheduler {
     // MARK: - Validity in replies
 
     /// Returns the validity to include in a reply if the request asks for it.
-    func told(_ caching: OriginCaching?, _ mark: BodyMark, of order: AdmittedRequest) -> Validity? {
-        guard order.image.wantsValidity else { return nil }
-        return told(caching, mark, order.names, order.terms)
+    func reportedValidity(_ caching: OriginCaching?, _ mark: BodyMark, of admitted: AdmittedRequest)
+        -> Validity?
+    {
+        guard admitted.image.wantsValidity else { return nil }
+        return reportedValidity(caching, mark, admitted.names, admitted.terms)
     }
 
     /// Returns the validity of an image with these names and terms.
-    func told(
+    func reportedValidity(
         _ caching: OriginCaching?, _ mark: BodyMark, _ names: RequestNames, _ terms: LoadTerms
     ) -> Validity? {
         Validity(
-            telling: hits.confirmations.caching(
+            reporting: hits.confirmations.caching(
                 caching, of: names.plainOriginal, mark, at: calendarNow), mark, terms)
     }
 }
@@ -180,7 +183,7 @@ extension Validity {
     /// Creates the validity for a reply; `nil` if there is no information. Internal marks, and
     /// information that the operator has configured to ignore, are omitted. Responses to requests
     /// with credentials are private unless the origin permits sharing (RFC 9111 §3.5).
-    init?(telling caching: OriginCaching?, _ mark: BodyMark, _ terms: LoadTerms) {
+    init?(reporting caching: OriginCaching?, _ mark: BodyMark, _ terms: LoadTerms) {
         let validators = mark.validators
         self.init(
             expiry: terms.expiry(caching), caching: terms.ignoresCacheControl ? nil : caching,
@@ -270,8 +273,8 @@ extension Scheduler {
             return false
         }
         return requests[id].plan.respectsCacheControl && !refreshing.hasAskedExternalCaches
-            && refreshing.mark != .none && requests[id].order.terms.overlays.isEmpty
-            && workGraph.mayBeConfirmedElsewhere(requests[id].order)
+            && refreshing.mark != .none && requests[id].admitted.terms.overlays.isEmpty
+            && workGraph.mayBeConfirmedElsewhere(requests[id].admitted)
     }
 
     /// Queries external caches about the stale image of a request. Returns `false` if their queue
@@ -284,7 +287,7 @@ extension Scheduler {
             request.subscriber(id), of: refreshing.mark, confirmed(refreshing, id), request.urgency)
         guard let place else { return false }
         requests[id].standing = .waiting(place)
-        takeEvents()
+        handleEvents()
         return true
     }
 
@@ -299,10 +302,10 @@ extension Scheduler {
             let text = requests[id].names.plainOriginal
             hits.withdraw(
                 .confirmed(
-                    plainOriginal: text, refreshing.mark, Confirmation(told: caching)))
+                    plainOriginal: text, refreshing.mark, Confirmation(reported: caching)))
         }
         let caching = confirmed(refreshing, id)
-        let expiry = requests[id].order.terms.expiry(caching)
+        let expiry = requests[id].admitted.terms.expiry(caching)
         if FreshnessDecision(expiry, at: calendarNow) == .fresh {
             requests[id].refreshing?.isConfirmedElsewhere = true
             return reply(id, .notModified)

@@ -241,7 +241,7 @@ extension RequestNames {
     private static let variantBytesMax = 64
 
     /// Keeps the message within the size limit of error messages.
-    private static let nameToldMax = 64
+    private static let reportedNameMax = 64
 
     private static func check(headers: [HTTPHeader]) throws(ImageError) {
         guard headers.count <= RequestLimits.headersMax else {
@@ -259,7 +259,7 @@ extension RequestNames {
         }
         for header in headers {
             guard let reason = header.refusal else { continue }
-            let name = header.name.prefix(Self.nameToldMax)
+            let name = header.name.prefix(Self.reportedNameMax)
             throw ImageError(
                 .invalidRequest, "the header \(name) is not accepted: \(reason)"
             ) { $0.header = String(name) }

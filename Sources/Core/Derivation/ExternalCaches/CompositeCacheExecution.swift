@@ -198,7 +198,7 @@ extension WorkGraph {
         case .success(let result):
             compositeJobs.circuits[cache.pool]?.answered()
             if part.isStore || part.removes, let text = part.text { compositeJobs.trust(text) }
-            compositeJobs.count(cache.pool, result.figure)
+            compositeJobs.count(cache.pool, result.metric)
             if goOn(with: part, after: result, of: id) { return }
             if case .hit(let hit) = result, let block {
                 let isOutdated = part.text.map { hit.metadata.isOutdated(under: $0) } ?? false
@@ -219,8 +219,8 @@ extension WorkGraph {
             compositeJobs.count(cache.pool, \.errors)
             compositeJobs.circuits[cache.pool, default: CacheCircuit()].failed(at: now)
         }
-        let said = "the cache '\(name)' failed: \(error.message)"
-        noteFailure(part, ImageError(error.code.ofExternalCache, said), of: id)
+        let message = "the cache '\(name)' failed: \(error.message)"
+        noteFailure(part, ImageError(error.code.ofExternalCache, message), of: id)
     }
 
     /// Handles a hit of an external cache. A decoder reads the bytes in place; clients read a copy
@@ -343,7 +343,7 @@ extension WorkGraph {
 
     /// Handles the timeout of a composite job. Returns `false` if the timer was obsolete.
     mutating func fireCompositeJobTimer() -> Bool {
-        guard let id = compositeJobs.takeFirstAlarm(), let compositeJob = compositeJobs[id] else {
+        guard let id = compositeJobs.removeFirstAlarm(), let compositeJob = compositeJobs[id] else {
             return false
         }
         compositeJobs[id]?.alarm = nil
@@ -366,8 +366,8 @@ extension WorkGraph {
                 compositeJobs.circuits[cache.pool, default: CacheCircuit()].failed(at: now)
             }
             if part.isStore, let text = part.text { storeEnded(of: text) }
-            let said = "the cache '\(name)' did not answer in time"
-            noteFailure(part, ImageError(.deadlineExceeded, said), of: id)
+            let message = "the cache '\(name)' did not answer in time"
+            noteFailure(part, ImageError(.deadlineExceeded, message), of: id)
         }
         advance(id)
         return true
@@ -458,7 +458,7 @@ extension JobWork {
 }
 
 extension JobResult {
-    fileprivate var figure: WritableKeyPath<ExternalCacheMetrics, UInt64> {
+    fileprivate var metric: WritableKeyPath<ExternalCacheMetrics, UInt64> {
         switch self {
         case .hit: \.hits
         case .miss: \.misses
@@ -503,7 +503,7 @@ extension WorkGraph {
     /// Reports the progress of a removal to the operator who waits for it.
     private mutating func notifyProgress(of id: JobID) {
         guard case .inquiry? = purposes[id], let page = compositeJobs[id]?.progress else { return }
-        tell(.answered(id, .progress(page)))
+        emit(.answered(id, .progress(page)))
     }
 
     private mutating func failRemoval(_ part: CachePart, _ name: String, of id: JobID) {

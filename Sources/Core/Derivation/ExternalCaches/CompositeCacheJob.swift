@@ -383,7 +383,7 @@ struct CompositeCacheJobs: Sendable {
     }
 
     /// Removes the first timer and returns its composite job, or `nil` if the timer is obsolete.
-    mutating func takeFirstAlarm() -> JobID? {
+    mutating func removeFirstAlarm() -> JobID? {
         guard let alarm = alarms.pop(), compositeJobs[alarm.compositeJob]?.alarm == alarm.at else {
             return nil
         }
@@ -446,8 +446,8 @@ struct CompositeCacheJobs: Sendable {
 
     // MARK: - Metrics
 
-    mutating func count(_ pool: String, _ figure: WritableKeyPath<ExternalCacheMetrics, UInt64>) {
-        metrics[pool, default: ExternalCacheMetrics()][keyPath: figure] += 1
+    mutating func count(_ pool: String, _ metric: WritableKeyPath<ExternalCacheMetrics, UInt64>) {
+        metrics[pool, default: ExternalCacheMetrics()][keyPath: metric] += 1
     }
 }
 
@@ -460,17 +460,17 @@ struct CompositeCacheJobs: Sendable {
 struct CacheCircuit: Hashable, Sendable {
     private enum State: Hashable, Sendable {
         /// Queries are sent; the payload is the number of consecutive failures.
-        case closed(faults: Int)
+        case closed(failures: Int)
         /// No queries are sent until then; `pause` is the current backoff in milliseconds.
         case open(until: Instant, pause: Int)
         /// A trial query is in flight; if it isn't answered in time, another one is sent.
         case trying(until: Instant, pause: Int)
     }
 
-    private var state = State.closed(faults: 0)
+    private var state = State.closed(failures: 0)
 
     /// The number of consecutive failures that opens the circuit.
-    static let faultsMax = 5
+    static let failuresMax = 5
     /// The initial and the largest backoff in milliseconds.
     static let pauses = 1_000...30_000
 
@@ -494,13 +494,13 @@ struct CacheCircuit: Hashable, Sendable {
     }
 
     /// Records a timely answer.
-    mutating func answered() { state = .closed(faults: 0) }
+    mutating func answered() { state = .closed(failures: 0) }
 
     /// Records a timeout, a failure, or the loss of the worker.
     mutating func failed(at now: Instant) {
         switch state {
-        case .closed(let faults) where faults + 1 < Self.faultsMax:
-            state = .closed(faults: faults + 1)
+        case .closed(let failures) where failures + 1 < Self.failuresMax:
+            state = .closed(failures: failures + 1)
         case .closed: open(for: Self.pauses.lowerBound, at: now)
         // The query was sent before the circuit opened.
         case .open: break

@@ -57,7 +57,7 @@ extension WorkGraph {
     ) -> Promotion? {
         guard var promotion, case .lookup(let node)? = purposes[job] else { return nil }
         let wanted = lookups[node].consumers.members.reduce(into: CacheTypes.none) {
-            $0.formUnion($1.order.image.storeCacheTypes)
+            $0.formUnion($1.request.image.storeCacheTypes)
         }
         promotion.tiers.formIntersection(wanted)
         return !promotion.tiers.isEmpty && changes.permits(promotion) ? promotion : nil

@@ -259,7 +259,7 @@ extension WorkGraph {
     /// place whatever URL they ask for, and no identity affects another one's entries.
     mutating func teachVariance(of node: SourceNode.ID, _ plain: String) {
         guard sources[node].keeping != .asNamed else { return }
-        tell(.varies(plain, sources[node].fields))
+        emit(.varies(plain, sources[node].fields))
     }
 
     /// Returns the digest of the values of these fields in a request. Their names are included

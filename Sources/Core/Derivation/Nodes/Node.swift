@@ -177,7 +177,7 @@ extension WorkGraph {
 // The consumers of overlay pixels: subscribers and results.
 extension WorkGraph {
     /// Adds a result as a consumer of the overlays gathered by the subscriber that starts it.
-    mutating func takeOverlays(_ node: ResultNode.ID, from id: Subscriber.ID, _ urgency: Urgency) {
+    mutating func joinOverlays(_ node: ResultNode.ID, from id: Subscriber.ID, _ urgency: Urgency) {
         guard !gatherings.isEmpty else { return }
         let gathered = (gatherings[id]?.layers ?? []).compactMap(\.decode)
         results[node].overlays = gathered.map { need in
@@ -417,7 +417,7 @@ struct SubscriberList<Member: Sendable>: Sendable {
     }
 
     /// Removes and returns all members that match the predicate.
-    mutating func takeAll(where isMeant: (Member) -> Bool) -> [Member] {
+    mutating func removeAll(where isMeant: (Member) -> Bool) -> [Member] {
         let leaving = seats.seats { isMeant($0.subscriber) }
         let taken = leaving.map { seats[$0].subscriber }
         // If all members leave, the list is reset without individual updates.

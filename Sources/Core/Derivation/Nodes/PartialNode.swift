@@ -23,7 +23,7 @@ struct PartialNode: SlotMapElement {
     let need: DecodeNeed
     /// When work began, and when the image was made from the pixels.
     let began: Instant
-    var made: Instant?
+    var producedAt: Instant?
     /// The current job.
     var job: JobID?
     /// The image properties, once it is encoded.
@@ -238,7 +238,7 @@ extension WorkGraph {
         _ partial: PartialNode.ID, _ image: EncodedImage, _ block: BlockHandle
     ) {
         partials[partial].info = image.info
-        partials[partial].made = now
+        partials[partial].producedAt = now
         let work = StoreWork(
             key: nil, source: image.reference, tiers: .none, delivers: true, waitsForDisk: false,
             metadata: StoredMetadata(info: image.info))
@@ -253,7 +253,7 @@ extension WorkGraph {
         let node = partials[partial]
         guard let reference = report.delivered, let cache = job.worker, let info = node.info
         else { return }
-        tell(.noticed(reference, cache))
+        emit(.noticed(reference, cache))
         var image = DeliveredImage(
             reference: reference, info: info, cacheType: .none,
             key: CacheKey.key(inStored: results[node.result].text))
@@ -261,7 +261,7 @@ extension WorkGraph {
         let block = BlockHandle(worker: cache, block: reference.block)
         let bytes = node.progress.arrived?.length ?? 0
         metrics.partials += 1
-        tell(results[node.result].consumers.members.filter { $0.interests.contains(.partials) }) {
+        emit(results[node.result].consumers.members.filter { $0.interests.contains(.partials) }) {
             .partial(Transfer(source: node.source), image, block, bytes, $0)
         }
     }
@@ -273,7 +273,7 @@ extension WorkGraph {
     mutating func endPartial(_ partial: PartialNode.ID, _ end: PartialPace.End = .left) {
         guard let node = partials.remove(partial) else { return }
         if sources.contains(node.source) {
-            let took = (node.made ?? now).milliseconds(since: node.began)
+            let took = (node.producedAt ?? now).milliseconds(since: node.began)
             sources[node.source].early.pace.ended(end, after: took, at: now)
         }
         if results.contains(node.result) { results[node.result].partial = nil }
@@ -316,9 +316,9 @@ extension WorkGraph {
     /// subscribers.
     mutating func notifyProgress(_ progress: JobProgress, of node: SourceNode.ID) {
         let info = sources[node].early.info
-        let told = subscribers(of: node).filter {
+        let recipients = subscribers(of: node).filter {
             !$0.interests.isDisjoint(with: [.progress, .info])
         }
-        tell(told) { .progressed(Transfer(source: node), progress, info, $0) }
+        emit(recipients) { .progressed(Transfer(source: node), progress, info, $0) }
     }
 }

@@ -42,7 +42,7 @@ struct ResultNode: ClosableNode {
     var key: ResultName { name }
     /// The request of the first subscriber. Header spelling may differ between subscribers; steps
     /// and output are the same for all.
-    let order: AdmittedRequest
+    let request: AdmittedRequest
     private(set) var state = State.awaitingPixels
     var consumers = SubscriberList<Subscriber>()
     var policy: StorePolicy
@@ -79,7 +79,7 @@ struct ResultNode: ClosableNode {
 
     init(name: ResultName, for subscriber: Subscriber) {
         self.name = name
-        order = subscriber.order
+        request = subscriber.request
         text = name.text
         policy = subscriber.storePolicy
     }
@@ -108,7 +108,7 @@ struct ResultNode: ClosableNode {
     var exists: Bool { product != nil }
 
     /// Whether the result is the source's own bytes.
-    var isOriginal: Bool { !order.plan.includes(.transform) }
+    var isOriginal: Bool { !request.plan.includes(.transform) }
 
     /// The canvas to paint if no source bytes are needed.
     var canvas: Canvas? {
@@ -120,10 +120,10 @@ struct ResultNode: ClosableNode {
     mutating func outdate() { provenance.isOutdated = true }
 
     /// Sets the provenance once the source is known.
-    mutating func isMade(of provenance: Provenance) {
+    mutating func recordProvenance(_ provenance: Provenance) {
         self.provenance = provenance
         if case .variant(let variant) = provenance.keeping {
-            text = order.names.varied(by: variant).result
+            text = request.names.varied(by: variant).result
         }
     }
 
@@ -174,17 +174,17 @@ extension WorkGraph {
     package mutating func join(
         _ subscriber: Subscriber, of origin: ByteSource, _ urgency: Urgency, missed: MissedTiers
     ) throws(ImageError) -> Place {
-        let name = subscriber.order.result(of: origin)
+        let name = subscriber.request.result(of: origin)
         if let node = results.first(under: name) {
             metrics.joinedResults += 1
             let place = sit(subscriber, at: node, urgency, missed)
             propagate(node)
             return place
         }
-        if let error = refusal(toMake: name, of: subscriber.order) { throw error }
+        if let error = refusal(toMake: name, of: subscriber.request) { throw error }
         let node = results.insert(ResultNode(name: name, for: subscriber))
         let place = sit(subscriber, at: node, urgency, missed)
-        takeOverlays(node, from: subscriber.id, urgency)
+        joinOverlays(node, from: subscriber.id, urgency)
         if let canvas = results[node].canvas {
             paint(node, canvas)
         } else {
@@ -195,11 +195,11 @@ extension WorkGraph {
 
     /// Whether a result is being produced from these bytes and the given tiers have missed.
     package func isMaking(
-        _ order: AdmittedRequest, of origin: ByteSource, afterAsking tiers: CacheTypes
+        _ request: AdmittedRequest, of origin: ByteSource, afterAsking tiers: CacheTypes
     )
         -> Bool
     {
-        guard let node = results.first(under: order.result(of: origin)) else { return false }
+        guard let node = results.first(under: request.result(of: origin)) else { return false }
         return tiers.isSubset(of: results[node].knownMissing)
     }
 
@@ -224,10 +224,10 @@ extension WorkGraph {
         let name = results[node].name.decode
         let known = decodes.first(under: name)
         let decode =
-            known ?? decodes.insert(DecodeNode(name: name, subscriber.order.logContext))
+            known ?? decodes.insert(DecodeNode(name: name, subscriber.request.logContext))
         link(node, to: decode, as: .result(node))
         if known == nil {
-            obtainBytes(of: decode, subscriber.order)
+            obtainBytes(of: decode, subscriber.request)
         } else {
             metrics.joinedDecodes += 1
             propagate(decode)

@@ -114,22 +114,22 @@ struct SourceNode: Node {
     /// What the built-in cache may store of a hit of an external cache, once it has been decoded.
     var promotion: Promotion?
 
-    init(name: OriginKey<SourceKey>, spec: JobSpec, order: AdmittedRequest, job: JobID) {
+    init(name: OriginKey<SourceKey>, spec: JobSpec, request: AdmittedRequest, job: JobID) {
         self.name = name
-        (logContext, serializer) = (order.logContext, order.serializer)
-        limits = order.terms.limits.ofPixels
+        (logContext, serializer) = (request.logContext, request.serializer)
+        limits = request.terms.limits.ofPixels
         self.spec = spec
-        plainText = order.names.plainOriginal
+        plainText = request.names.plainOriginal
         state = .obtaining(job)
     }
 
     /// Creates a source whose bytes were uploaded.
-    init(name: OriginKey<SourceKey>, order: AdmittedRequest, upload: Upload) {
+    init(name: OriginKey<SourceKey>, request: AdmittedRequest, upload: Upload) {
         self.name = name
-        (logContext, serializer) = (order.logContext, order.serializer)
-        limits = order.terms.limits.ofPixels
+        (logContext, serializer) = (request.logContext, request.serializer)
+        limits = request.terms.limits.ofPixels
         spec = nil
-        plainText = order.names.plainOriginal
+        plainText = request.names.plainOriginal
         state = .holding(Body(upload))
     }
 
@@ -294,11 +294,11 @@ struct Freshness: Sendable {
 // Obtaining the bytes of a source for decodes.
 extension WorkGraph {
     /// Joins the source of the bytes that a decode needs, or starts one.
-    mutating func obtainBytes(of node: DecodeNode.ID, _ order: AdmittedRequest) {
+    mutating func obtainBytes(of node: DecodeNode.ID, _ request: AdmittedRequest) {
         let name = OriginKey(key: decodes[node].name.key.source, origin: decodes[node].name.origin)
         let known = sources.serving(name)
         if known != nil { metrics.joinedSources += 1 }
-        let source = known ?? beginSource(name, order, decodes[node].consumers.urgency)
+        let source = known ?? beginSource(name, request, decodes[node].consumers.urgency)
         decodes[node].source = source
         link(node, to: source, as: node)
         if sources[source].body != nil {
@@ -310,31 +310,31 @@ extension WorkGraph {
 
     /// Starts a source from the URL, the cache or an upload.
     private mutating func beginSource(
-        _ name: OriginKey<SourceKey>, _ order: AdmittedRequest, _ urgency: Urgency
+        _ name: OriginKey<SourceKey>, _ request: AdmittedRequest, _ urgency: Urgency
     ) -> SourceNode.ID {
-        if let upload = order.upload { return hold(upload, as: name, order) }
+        if let upload = request.upload { return hold(upload, as: name, request) }
         let work: JobWork =
             switch name.origin {
             case .cache(let query): .query(query)
-            case .network: .fetch(fetchWork(order))
-            case .revalidation(let mark, _): .fetch(fetchWork(order, mark.validators))
+            case .network: .fetch(fetchWork(request))
+            case .revalidation(let mark, _): .fetch(fetchWork(request, mark.validators))
             case .canvas: preconditionFailure("a canvas is drawn and needs no bytes")
             }
         // The job must refer to the node and is therefore submitted after the insertion.
         let spec = JobSpec(
-            layout.expanded(work), host: name.origin.isFetched ? order.names.host : nil)
+            layout.expanded(work), host: name.origin.isFetched ? request.names.host : nil)
         let node = sources.insert(
-            SourceNode(name: name, spec: spec, order: order, job: JobID(0)))
+            SourceNode(name: name, spec: spec, request: request, job: JobID(0)))
         obtain(node, urgency)
         return node
     }
 
     /// Creates the source of an upload, whose bytes are already available.
     private mutating func hold(
-        _ upload: Upload, as name: OriginKey<SourceKey>, _ order: AdmittedRequest
+        _ upload: Upload, as name: OriginKey<SourceKey>, _ request: AdmittedRequest
     ) -> SourceNode.ID {
         dispatcher.hold(upload.block)
-        return sources.insert(SourceNode(name: name, order: order, upload: upload))
+        return sources.insert(SourceNode(name: name, request: request, upload: upload))
     }
 
     /// Submits the job that obtains the bytes.
@@ -351,23 +351,23 @@ extension WorkGraph {
 
     /// Headers are sent only to origins chosen by clients and rules, or to a loader that an
     /// operator substitutes for them; other loaders receive none.
-    func fetchWork(_ order: AdmittedRequest, _ validators: Validators? = nil) -> FetchWork {
+    func fetchWork(_ request: AdmittedRequest, _ validators: Validators? = nil) -> FetchWork {
         FetchWork(
-            url: order.terms.urlToFetch ?? order.image.url,
-            headers: order.terms.loader.takesHeaders ? order.image.headers : [],
-            bodyBytesMax: order.terms.limits[.body].map { min(limits.bodyBytesMax, UInt64($0)) }
+            url: request.terms.urlToFetch ?? request.image.url,
+            headers: request.terms.loader.takesHeaders ? request.image.headers : [],
+            bodyBytesMax: request.terms.limits[.body].map { min(limits.bodyBytesMax, UInt64($0)) }
                 ?? limits.bodyBytesMax, validators: validators,
-            sources: order.terms.sources, loader: order.terms.loader,
-            terms: order.terms.downloadWorkerTransfer)
+            sources: request.terms.sources, loader: request.terms.loader,
+            terms: request.terms.downloadWorkerTransfer)
     }
 
     /// Whether the bytes are available, or are being fetched because the cache doesn't have them.
-    package func isFetching(_ order: AdmittedRequest) -> Bool {
-        let name = OriginKey(key: order.key.decode.source, origin: order.network)
+    package func isFetching(_ request: AdmittedRequest) -> Bool {
+        let name = OriginKey(key: request.key.decode.source, origin: request.network)
         guard let node = sources.serving(name) else { return false }
         return sources[node].body != nil
-            || order.plan.originalQueryTiers.isSubset(
-                of: sources[node].storing.originals.missing(order.names.plainOriginal))
+            || request.plan.originalQueryTiers.isSubset(
+                of: sources[node].storing.originals.missing(request.names.plainOriginal))
     }
 
     /// Records the bytes and starts all decodes.
@@ -410,8 +410,10 @@ extension WorkGraph {
 extension WorkGraph {
     /// Reports that a transfer failed or its body isn't an image.
     mutating func notifyFailed(_ node: SourceNode.ID, _ error: ImageError) {
-        let orders = sources[node].consumers.members.flatMap { self.orders(of: $0) }
-        if !orders.isEmpty { tell(.failedSource(sources[node].name.key, .header, error, orders)) }
+        let requests = sources[node].consumers.members.flatMap { self.requests(of: $0) }
+        if !requests.isEmpty {
+            emit(.failedSource(sources[node].name.key, .header, error, requests))
+        }
     }
 
     /// Reports a failed decode of a fetched source. If the source isn't an image, this affects all
@@ -420,30 +422,30 @@ extension WorkGraph {
     {
         let operation = error.prevented(of: decodes[node].name.key.operation)
         guard operation != .header else { return notifyFailed(source, error) }
-        let orders = orders(of: node)
-        if !orders.isEmpty {
-            tell(.failedSource(sources[source].name.key, operation, error, orders))
+        let requests = requests(of: node)
+        if !requests.isEmpty {
+            emit(.failedSource(sources[source].name.key, operation, error, requests))
         }
     }
 
     /// Reports that a fetched source is an image after all, if any request asked for a retry.
     mutating func notifyProven(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
         guard sources[source].body?.fetched != nil else { return }
-        let retries = orders(of: node).filter(\.image.mayFollowAFailure)
+        let retries = requests(of: node).filter(\.image.mayFollowAFailure)
         guard !retries.isEmpty else { return }
         let operation = decodes[node].name.key.operation
-        tell(.provenSource(sources[source].name.key, operation, retries))
+        emit(.provenSource(sources[source].name.key, operation, retries))
     }
 
     /// The requests of all subscribers of a decode, including overlay loads.
-    private func orders(of node: DecodeNode.ID) -> [AdmittedRequest] {
-        let orders = subscribers(of: node).map(\.order)
+    private func requests(of node: DecodeNode.ID) -> [AdmittedRequest] {
+        let requests = subscribers(of: node).map(\.request)
         let overlays = decodes[node].overlays
-        if overlays.isEmpty { return orders }
-        return orders
+        if overlays.isEmpty { return requests }
+        return requests
             + overlays.compactMap { consumer in
                 guard case .subscriber(let id, let index) = consumer else { return nil }
-                return gatherings[id]?.layers[index].order
+                return gatherings[id]?.layers[index].request
             }
     }
 }

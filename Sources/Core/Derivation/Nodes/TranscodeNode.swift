@@ -144,13 +144,13 @@ extension WorkGraph {
         return TranscodeNode(
             entry: .init(text: result.text, tiers: policy.tiers, metadata: metadata),
             material: .init(
-                key: result.name.key.decode.source, plainText: result.order.names.plainResult,
+                key: result.name.key.decode.source, plainText: result.request.names.plainResult,
                 isRevalidation: result.name.origin.isRevalidation,
                 began: result.provenance.began, source: result.source),
             steps: steps, output: output,
             limits: result.name.key.decode.limits,
             replaces: result.name.origin.isRevalidation, result: node, keepsSource: kept != nil,
-            urgency: result.consumers.urgency.unbounded, logContext: result.order.logContext,
+            urgency: result.consumers.urgency.unbounded, logContext: result.request.logContext,
             input: block)
     }
 
@@ -273,9 +273,9 @@ extension WorkGraph {
         for var watcher in watchers.members {
             watcher.stored.formUnion(tiers)
             if let place = awaitOriginal(watcher) {
-                tell(.moved(watcher.id, place))
+                emit(.moved(watcher.id, place))
             } else {
-                tell(.stored([Stored(id: watcher.id, tiers: watcher.stored)]))
+                emit(.stored([Stored(id: watcher.id, tiers: watcher.stored)]))
             }
         }
     }

@@ -172,12 +172,12 @@ package struct EncoderEfforts: Sendable {
 
     /// Returns the level that is used. Out-of-range values are clamped because the client may not
     /// know the format.
-    package func taken(_ effort: Int?) -> Int {
+    package func effective(_ effort: Int?) -> Int {
         min(max(effort ?? usual, range.lowerBound), range.upperBound)
     }
 
     /// Returns the time of a level, in percent of the default level's.
-    func time(of effort: Int?) -> UInt64 { times[taken(effort) - first] }
+    func time(of effort: Int?) -> UInt64 { times[effective(effort) - first] }
 }
 
 extension FormatOutput {

@@ -34,8 +34,8 @@ package struct SampleProfile: Hashable, Sendable {
     package init?(
         _ embedded: SampleProfile?, stated: StatedColors?, for space: ProfileSpace?
     ) {
-        let made = stated.flatMap { SampleProfile($0, for: space) }
-        guard let profile = stated?.outranksProfile == true ? made : embedded ?? made else {
+        let built = stated.flatMap { SampleProfile($0, for: space) }
+        guard let profile = stated?.outranksProfile == true ? built : embedded ?? built else {
             return nil
         }
         self = profile

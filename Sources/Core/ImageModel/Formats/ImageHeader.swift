@@ -342,7 +342,7 @@ package enum DrawingSize {
     package static func of(
         _ document: some Collection<UInt8>, sideMax: Int, pixelsMax: Int
     ) -> PixelSize {
-        var size = said(Array(document.prefix(bytesMax))) ?? defaultSize
+        var size = statedSize(Array(document.prefix(bytesMax))) ?? defaultSize
         while max(size.width, size.height) > sideMax || size.width > pixelsMax / size.height {
             size = PixelSize(width: max(1, size.width / 2), height: max(1, size.height / 2))
             if size == PixelSize(width: 1, height: 1) { break }
@@ -350,7 +350,7 @@ package enum DrawingSize {
         return size
     }
 
-    private static func said(_ document: [UInt8]) -> PixelSize? {
+    private static func statedSize(_ document: [UInt8]) -> PixelSize? {
         guard let bytes = MarkupStart.rootTag(of: document) else { return nil }
         let tag = String(decoding: bytes, as: UTF8.self)
         let (width, height) = (length("width", tag), length("height", tag))
@@ -438,17 +438,17 @@ struct MarkupStart {
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
     private mutating func root() -> String? {
-        _ = take(Self.byteOrderMark)
+        _ = accept(Self.byteOrderMark)
         while true {
             skip(while: Self.isSpace)
-            if take(Array("<?".utf8)) {
+            if accept(Array("<?".utf8)) {
                 guard skip(behind: Array("?>".utf8)) else { return nil }
-            } else if take(Array("<!--".utf8)) {
+            } else if accept(Array("<!--".utf8)) {
                 guard skip(behind: Array("-->".utf8)) else { return nil }
-            } else if take(Array("<!DOCTYPE".utf8)) {
+            } else if accept(Array("<!DOCTYPE".utf8)) {
                 guard skipDocumentType() else { return nil }
             } else {
-                return take([UInt8(ascii: "<")]) ? name() : nil
+                return accept([UInt8(ascii: "<")]) ? name() : nil
             }
         }
     }
@@ -480,7 +480,7 @@ struct MarkupStart {
         return String(decoding: colon.map { whole[($0 + 1)...] } ?? whole, as: UTF8.self)
     }
 
-    private mutating func take(_ text: [UInt8]) -> Bool {
+    private mutating func accept(_ text: [UInt8]) -> Bool {
         guard bytes[place...].starts(with: text) else { return false }
         place += text.count
         return true
@@ -493,7 +493,7 @@ struct MarkupStart {
     /// Skips past the next occurrence of `text`; returns false if there is none.
     private mutating func skip(behind text: [UInt8]) -> Bool {
         while place < bytes.count {
-            if take(text) { return true }
+            if accept(text) { return true }
             place += 1
         }
         return false

@@ -8,7 +8,7 @@ struct JXLBits {
     /// Starts at a byte of the file; this part of the codestream ends at `end`.
     init(at offset: Int, before end: Int) { (place, self.end) = (8 * offset, end) }
 
-    mutating func take(_ count: Int, _ file: borrowing HeaderBytes) -> Int {
+    mutating func read(_ count: Int, _ file: borrowing HeaderBytes) -> Int {
         var value = 0
         for index in 0..<count {
             if place / 8 >= end, !isCut, let next = file.jxlPart(behind: end) {
@@ -22,11 +22,11 @@ struct JXLBits {
         return value
     }
 
-    mutating func flag(_ file: borrowing HeaderBytes) -> Bool { take(1, file) == 1 }
+    mutating func flag(_ file: borrowing HeaderBytes) -> Bool { read(1, file) == 1 }
 
     /// Skips bits.
     mutating func skip(_ count: Int, _ file: borrowing HeaderBytes) {
-        for _ in 0..<count { _ = take(1, file) }
+        for _ in 0..<count { _ = read(1, file) }
     }
 
     /// Skips to the next byte boundary.
@@ -37,8 +37,8 @@ struct JXLBits {
     mutating func number(
         _ forms: [(start: Int, bits: Int)], _ file: borrowing HeaderBytes
     ) -> Int {
-        let form = forms[take(2, file)]
-        return form.start + take(form.bits, file)
+        let form = forms[read(2, file)]
+        return form.start + read(form.bits, file)
     }
 
     /// Reads an enumeration value (B.2.5).
@@ -48,15 +48,15 @@ struct JXLBits {
 
     /// Reads a 64-bit number (B.2.3).
     mutating func wide(_ file: borrowing HeaderBytes) -> Int {
-        switch take(2, file) {
+        switch read(2, file) {
         case 0: return 0
-        case 1: return 1 + take(4, file)
-        case 2: return 17 + take(8, file)
+        case 1: return 1 + read(4, file)
+        case 2: return 17 + read(8, file)
         default:
-            var (value, shift) = (take(12, file), 12)
+            var (value, shift) = (read(12, file), 12)
             while !isCut, flag(file) {
                 let bits = shift == 60 ? 4 : 8
-                value |= take(bits, file) << shift
+                value |= read(bits, file) << shift
                 if shift == 60 { break }
                 shift += 8
             }
@@ -110,13 +110,13 @@ extension HeaderBytes {
     func jxlSize(_ bits: inout JXLBits) -> PixelSize {
         let sides = [(1, 9), (1, 13), (1, 18), (1, 30)]
         let isSmall = bits.flag(self)
-        let height = isSmall ? 8 * (bits.take(5, self) + 1) : bits.number(sides, self)
-        let ratio = bits.take(3, self)
+        let height = isSmall ? 8 * (bits.read(5, self) + 1) : bits.number(sides, self)
+        let ratio = bits.read(3, self)
         if ratio > 0 {
             let (width, per) = Self.jxlRatios[ratio - 1]
             return PixelSize(width: height * width / per, height: height)
         }
-        let width = isSmall ? 8 * (bits.take(5, self) + 1) : bits.number(sides, self)
+        let width = isSmall ? 8 * (bits.read(5, self) + 1) : bits.number(sides, self)
         return PixelSize(width: width, height: height)
     }
 
@@ -145,7 +145,7 @@ extension HeaderBytes {
             bits.flag(self)
             ? [(16, 0), (32, 0), (1, 5), (33, 9)] : [(1, 6), (65, 8), (321, 10), (1_345, 12)]
         _ = bits.number(sides, self)
-        if bits.take(3, self) == 0 { _ = bits.number(sides, self) }
+        if bits.read(3, self) == 0 { _ = bits.number(sides, self) }
     }
 
     func skipBitDepth(_ bits: inout JXLBits) {
@@ -260,7 +260,7 @@ extension HeaderBytes {
     private func jxlFrame(_ bits: inout JXLBits, _ metadata: JXLMetadata) -> StoredCoding {
         // All defaults: one lossy frame.
         guard !bits.flag(self) else { return StoredCoding(.streamed) }
-        let (kind, isModular, flags) = (bits.take(2, self), bits.flag(self), bits.wide(self))
+        let (kind, isModular, flags) = (bits.read(2, self), bits.flag(self), bits.wide(self))
         // The image follows a downsampled version of it, or a patch source.
         guard kind == 0, !isModular else {
             return StoredCoding(.whole)
@@ -274,7 +274,7 @@ extension HeaderBytes {
             return StoredCoding(.layered, framePixels: jxlFrameArea(&bits))
         }
         // Replaces the canvas, and is the last frame.
-        let isAlone = bits.take(2, self) == 0 && bits.flag(self)
+        let isAlone = bits.read(2, self) == 0 && bits.flag(self)
         return StoredCoding(isAlone && !usesSmallVersion ? .streamed : .layered)
     }
 

@@ -54,8 +54,8 @@ public struct CacheControl: Hashable, Sendable {
 
     /// A value that is not a number counts as 0, and so do two different values.
     private static func note(_ value: String?, in seconds: inout Int64?) {
-        let said = value.flatMap { DeltaSeconds.parse($0) } ?? 0
-        seconds = seconds == nil || seconds == said ? said : 0
+        let stated = value.flatMap { DeltaSeconds.parse($0) } ?? 0
+        seconds = seconds == nil || seconds == stated ? stated : 0
     }
 
     /// The directives serialized as a field; `nil` if there are none.

@@ -76,9 +76,9 @@ public struct HTTPExpiry: Hashable, Sendable {
         _ control: CacheControl, _ age: ResponseAge, _ role: CacheRole, _ limits: Limits = Limits()
     ) {
         let isFreshAtAll = !control.mustAlwaysRevalidate && !control.forbidsStoring
-        let said = control.lifetime(role) ?? age.expiresInSeconds
-        let assumed = said == nil ? limits.assumed : .none
-        let lifetime = said ?? assumed.fresh
+        let stated = control.lifetime(role) ?? age.expiresInSeconds
+        let assumed = stated == nil ? limits.assumed : .none
+        let lifetime = stated ?? assumed.fresh
         let mayBeStale = control.permitsStale(role)
         let stale = control.staleWhileRevalidate ?? assumed.whileRevalidate
         let error = control.staleIfError ?? assumed.ifError
@@ -217,15 +217,15 @@ public struct ResponseAge: Hashable, Sendable {
         date: String?, age: String?, expires: String?, asked: Int64, answered: Int64
     ) {
         let now = answered / 1_000
-        let said = date.flatMap { HTTPDate.seconds($0, now: now) }
-        let apparent = said.map { max(0, answered - $0 * 1_000) } ?? 0
+        let stated = date.flatMap { HTTPDate.seconds($0, now: now) }
+        let apparent = stated.map { max(0, answered - $0 * 1_000) } ?? 0
         let first = age.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).first }
-        let told = first.flatMap { DeltaSeconds.parse(Self.trimmed($0)) } ?? 0
-        let corrected = told * 1_000 + max(0, answered - asked)
+        let statedAge = first.flatMap { DeltaSeconds.parse(Self.trimmed($0)) } ?? 0
+        let corrected = statedAge * 1_000 + max(0, answered - asked)
         bornMilliseconds = max(0, answered - max(apparent, corrected))
         expiresInSeconds = expires.map { text in
             guard let end = HTTPDate.seconds(text, now: now) else { return 0 }
-            return min(max(0, end - (said ?? now)), DeltaSeconds.most)
+            return min(max(0, end - (stated ?? now)), DeltaSeconds.most)
         }
     }
 

@@ -164,7 +164,7 @@ public enum CacheKey {
         let format = output.format?.name ?? "auto"
         let quality = output.quality.map { ",q\($0)" } ?? ""
         let compression = output.compression.map { ",z\($0)" } ?? ""
-        let settings = output.said.map { setting, text in
+        let settings = output.explicitSettings.map { setting, text in
             setting.placeholder == nil ? ",\(setting.name)" : ",\(setting.name)=\(text)"
         }.joined()
         return "Imagebus(\(format)\(quality)\(output.lossless ? ",lossless" : "")\(compression)"

@@ -221,7 +221,7 @@ extension OutputOptions {
     var hasDefaultSettings: Bool { settings.isEmpty }
 
     /// The settings that are set, in the order of the table.
-    package var said: [(setting: OutputSetting, text: String)] {
+    package var explicitSettings: [(setting: OutputSetting, text: String)] {
         if settings.isEmpty { return [] }
         return OutputSetting.allCases.compactMap { setting in
             self[setting].map { (setting, setting.text(of: $0)) }
@@ -230,12 +230,12 @@ extension OutputOptions {
 
     /// The settings as encoded on the wire.
     package var settingTexts: [String: String] {
-        Dictionary(uniqueKeysWithValues: said.map { ($0.setting.name, $0.text) })
+        Dictionary(uniqueKeysWithValues: explicitSettings.map { ($0.setting.name, $0.text) })
     }
 
     /// Applies settings as encoded on the wire; returns false if one is unknown to this version or
     /// has an invalid text.
-    package mutating func take(settings texts: [String: String]) -> Bool {
+    package mutating func apply(settings texts: [String: String]) -> Bool {
         for (name, text) in texts {
             guard let setting = OutputSetting(name: name), let value = setting.value(of: text)
             else { return false }
@@ -245,7 +245,7 @@ extension OutputOptions {
     }
 
     /// Applies the settings of another value, which take precedence.
-    package mutating func take(settingsOf other: OutputOptions) {
+    package mutating func apply(settingsOf other: OutputOptions) {
         for setting in OutputSetting.allCases {
             if let value = other[setting] { self[setting] = value }
         }
@@ -260,7 +260,7 @@ extension OutputOptions {
         if let compression, !Self.compressionRange.contains(compression) {
             throw ImageError(.invalidRequest, "the compression must be a number from 1 to 12")
         }
-        for (setting, _) in said { try check(setting) }
+        for (setting, _) in explicitSettings { try check(setting) }
     }
 
     private func check(_ setting: OutputSetting) throws(ImageError) {
@@ -311,10 +311,10 @@ extension ImageError {
 
 /// The values of all settings. Stored inline because requests are copied and compared often.
 struct SettingValues: Hashable, Sendable {
-    private var values = SIMD32<Int16>(repeating: SettingValues.unsaid)
+    private var values = SIMD32<Int16>(repeating: SettingValues.unset)
     private var wide = SIMD2<Int32>(repeating: SettingValues.wideUnsaid)
 
-    private static let unsaid = Int16.min
+    private static let unset = Int16.min
     private static let wideUnsaid = Int32.min
 
     var isEmpty: Bool {
@@ -327,14 +327,14 @@ struct SettingValues: Hashable, Sendable {
                 return wide[place] == Self.wideUnsaid ? nil : Int(wide[place])
             }
             let value = values[setting.rawValue]
-            return value == Self.unsaid ? nil : Int(value)
+            return value == Self.unset ? nil : Int(value)
         }
         set {
             if let place = setting.widePlace {
                 wide[place] = newValue.map { max(-1, Int32(clamping: $0)) } ?? Self.wideUnsaid
             } else {
                 values[setting.rawValue] =
-                    newValue.map { max(-1, Int16(clamping: $0)) } ?? Self.unsaid
+                    newValue.map { max(-1, Int16(clamping: $0)) } ?? Self.unset
             }
         }
     }

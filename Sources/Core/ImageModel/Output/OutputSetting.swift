@@ -31,9 +31,9 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
 
     package var row: Row { Self.rows[rawValue] }
 
-    private static let rows = allCases.map(\.made)
+    private static let rows = allCases.map(\.definition)
 
-    private var made: Row {
+    private var definition: Row {
         switch self {
         case .progressive:
             Row(name: "progressive", values: .flag, formats: [.jpeg, .png, .gif])

@@ -154,14 +154,14 @@ public struct ImageRequest: Hashable, Sendable {
     }
     /// Other settings for manager, caches, keys and replies.
     public var context: RequestContext {
-        get { shared.fields.said?.context ?? RequestContext() }
+        get { shared.fields.statedContext?.context ?? RequestContext() }
         set {
             unshare()
-            shared.fields.said = newValue.isEmpty ? nil : SaidContext(newValue)
+            shared.fields.statedContext = newValue.isEmpty ? nil : StatedContext(newValue)
         }
     }
     /// Whether the context is not empty.
-    package var hasContext: Bool { shared.fields.said != nil }
+    package var hasContext: Bool { shared.fields.statedContext != nil }
     /// The fields in one shared object (copy on write), because requests are copied often and
     /// changed rarely.
     @usableFromInline var shared: RequestFields.Shared
@@ -268,7 +268,7 @@ struct RequestFields: Hashable, Sendable {
     @usableFromInline var originalStoreCacheTypes: CacheTypes = .disk
     @usableFromInline var timeoutMilliseconds = 30_000
     /// `nil` for most requests.
-    var said: SaidContext?
+    var statedContext: StatedContext?
 
     init(url: String) { self.url = url }
 
@@ -293,20 +293,20 @@ struct RequestFields: Hashable, Sendable {
         func digest(_ make: (RequestFields) -> Int) -> Int {
             let known = digest.load(ordering: .relaxed)
             guard known == 0 else { return known }
-            let made = make(fields)
-            digest.store(made, ordering: .relaxed)
-            return made
+            let computed = make(fields)
+            digest.store(computed, ordering: .relaxed)
+            return computed
         }
     }
 }
 
 /// A nonempty context, shared by all copies of its request.
-final class SaidContext: Hashable, Sendable {
+final class StatedContext: Hashable, Sendable {
     let context: RequestContext
 
     init(_ context: RequestContext) { self.context = context }
 
-    static func == (one: SaidContext, other: SaidContext) -> Bool {
+    static func == (one: StatedContext, other: StatedContext) -> Bool {
         one === other || one.context == other.context
     }
 
@@ -319,7 +319,7 @@ extension ImageRequest {
     /// Computed once for a request and its copies, until one is changed. Excludes priority class
     /// and timeout: they don't affect the image, and requests that differ only in these may share a
     /// load.
-    package var digest: Int { shared.digest { $0.madeDigest } }
+    package var digest: Int { shared.digest { $0.computedDigest } }
 
     /// Returns whether the request differs from another one in that part only.
     package func differs<Value: Equatable>(
@@ -334,7 +334,7 @@ extension ImageRequest {
 
 extension RequestFields {
     /// Skips fields that most requests leave at their defaults.
-    fileprivate var madeDigest: Int {
+    fileprivate var computedDigest: Int {
         var hasher = Hasher()
         hasher.combine(url)
         let format = UInt64(UInt16(bitPattern: output.format?.rawValue ?? -1))
@@ -347,7 +347,7 @@ extension RequestFields {
         if thumbnail != nil { hasher.combine(thumbnail) }
         if frame != nil { hasher.combine(frame) }
         if !headers.isEmpty { hasher.combine(headers) }
-        if let said { hasher.combine(said) }
+        if let statedContext { hasher.combine(statedContext) }
         return hasher.finalize()
     }
 }

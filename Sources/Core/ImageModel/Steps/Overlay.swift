@@ -67,11 +67,11 @@ public struct Overlay: Hashable, Sendable {
     /// Returns the transformer key, in which `name` identifies the original of the overlay.
     func key(named name: String) -> String {
         "ImagebusOverlayTransformer(\(Self.escaped(name)),{\(x).000000,\(y).000000},"
-            + "\(decimalText(opacity))\(keyOfManner))"
+            + "\(decimalText(opacity))\(settingsKey))"
     }
 
     /// The optional parts of the key; empty if all have their defaults.
-    private var keyOfManner: String {
+    private var settingsKey: String {
         let words = [
             gravity?.description, size.map { "{\($0)}" }, repeats ? Self.repeatWord : nil,
             mode == .normal ? nil : mode.name,
@@ -151,7 +151,7 @@ extension Overlay {
     public init?(_ text: String) {
         var parts = text.split(separator: ",", omittingEmptySubsequences: false)[...]
         var words = Words()
-        while let part = parts.first, words.take(String(part)) { parts = parts.dropFirst() }
+        while let part = parts.first, words.accept(String(part)) { parts = parts.dropFirst() }
         let count = min(3, parts.dropFirst().reversed().prefix(while: Self.readsAsNumber).count)
         let url = parts.dropLast(count).joined(separator: ",")
         let numbers = parts.suffix(count).map { String($0) }
@@ -176,10 +176,10 @@ extension Overlay {
         var words = Words()
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let word = String(part)
-            if words.take(word) { continue }
+            if words.accept(word) { continue }
             if part.contains(":") { return nil }
             var other = Words()
-            if other.take(word) { return "'\(word)' repeats a setting of an earlier word" }
+            if other.accept(word) { return "'\(word)' repeats a setting of an earlier word" }
             return "'\(word)' is neither an overlay word nor a URL"
                 + SpellingSuggestion.question(word, known)
         }
@@ -198,7 +198,7 @@ extension Overlay {
         var opacity: Double?
 
         /// Returns false for an unknown or repeated word.
-        mutating func take(_ word: String) -> Bool {
+        mutating func accept(_ word: String) -> Bool {
             if let place = Gravity(word) { return Self.fill(&gravity, place) }
             if let box = RelativeSize(word) { return Self.fill(&size, box) }
             if let named = BlendMode(name: word) { return Self.fill(&mode, named) }

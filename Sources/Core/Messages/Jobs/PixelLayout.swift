@@ -249,7 +249,7 @@ public struct EmbeddedMetadata: Hashable, Sendable {
     }
 
     /// The kept parts that may include it.
-    package var wishes: KeptParts {
+    package var keptParts: KeptParts {
         kind == .profile ? [.profile, .grayProfile] : [.rights, .metadata]
     }
 }

@@ -45,7 +45,7 @@ public enum PeerSettings {
             let value = environment[variable] ?? ""
             for server in servers {
                 guard let row = server.row(of: variable) else { continue }
-                try take(row, variable, value, environment, &translation)
+                try translateVariable(row, variable, value, environment, &translation)
                 break
             }
         }
@@ -59,7 +59,7 @@ public enum PeerSettings {
         PeerServer.allCases.contains { variable.hasPrefix($0.prefix) }
     }
 
-    private static func take(
+    private static func translateVariable(
         _ row: PeerSetting?, _ variable: String, _ value: String, _ environment: [String: String],
         _ translation: inout Translation
     ) throws(InvalidVariable) {

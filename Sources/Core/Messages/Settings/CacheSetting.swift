@@ -177,12 +177,12 @@ public struct CacheSettings: Hashable, Sendable {
     public var isEmpty: Bool { values.isEmpty }
 
     /// The values that are set, in the order of the settings.
-    public var said: [(setting: CacheSetting, value: Int64)] {
+    public var explicitSettings: [(setting: CacheSetting, value: Int64)] {
         CacheSetting.allCases.compactMap { setting in values[setting].map { (setting, $0) } }
     }
 
     /// Applies other settings, which take precedence.
-    public mutating func take(_ others: CacheSettings) {
+    public mutating func merge(_ others: CacheSettings) {
         values.merge(others.values) { $1 }
     }
 }

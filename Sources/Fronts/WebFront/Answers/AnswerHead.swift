@@ -111,7 +111,7 @@ package enum FileDisposition {
     /// The maximum length of a name with its extension, in bytes.
     private static let nameBytesMax = 200
     /// The maximum length of a part that counts as the extension of a source's name, in bytes.
-    private static let endingBytesMax = 5
+    private static let extensionBytesMax = 5
 
     /// Returns the value of the field.
     ///
@@ -123,8 +123,9 @@ package enum FileDisposition {
         _ name: String?, _ format: ImageFormat?, isAttachment: Bool
     ) -> String {
         let kind = isAttachment ? "attachment" : "inline"
-        let ending = format.map { ".\($0 == .jpeg ? "jpg" : $0.name)" } ?? ""
-        let whole = cut(name ?? "image", to: nameBytesMax - ending.utf8.count) + ending
+        let fileExtension = format.map { ".\($0 == .jpeg ? "jpg" : $0.name)" } ?? ""
+        let whole =
+            cut(name ?? "image", to: nameBytesMax - fileExtension.utf8.count) + fileExtension
         let plain = String(
             decoding: whole.utf8.map { isPlain($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
         guard plain != whole else { return "\(kind); filename=\"\(plain)\"" }
@@ -142,7 +143,7 @@ package enum FileDisposition {
             let text = String(validating: bytes, as: UTF8.self)
         else { return nil }
         var stem = text[...]
-        if let dot = text.lastIndex(of: "."), text[dot...].utf8.count - 1 <= endingBytesMax {
+        if let dot = text.lastIndex(of: "."), text[dot...].utf8.count - 1 <= extensionBytesMax {
             stem = text[..<dot]
         }
         return stem.allSatisfy { $0 == "." } ? nil : String(stem)

@@ -26,17 +26,17 @@ package struct CacheHeader: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - validity: The validity specified by the origin; `nil` if there is none.
-    ///   - said: The lifetime in seconds specified in the URL (thumbor's `max_age`).
+    ///   - stated: The lifetime in seconds specified in the URL (thumbor's `max_age`).
     ///   - until: When the URL expires, in seconds since 1970 (imgproxy's `expires`).
     ///   - isDamaged: Whether the image is damaged; it is then cached for at most one minute.
     ///   - now: The current time in milliseconds since 1970.
     package func text(
-        _ validity: Validity?, said: Int? = nil, until: Int? = nil, isDamaged: Bool = false,
+        _ validity: Validity?, stated: Int? = nil, until: Int? = nil, isDamaged: Bool = false,
         now: Int64
     ) -> String {
         let control = validity?.caching?.cacheControl ?? CacheControl(nil)
         if control.forbidsStoring { return control.isPrivate ? "private, no-store" : "no-store" }
-        var times = Times(validity, usual: usualSeconds, said: said, now: now)
+        var times = Times(validity, usual: usualSeconds, stated: stated, now: now)
         let left = until.map { max(0, $0 - Int(now / 1_000)) } ?? mostSeconds
         times.limit(to: min(mostSeconds, left))
         if isDamaged { times.limitStrictly(to: Self.damagedSeconds) }
@@ -50,7 +50,7 @@ package struct CacheHeader: Hashable, Sendable {
         } else if control.isPublic || times.areAssumed, times.fresh > 0 {
             words.append("public")
         }
-        let mustAsk = (control.mustAlwaysRevalidate && said == nil) || times.isNothing
+        let mustAsk = (control.mustAlwaysRevalidate && stated == nil) || times.isNothing
         words += mustAsk ? ["no-cache"] : times.words
         let rest = [
             ("must-revalidate", control.mustRevalidate),
@@ -73,16 +73,16 @@ private struct Times {
     /// Whether the lifetimes were set by the operator and not by the origin.
     let areAssumed: Bool
 
-    init(_ validity: Validity?, usual: Int, said: Int?, now: Int64) {
+    init(_ validity: Validity?, usual: Int, stated: Int?, now: Int64) {
         guard let caching = validity?.caching, let expiry = validity?.expiry else {
-            (fresh, whileRevalidate, ifError, areAssumed) = (said ?? usual, 0, 0, true)
+            (fresh, whileRevalidate, ifError, areAssumed) = (stated ?? usual, 0, 0, true)
             return
         }
         areAssumed = caching.leavesLifetimeOpen
         let age = max(0, now - caching.age.bornMilliseconds + 999) / 1_000
         func left(_ seconds: Int64) -> Int { Int(clamping: max(0, seconds - age)) }
         let control = caching.cacheControl
-        let said = said.map { Int64($0) }
+        let stated = stated.map { Int64($0) }
         let lifetime =
             areAssumed
             ? expiry.freshFor / 1_000 : control.maxAge ?? caching.age.expiresInSeconds ?? 0
@@ -92,9 +92,9 @@ private struct Times {
         let overrun = max(0, age - lifetime)
         whileRevalidate = Int(clamping: max(0, stale - overrun))
         ifError = Int(clamping: max(0, error - overrun))
-        fresh = said.map { Int(clamping: $0) } ?? left(lifetime)
-        shared = said == nil ? control.sharedMaxAge.map(left) : nil
-        if said == 0 || (said != nil && areAssumed) { (whileRevalidate, ifError) = (0, 0) }
+        fresh = stated.map { Int(clamping: $0) } ?? left(lifetime)
+        shared = stated == nil ? control.sharedMaxAge.map(left) : nil
+        if stated == 0 || (stated != nil && areAssumed) { (whileRevalidate, ifError) = (0, 0) }
     }
 
     /// Limits all lifetimes.

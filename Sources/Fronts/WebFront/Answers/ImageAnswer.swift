@@ -5,7 +5,7 @@ import Nettle
 import WebGrammar
 
 /// What to do when a load has ended.
-package enum NextMove: Hashable, Sendable {
+package enum NextStep: Hashable, Sendable {
     /// Send the image, or a part of it, with this head.
     case image(AnswerHead)
     /// Send a text.
@@ -21,9 +21,9 @@ package struct AnswerMaker: Sendable {
     package init(_ settings: WebFrontSettings) { self.settings = settings }
 
     /// - Parameter now: The current time in milliseconds since 1970.
-    package func move(
+    package func nextStep(
         after result: Result<DeliveredProperties, ImageError>, of plan: RequestPlan, now: Int64
-    ) -> NextMove {
+    ) -> NextStep {
         do throws(ImageError) {
             var image = try result.get()
             image.fallbackFor = plan.fallbackFor ?? image.fallbackFor
@@ -36,7 +36,7 @@ package struct AnswerMaker: Sendable {
 
     private func answer(
         _ image: DeliveredProperties, _ plan: RequestPlan, _ now: Int64
-    ) -> NextMove {
+    ) -> NextStep {
         let answers = settings.answers
         guard image.byteCount != nil else { return .text(answers.sentence(404, "not cached")) }
         if plan.framesMax > 1, image.info?.pages ?? 1 > plan.framesMax {
@@ -59,7 +59,7 @@ package struct AnswerMaker: Sendable {
     private func document(
         _ image: DeliveredProperties, _ properties: PropertiesPlan, _ plan: RequestPlan,
         _ now: Int64
-    ) -> NextMove {
+    ) -> NextStep {
         let answers = settings.answers
         guard let info = image.info else { return .text(answers.sentence(404, "not cached")) }
         do throws(JSONError) {
@@ -75,19 +75,19 @@ package struct AnswerMaker: Sendable {
     }
 
     /// Returns the response to an error. If the fallback fails too, the first error is reported.
-    private func failed(_ error: ImageError, _ plan: RequestPlan) -> NextMove {
+    private func failed(_ error: ImageError, _ plan: RequestPlan) -> NextStep {
         // A still of an animation that exceeds the limits may be within them (SEMANTICS §9.8).
         if error.code == .limitExceeded, plan.keepsFrames { return .load(plan.asStill()) }
-        let told = plan.fallbackFor ?? error
+        let reported = plan.fallbackFor ?? error
         if let fallback = settings.fallback, plan.fallbackFor == nil, plan.upload == nil,
             plan.request.kind == .image, fallback.causes.contain(error)
         {
             return .load(plan.falling(back: fallback, after: error))
         }
-        let failure = FailureStatus(told, waits: settings.earlierFailureMilliseconds / 1_000)
-        let first = told.firstFailure ?? told
+        let failure = FailureStatus(reported, waits: settings.earlierFailureMilliseconds / 1_000)
+        let first = reported.firstFailure ?? reported
         // The region is entirely outside the image (IIIF Image API 3.0, section 4.1).
-        let isBeside = plan.request.identifier != nil && told.code == .stepFailed
+        let isBeside = plan.request.identifier != nil && reported.code == .stepFailed
         return .text(
             settings.answers.failure(
                 isBeside ? 400 : failure.status, "\(first.code)", first.message,
@@ -193,7 +193,7 @@ package struct ImageAnswer: Sendable {
             return "\(isPersonal ? "private" : "public"), max-age=\(fallbackSeconds)"
         }
         return caching.text(
-            image.validity, said: plan.request.maxAge, until: plan.request.expires,
+            image.validity, stated: plan.request.maxAge, until: plan.request.expires,
             isDamaged: image.isDamaged, now: now)
     }
 
@@ -335,11 +335,11 @@ package struct FailureStatus: Hashable, Sendable {
     /// - Parameter waits: How long a source that failed before is not tried again, in seconds.
     package init(_ error: ImageError, waits: Int = 0) {
         status = Self.status(error)
-        let said = error.typedDetails.retryAfterSeconds.map {
+        let stated = error.typedDetails.retryAfterSeconds.map {
             Int(min($0, 86_400).rounded(.up))
         }
         let range = Self.secondsRange
-        let seconds = said.map { min(max($0, range.lowerBound), range.upperBound) }
+        let seconds = stated.map { min(max($0, range.lowerBound), range.upperBound) }
         switch error.code {
         case .busy, .shuttingDown, .unavailable, .arenaFull:
             retryAfter = seconds ?? Self.usualSeconds

@@ -162,12 +162,12 @@ package struct ClientHints: Hashable, Sendable {
     /// Parses the fields; invalid numbers are ignored.
     package init(_ field: (String) -> String?, _ settings: HintSettings) {
         let widths = HintSettings.ofWidth.compactMap { field($0).flatMap { Self.whole($0) } }
-        width = widths.first.flatMap { said in
-            settings.widths.first { $0 >= said } ?? settings.widths.last
+        width = widths.first.flatMap { stated in
+            settings.widths.first { $0 >= stated } ?? settings.widths.last
         }
         let ratios = HintSettings.ofRatio.compactMap { field($0).flatMap { Self.decimal($0) } }
-        ratio = ratios.first.flatMap { said in
-            settings.ratios.first { $0 >= said } ?? settings.ratios.last
+        ratio = ratios.first.flatMap { stated in
+            settings.ratios.first { $0 >= stated } ?? settings.ratios.last
         }
         savesData =
             settings.looksAtSaving

@@ -101,7 +101,7 @@ extension RequestPlan {
     }
 
     /// Applies the listener's default quality if the path doesn't specify one.
-    mutating func take(qualitiesOf defaults: OutputDefaults) {
+    mutating func apply(qualitiesOf defaults: OutputDefaults) {
         guard request.kind == .image, request.image.output.quality == nil else { return }
         let qualities = defaults.qualities(besides: request.formatQualities)
         if let format = request.image.output.format {
@@ -139,7 +139,7 @@ extension RequestPlan {
         // for the first one. Format-specific options require a fixed format.
         let accepted = chosen.filter(OutputOptions.acceptable.contains)
         if accepted.first == best, request.formatQualities.isEmpty,
-            !request.image.output.keepsHDR, !accepted.contains(where: outputDefaults.isSaid)
+            !request.image.output.keepsHDR, !accepted.contains(where: outputDefaults.isStated)
         {
             request.image.output.accepted = accepted
         } else {
@@ -294,7 +294,7 @@ extension RequestPlan {
     /// Passes these fields of the request to the origin; the response depends on them. Throws for a
     /// value that is not UTF-8, which could neither be passed on unchanged nor be distinguished
     /// from others.
-    mutating func take(
+    mutating func forward(
         _ passed: PassedHeaders, of field: (String) -> String?
     ) throws(GrammarError) {
         for name in passed.names(for: request.image.url) {

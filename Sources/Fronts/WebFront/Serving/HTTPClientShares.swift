@@ -38,7 +38,7 @@ package struct HTTPClientShares: Hashable, Sendable {
         return own == 0 || own + amount <= ownMax ? .admitted : .httpClientIsFull
     }
 
-    package mutating func take(_ amount: Int, new: Int, by httpClient: UInt64) {
+    package mutating func reserve(_ amount: Int, new: Int, by httpClient: UInt64) {
         total += new
         held[httpClient, default: 0] += amount
     }
@@ -94,7 +94,7 @@ package struct UnreadAnswers: Hashable, Sendable {
         let verdict = shares.verdict(on: answer.bytes, new: new, for: answer.httpClient)
         switch verdict {
         case .admitted:
-            shares.take(answer.bytes, new: new, by: answer.httpClient)
+            shares.reserve(answer.bytes, new: new, by: answer.httpClient)
             readers[answer.body, default: 0] += 1
         case .httpClientIsFull: refusedOfHTTPClients &+= 1
         case .allAreFull: refusedOfAll &+= 1
@@ -115,7 +115,7 @@ package struct UnreadAnswers: Hashable, Sendable {
 package struct RefusedConnections: Hashable, Sendable {
     /// The total number.
     package private(set) var total: UInt64 = 0
-    private var isTold: UInt64 = 0
+    private var reportedTotal: UInt64 = 0
     private var last: PeerAddress?
     private var next: Instant?
 
@@ -132,10 +132,10 @@ package struct RefusedConnections: Hashable, Sendable {
 
     /// Returns the number of connections closed since the last report and the address of the
     /// latest; `nil` if there are none, or if the last report was recent.
-    package mutating func takeReport(at now: Instant) -> (count: UInt64, last: PeerAddress)? {
-        guard total > isTold, let last, next.map({ now >= $0 }) ?? true else { return nil }
-        defer { isTold = total }
+    package mutating func nextReport(at now: Instant) -> (count: UInt64, last: PeerAddress)? {
+        guard total > reportedTotal, let last, next.map({ now >= $0 }) ?? true else { return nil }
+        defer { reportedTotal = total }
         next = now.adding(milliseconds: Self.pauseMilliseconds)
-        return (total - isTold, last)
+        return (total - reportedTotal, last)
     }
 }

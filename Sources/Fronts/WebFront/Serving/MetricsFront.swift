@@ -57,17 +57,17 @@ package final class MetricsFront: SideFront {
     }
 
     /// Handles the answer of the stack.
-    package func takeAnswers() {
+    package func handleAnswers() {
         var answers: [StatusReport?] = []
         mailbox.drain(into: &answers)
         guard let answer = answers.last else { return }
         isAsking = false
-        tell(answer)
+        respond(answer)
     }
 
     /// Responds without the stack's metrics on timeout.
     package func look(at now: Instant) {
-        if let limit, now >= limit { tell(nil) }
+        if let limit, now >= limit { respond(nil) }
     }
 
     private func ask() {
@@ -82,11 +82,11 @@ package final class MetricsFront: SideFront {
         }
     }
 
-    private func tell(_ report: StatusReport?) {
+    private func respond(_ report: StatusReport?) {
         let text = metrics().text + (report.map { MetricsText.text($0) } ?? "")
-        let told = waiting
+        let exchanges = waiting
         waiting = []
-        for exchange in told { answer(exchange, 200, text) }
+        for exchange in exchanges { answer(exchange, 200, text) }
     }
 
     private func refuse(_ exchange: EventedExchange, _ status: UInt16, _ sentence: String) {

@@ -58,7 +58,7 @@ package final class OperatorFront: SideFront {
     package func admitBody(of exchange: EventedExchange) -> BodyAdmission {
         guard permits(exchange) else { return .refuse(Self.reply(to: .token)) }
         guard exchange.method == "POST" else { return .refuse(Self.reply(to: .body)) }
-        return .take(bytesMax: OperatorSettings.bodyBytesMax)
+        return .accept(bytesMax: OperatorSettings.bodyBytesMax)
     }
 
     package func handle(_ exchange: EventedExchange) {
@@ -104,7 +104,7 @@ package final class OperatorFront: SideFront {
 
     // MARK: - Answers
 
-    package func takeAnswers() {
+    package func handleAnswers() {
         var ends: [Ended] = []
         mailbox.drain(into: &ends)
         for end in ends {

@@ -49,19 +49,19 @@ package final class Readiness {
     }
 
     /// Handles the end of a probe.
-    package func takeEnd() {
+    package func handleEnd() {
         var ends: [String?] = []
         mailbox.drain(into: &ends)
         guard let complaint = ends.last else { return }
         limit = nil
         known = (complaint, .now())
-        tell(complaint)
+        respond(complaint)
     }
 
     /// Fails a probe that has timed out.
     package func look(at now: Instant) {
         guard let limit, now >= limit else { return }
-        tell(Self.late)
+        respond(Self.late)
     }
 
     private static let late = "the stack is not answering"
@@ -70,10 +70,10 @@ package final class Readiness {
         complaint == nil ? yesMilliseconds : noMilliseconds
     }
 
-    private func tell(_ complaint: String?) {
-        let told = waiting
+    private func respond(_ complaint: String?) {
+        let exchanges = waiting
         waiting = []
-        for exchange in told { answer(exchange, complaint) }
+        for exchange in exchanges { answer(exchange, complaint) }
     }
 
     private func begin(at now: Instant) {

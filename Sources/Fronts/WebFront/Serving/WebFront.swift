@@ -158,7 +158,7 @@ package final class WebFront: EventedHandler {
     private func ids(of exchange: EventedExchange) -> RequestIDs {
         if let known = exchange.open?.ids { return known }
         let ids = settings.edge.ids(
-            of: exchange.peer, { exchange.header($0) }, orMadeOf: &random)
+            of: exchange.peer, { exchange.header($0) }, orGeneratedFrom: &random)
         exchange.open?.ids = ids
         return ids
     }
@@ -176,7 +176,7 @@ package final class WebFront: EventedHandler {
         let properties = DeliveredProperties(image)
         let cache = properties.cacheResult(for: plan, now: now / 1_000_000)
         exchange.open?.cache = cache
-        let move = maker.move(after: .success(properties), of: plan, now: now / 1_000_000)
+        let move = maker.nextStep(after: .success(properties), of: plan, now: now / 1_000_000)
         switch move {
         case .load(let plan): begin(plan, exchange)
         case .text(let answer): reply(exchange, answer)
@@ -194,9 +194,9 @@ package final class WebFront: EventedHandler {
 
     package func admitBody(of exchange: EventedExchange) -> BodyAdmission {
         if let refusal = reader.refusalOfBody(Self.head(of: exchange)) {
-            return .refuse(made(refusal, for: exchange))
+            return .refuse(httpReply(refusal, for: exchange))
         }
-        return .take(bytesMax: settings.uploads?.bytesMax ?? 0)
+        return .accept(bytesMax: settings.uploads?.bytesMax ?? 0)
     }
 
     private static func head(of exchange: EventedExchange) -> IncomingRequest {
@@ -221,7 +221,7 @@ package final class WebFront: EventedHandler {
     private func load(_ plan: RequestPlan, _ exchange: EventedExchange) {
         lastNumber += 1
         let (number, mailbox, httpClient) = (lastNumber, mailbox, httpClient(of: exchange))
-        pending.take(1, new: 1, by: httpClient)
+        pending.reserve(1, new: 1, by: httpClient)
         let task = task(plan, exchange, httpClient) { result in
             // The mailbox has room for every load.
             _ = mailbox.post(Ended(number: number, httpClient: httpClient, result: result))
@@ -282,7 +282,7 @@ package final class WebFront: EventedHandler {
 
     /// Logs how many connections were closed because of the per-address limit.
     func reportRefusedConnections(at now: Instant) {
-        guard let report = refusedConnections.takeReport(at: now) else { return }
+        guard let report = refusedConnections.nextReport(at: now) else { return }
         log.warning(
             settings.named(
                 "connections closed at the limit per address (--connections-per-address); if "
@@ -303,7 +303,7 @@ package final class WebFront: EventedHandler {
     // MARK: - Answers
 
     /// Handles loads that have ended.
-    package func takeEnds() {
+    package func handleEnds() {
         var ends: [Ended] = []
         mailbox.drain(into: &ends)
         for end in ends {
@@ -326,7 +326,7 @@ package final class WebFront: EventedHandler {
     /// Logs a request for an unsupported feature, because it points to a problem in the
     /// configuration or in the generator of the URLs.
     private func warnOfUnsupported(_ failure: TextAnswer.Failure?) {
-        guard let failure, let reason = reasons.take("\(failure.name): \(failure.message)") else {
+        guard let failure, let reason = reasons.record("\(failure.name): \(failure.message)") else {
             return
         }
         log.warning("request not supported (501)", ["reason": .string(reason)])
@@ -340,7 +340,7 @@ package final class WebFront: EventedHandler {
             result.map { DeliveredProperties($0) }, WallClock.nanoseconds() / 1_000_000
         )
         load.exchange.open?.cache = (try? properties.get())?.cacheResult(for: load.plan, now: now)
-        switch maker.move(after: properties, of: load.plan, now: now) {
+        switch maker.nextStep(after: properties, of: load.plan, now: now) {
         case .load(let plan): self.load(plan, load.exchange)
         case .text(let answer): reply(load.exchange, answer)
         case .image(let head):
@@ -374,7 +374,7 @@ package final class WebFront: EventedHandler {
                 503, "too much unread data for all clients: try again later")
         }
         request.error = refusal.failure?.name
-        return made(refusal, for: exchange)
+        return httpReply(refusal, for: exchange)
     }
 
     private func reply(
@@ -402,7 +402,7 @@ package final class WebFront: EventedHandler {
     private func reply(_ exchange: EventedExchange, _ answer: TextAnswer) {
         if answer.head.status == 501 { warnOfUnsupported(answer.failure) }
         exchange.open?.error = answer.failure?.name
-        exchange.answer(made(answer, for: exchange))
+        exchange.answer(httpReply(answer, for: exchange))
     }
 
     /// Adds the request's identifiers only if a trusted proxy has sent some, because this response
@@ -414,7 +414,7 @@ package final class WebFront: EventedHandler {
         return reply.adding(ids(of: exchange).fields)
     }
 
-    private func made(_ answer: TextAnswer, for exchange: EventedExchange) -> HTTPReply {
+    private func httpReply(_ answer: TextAnswer, for exchange: EventedExchange) -> HTTPReply {
         unnamed(answer.head, .bytes(answer.body), for: exchange).adding(ids(of: exchange).fields)
     }
 
@@ -477,7 +477,7 @@ struct ReportedReasons {
 
     /// Returns the text to log for a reason: the reason itself the first time, `nil` later or when
     /// the limit is reached.
-    mutating func take(_ reason: String) -> String? {
+    mutating func record(_ reason: String) -> String? {
         let text = String(decoding: reason.utf8.prefix(Self.bytesMax), as: UTF8.self)
         guard known.count < Self.countMax, known.insert(text).inserted else { return nil }
         return text

@@ -89,47 +89,47 @@ package struct WebFrontLoop: ~Copyable {
         }
     }
 
-    /// Runs until the end; returns whether all requests were answered. `tell` blocks the loop while
-    /// it runs, so no requests are answered meanwhile.
-    package mutating func run(_ tell: (WebFrontEvent) -> Void = { _ in }) throws -> Bool {
+    /// Runs until the end; returns whether all requests were answered. `notify` blocks the loop
+    /// while it runs, so no requests are answered meanwhile.
+    package mutating func run(_ notify: (WebFrontEvent) -> Void = { _ in }) throws -> Bool {
         while true {
             let turn = try loop.wait(until: nextTurn)
             serve(turn)
-            var isTold = false
+            var mustStop = false
             while turn.ready.contains(sources.signals), let received = try signals.next() {
-                if received.signal == .hangUp { tell(.hangUp) } else { isTold = true }
+                if received.signal == .hangUp { notify(.hangUp) } else { mustStop = true }
             }
             if turn.wokenAt >= nextBeat {
                 nextBeat = turn.wokenAt.adding(milliseconds: Self.beatMilliseconds)
-                tell(.alive)
+                notify(.alive)
             }
-            if let isDone = goOn(isTold, at: turn.wokenAt) { return isDone }
+            if let isDone = goOn(mustStop, at: turn.wokenAt) { return isDone }
         }
     }
 
     private mutating func serve(_ turn: EventLoop.Turn) {
-        if turn.ready.contains(sources.front) { front.takeEnds() }
-        if turn.ready.contains(sources.readiness) { front.readiness.takeEnd() }
+        if turn.ready.contains(sources.front) { front.handleEnds() }
+        if turn.ready.contains(sources.readiness) { front.readiness.handleEnd() }
         front.readiness.look(at: turn.wokenAt)
         server.run()
         front.reportRefusedConnections(at: turn.wokenAt)
         (front.connectionCount, front.slowReaders) = (server.connectionCount, server.slowReaders)
         for (listener, source) in zip(side, sources.side) {
-            if turn.ready.contains(source) { listener.front.takeAnswers() }
+            if turn.ready.contains(source) { listener.front.handleAnswers() }
             listener.front.look(at: turn.wokenAt)
             listener.server.run()
         }
     }
 
     /// Continues the shutdown. When it is complete, returns whether all requests were answered.
-    private mutating func goOn(_ isTold: Bool, at now: Instant) -> Bool? {
+    private mutating func goOn(_ mustStop: Bool, at now: Instant) -> Bool? {
         switch ending {
         case .no:
-            guard isTold else { return nil }
+            guard mustStop else { return nil }
             front.isEnding = true
             ending = .unready(now.adding(milliseconds: Self.unreadyMilliseconds))
         case .unready(let instant):
-            guard isTold || now >= instant else { return nil }
+            guard mustStop || now >= instant else { return nil }
             server.refuseConnections()
             ending = .lastCall(now.adding(milliseconds: Self.lastCallMilliseconds))
         case .lastCall(let instant):
@@ -139,7 +139,7 @@ package struct WebFrontLoop: ~Copyable {
                 now.adding(milliseconds: Self.drainMilliseconds), quietSince: nil)
         case .draining(let until, let quietSince):
             if server.connectionCount == 0 { return true }
-            if isTold || now >= until { return false }
+            if mustStop || now >= until { return false }
             guard front.openCount == 0 else {
                 ending = .draining(until, quietSince: nil)
                 return nil
@@ -173,7 +173,7 @@ package protocol SideFront: EventedHandler {
     /// When to call `look`; `nil` for never.
     var nextLook: Instant? { get }
     /// Handles answers of the stack.
-    func takeAnswers()
+    func handleAnswers()
     /// Answers requests that have waited too long for the stack.
     func look(at now: Instant)
 }

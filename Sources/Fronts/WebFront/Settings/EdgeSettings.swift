@@ -92,10 +92,10 @@ package struct TrustedNetworks: Hashable, Sendable {
         let before = address.isIPv4 ? PeerAddress.mappedBits : 0
         var bits = 128
         if parts.count == 2 {
-            guard let said = PlainNumber.integer(String(parts[1])),
-                (0...128 - before).contains(said)
+            guard let stated = PlainNumber.integer(String(parts[1])),
+                (0...128 - before).contains(stated)
             else { return nil }
-            bits = before + said
+            bits = before + stated
         }
         let mask = bits == 0 ? 0 : UInt128.max << UInt128(128 - bits)
         return Network(first: number & mask, mask: mask)
@@ -222,7 +222,7 @@ extension EdgeSettings {
     /// Returns the identifiers of a request: those of a trusted proxy, or generated ones if it
     /// sends none or invalid ones.
     package func ids(
-        of peer: PeerAddress, _ field: (String) -> String?, orMadeOf random: inout IDSource
+        of peer: PeerAddress, _ field: (String) -> String?, orGeneratedFrom random: inout IDSource
     ) -> RequestIDs {
         let isTrusted = trusted.contains(peer)
         let request =

@@ -98,13 +98,13 @@ package struct OutputDefaults: Hashable, Sendable {
     package init() {}
 
     /// Whether options other than the quality are set for a format.
-    func isSaid(of format: ImageFormat) -> Bool {
+    func isStated(of format: ImageFormat) -> Bool {
         efforts[format] != nil || progressive.contains(format)
     }
 
     /// Returns the qualities by format; those specified by a URL take precedence.
-    func qualities(besides said: [ImageFormat: Int]) -> [ImageFormat: Int] {
-        qualities.merging(said) { $1 }
+    func qualities(besides stated: [ImageFormat: Int]) -> [ImageFormat: Int] {
+        qualities.merging(stated) { $1 }
     }
 
     /// Completes output options whose format is known or will be that of the source. The source's

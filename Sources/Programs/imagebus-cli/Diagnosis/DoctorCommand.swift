@@ -152,9 +152,9 @@ struct DoctorReport: Encodable {
     let findings: [DoctorFinding]
 
     /// 0 unless something is missing; shortages don't count as failures.
-    var exitStatus: Int32 { findings.contains { $0.state == .missing } ? Self.faultStatus : 0 }
+    var exitStatus: Int32 { findings.contains { $0.state == .missing } ? Self.errorStatus : 0 }
 
-    private static let faultStatus: Int32 = 1
+    private static let errorStatus: Int32 = 1
 
     /// Formats one line per finding, followed by what to do; `columns` wraps long lines.
     func text(colored: Bool, columns: Int? = nil) -> String {

@@ -115,9 +115,9 @@ struct AnimateOptions: Hashable {
             throw UsageError("-o FILE is required")
         }
         target = output == "-" ? .standardOutput : .file(output)
-        let told = try RequestReader.request(read, url: "")
-        template = told
-        request = try Self.whole(told, writingTo: output == "-" ? nil : output)
+        let stated = try RequestReader.request(read, url: "")
+        template = stated
+        request = try Self.whole(stated, writingTo: output == "-" ? nil : output)
         delivery = try GetOptions.delivery(read)
         printsJSON = read.isSet("json")
         progress = try GetOptions.progress(read)
@@ -161,26 +161,26 @@ struct AnimateOptions: Hashable {
     private static func durations(
         _ read: ReadOptions, of count: Int
     ) throws(UsageError) -> [Int] {
-        let told = try read.parsedAll("duration") { (text) throws(UsageError) in
+        let stated = try read.parsedAll("duration") { (text) throws(UsageError) in
             try OptionValue.milliseconds(text, atMost: durationMillisecondsMax)
         }
-        if told.count <= 1 {
-            return Array(repeating: told.first ?? durationMilliseconds, count: count)
+        if stated.count <= 1 {
+            return Array(repeating: stated.first ?? durationMilliseconds, count: count)
         }
-        guard told.count == count else {
+        guard stated.count == count else {
             throw UsageError(
-                "--duration is given \(told.count) times for \(count) frames: give it once "
+                "--duration is given \(stated.count) times for \(count) frames: give it once "
                     + "for all frames, or once per frame")
         }
-        return told
+        return stated
     }
 
     /// Returns the request for the animation. Steps apply to the frames, everything else to the
     /// whole.
     private static func whole(
-        _ told: ImageRequest, writingTo path: String?
+        _ stated: ImageRequest, writingTo path: String?
     ) throws(UsageError) -> ImageRequest {
-        var request = told
+        var request = stated
         (request.steps, request.thumbnail, request.pixelRatio) = ([], nil, 1)
         (request.headers, request.context.preset) = ([], nil)
         (request.context.withoutTransformer, request.context.scaleDownLimit) = (true, nil)
@@ -219,7 +219,7 @@ enum AnimateCommand {
         do throws(OutputError) {
             try options.target.check()
         } catch {
-            return report.tell(error)
+            return report.write(error)
         }
         let start = MonotonicClock.now()
         do throws(ImageError) {
@@ -230,7 +230,7 @@ enum AnimateCommand {
             return write(try make(options, stack, interruption), options.target, report)
         } catch {
             let spent = Double(MonotonicClock.now() - start) / 1e6
-            return report.tell(error, token: nil, totalMilliseconds: spent)
+            return report.write(error, token: nil, totalMilliseconds: spent)
         }
     }
 
@@ -262,9 +262,9 @@ enum AnimateCommand {
     ) -> Int32 {
         do throws(OutputError) {
             try target.write(end.image)
-            return report.tell(end.image, token: end.token)
+            return report.write(end.image, token: end.token)
         } catch {
-            return report.tell(error, of: end.image, token: end.token)
+            return report.write(error, of: end.image, token: end.token)
         }
     }
 }

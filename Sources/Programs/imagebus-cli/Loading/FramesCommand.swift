@@ -33,7 +33,7 @@ enum FramesCommand {
         do throws(OutputError) {
             files = try NumberedFiles("frame", in: directory, from: 0)
         } catch {
-            return report.tell(error)
+            return report.write(error)
         }
         do throws(ImageError) {
             try GetCommand.check(options.request.url)
@@ -42,10 +42,10 @@ enum FramesCommand {
             defer { stack.end(interruption) }
             if !stack.isOwn { GetCommand.warn(options.stack) }
             let end = try load(options, into: files, stack, interruption)
-            if let failure = end.failure { return report.tell(failure) }
-            return FramesReport(end, in: directory, milliseconds: spent).tell(options)
+            if let failure = end.failure { return report.write(failure) }
+            return FramesReport(end, in: directory, milliseconds: spent).write(options)
         } catch {
-            return report.tell(error, token: nil, totalMilliseconds: spent)
+            return report.write(error, token: nil, totalMilliseconds: spent)
         }
     }
 
@@ -135,7 +135,7 @@ struct FramesReport: Encodable {
     }
 
     /// Prints the report; returns the exit status.
-    func tell(_ options: GetOptions) -> Int32 {
+    func write(_ options: GetOptions) -> Int32 {
         guard options.printsJSON else { return Terminal.finish("get", summary) }
         // Integers and texts can always be encoded as JSON.
         return Terminal.finish("get", (try? JSONText.text(self)) ?? "")
@@ -208,14 +208,14 @@ final class PartialFiles: Sendable {
     func write(_ events: AsyncStream<LoadEvent>) async {
         for await event in events {
             do throws(OutputError) {
-                try take(event)
+                try handle(event)
             } catch {
                 return fault.withLock { $0 = error }
             }
         }
     }
 
-    private func take(_ event: LoadEvent) throws(OutputError) {
+    private func handle(_ event: LoadEvent) throws(OutputError) {
         switch event {
         case .progress(let progress) where progress.info != nil:
             let now = milliseconds
@@ -268,7 +268,7 @@ struct NumberedFiles {
     func path(_ number: Int, _ format: ImageFormat) -> String {
         let text = "\(number)"
         let zeros = String(repeating: "0", count: max(0, Self.digits - text.count))
-        let ending = format.traits.extensions.first ?? format.name
-        return "\(directory)\(prefix)-\(zeros)\(text).\(ending)"
+        let fileExtension = format.traits.extensions.first ?? format.name
+        return "\(directory)\(prefix)-\(zeros)\(text).\(fileExtension)"
     }
 }

@@ -352,10 +352,10 @@ struct ExplanationAnswer: Encodable, Sendable {
                 attempts: Int($0.attempts), quality: $0.quality.map { Int($0) })
         }
         let tier = image.cacheType
-        let isMade = explanation.decoded != nil
+        let isProduced = explanation.decoded != nil
         source =
             tier == .none
-            ? "the loader" : (isMade ? "the cached original: " : "the cache: ") + tier.name
+            ? "the loader" : (isProduced ? "the cached original: " : "the cache: ") + tier.name
     }
 
     func encode(to encoder: any Encoder) throws {
@@ -434,10 +434,10 @@ extension ExplanationAnswer.Decoded {
 
 extension ExplanationAnswer.Transformed {
     fileprivate var text: String {
-        let told = settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        let texts = settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         let tries = attempts > 1 ? ["\(attempts) attempts"] : []
         let found = quality.map { ["quality \($0) for max-bytes"] } ?? []
-        return (["\(lane) lane", format ?? ""] + told + found + tries).joined(separator: ", ")
+        return (["\(lane) lane", format ?? ""] + texts + found + tries).joined(separator: ", ")
     }
 }
 

@@ -21,7 +21,7 @@ enum GetCommand {
                 try PartialFiles(in: directory)
             }
         } catch {
-            return report.tell(error)
+            return report.write(error)
         }
         let start = MonotonicClock.now()
         var token: String?
@@ -46,7 +46,7 @@ enum GetCommand {
             }
         } catch {
             let spent = Double(MonotonicClock.now() - start) / 1e6
-            return report.tell(error, token: token, totalMilliseconds: spent)
+            return report.write(error, token: token, totalMilliseconds: spent)
         }
     }
 
@@ -96,7 +96,7 @@ enum GetCommand {
                 return .again(request)
             }
             let status = write(image, options.target, load, report) {
-                report.tell(image, token: load.token)
+                report.write(image, token: load.token)
             }
             return .status(status)
         } catch {
@@ -106,7 +106,7 @@ enum GetCommand {
             else { throw error }
             let failure = error
             let status = write(cached, options.target, load, report) {
-                report.tell(failure, keeping: cached, token: load.token)
+                report.write(failure, keeping: cached, token: load.token)
             }
             return .status(status)
         }
@@ -139,14 +139,14 @@ enum GetCommand {
     /// Writes an image; returns the exit status of the subsequent report, or of the output error.
     private static func write(
         _ image: ImageResponse, _ target: GetOptions.OutputTarget, _ load: LoadRun,
-        _ report: GetReport, then tell: () -> Int32
+        _ report: GetReport, then finish: () -> Int32
     ) -> Int32 {
         do throws(OutputError) {
             try target.write(image)
             if let failure = report.partials?.failure { throw failure }
-            return tell()
+            return finish()
         } catch {
-            return report.tell(error, of: image, token: load.token)
+            return report.write(error, of: image, token: load.token)
         }
     }
 }

@@ -33,11 +33,11 @@ struct GetReport {
     private static let missStatus: Int32 = 1
 
     /// Reports an image that was written if requested, or a miss.
-    func tell(_ image: ImageResponse, token: String) -> Int32 {
+    func write(_ image: ImageResponse, token: String) -> Int32 {
         let isNotWritten = image.isMiss && target != .none
         let status = isNotWritten ? Self.missStatus : 0
         if printsJSON {
-            return tell(
+            return write(
                 GetAnswer(
                     image, token: token, request: request, partials: partials?.written),
                 status)
@@ -56,12 +56,12 @@ struct GetReport {
             Terminal.complain(command, note)
         }
         if target == .standardOutput { Terminal.error(Self.explanation(image)) }
-        return tell(summary(image), status)
+        return write(summary(image), status)
     }
 
-    func tell(_ failure: ImageError, token: String?, totalMilliseconds: Double) -> Int32 {
+    func write(_ failure: ImageError, token: String?, totalMilliseconds: Double) -> Int32 {
         if printsJSON {
-            return tell(
+            return write(
                 GetAnswer(failure, token: token, totalMilliseconds: totalMilliseconds),
                 failure.exitStatus)
         }
@@ -70,19 +70,20 @@ struct GetReport {
     }
 
     /// Reports a failed refresh; the cached image was written.
-    func tell(_ failure: ImageError, keeping image: ImageResponse, token: String) -> Int32 {
+    func write(_ failure: ImageError, keeping image: ImageResponse, token: String) -> Int32 {
         if printsJSON {
             let answer = GetAnswer(
                 image, token: token, request: request, failure: .init(failure))
-            return tell(answer, failure.exitStatus)
+            return write(answer, failure.exitStatus)
         }
         Terminal.complain(
             command, of: failure, text: "the cached image could not be refreshed: \(failure)")
-        return tell(summary(image), failure.exitStatus)
+        return write(summary(image), failure.exitStatus)
     }
 
     /// Reports that the image could not be written.
-    func tell(_ failure: OutputError, of image: ImageResponse? = nil, token: String? = nil) -> Int32
+    func write(_ failure: OutputError, of image: ImageResponse? = nil, token: String? = nil)
+        -> Int32
     {
         guard !failure.isUnread else { return failure.exitStatus }
         guard printsJSON else {
@@ -90,12 +91,12 @@ struct GetReport {
             return failure.exitStatus
         }
         let fault = GetAnswer.Failure(failure)
-        guard let image, let token else { return tell(GetAnswer(fault), failure.exitStatus) }
+        guard let image, let token else { return write(GetAnswer(fault), failure.exitStatus) }
         let answer = GetAnswer(image, token: token, request: request, failure: fault)
-        return tell(answer, failure.exitStatus)
+        return write(answer, failure.exitStatus)
     }
 
-    private func tell(_ answer: GetAnswer, _ status: Int32) -> Int32 {
+    private func write(_ answer: GetAnswer, _ status: Int32) -> Int32 {
         // Fails only for numbers that JSON can't represent, and these are milliseconds of a clock.
         guard let text = try? JSONText.text(answer) else {
             Terminal.complain(command, "the result cannot be encoded as JSON")
@@ -109,7 +110,7 @@ struct GetReport {
     }
 
     /// Prints a summary unless the image was written to standard output.
-    private func tell(_ summary: String, _ status: Int32) -> Int32 {
+    private func write(_ summary: String, _ status: Int32) -> Int32 {
         guard target != .standardOutput else { return status }
         return Terminal.finish(command, summary, status: status)
     }
@@ -126,8 +127,8 @@ struct GetReport {
     /// cached.
     private static func way(of image: ImageResponse) -> String {
         guard image.cacheType != .none else { return "loaded" }
-        let isMade = image.timings.transform > 0
-        return isMade
+        let isProduced = image.timings.transform > 0
+        return isProduced
             ? "made from the original in \(image.cacheType.name)" : "from \(image.cacheType.name)"
     }
 
@@ -205,7 +206,9 @@ enum ImageNotes {
         on format: ImageFormat, for request: ImageRequest
     ) -> [String] {
         guard !request.infoOnly else { return [] }
-        return request.output.said.map(\.setting).filter { !$0.row.formats.contains(format) }.map {
+        return request.output.explicitSettings.map(\.setting).filter {
+            !$0.row.formats.contains(format)
+        }.map {
             "\($0.optionName) has no effect on \(format.name), only on "
                 + $0.row.formats.map(\.name).joined(separator: ", ")
         }

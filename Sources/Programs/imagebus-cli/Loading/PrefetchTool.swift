@@ -175,25 +175,25 @@ enum PrefetchTool {
     private static func report(_ end: End, _ list: URLList?, _ options: PrefetchOptions) -> Int32 {
         // Invalid URLs may simply not have been reached before cancellation, so they are not
         // reported.
-        let faults = PrefetchLineError.all(end.isCancelled ? nil : list, end.failures)
+        let lineErrors = PrefetchLineError.all(end.isCancelled ? nil : list, end.failures)
         if options.printsJSON {
-            let answer = PrefetchAnswer(end.summary, faults, token: end.token)
+            let answer = PrefetchAnswer(end.summary, lineErrors, token: end.token)
             // Numbers and texts can always be encoded as JSON.
             let text = (try? JSONText.text(answer)) ?? ""
             return Terminal.finish("prefetch", text, status: end.exitStatus)
         }
-        for line in lines(faults, of: end.summary.counts.skipped) {
+        for line in lines(lineErrors, of: end.summary.counts.skipped) {
             Terminal.complain("prefetch", line)
         }
-        for line in PrefetchLineError.advice(faults) {
+        for line in PrefetchLineError.advice(lineErrors) {
             Terminal.complain("prefetch", "next: \(line)")
         }
         return Terminal.finish("prefetch", end.summary.text, status: end.exitStatus)
     }
 
     /// Returns a line for each of the first failures.
-    static func lines(_ faults: [PrefetchLineError], of skipped: Int) -> [String] {
-        let shown = faults.prefix(linesMax)
+    static func lines(_ lineErrors: [PrefetchLineError], of skipped: Int) -> [String] {
+        let shown = lineErrors.prefix(linesMax)
         let rest = skipped - shown.count
         return shown.map(\.line)
             + (rest > 0 ? ["and \(rest) more failed; use a shorter list"] : [])
@@ -235,7 +235,7 @@ struct URLList {
     }
 
     /// The lines that are not valid URLs, with their errors.
-    var faults: [PrefetchLineError] {
+    var lineErrors: [PrefetchLineError] {
         lines.compactMap { line in
             do throws(ImageError) {
                 _ = try SourceURL(line.url)
@@ -311,9 +311,9 @@ struct PrefetchLineError {
 
     /// Returns the invalid URLs of the list, followed by the failures reported by the coordinator.
     static func all(_ list: URLList?, _ failures: [PrefetchFailure]) -> [PrefetchLineError] {
-        let faults = list?.faults ?? []
-        let bad = Set(faults.map(\.url))
-        return faults
+        let lineErrors = list?.lineErrors ?? []
+        let bad = Set(lineErrors.map(\.url))
+        return lineErrors
             + failures.filter { !bad.contains($0.url) }.map { failure in
                 PrefetchLineError(
                     place: list?.place(of: failure.url), url: failure.url, error: failure.error)
@@ -321,9 +321,9 @@ struct PrefetchLineError {
     }
 
     /// Returns what to do next, without duplicates.
-    static func advice(_ faults: [PrefetchLineError]) -> [String] {
+    static func advice(_ lineErrors: [PrefetchLineError]) -> [String] {
         var lines: [String] = []
-        for line in faults.compactMap(\.error.advice) where !lines.contains(line) {
+        for line in lineErrors.compactMap(\.error.advice) where !lines.contains(line) {
             lines.append(line)
         }
         return Array(lines.prefix(adviceMax))
@@ -373,7 +373,7 @@ struct PrefetchAnswer: Encodable, Sendable {
         let error: GetAnswer.Failure
     }
 
-    init(_ summary: PrefetchSummary, _ faults: [PrefetchLineError], token: String) {
+    init(_ summary: PrefetchSummary, _ lineErrors: [PrefetchLineError], token: String) {
         self.token = token
         let (counts, ends) = (summary.counts, summary.ends)
         total = counts.total
@@ -385,7 +385,7 @@ struct PrefetchAnswer: Encodable, Sendable {
         errors = Dictionary(
             ends.errors.map { ($0.code.rule.name, $0.count) }, uniquingKeysWith: { $0 &+ $1 })
         cancelled = counts.cancelled
-        failures = faults.prefix(PrefetchTool.linesMax).map {
+        failures = lineErrors.prefix(PrefetchTool.linesMax).map {
             Failure(url: $0.url, place: $0.place, error: .init($0.error))
         }
     }

@@ -24,7 +24,7 @@ enum ShowCommand {
             let image = try open(options.request, frames, client, interruption)
             return try play(AnimationPlayer(image), frames, interruption, cancel: client.close)
         } catch {
-            return report.tell(error, token: nil, totalMilliseconds: 0)
+            return report.write(error, token: nil, totalMilliseconds: 0)
         }
     }
 

@@ -20,8 +20,8 @@ enum CacheTool {
 
     private static func text(_ options: CacheOptions) throws -> String {
         switch options.action {
-        case .contains: try tell(tiersThatHave(options), options)
-        case .put(let file): try tell(put(bytes(of: file), options), options)
+        case .contains: try describe(tiersThatHave(options), options)
+        case .put(let file): try describe(put(bytes(of: file), options), options)
         case .remove: try removal(options)
         case .clear: try clearing(options)
         case .clearCache, .removeSelected: try selectedRemoval(options)
@@ -36,7 +36,7 @@ enum CacheTool {
 
     // MARK: - One entry
 
-    private static func tell(_ tiers: CacheTypes, _ options: CacheOptions) throws -> String {
+    private static func describe(_ tiers: CacheTypes, _ options: CacheOptions) throws -> String {
         guard options.stack.printsJSON else { return "\(tiers.name)\n" }
         return try JSONText.text(CacheAnswer(key: options.key, cacheType: tiers.name))
     }
@@ -121,17 +121,17 @@ extension CacheTool {
             }
         }
         display.end()
-        return try tell(
+        return try describe(
             page, options, verb: options.action == .clearCache ? "cleared" : "removed")
     }
 
     static func trimming(_ options: CacheOptions) throws -> String {
         let tiers = options.tiers
         let page = try walk(options) { client throws(ImageError) in try await client.trim(tiers) }
-        return try tell(page, options, verb: "trimmed")
+        return try describe(page, options, verb: "trimmed")
     }
 
-    private static func tell(
+    private static func describe(
         _ page: EntryPage, _ options: CacheOptions, verb: String
     ) throws -> String {
         if options.stack.printsJSON { return try JSONText.text(CacheCounts(page)) }

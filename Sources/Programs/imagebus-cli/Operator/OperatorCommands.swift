@@ -379,16 +379,17 @@ enum DrainTool {
     ) async throws(ImageError) -> Int {
         let before = try await client.status()
         try target.check(in: before)
-        let told = Int(try await client.drain(target.kind, pool: target.pool))
+        let notified = Int(try await client.drain(target.kind, pool: target.pool))
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .milliseconds(limitMilliseconds))
         while true {
-            let missing = missing(target, told: told, before, try await client.status())
-            if missing == 0 { return told }
+            let missing = missing(target, notified: notified, before, try await client.status())
+            if missing == 0 { return notified }
             guard clock.now < deadline else {
                 throw ImageError(
                     .deadlineExceeded,
-                    advising: "\(missing) of \(told) \(target.name) processes were not replaced "
+                    advising:
+                        "\(missing) of \(notified) \(target.name) processes were not replaced "
                         + "within \(limitMilliseconds / 1_000) s; check imagebus status")
             }
             // Ends early only if the task is canceled, and then no one waits for it.
@@ -398,16 +399,16 @@ enum DrainTool {
 
     /// Returns how many of the drained processes are still running or have no replacement yet.
     static func missing(
-        _ target: DrainTarget, told: Int, _ before: StatusReport, _ now: StatusReport
+        _ target: DrainTarget, notified: Int, _ before: StatusReport, _ now: StatusReport
     ) -> Int {
         let rows = now.processes.filter(target.includes)
         let old = before.processes.filter(target.includes)
         if target.kind == .coordinator {
-            return rows.map(\.restarts) == old.map(\.restarts) ? told : 0
+            return rows.map(\.restarts) == old.map(\.restarts) ? notified : 0
         }
         let leaving = rows.count { $0.state == "draining" }
         let wanted = old.count { $0.state != "draining" }
-        return min(told, max(leaving, wanted - (rows.count - leaving)))
+        return min(notified, max(leaving, wanted - (rows.count - leaving)))
     }
 
     static func sentence(_ target: DrainTarget, replaced: Int) -> String {

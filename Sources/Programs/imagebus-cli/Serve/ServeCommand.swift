@@ -21,8 +21,8 @@ enum ServeCommand {
 
     static func run(_ options: ServeOptions) -> Int32 {
         let log = Log(program: "imagebus", level: options.log.level, format: options.log.format)
-        let faults = ConfigurationErrors.all(in: options.configurationFile)
-        guard faults.isEmpty else { return refuse(faults, log) }
+        let errors = ConfigurationErrors.all(in: options.configurationFile)
+        guard errors.isEmpty else { return refuse(errors, log) }
         do {
             // Must happen before any thread is started: a signal is delivered to any thread that
             // doesn't block it.
@@ -51,11 +51,11 @@ enum ServeCommand {
         }
     }
 
-    private static func refuse(_ faults: [String], _ log: Log) -> Int32 {
-        for fault in faults {
+    private static func refuse(_ errors: [String], _ log: Log) -> Int32 {
+        for fault in errors {
             log.error("invalid configuration", ["at": "\(fault)"])
         }
-        return ConfigurationCheck.faultStatus
+        return ConfigurationCheck.errorStatus
     }
 
     private static func warnOfVariables(_ options: ServeOptions, _ log: Log) {
@@ -72,8 +72,8 @@ enum ServeCommand {
         let pools =
             options.only == .gateway
             ? [] : (configured?.pools ?? []).drawing(workers: options.drawers)
-        let faults = options.commandErrors(in: pools)
-        guard faults.isEmpty else { return refuse(faults, log) }
+        let errors = options.commandErrors(in: pools)
+        guard errors.isEmpty else { return refuse(errors, log) }
         guard let directory = try awaitDirectory(options, pools, signals, log) else { return 0 }
         let paths = directory.paths
         if directory.hasSegmentsElsewhere {
@@ -110,7 +110,7 @@ enum ServeCommand {
             in: directory,
             stopRequests: .signals(signals), secrets: secrets,
             health: healthListener(options, paths, log),
-            takeStatus: metrics.map { file in { report, now in file.take(report, at: now) } },
+            receiveStatus: metrics.map { file in { report, now in file.receive(report, at: now) } },
             prepareReload: { listeners.reload() }
         ) { note in
             log.write(note)
@@ -168,7 +168,7 @@ extension ServeCommand {
         _ options: ServeOptions, _ pools: [WorkerPool], _ signals: borrowing SignalDescriptor,
         _ log: Log
     ) throws -> RuntimeDirectory? {
-        var hasSaid = false
+        var hasLogged = false
         while true {
             do throws(RuntimeDirectoryError) {
                 return try RuntimeDirectory(
@@ -176,8 +176,8 @@ extension ServeCommand {
                     only: options.pools.own)
             } catch {
                 guard case .awaitsCoordinator = error else { throw error }
-                if !hasSaid { log.info("waiting for the coordinator", ["reason": "\(error)"]) }
-                hasSaid = true
+                if !hasLogged { log.info("waiting for the coordinator", ["reason": "\(error)"]) }
+                hasLogged = true
             }
             let number = signals.descriptor.number
             _ = try ReadinessPoll.wait([number], milliseconds: pollMilliseconds)
@@ -395,7 +395,7 @@ final class MetricsFile {
     }
 
     /// Receives a status report and writes the file if it is due.
-    func take(_ report: StatusReport, at now: Instant) {
+    func receive(_ report: StatusReport, at now: Instant) {
         // Reports arrive about once per second, so half a second early is close enough.
         if let writtenAt, now.milliseconds(since: writtenAt) + 500 < milliseconds { return }
         writtenAt = now
@@ -460,7 +460,7 @@ extension Command {
 /// `imagebus config check`.
 enum ConfigurationCheck {
     /// The exit status for an invalid file.
-    static let faultStatus: Int32 = 64
+    static let errorStatus: Int32 = 64
 
     /// The options of `config`.
     struct Options: Hashable {
@@ -488,7 +488,7 @@ enum ConfigurationCheck {
             return Terminal.finish("config", try report(options))
         } catch {
             Terminal.error(error.lines.map { PlainText.line($0) + "\n" }.joined())
-            return faultStatus
+            return errorStatus
         }
     }
 

@@ -195,7 +195,7 @@ struct ServeOptions: Hashable {
             try read.parsed("log-requests") { (text) throws(UsageError) in
                 try OptionValue.word(text, RequestLogging.allCases.map { ($0.rawValue, $0) })
             } ?? .misses
-        metricsFile = try Self.metricsFile(read, hasFigures: kinds.contains(.coordinator))
+        metricsFile = try Self.metricsFile(read, hasMetrics: kinds.contains(.coordinator))
         configurationFile =
             kinds.contains(.coordinator) || only == .gateway
             ? try read.parsed("config", OptionValue.path) : nil
@@ -229,12 +229,12 @@ struct ServeOptions: Hashable {
     /// Parses the metrics file options. Several services may share an environment, so variables are
     /// ignored by those without metrics.
     private static func metricsFile(
-        _ read: ReadOptions, hasFigures: Bool
+        _ read: ReadOptions, hasMetrics: Bool
     ) throws(UsageError) -> MetricsFileOptions? {
         var read = read
-        if !hasFigures { read.entries.removeAll { $0.origin == .environment } }
+        if !hasMetrics { read.entries.removeAll { $0.origin == .environment } }
         let file = try MetricsFileOptions(read)
-        guard file == nil || hasFigures else {
+        guard file == nil || hasMetrics else {
             throw UsageError(
                 "--metrics-file requires the coordinator: pass it to serve without --only, or with "
                     + "--only coordinator")
@@ -383,7 +383,7 @@ extension CacheSettings {
 
     /// The arguments for the cache process.
     var arguments: [String] {
-        said.flatMap { ["--\($0.setting.rawValue)", $0.setting.text(of: $0.value)] }
+        explicitSettings.flatMap { ["--\($0.setting.rawValue)", $0.setting.text(of: $0.value)] }
     }
 }
 
@@ -396,10 +396,10 @@ struct DownloadSettings: Hashable {
 
     init(_ read: ReadOptions) throws(UsageError) {
         for setting in DownloadSetting.allCases {
-            let said = try read.parsed(setting.rawValue, as: setting.expected) { text in
+            let value = try read.parsed(setting.rawValue, as: setting.expected) { text in
                 setting.value(of: text).map { _ in text }
             }
-            if let said { arguments += ["--\(setting.rawValue)", said] }
+            if let value { arguments += ["--\(setting.rawValue)", value] }
         }
     }
 

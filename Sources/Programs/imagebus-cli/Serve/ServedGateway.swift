@@ -215,9 +215,9 @@ final class GatewayListener {
 
     init(_ place: ListenPlace) throws(GatewayListenError) {
         do throws(Errno) {
-            let made = try Self.listener(at: place)
-            port = made.port
-            listener = consume made
+            let opened = try Self.listener(at: place)
+            port = opened.port
+            listener = consume opened
         } catch {
             throw GatewayListenError(place: place, errno: error)
         }

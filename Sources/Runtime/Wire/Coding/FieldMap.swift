@@ -18,7 +18,7 @@ protocol FieldMap {
     var container: String { get }
 
     /// When reading, stores the contents in the value; when writing, does nothing.
-    func take<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void)
+    func store<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void)
 
     /// Returns whether a field of a `oneof` is set; `number` is its field number.
     func has(
@@ -241,7 +241,7 @@ extension FieldMap {
     ) throws(WireError) -> Bool {
         guard var value = value(contents, "", if: &which, number) else { return false }
         try self.text(&value, &member, field, limit: limit)
-        take(consume value, put)
+        store(consume value, put)
         return true
     }
 
@@ -252,7 +252,7 @@ extension FieldMap {
     ) throws(WireError) -> Bool {
         guard var value = value(contents, 0, if: &which, number) else { return false }
         try self.number(&value, &member, field)
-        take(consume value, put)
+        store(consume value, put)
         return true
     }
 
@@ -264,7 +264,7 @@ extension FieldMap {
     ) throws(WireError) -> Bool {
         guard var value = value(contents, [], if: &which, number) else { return false }
         try self.tiers(&value, &member, field)
-        take(consume value, put)
+        store(consume value, put)
         return true
     }
 
@@ -275,7 +275,7 @@ extension FieldMap {
     ) throws(WireError) -> Bool {
         guard var value = value(contents, .blank, if: &which, number) else { return false }
         try self.identifier(&value, &member, field)
-        take(consume value, put)
+        store(consume value, put)
         return true
     }
 
@@ -289,7 +289,7 @@ extension FieldMap {
         guard has(contents != nil, &which, number) else { return false }
         var part = (consume contents) ?? .blank
         try self.part(&part, &member, field)
-        take(consume part, put)
+        store(consume part, put)
         return true
     }
 

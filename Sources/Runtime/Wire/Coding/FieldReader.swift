@@ -8,7 +8,7 @@ struct FieldReader: FieldMap {
     let region: UnsafeMutablePointer<SlabRegion>
     let container: String
 
-    func take<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void) {
+    func store<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void) {
         put(contents)
     }
 

@@ -20,7 +20,7 @@ struct FieldWriter: FieldMap {
         return wire
     }
 
-    func take<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void) {}
+    func store<Contents>(_ contents: consuming Contents, _ put: (consuming Contents) -> Void) {}
 
     func has(
         _ isPresent: Bool, _ which: inout some RawRepresentable<UInt32>, _ number: UInt32

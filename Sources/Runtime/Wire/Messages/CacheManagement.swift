@@ -183,8 +183,8 @@ extension NamedCacheSettings: WireMessage {
         try map.text(
             &name, &wire.pointee.name, "Cache.name", limit: RequestLimits.nameBytesMax)
         var texts: [String: String] = [:]
-        for said in settings.said {
-            texts[said.setting.rawValue] = said.setting.text(of: said.value)
+        for entry in settings.explicitSettings {
+            texts[entry.setting.rawValue] = entry.setting.text(of: entry.value)
         }
         try map.details(
             &texts, ParameterLimits.self, &wire.pointee.n_settings, &wire.pointee.settings,

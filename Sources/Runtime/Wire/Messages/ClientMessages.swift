@@ -84,9 +84,13 @@ extension MessageDecoder {
         }
     }
 
-    private func downloads(_ order: DownloadsRequest) -> ClientMessage { .downloads(order.command) }
+    private func downloads(_ request: DownloadsRequest) -> ClientMessage {
+        .downloads(request.command)
+    }
 
-    private func drain(_ order: DrainRequest) -> ClientMessage { .drain(order.kind, order.pool) }
+    private func drain(_ request: DrainRequest) -> ClientMessage {
+        .drain(request.kind, request.pool)
+    }
 
     /// Decodes a message that only operators may send.
     private mutating func operatorMessage(_ kind: MessageKind, _ body: RawSpan) throws(WireError)

@@ -194,7 +194,7 @@ extension OutputOptions: WireMessage {
         try map.details(
             &settings, ParameterLimits.self, &wire.pointee.n_settings, &wire.pointee.settings,
             "Output.settings", limit: RequestLimits.parametersMax)
-        guard take(settings: settings) else { throw .field("Output.settings", .unknownValue) }
+        guard apply(settings: settings) else { throw .field("Output.settings", .unknownValue) }
     }
 }
 

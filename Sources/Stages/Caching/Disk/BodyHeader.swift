@@ -227,10 +227,10 @@ extension BodyHeader {
 
     private static func isIntact(_ bytes: [UInt8]) -> Bool {
         var reader = ByteReader(bytes, from: checksumOffset)
-        let said = reader.next(UInt64.self)
+        let stated = reader.next(UInt64.self)
         var blank = ByteWriter(bytes)
         blank.replace(UInt64(0), at: checksumOffset)
-        return said == XXH3.hash64(blank.bytes.span.bytes)
+        return stated == XXH3.hash64(blank.bytes.span.bytes)
     }
 }
 

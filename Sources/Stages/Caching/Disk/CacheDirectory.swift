@@ -23,7 +23,7 @@ public final class CacheDirectory: Sendable {
         do {
             root = try FileDescriptor.openTrusted(path)
             lock = try root.open("lock", [.readWrite, .create, .noFollow])
-            guard try lock.tryLock(.exclusive) else { throw Self.taken(path) }
+            guard try lock.tryLock(.exclusive) else { throw Self.inUse(path) }
         } catch let error as Errno {
             throw DiskError(error, "cache directory \(path)")
         } catch let error as UntrustedPath {
@@ -60,7 +60,7 @@ public final class CacheDirectory: Sendable {
         try root.setMode(0o600, of: name)
     }
 
-    private static func taken(_ path: String) -> DiskError {
+    private static func inUse(_ path: String) -> DiskError {
         DiskError(.inUse, "another process is using the cache directory \(path)")
     }
 }

@@ -170,18 +170,18 @@ final class DiskIndex {
         return victims
     }
 
-    /// Passes at most `count` entries after a number to `take`, in order, until it returns false,
+    /// Passes at most `count` entries after a number to `body`, in order, until it returns false,
     /// which excludes that entry. Returns the number of rows read and the last accepted one;
     /// invalid rows are skipped. With `tag`, only entries with that tag are read.
     func scan(
         behind number: Int64, upTo last: Int64, count: Int, tag: String? = nil,
-        _ take: (ScannedRow) -> Bool
+        _ body: (ScannedRow) -> Bool
     ) throws(DiskError) -> (seen: Int, last: (number: Int64, isCut: Bool)) {
         var seen = 0
         var end = (number: number, isCut: false)
         func look(_ row: borrowing Row) -> Bool {
             seen += 1
-            if let entry = ScannedRow(row), !take(entry) {
+            if let entry = ScannedRow(row), !body(entry) {
                 end.isCut = true
                 return false
             }

@@ -44,7 +44,7 @@ final class DiskTier {
     /// The number of indexes that were set aside.
     var rebuilt = 0
     /// The reason for the last of them.
-    var setAsideReason: DiskError?
+    var quarantineReason: DiskError?
     /// The version of the index before it was upgraded while opening; `nil` if it was not upgraded.
     var upgradedFrom: Int64?
     /// The index that was set aside, while its bodies are being imported.
@@ -167,7 +167,7 @@ extension DiskTier {
                 try begin()
             } catch  where error.kind == .badIndex {
                 index = nil
-                try setAside(for: error)
+                try quarantineIndex(for: error)
                 try begin()
             }
             health = .healthy
@@ -181,7 +181,7 @@ extension DiskTier {
     func replaceIndex(_ reason: DiskError, _ now: UnixTime) {
         index = nil
         do {
-            try setAside(for: reason)
+            try quarantineIndex(for: reason)
             open(now)
         } catch {
             degrade(error, now)
@@ -239,9 +239,9 @@ extension DiskTier {
 
     /// Renames the index to `index.sqlite.bad-<n>`; its log first, so that a kill in between leaves
     /// an index that is still detected as bad. Bodies that only it contains are imported in steps.
-    private func setAside(for reason: DiskError) throws(DiskError) {
+    private func quarantineIndex(for reason: DiskError) throws(DiskError) {
         rebuilt += 1
-        setAsideReason = reason
+        quarantineReason = reason
         salvaging = nil
         let taken = try? Set(directory.root.openDirectory(".").entries())
         let name =

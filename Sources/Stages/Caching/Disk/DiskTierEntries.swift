@@ -97,7 +97,7 @@ extension DiskTier {
     func flushSome(_ index: DiskIndex) throws(DiskError) {
         let time = stepTime()
         try index.transaction { () throws(DiskError) in
-            while let (key, used) = accesses.takeOne() {
+            while let (key, used) = accesses.popFirst() {
                 try index.setAccessed(key, used)
                 if time.isOver { return }
             }
@@ -106,7 +106,7 @@ extension DiskTier {
 
     /// Writes the recorded uses to the index.
     func flushAccesses(_ index: DiskIndex) throws(DiskError) {
-        let times = accesses.take()
+        let times = accesses.removeAll()
         guard !times.isEmpty else { return }
         try index.transaction { () throws(DiskError) in
             for (key, time) in times { try index.setAccessed(key, time) }
@@ -351,14 +351,14 @@ struct AccessBatch: Sendable {
     }
 
     /// Removes and returns one use; `nil` if there are none.
-    mutating func takeOne() -> (key: String, used: UnixTime)? {
+    mutating func popFirst() -> (key: String, used: UnixTime)? {
         let one = times.popFirst()
         if times.isEmpty { since = nil }
         return one.map { ($0.key, $0.value) }
     }
 
     /// Removes and returns all uses.
-    mutating func take() -> [String: UnixTime] {
+    mutating func removeAll() -> [String: UnixTime] {
         defer { self = AccessBatch() }
         return times
     }

@@ -92,7 +92,7 @@ public struct DiskStatus: Sendable, Hashable {
     /// The number of indexes that were set aside and rebuilt.
     public var rebuilt: Int
     /// The reason for the last of them.
-    public var setAsideReason: DiskError?
+    public var quarantineReason: DiskError?
     /// The version of the index before it was upgraded while opening; `nil` if it was not upgraded.
     public var upgradedFrom: Int64?
     /// Since when it is degraded.
@@ -132,7 +132,7 @@ extension DiskTier {
         let usage = usage(now)
         return DiskStatus(
             health: health, usage: usage, damaged: damaged, rebuilt: rebuilt,
-            setAsideReason: setAsideReason, upgradedFrom: upgradedFrom,
+            quarantineReason: quarantineReason, upgradedFrom: upgradedFrom,
             degradedSince: degradedSince, counts: counts,
             caches: usageByCache)
     }

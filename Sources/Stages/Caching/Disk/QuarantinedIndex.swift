@@ -130,7 +130,7 @@ extension DiskTier {
             return true
         }
         try index.transaction { () throws(DiskError) in
-            for body in bodies { try takeIn(body, index) }
+            for body in bodies { try importBody(body, index) }
         }
         return true
     }
@@ -143,7 +143,7 @@ extension DiskTier {
 
     /// Imports a body unless the key has a newer entry or was removed meanwhile, or the body
     /// doesn't fit.
-    private func takeIn(_ saved: QuarantinedIndex.Saved, _ index: DiskIndex) throws(DiskError) {
+    private func importBody(_ saved: QuarantinedIndex.Saved, _ index: DiskIndex) throws(DiskError) {
         guard
             !chores.wasRemoved(saved.key, saved.row.stored, tags: saved.row.metadata.tags),
             case .nothing = try index.finding(saved.key)

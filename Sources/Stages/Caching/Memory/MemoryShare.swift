@@ -113,7 +113,7 @@ extension MemoryTier {
                 rankAll(of: index)
             }
             while shares[index].isOver, let slot = shares[index].victim() {
-                gone.append(take(out: slot, asVictim: true))
+                gone.append(remove(at: slot, asVictim: true))
             }
         }
         return gone
@@ -147,7 +147,7 @@ extension MemoryTier {
         var gone = Departures()
         guard let index = share(of: key), shares[index].mayHold(cost) else { return gone }
         while shares[index].isFull(for: cost), let slot = shares[index].victim() {
-            gone.append(take(out: slot, asVictim: true))
+            gone.append(remove(at: slot, asVictim: true))
         }
         return gone
     }

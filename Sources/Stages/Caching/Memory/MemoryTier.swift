@@ -96,7 +96,7 @@ public struct MemoryTier: Sendable {
     /// Evicts the entry that is first in the eviction order; returns `nil` if there are no entries.
     public mutating func evictOne() -> Departures? {
         guard let slot = queue.victim() else { return nil }
-        return take(out: slot, asVictim: true)
+        return remove(at: slot, asVictim: true)
     }
 
     // MARK: - Entries
@@ -116,7 +116,7 @@ public struct MemoryTier: Sendable {
     public mutating func lookup(_ key: String, now: UnixTime) -> (MemoryEntry?, Departures) {
         guard let slot = slotOfKey[key] else { return (nil, Departures()) }
         if let expires = held[Int(slot)]?.expires, expires <= now {
-            return (nil, take(out: slot))
+            return (nil, remove(at: slot))
         }
         use(slot)
         return (held[Int(slot)], Departures())
@@ -144,13 +144,13 @@ public struct MemoryTier: Sendable {
 
     /// Removes the entry of a key, if it exists.
     public mutating func remove(key: String) -> Departures {
-        slotOfKey[key].map { take(out: $0) } ?? Departures()
+        slotOfKey[key].map { remove(at: $0) } ?? Departures()
     }
 
     /// Removes every entry with a key.
     public mutating func clear() -> Departures {
         var gone = Departures()
-        for slot in slotOfKey.values.sorted() { gone.append(take(out: slot)) }
+        for slot in slotOfKey.values.sorted() { gone.append(remove(at: slot)) }
         return gone
     }
 
@@ -158,7 +158,7 @@ public struct MemoryTier: Sendable {
     public mutating func removeKeyless() -> Departures {
         var gone = Departures()
         for case let entry? in held where entry.key == nil {
-            if let slot = slotOfBlock[entry.block] { gone.append(take(out: slot)) }
+            if let slot = slotOfBlock[entry.block] { gone.append(remove(at: slot)) }
         }
         return gone
     }
@@ -214,7 +214,7 @@ public struct MemoryTier: Sendable {
         return (entry.block.value, Self.item(entry))
     }
 
-    mutating func take(out slot: Int32, asVictim: Bool = false) -> Departures {
+    mutating func remove(at slot: Int32, asVictim: Bool = false) -> Departures {
         var gone = Departures()
         guard let entry = held[Int(slot)] else { return gone }
         if let key = entry.key { slotOfKey[key] = nil }

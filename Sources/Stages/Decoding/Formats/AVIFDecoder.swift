@@ -148,8 +148,8 @@ extension VipsImage {
 
     fileprivate func described(by header: AVIFFrames.Header) throws(VipsError) -> VipsImage {
         let picture = header.picture
-        let image = try enclosing(profile: header.profile, xmp: header.xmp)
-            .enclosing(exif: header.exif)
+        let image = try embedding(profile: header.profile, xmp: header.xmp)
+            .embedding(exif: header.exif)
             .stating(picture.width, as: Self.codedWidth)
             .stating(picture.height, as: Self.codedHeight)
         return picture.depth > 8 ? try image.stating(picture.depth, as: "heif-bitdepth") : image

@@ -15,7 +15,7 @@ struct BMPDecoder: FormatDecoder {
         let bitmap = try Self.bitmap(of: bytes)
         return try .blank(
             width: bitmap.size.width, height: bitmap.size.height, bands: bitmap.bands
-        ).enclosing(profile: bitmap.profile.map { Array(bytes[$0]) } ?? [], xmp: [])
+        ).embedding(profile: bitmap.profile.map { Array(bytes[$0]) } ?? [], xmp: [])
     }
 
     func open(

@@ -31,7 +31,7 @@ protocol FormatDecoder: Sendable {
 
     /// Returns the columns and rows of an image opened at that scale, in the displayed orientation.
     func sides(
-        of made: VipsHeader, _ source: SourceImage, at scale: DecodeScale
+        of decoded: VipsHeader, _ source: SourceImage, at scale: DecodeScale
     ) -> (columns: ReducedSide, rows: ReducedSide)
 
     /// Returns the image as planes if the file has planes that represent sRGB and are within the
@@ -63,9 +63,9 @@ extension FormatDecoder {
 
     /// The default for decoders that map each side to whole columns and rows.
     func sides(
-        of made: VipsHeader, _ source: SourceImage, at scale: DecodeScale
+        of decoded: VipsHeader, _ source: SourceImage, at scale: DecodeScale
     ) -> (columns: ReducedSide, rows: ReducedSide) {
-        (ReducedSide(count: made.width), ReducedSide(count: made.height))
+        (ReducedSide(count: decoded.width), ReducedSide(count: decoded.height))
     }
 
     func planes(

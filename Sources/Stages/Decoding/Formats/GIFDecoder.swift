@@ -28,19 +28,20 @@ extension VipsImage {
     func onScreen(of file: UnsafeRawBufferPointer) throws(VipsError) -> VipsImage {
         let bytes = file.bindMemory(to: UInt8.self).span
         guard let map = AnimationMap(bytes, framesMax: 1) else { return self }
-        let (made, screen) = (header, map.canvas)
+        let (decoded, screen) = (header, map.canvas)
         // A frame that extends beyond the screen enlarges it.
-        let columns = max(made.width, screen.width)
-        let rows = max(made.height, screen.height)
-        let all = PixelRect(x: 0, y: 0, size: PixelSize(width: made.width, height: made.height))
+        let columns = max(decoded.width, screen.width)
+        let rows = max(decoded.height, screen.height)
+        let all = PixelRect(
+            x: 0, y: 0, size: PixelSize(width: decoded.width, height: decoded.height))
         let area = map.frames.first?.area ?? all
         guard area.size.width < columns || area.size.height < rows else { return self }
-        let right = min(area.x + area.size.width, made.width)
-        let bottom = min(area.y + area.size.height, made.height)
+        let right = min(area.x + area.size.width, decoded.width)
+        let bottom = min(area.y + area.size.height, decoded.height)
         guard area.x < right, area.y < bottom else { return self }
         let frame = try extracted(
             left: area.x, top: area.y, width: right - area.x, height: bottom - area.y)
-        let seen = made.hasAlpha ? frame : try frame.withAlpha()
+        let seen = decoded.hasAlpha ? frame : try frame.withAlpha()
         return try seen.embedded(
             left: area.x, top: area.y, width: columns, height: rows,
             background: [Double](repeating: 0, count: seen.header.bands))

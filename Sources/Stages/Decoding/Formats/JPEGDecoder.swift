@@ -17,15 +17,15 @@ struct JPEGDecoder: LoaderDecoder {
 
     /// libvips omits partial columns and rows.
     func sides(
-        of made: VipsHeader, _ source: SourceImage, at scale: DecodeScale
+        of decoded: VipsHeader, _ source: SourceImage, at scale: DecodeScale
     ) -> (columns: ReducedSide, rows: ReducedSide) {
         let (size, orientation) = (source.info.size, source.orientation)
         return (
             ReducedSide(
-                stored: size.width, reduction: scale.denominator, made: made.width,
+                stored: size.width, reduction: scale.denominator, decoded: decoded.width,
                 isMirrored: orientation.mirrorsHorizontally),
             ReducedSide(
-                stored: size.height, reduction: scale.denominator, made: made.height,
+                stored: size.height, reduction: scale.denominator, decoded: decoded.height,
                 isMirrored: orientation.mirrorsVertically)
         )
     }
@@ -148,14 +148,14 @@ struct PartialJPEG: FormatDecoder {
     func open(
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
-        let made = try whole.open(bytes, at: scale)
+        let decoded = try whole.open(bytes, at: scale)
         let readable = UnsafeRawBufferPointer(
             rebasing: bytes[..<JPEGBeginning.readableCount(bytes)])
-        return try .partial(like: made, noting: missing) { pixels throws(VipsError) in
+        return try .partial(like: decoded, noting: missing) { pixels throws(VipsError) in
             do throws(JPEGError) {
                 let decoder = try JPEGRowDecoder(beginning: readable, reduction: scale.denominator)
                 let arrival = try decoder.decode(
-                    into: pixels, columns: made.width, rows: made.height
+                    into: pixels, columns: decoded.width, rows: decoded.height
                 ) { cancellation.isCancelled }
                 return ArrivedPixels(arrival)
             } catch {
@@ -165,8 +165,8 @@ struct PartialJPEG: FormatDecoder {
     }
 
     func sides(
-        of made: VipsHeader, _ source: SourceImage, at scale: DecodeScale
-    ) -> (columns: ReducedSide, rows: ReducedSide) { whole.sides(of: made, source, at: scale) }
+        of decoded: VipsHeader, _ source: SourceImage, at scale: DecodeScale
+    ) -> (columns: ReducedSide, rows: ReducedSide) { whole.sides(of: decoded, source, at: scale) }
 
     func keptBytes(of source: SourceImage, at scale: DecodeScale) -> Int {
         whole.keptBytes(of: source, at: scale)

@@ -58,11 +58,11 @@ struct PartialPNG: FormatDecoder {
     func open(
         _ bytes: UnsafeRawBufferPointer, at scale: DecodeScale
     ) throws(VipsError) -> VipsImage {
-        let made = try header(bytes)
-        return try .partial(like: made, noting: missing) { pixels throws(VipsError) in
+        let template = try header(bytes)
+        return try .partial(like: template, noting: missing) { pixels throws(VipsError) in
             let beginning = PNGBeginning(
-                width: made.width, height: made.height, bands: made.header.bands,
-                bytesPerBand: made.header.bytesPerBand)
+                width: template.width, height: template.height, bands: template.header.bands,
+                bytesPerBand: template.header.bytesPerBand)
             do throws(PNGError) {
                 let read = try beginning.read(bytes, into: pixels) { cancellation.isCancelled }
                 return read.isWhole ? .whole : read.rows > 0 ? .part : .nothing

@@ -162,15 +162,15 @@ extension VipsImage {
     /// and of the color hidden by transparency, are 0.
     ///
     /// - Parameters:
-    ///   - made: An image with the size, bands and profile.
+    ///   - template: An image with the size, bands and profile.
     ///   - missing: Notified if pixels are missing.
     ///   - write: Writes rows without padding and returns how much has arrived.
     /// - Throws: `nothingToShow`, and the errors of `missing` and `write`.
     static func partial(
-        like made: VipsImage, noting missing: MissingPixels,
+        like template: VipsImage, noting missing: MissingPixels,
         _ write: (UnsafeMutableRawBufferPointer) throws(VipsError) -> ArrivedPixels
     ) throws(VipsError) -> VipsImage {
-        let header = made.header
+        let header = template.header
         guard header.samples == .whole else {
             throw VipsError(kind: .unsupported, operation: "partial", text: "unusual samples")
         }
@@ -185,7 +185,7 @@ extension VipsImage {
             UnsafeRawBufferPointer(memory.bytes), width: header.width, height: header.height,
             bands: header.bands, bytesPerBand: header.bytesPerBand,
             isCMYK: header.color == .cmyk, owner: memory)
-        guard let profile = made.withProfile({ Array($0) }) else { return image }
-        return try image.enclosing(profile: profile, xmp: [])
+        guard let profile = template.withProfile({ Array($0) }) else { return image }
+        return try image.embedding(profile: profile, xmp: [])
     }
 }

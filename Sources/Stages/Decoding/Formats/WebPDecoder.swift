@@ -48,7 +48,7 @@ struct PartialWebP: FormatDecoder {
         let beginning = try Self.beginning(bytes)
         return try .blank(
             width: beginning.width, height: beginning.height, bands: beginning.bands
-        ).enclosing(profile: Self.profile(bytes), xmp: [])
+        ).embedding(profile: Self.profile(bytes), xmp: [])
     }
 
     func open(
@@ -56,10 +56,10 @@ struct PartialWebP: FormatDecoder {
     ) throws(VipsError) -> VipsImage {
         let beginning = try Self.beginning(bytes)
         let size = scale.size(PixelSize(width: beginning.width, height: beginning.height))
-        let made = try VipsImage.blank(
+        let template = try VipsImage.blank(
             width: size.width, height: size.height, bands: beginning.bands
-        ).enclosing(profile: Self.profile(bytes), xmp: [])
-        return try .partial(like: made, noting: missing) { pixels throws(VipsError) in
+        ).embedding(profile: Self.profile(bytes), xmp: [])
+        return try .partial(like: template, noting: missing) { pixels throws(VipsError) in
             do throws(WebPError) {
                 let rows = try beginning.read(
                     into: pixels, width: size.width, height: size.height

@@ -7,11 +7,11 @@ import Vips
 /// Encodes the finished image, the last part of a job.
 struct Encoder {
     private let encoder: any FormatEncoder
-    private let order: EncodingSpecification
+    private let spec: EncodingSpecification
 
     /// Creates an encoder for the output format of the work.
     init(
-        _ work: TransformWork, hasAlpha: Bool, beside enclosed: EnclosedParts,
+        _ work: TransformWork, hasAlpha: Bool, beside embedded: EmbeddedParts,
         cancellation: CancellationFlag
     ) throws(ImageError) {
         encoder = try FormatEncoders.encoder(of: work.resultFormat(hasAlpha: hasAlpha))
@@ -20,16 +20,16 @@ struct Encoder {
             throw ImageError(
                 .internalError, "\(encoder.format.name) does not support high dynamic range")
         }
-        order = EncodingSpecification(
+        spec = EncodingSpecification(
             options: work.output, isPhotograph: work.sourceInfo.format.traits.isPhotographic,
             cancellation: cancellation,
-            samples: encoder.format.samples(of: samples, work.output), enclosed: enclosed)
+            samples: encoder.format.samples(of: samples, work.output), embedded: embedded)
     }
 
     /// Creates an encoder for an image of one color.
     init(_ work: PaintWork, cancellation: CancellationFlag) throws(ImageError) {
         encoder = try FormatEncoders.encoder(of: work.resultFormat)
-        order = EncodingSpecification(
+        spec = EncodingSpecification(
             options: work.output, isPhotograph: false, cancellation: cancellation,
             samples: encoder.format.samples(of: .standard, work.output))
     }
@@ -37,25 +37,25 @@ struct Encoder {
     /// Returns whether these planes can be encoded in this format without joining them.
     func takes(_ lane: PlanarLane) -> Bool {
         // Planes have 8 bits, and a color profile requires color planes.
-        guard !order.samples.isDeep else { return false }
-        guard !lane.isGray || order.enclosed.space != .rgb else { return false }
+        guard !spec.samples.isDeep else { return false }
+        guard !lane.isGray || spec.embedded.space != .rgb else { return false }
         let isOfPlanes = encoder.format.traits.output?.takesPlanes(
-            lossless: order.options.isWithoutLoss)
-        return isOfPlanes == true && encoder.takesPlanes(order.options)
+            lossless: spec.options.isWithoutLoss)
+        return isOfPlanes == true && encoder.takesPlanes(spec.options)
     }
 
     /// Encodes the planes of the lane, which must be supported.
     func encode(
         _ lane: PlanarLane, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        let isOnce = order.options.maxBytes == nil && !embedsThumbnail
+        let isOnce = spec.options.maxBytes == nil && !embedsThumbnail
         let lane = isOnce ? lane : lane.remembering()
-        let order = try order(order(besideGray: lane.isGray)) { () throws(ImageError) in
+        let spec = try spec(spec(besideGray: lane.isGray)) { () throws(ImageError) in
             try lane.stepImage(resampledTo: EmbeddedThumbnail.size(of: lane.plan.size))
         }
-        var encoded = try write(lane.plan.size, bands: 1, order, to: output) { order, writer in
-            try encoder.encode(lane, order, to: writer)
-            try encoder.enclose(order.enclosed, in: writer)
+        var encoded = try write(lane.plan.size, bands: 1, spec, to: output) { spec, writer in
+            try encoder.encode(lane, spec, to: writer)
+            try encoder.embed(spec.embedded, in: writer)
             return false
         }
         encoded.account.isPlanar = true
@@ -74,13 +74,13 @@ struct Encoder {
             throw ImageError(transforming: error, step: "encode")
         }
         let bands = image.header.bands
-        let order = try order(order(besideGray: bands < 3)) {
+        let spec = try spec(spec(besideGray: bands < 3)) {
             try current.resampled(to: EmbeddedThumbnail.size(of: current.size))
         }
-        let bytes = bands * order.samples.bytes
-        return try write(current.size, bands: bytes, order, to: output) { order, writer in
-            let hasAlpha = try encoder.encode(image, order, to: writer)
-            try encoder.enclose(order.enclosed, in: writer)
+        let bytes = bands * spec.samples.bytes
+        return try write(current.size, bands: bytes, spec, to: output) { spec, writer in
+            let hasAlpha = try encoder.encode(image, spec, to: writer)
+            try encoder.embed(spec.embedded, in: writer)
             return hasAlpha
         }
     }
@@ -89,73 +89,73 @@ struct Encoder {
     func encode(
         _ frames: StepFrames, to output: some OutputSpace
     ) throws(ImageError) -> EncodedImage {
-        let order = order.withStandardSamples
+        let spec = spec.withStandardSamples
         return try write(
-            frames.size, bands: StepFrames.bands, order, frames: frames.count, to: output
-        ) { order, writer in
-            let hasAlpha = try encoder.encode(frames, order, to: writer)
-            try encoder.enclose(order.enclosed, in: writer)
+            frames.size, bands: StepFrames.bands, spec, frames: frames.count, to: output
+        ) { spec, writer in
+            let hasAlpha = try encoder.encode(frames, spec, to: writer)
+            try encoder.embed(spec.embedded, in: writer)
             return hasAlpha
         }
     }
 
     private var embedsThumbnail: Bool {
-        order.options.embedsThumbnail
+        spec.options.embedsThumbnail
             && OutputSetting.embedThumbnail.row.formats.contains(encoder.format)
     }
 
-    /// Returns the order with a thumbnail, if one is requested.
-    private func order(
-        _ order: EncodingSpecification, thumbnail: () throws -> StepImage
+    /// Returns the specification with a thumbnail, if one is requested.
+    private func spec(
+        _ spec: EncodingSpecification, thumbnail: () throws -> StepImage
     ) throws(ImageError) -> EncodingSpecification {
-        guard embedsThumbnail else { return order }
+        guard embedsThumbnail else { return spec }
         let jpeg: [UInt8]
         do {
             jpeg = try EmbeddedThumbnail.jpeg(of: flattened(thumbnail().image))
         } catch {
             throw ImageError(transforming: error, step: "encode")
         }
-        return try order.with(thumbnail: jpeg)
+        return try spec.with(thumbnail: jpeg)
     }
 
-    /// Returns the order with a gray profile only if the pixels are written as gray.
-    private func order(besideGray isGray: Bool) -> EncodingSpecification {
-        order.beside(isGray: isGray && OutputSetting.grayHolders.contains(encoder.format))
+    /// Returns the specification with a gray profile only if the pixels are written as gray.
+    private func spec(besideGray isGray: Bool) -> EncodingSpecification {
+        spec.beside(isGray: isGray && OutputSetting.grayHolders.contains(encoder.format))
     }
 
     /// Returns the pixels to encode, computed into memory if they may be encoded several times.
     private func pixels(of current: StepImage) throws -> VipsImage {
-        let deep = try current.image.with(order.samples)
+        let deep = try current.image.with(spec.samples)
         let flat = try flattened(deep)
-        let image = order.enclosed.space == .rgb ? try flat.colored() : flat
-        guard order.options.maxBytes != nil else { return image }
+        let image = spec.embedded.space == .rgb ? try flat.colored() : flat
+        guard spec.options.maxBytes != nil else { return image }
         let copy = try image.copiedToMemory()
-        copy.watch { [cancellation = order.cancellation] in cancellation.isCancelled }
+        copy.watch { [cancellation = spec.cancellation] in cancellation.isCancelled }
         return copy
     }
 
     /// Writes the output of `body` to a block for the outcome; `body` returns whether the output
     /// has alpha.
     private func write<Space: OutputSpace>(
-        _ size: PixelSize, bands: Int, _ order: EncodingSpecification, frames: Int = 1,
+        _ size: PixelSize, bands: Int, _ spec: EncodingSpecification, frames: Int = 1,
         to output: Space,
         _ body: @escaping (EncodingSpecification, BlockWriter<Space>) throws -> Bool
     ) throws(ImageError) -> EncodedImage {
         try check(size)
-        let writer = try BlockWriter(output, estimate: encoder.estimate(size, bands: bands, order))
+        let writer = try BlockWriter(output, estimate: encoder.estimate(size, bands: bands, spec))
         do {
             let attempts = EncodingAttempts(
-                order: order, hasLossyQuality: hasLossyQuality, body: body)
-            let made = try attempts.run(writer)
+                spec: spec, hasLossyQuality: hasLossyQuality, body: body)
+            let outcome = try attempts.run(writer)
             let info = ImageInfo(
                 format: encoder.format, size: size,
                 pages: Self.frames(in: writer.bytes, of: frames),
-                hasAlpha: made.hasAlpha,
-                bits: order.samples.bits, isHDR: order.samples.hdr != nil)
+                hasAlpha: outcome.hasAlpha,
+                bits: spec.samples.bits, isHDR: spec.samples.hdr != nil)
             return EncodedImage(
                 reference: writer.finish(), info: info,
                 account: TransformAccount(
-                    attempts: UInt32(made.count), quality: made.quality.map { UInt32($0) }))
+                    attempts: UInt32(outcome.count), quality: outcome.quality.map { UInt32($0) }))
         } catch {
             writer.discard()
             throw writer.failure ?? ImageError(transforming: error, step: "encode")
@@ -170,7 +170,7 @@ struct Encoder {
     }
 
     private var hasLossyQuality: Bool {
-        encoder.format.traits.output?.hasLossyQuality(order.options) == true
+        encoder.format.traits.output?.hasLossyQuality(spec.options) == true
     }
 
     /// Rejects sizes that the format can't represent.
@@ -192,7 +192,7 @@ struct Encoder {
     /// (SEMANTICS §11.11).
     private func flattened(_ image: VipsImage) throws(VipsError) -> VipsImage {
         guard !encoder.format.carriesAlpha, image.header.hasAlpha else { return image }
-        let color = order.options.background
+        let color = spec.options.background
         let canvas = try color.isGray ? image : image.colored()
         return try canvas.flattened(
             red: Double(color.red), green: Double(color.green), blue: Double(color.blue))
@@ -222,7 +222,7 @@ extension VipsImage {
 
 /// Encodes one image, repeatedly with lower quality if the output has a size limit.
 struct EncodingAttempts<Space: OutputSpace> {
-    let order: EncodingSpecification
+    let spec: EncodingSpecification
     /// Whether the file size depends on the quality.
     let hasLossyQuality: Bool
     /// Writes the image and returns whether the output has alpha.
@@ -238,15 +238,15 @@ struct EncodingAttempts<Space: OutputSpace> {
 
     /// Leaves the best image within the size limit in the writer; if none fits, the smallest.
     func run(_ writer: BlockWriter<Space>) throws -> Outcome {
-        let hasAlpha = try body(order, writer)
-        guard hasLossyQuality, let limit = order.options.maxBytes else {
+        let hasAlpha = try body(spec, writer)
+        guard hasLossyQuality, let limit = spec.options.maxBytes else {
             return Outcome(hasAlpha: hasAlpha, count: 1, quality: nil)
         }
         guard writer.bytes.count > limit else {
-            return Outcome(hasAlpha: hasAlpha, count: 1, quality: order.quality)
+            return Outcome(hasAlpha: hasAlpha, count: 1, quality: spec.quality)
         }
         var count = 1
-        let first = (Array(writer.bytes), hasAlpha, order.quality)
+        let first = (Array(writer.bytes), hasAlpha, spec.quality)
         let best = try best(atMost: limit, after: first, writer, &count)
         writer.restart()
         guard best.bytes.withUnsafeBytes({ writer.append($0) }) else {
@@ -264,12 +264,12 @@ struct EncodingAttempts<Space: OutputSpace> {
     ) throws -> Attempt {
         var best: Attempt?
         var smallest = first
-        var search = QualitySearch(below: order.quality)
+        var search = QualitySearch(below: spec.quality)
         while let quality = search.next {
-            if order.cancellation.isCancelled { throw ImageError.cancelled }
+            if spec.cancellation.isCancelled { throw ImageError.cancelled }
             writer.restart()
             count += 1
-            let hasAlpha = try body(order.with(quality: quality), writer)
+            let hasAlpha = try body(spec.with(quality: quality), writer)
             let fits = writer.bytes.count <= limit
             let attempt = (Array(writer.bytes), hasAlpha, quality)
             if fits { best = attempt }

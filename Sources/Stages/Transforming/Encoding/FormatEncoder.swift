@@ -8,7 +8,7 @@ protocol FormatEncoder: Sendable {
     var format: ImageFormat { get }
 
     /// Returns a number of bytes that is usually sufficient.
-    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingSpecification) -> Int
+    func estimate(_ size: PixelSize, bands: Int, _ spec: EncodingSpecification) -> Int
 
     /// Returns whether planes need not be joined for these options. Only called if the row states
     /// that the format supports planes.
@@ -16,44 +16,44 @@ protocol FormatEncoder: Sendable {
 
     /// Writes planes; only called if the row states that the format supports them.
     func encode(
-        _ lane: PlanarLane, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws
 
-    /// Writes pixels, sRGB or gray (or in the sample format of the order, with its number of
+    /// Writes pixels, sRGB or gray (or in the sample format of the spec, with its number of
     /// bytes), without alpha if the format has none; returns whether the output has alpha.
     func encode(
-        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool
 
     /// Writes frames; only called if the row states that the format supports them. Returns whether
     /// the output has alpha.
     func encode(
-        _ frames: StepFrames, _ order: EncodingSpecification,
+        _ frames: StepFrames, _ spec: EncodingSpecification,
         to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool
 
     /// Embeds these parts in the output, unless `encode` has done so.
-    func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws
+    func embed(_ parts: EmbeddedParts, in writer: BlockWriter<some OutputSpace>) throws
 }
 
 extension FormatEncoder {
-    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingSpecification) -> Int {
+    func estimate(_ size: PixelSize, bands: Int, _ spec: EncodingSpecification) -> Int {
         let pixels = size.width * size.height
-        return order.options.isWithoutLoss ? pixels * 2 : pixels / 4
+        return spec.options.isWithoutLoss ? pixels * 2 : pixels / 4
     }
 
     func takesPlanes(_ options: OutputOptions) -> Bool { true }
 
-    func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {}
+    func embed(_ parts: EmbeddedParts, in writer: BlockWriter<some OutputSpace>) throws {}
 
     func encode(
-        _ lane: PlanarLane, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws {
         throw ImageError(.internalError, "\(format.name) cannot be encoded from planes")
     }
 
     func encode(
-        _ frames: StepFrames, _ order: EncodingSpecification,
+        _ frames: StepFrames, _ spec: EncodingSpecification,
         to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         throw ImageError(.internalError, "\(format.name) does not support frames")
@@ -69,44 +69,44 @@ struct EncodingSpecification {
     /// The sample format to write.
     private(set) var samples = SampleForm.standard
     /// The metadata to embed.
-    private(set) var enclosed = EnclosedParts()
+    private(set) var embedded = EmbeddedParts()
 
     /// The requested quality from 0 to 100, else `OutputOptions.defaultQuality`.
     var quality: Int {
         min(100, max(0, options.quality ?? OutputOptions.defaultQuality))
     }
 
-    /// The same order with 8-bit sRGB samples.
+    /// The same specification with 8-bit sRGB samples.
     var withStandardSamples: EncodingSpecification {
-        var order = self
-        order.samples = .standard
-        return order
+        var spec = self
+        spec.samples = .standard
+        return spec
     }
 
-    /// The same order with another quality.
+    /// The same specification with another quality.
     func with(quality: Int) -> EncodingSpecification {
-        var order = self
-        order.options.quality = quality
-        return order
+        var spec = self
+        spec.options.quality = quality
+        return spec
     }
 
-    /// The same order for gray or color pixels.
+    /// The same specification for gray or color pixels.
     func beside(isGray: Bool) -> EncodingSpecification {
-        var order = self
-        order.enclosed = enclosed.beside(isGray: isGray)
-        return order
+        var spec = self
+        spec.embedded = embedded.beside(isGray: isGray)
+        return spec
     }
 
-    /// The same order with a thumbnail in EXIF.
+    /// The same specification with a thumbnail in EXIF.
     func with(thumbnail: [UInt8]) throws(ImageError) -> EncodingSpecification {
-        var order = self
-        order.enclosed = try enclosed.with(thumbnail: thumbnail)
-        return order
+        var spec = self
+        spec.embedded = try embedded.with(thumbnail: thumbnail)
+        return spec
     }
 
     /// Returns the requested effort, else the format's default; 0 if it has none.
     func effort(_ format: ImageFormat) -> Int {
-        format.traits.output?.efforts?.taken(options.effort) ?? 0
+        format.traits.output?.efforts?.effective(options.effort) ?? 0
     }
 }
 
@@ -139,22 +139,22 @@ struct GIFFormatEncoder: FormatEncoder {
     /// One play and as many repetitions as 16 bits allow.
     private static let playsMax = 1 + Int(UInt16.max)
 
-    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingSpecification) -> Int {
+    func estimate(_ size: PixelSize, bands: Int, _ spec: EncodingSpecification) -> Int {
         size.width * size.height
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         // For pixels with alpha, libvips always writes a transparent color, whether it is used or
         // not.
-        try save(image.withoutAlpha(whereAllIsAtLeast: leastOfOpaque), order, to: writer)
+        try save(image.withoutAlpha(whereAllIsAtLeast: leastOfOpaque), spec, to: writer)
         return GIFBlocks.haveTransparency(writer.bytes)
     }
 
     /// libvips takes all frames as one image in memory.
     func encode(
-        _ frames: StepFrames, _ order: EncodingSpecification,
+        _ frames: StepFrames, _ spec: EncodingSpecification,
         to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let rows = frames.size.height * frames.count
@@ -173,7 +173,7 @@ struct GIFFormatEncoder: FormatEncoder {
                 ).copyMemory(from: pixels)
             }
         }
-        let image = try stack.image(order.cancellation)
+        let image = try stack.image(spec.cancellation)
             .withoutAlpha(whereAllIsAtLeast: leastOfOpaque)
         // Many viewers ignore durations below 20 ms.
         let hundredths = frames.times.durations(in: 10_000, within: 2...65_535)
@@ -181,18 +181,18 @@ struct GIFFormatEncoder: FormatEncoder {
         try save(
             image.animated(
                 pageHeight: frames.size.height, delays: hundredths.map { 10 * $0 },
-                plays: plays), order, to: writer)
+                plays: plays), spec, to: writer)
         return image.header.hasAlpha
     }
 
     private func save(
-        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws(VipsError) {
         try image.save(
             .gif(
-                bits: bits(order.options.colors ?? 256),
-                dither: Double(order.options.dither) / 100, effort: order.effort(format),
-                interlaced: order.options.isProgressive)
+                bits: bits(spec.options.colors ?? 256),
+                dither: Double(spec.options.dither) / 100, effort: spec.effort(format),
+                interlaced: spec.options.isProgressive)
         ) { writer.append($0) }
     }
 
@@ -234,12 +234,12 @@ struct JXLFormatEncoder: FormatEncoder {
     private static let qualityMin = 5
 
     func encode(
-        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        let profile = order.enclosed.profile
-        let enclosing = try image.enclosing(profile: profile, xmp: [])
+        let profile = spec.embedded.profile
+        let embedding = try image.embedding(profile: profile, xmp: [])
         do throws(VipsError) {
-            try save(enclosing, order, encloses: !profile.isEmpty, to: writer)
+            try save(embedding, spec, embedsMetadata: !profile.isEmpty, to: writer)
             return image.header.hasAlpha
         } catch {
             guard error.kind == .internal, !profile.isEmpty else { throw error }
@@ -247,22 +247,22 @@ struct JXLFormatEncoder: FormatEncoder {
         // libjxl doesn't support some profiles: the colors are then converted as usual.
         writer.restart()
         let isPerceptual = profile.withUnsafeBytes {
-            SampleProfile($0, for: order.enclosed.space)?.isPerceptualOnly ?? false
+            SampleProfile($0, for: spec.embedded.space)?.isPerceptualOnly ?? false
         }
-        let converted = try enclosing.convertedToSRGBByProfile(isPerceptual: isPerceptual)
-        try save(converted, order, encloses: false, to: writer)
+        let converted = try embedding.convertedToSRGBByProfile(isPerceptual: isPerceptual)
+        try save(converted, spec, embedsMetadata: false, to: writer)
         return image.header.hasAlpha
     }
 
     private func save(
-        _ image: VipsImage, _ order: EncodingSpecification, encloses: Bool,
+        _ image: VipsImage, _ spec: EncodingSpecification, embedsMetadata: Bool,
         to writer: BlockWriter<some OutputSpace>
     ) throws(VipsError) {
         try image.save(
             .jxl(
-                quality: max(Self.qualityMin, order.quality),
-                lossless: order.options.isWithoutLoss, effort: order.effort(format),
-                encloses: encloses)
+                quality: max(Self.qualityMin, spec.quality),
+                lossless: spec.options.isWithoutLoss, effort: spec.effort(format),
+                embedsMetadata: embedsMetadata)
         ) { writer.append($0) }
     }
 }
@@ -272,16 +272,16 @@ struct JXLFormatEncoder: FormatEncoder {
 struct TIFFFormatEncoder: FormatEncoder {
     let format = ImageFormat.tiff
 
-    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingSpecification) -> Int {
+    func estimate(_ size: PixelSize, bands: Int, _ spec: EncodingSpecification) -> Int {
         size.width * size.height * bands / 2
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        let parts = order.enclosed
-        try image.enclosing(profile: parts.profile, xmp: parts.xmp).save(
-            .tiff(predicts: order.isPhotograph, encloses: !parts.isEmpty)
+        let parts = spec.embedded
+        try image.embedding(profile: parts.profile, xmp: parts.xmp).save(
+            .tiff(predicts: spec.isPhotograph, embedsMetadata: !parts.isEmpty)
         ) { writer.append($0) }
         return image.header.hasAlpha
     }
@@ -291,12 +291,12 @@ struct TIFFFormatEncoder: FormatEncoder {
 struct PAMFormatEncoder: FormatEncoder {
     let format = ImageFormat.pam
 
-    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingSpecification) -> Int {
+    func estimate(_ size: PixelSize, bands: Int, _ spec: EncodingSpecification) -> Int {
         PixelMapHeader.byteCount + size.width * size.height * bands
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let header = PixelMapHeader(
             size: PixelSize(width: image.header.width, height: image.header.height),

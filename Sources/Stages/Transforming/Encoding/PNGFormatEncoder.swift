@@ -9,38 +9,38 @@ import Vips
 struct PNGFormatEncoder: FormatEncoder {
     let format = ImageFormat.png
 
-    func estimate(_ size: PixelSize, bands: Int, _ order: EncodingSpecification) -> Int {
+    func estimate(_ size: PixelSize, bands: Int, _ spec: EncodingSpecification) -> Int {
         size.width * size.height * bands / 2
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let header = image.header
-        let level = order.options.compression ?? (order.isPhotograph ? 1 : 6)
-        let palette = palette(order.options)
-        let isPlain = palette == nil && !order.options.isProgressive
+        let level = spec.options.compression ?? (spec.isPhotograph ? 1 : 6)
+        let palette = palette(spec.options)
+        let isPlain = palette == nil && !spec.options.isProgressive
         let bytes = header.width * header.height * header.bands * header.bytesPerBand
         guard isPlain, bytes <= Self.bytesAtOnce(level) else {
             // Palette indexes aren't continuous, so filters don't help.
-            let isFiltered = order.isPhotograph && palette == nil
+            let isFiltered = spec.isPhotograph && palette == nil
             try image.save(
                 .png(
                     compression: min(level, 9), filter: isFiltered ? .sub : .none,
-                    interlaced: order.options.isProgressive, palette: palette)
+                    interlaced: spec.options.isProgressive, palette: palette)
             ) { writer.append($0) }
-            try addColors(order.samples, to: writer)
+            try addColors(spec.samples, to: writer)
             return palette == nil ? header.hasAlpha : PNGChunks.haveTransparency(writer.bytes)
         }
         let png = PNGWriter(
             size: PixelSize(width: header.width, height: header.height), bands: header.bands,
             bytesPerBand: header.bytesPerBand,
-            filter: order.isPhotograph ? .adaptive : .none, level: level,
-            cancellation: order.cancellation)
+            filter: spec.isPhotograph ? .adaptive : .none, level: level,
+            cancellation: spec.cancellation)
         try image.withPixels { pixels throws(VipsError) in
             Result { try png.write(pixels, to: writer) }
         }.get()
-        try addColors(order.samples, to: writer)
+        try addColors(spec.samples, to: writer)
         return header.hasAlpha
     }
 
@@ -54,7 +54,7 @@ struct PNGFormatEncoder: FormatEncoder {
         }
     }
 
-    func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {
+    func embed(_ parts: EmbeddedParts, in writer: BlockWriter<some OutputSpace>) throws {
         guard !parts.isEmpty else { return }
         guard writer.insert(try PNGEmbeddedMetadata.of(parts), at: PNGEmbeddedMetadata.place) else {
             throw ImageError.noRoom
@@ -218,23 +218,23 @@ struct PNGChunkWriter {
 /// changed area.
 extension PNGFormatEncoder {
     func encode(
-        _ frames: StepFrames, _ order: EncodingSpecification,
+        _ frames: StepFrames, _ spec: EncodingSpecification,
         to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
-        guard order.options.colors == nil, !order.options.isProgressive else {
+        guard spec.options.colors == nil, !spec.options.isProgressive else {
             throw ImageError.step(
                 "encode",
                 "an animated png supports neither a palette nor interlacing: leave out colors and "
                     + "progressive")
         }
         var png = AnimatedPNGWriter(
-            frames: frames, filter: order.isPhotograph ? .adaptive : .none,
-            level: order.options.compression ?? (order.isPhotograph ? 1 : 6), writer: writer)
+            frames: frames, filter: spec.isPhotograph ? .adaptive : .none,
+            level: spec.options.compression ?? (spec.isPhotograph ? 1 : 6), writer: writer)
         try png.begin()
         var before: [UInt8] = []
         for index in 0..<frames.count {
             try frames.withPixels(of: index) { pixels in
-                if order.cancellation.isCancelled { throw ImageError.cancelled }
+                if spec.cancellation.isCancelled { throw ImageError.cancelled }
                 let area = before.withUnsafeBytes { before in
                     ChangedArea.of(pixels, before: before, frames.size)
                 }
@@ -365,7 +365,7 @@ enum PNGEmbeddedMetadata {
     /// After the signature and IHDR, before all other chunks.
     static let place = 33
 
-    static func of(_ parts: EnclosedParts) throws -> [UInt8] {
+    static func of(_ parts: EmbeddedParts) throws -> [UInt8] {
         var chunks: [UInt8] = []
         if !parts.profile.isEmpty {
             let name = Array("ICC profile\0".utf8)
@@ -387,13 +387,13 @@ enum PNGEmbeddedMetadata {
         let compressor = try ZlibCompressor(level: 6)
         return try [UInt8](unsafeUninitializedCapacity: compressor.bound(bytes.count)) {
             target, count in
-            let made = bytes.withUnsafeBytes {
+            let written = bytes.withUnsafeBytes {
                 compressor.compress($0, into: UnsafeMutableRawBufferPointer(target))
             }
-            guard let made else {
+            guard let written else {
                 throw ImageError(.internalError, "libdeflate exceeded its own bound")
             }
-            count = made
+            count = written
         }
     }
 

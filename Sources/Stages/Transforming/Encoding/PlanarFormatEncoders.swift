@@ -10,55 +10,55 @@ struct JPEGFormatEncoder: FormatEncoder {
     let format = ImageFormat.jpeg
 
     func encode(
-        _ lane: PlanarLane, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws {
         let size = lane.plan.size
         let encoding = JPEGEncoding(
-            width: size.width, height: size.height, subsampling: subsampling(lane, order),
-            quality: quality(order), isProgressive: order.options.isProgressive,
-            optimizesCoding: order.options.optimizesCoding)
+            width: size.width, height: size.height, subsampling: subsampling(lane, spec),
+            quality: quality(spec), isProgressive: spec.options.isProgressive,
+            optimizesCoding: spec.options.optimizesCoding)
         let step = encoding.subsampling == .yuv420 ? 2 : 1
         let planes = try lane.planes(colorsEvery: PixelSize(width: step, height: step))
         let count = try withExtendedLifetime(planes) { () throws(JPEGError) in
             try JPEGPlaneEncoder.encode(
                 planes.map { JPEGPlaneSource(memory: $0.bytes, stride: $0.stride) }, as: encoding,
-                into: { writer.next($0) }, isCancelled: { order.cancellation.isCancelled })
+                into: { writer.next($0) }, isCancelled: { spec.cancellation.isCancelled })
         }
         writer.written(count)
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let subsampling: VipsEncoding.Subsampling =
-            switch order.options.subsampling {
+            switch spec.options.subsampling {
             case .auto: .auto
             case .yuv420: .quarter
             case .yuv444: .full
             }
         try image.save(
             .jpeg(
-                quality: quality(order), progressive: order.options.isProgressive,
-                optimized: order.options.optimizesCoding, subsampling: subsampling)
+                quality: quality(spec), progressive: spec.options.isProgressive,
+                optimized: spec.options.optimizesCoding, subsampling: subsampling)
         ) { writer.append($0) }
         return image.header.hasAlpha
     }
 
-    func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {
+    func embed(_ parts: EmbeddedParts, in writer: BlockWriter<some OutputSpace>) throws {
         guard !parts.isEmpty else { return }
         let place = JPEGSegments.place(in: writer.bytes)
         guard writer.insert(JPEGSegments.of(parts), at: place) else { throw ImageError.noRoom }
     }
 
-    private func quality(_ order: EncodingSpecification) -> Int { max(1, order.quality) }
+    private func quality(_ spec: EncodingSpecification) -> Int { max(1, spec.quality) }
 
     /// Below quality 90, chroma is subsampled, as in libvips and other encoders.
     private func subsampling(
-        _ lane: PlanarLane, _ order: EncodingSpecification
+        _ lane: PlanarLane, _ spec: EncodingSpecification
     ) -> JPEGEncoding.Subsampling {
         if lane.isGray { return .gray }
-        return switch order.options.subsampling {
-        case .auto: order.quality < 90 ? .yuv420 : .yuv444
+        return switch spec.options.subsampling {
+        case .auto: spec.quality < 90 ? .yuv420 : .yuv444
         case .yuv420: .yuv420
         case .yuv444: .yuv444
         }
@@ -81,7 +81,7 @@ enum JPEGSegments {
         return start + 2 + (Int(file[start + 2]) << 8 | Int(file[start + 3]))
     }
 
-    static func of(_ parts: EnclosedParts) -> [UInt8] {
+    static func of(_ parts: EmbeddedParts) -> [UInt8] {
         MetadataSegments.of(exif: parts.exif, xmp: parts.xmp, iptc: parts.iptc)
             + profile(parts.profile)
     }
@@ -118,59 +118,59 @@ struct WebPFormatEncoder: FormatEncoder {
     func takesPlanes(_ options: OutputOptions) -> Bool { !options.sharpensChroma }
 
     func encode(
-        _ lane: PlanarLane, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws {
         let planes = try lane.limitedPlanes(colorsEvery: PixelSize(width: 2, height: 2))
         try withExtendedLifetime(planes) { () throws(WebPError) in
             try WebPEncoder.encode(
                 planes: planes.map { WebPSource(memory: $0.bytes, stride: $0.stride) },
-                as: encoding(lane.plan.size, order), to: { writer.append($0) },
-                isCancelled: { order.cancellation.isCancelled })
+                as: encoding(lane.plan.size, spec), to: { writer.append($0) },
+                isCancelled: { spec.cancellation.isCancelled })
         }
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let colored = image.header.bands < 3 ? try image.convertedToSRGB() : image
         let header = colored.header
-        let encoding = encoding(PixelSize(width: header.width, height: header.height), order)
+        let encoding = encoding(PixelSize(width: header.width, height: header.height), spec)
         try colored.withPixels { pixels throws(VipsError) in
             Result { () throws(WebPError) in
                 try WebPEncoder.encode(
                     pixels: WebPSource(memory: pixels, stride: header.width * header.bands),
                     bands: header.bands, as: encoding, to: { writer.append($0) },
-                    isCancelled: { order.cancellation.isCancelled })
+                    isCancelled: { spec.cancellation.isCancelled })
             }
         }.get()
         return try header.hasAlpha && hasAlpha(writer.bytes)
     }
 
     func encode(
-        _ frames: StepFrames, _ order: EncodingSpecification,
+        _ frames: StepFrames, _ spec: EncodingSpecification,
         to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let animation = try WebPAnimation(
-            encoding(frames.size, order), plays: frames.times.plays(atMost: 65_535))
+            encoding(frames.size, spec), plays: frames.times.plays(atMost: 65_535))
         let most = min(0xFF_FFFF, WebPAnimation.durationMax / frames.count)
         var start = 0
         for (index, duration) in frames.times.durations(in: 1_000, within: 1...most).enumerated() {
             try frames.withPixels(of: index) { pixels in
                 try animation.add(
-                    pixels, from: start, isCancelled: { order.cancellation.isCancelled })
+                    pixels, from: start, isCancelled: { spec.cancellation.isCancelled })
             }
             start += duration
         }
         try animation.finish(
             at: start, to: { writer.append($0) },
-            isCancelled: { order.cancellation.isCancelled })
+            isCancelled: { spec.cancellation.isCancelled })
         return try hasAlpha(writer.bytes)
     }
 
     /// There is no chunk for IPTC.
-    func enclose(_ parts: EnclosedParts, in writer: BlockWriter<some OutputSpace>) throws {
+    func embed(_ parts: EmbeddedParts, in writer: BlockWriter<some OutputSpace>) throws {
         guard !parts.profile.isEmpty || !parts.exif.isEmpty || !parts.xmp.isEmpty else { return }
-        try WebPContainer.enclose(
+        try WebPContainer.embed(
             profile: parts.profile, exif: parts.exif, xmp: parts.xmp, in: writer.bytes
         ) { file in
             writer.restart()
@@ -183,13 +183,13 @@ struct WebPFormatEncoder: FormatEncoder {
         try VipsImage.webp(written).header.hasAlpha
     }
 
-    private func encoding(_ size: PixelSize, _ order: EncodingSpecification) -> WebPEncoding {
+    private func encoding(_ size: PixelSize, _ spec: EncodingSpecification) -> WebPEncoding {
         WebPEncoding(
-            width: size.width, height: size.height, quality: order.quality,
-            method: order.effort(format), isLossless: order.options.isWithoutLoss,
-            nearLossless: order.options.nearLossless ?? 100,
-            alphaQuality: order.options.alphaQuality,
-            sharpensChroma: order.options.sharpensChroma)
+            width: size.width, height: size.height, quality: spec.quality,
+            method: spec.effort(format), isLossless: spec.options.isWithoutLoss,
+            nearLossless: spec.options.nearLossless ?? 100,
+            alphaQuality: spec.options.alphaQuality,
+            sharpensChroma: spec.options.sharpensChroma)
     }
 }
 
@@ -198,26 +198,26 @@ struct AVIFFormatEncoder: FormatEncoder {
     let format = ImageFormat.avif
 
     func encode(
-        _ lane: PlanarLane, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ lane: PlanarLane, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws {
-        let chroma = lane.isGray ? .gray : chroma(order)
+        let chroma = lane.isGray ? .gray : chroma(spec)
         let step = chroma == .yuv420 ? 2 : 1
         let planes = try lane.planes(colorsEvery: PixelSize(width: step, height: step))
         try withExtendedLifetime(planes) { () throws(AVIFError) in
             try AVIFEncoder.encode(
                 planes: planes.map { AVIFSource(memory: $0.bytes, stride: $0.stride) },
-                as: encoding(lane.plan.size, chroma, order), to: { writer.append($0) },
-                isCancelled: { order.cancellation.isCancelled })
+                as: encoding(lane.plan.size, chroma, spec), to: { writer.append($0) },
+                isCancelled: { spec.cancellation.isCancelled })
         }
     }
 
     func encode(
-        _ image: VipsImage, _ order: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
+        _ image: VipsImage, _ spec: EncodingSpecification, to writer: BlockWriter<some OutputSpace>
     ) throws -> Bool {
         let colored = try image.colored()
         let header = colored.header
         let size = PixelSize(width: header.width, height: header.height)
-        let encoding = encoding(size, chroma(order), order)
+        let encoding = encoding(size, chroma(spec), spec)
         return try colored.withPixels { pixels throws(VipsError) in
             Result { () throws(AVIFError) in
                 try AVIFEncoder.encode(
@@ -225,36 +225,36 @@ struct AVIFFormatEncoder: FormatEncoder {
                         memory: pixels,
                         stride: header.width * header.bands * header.bytesPerBand),
                     bands: header.bands, as: encoding, to: { writer.append($0) },
-                    isCancelled: { order.cancellation.isCancelled })
+                    isCancelled: { spec.cancellation.isCancelled })
             }
         }.get()
     }
 
     /// Chroma is subsampled below quality 90, as in JPEG.
-    private func chroma(_ order: EncodingSpecification) -> AVIFEncoding.Chroma {
-        switch order.options.subsampling {
-        case .auto: order.quality < 90 ? .yuv420 : .yuv444
+    private func chroma(_ spec: EncodingSpecification) -> AVIFEncoding.Chroma {
+        switch spec.options.subsampling {
+        case .auto: spec.quality < 90 ? .yuv420 : .yuv444
         case .yuv420: .yuv420
         case .yuv444: .yuv444
         }
     }
 
     private func encoding(
-        _ size: PixelSize, _ chroma: AVIFEncoding.Chroma, _ order: EncodingSpecification
+        _ size: PixelSize, _ chroma: AVIFEncoding.Chroma, _ spec: EncodingSpecification
     ) -> AVIFEncoding {
         var encoding = AVIFEncoding(
-            width: size.width, height: size.height, chroma: chroma, quality: order.quality,
-            alphaQuality: order.options.alphaQuality,
-            speed: AVIFEncoding.speedMax - order.effort(format),
-            isLossless: order.options.isWithoutLoss)
-        encoding.depth = order.samples.bits
-        encoding.colors = order.samples.hdr.map { hdr in
+            width: size.width, height: size.height, chroma: chroma, quality: spec.quality,
+            alphaQuality: spec.options.alphaQuality,
+            speed: AVIFEncoding.speedMax - spec.effort(format),
+            isLossless: spec.options.isWithoutLoss)
+        encoding.depth = spec.samples.bits
+        encoding.colors = spec.samples.hdr.map { hdr in
             AVIFEncoding.Colors(
                 primaries: hdr.primaries.rawValue, transfer: hdr.transfer.rawValue)
         }
-        encoding.profile = order.enclosed.profile
-        encoding.exif = order.enclosed.exif
-        encoding.xmp = order.enclosed.xmp
+        encoding.profile = spec.embedded.profile
+        encoding.exif = spec.embedded.exif
+        encoding.xmp = spec.embedded.xmp
         return encoding
     }
 }

@@ -67,9 +67,9 @@ extension Scheduler {
     /// Queries the cache for the result, unless the result is already in production after a query
     /// of the same tiers.
     private mutating func queryResult(_ id: LiveRequest.ID) {
-        let order = requests[id].order
-        if joinUnderWay(id, .fetch, order.network) { return }
-        if joinUnderWay(id, .queryOriginal, order.cachedOriginal) { return }
+        let admitted = requests[id].admitted
+        if joinUnderWay(id, .fetch, admitted.network) { return }
+        if joinUnderWay(id, .queryOriginal, admitted.cachedOriginal) { return }
         wait(id) { workGraph, subscriber, urgency throws(ImageError) in
             try workGraph.lookUp(subscriber, urgency)
         }
@@ -80,7 +80,7 @@ extension Scheduler {
     ) -> Bool {
         let plan = requests[id].plan
         guard plan.includes(way),
-            workGraph.isMaking(requests[id].order, of: origin, afterAsking: plan.queryTiers)
+            workGraph.isMaking(requests[id].admitted, of: origin, afterAsking: plan.queryTiers)
         else { return false }
         requests[id].remainingStages.skip(past: way)
         join(id, origin)
@@ -90,18 +90,20 @@ extension Scheduler {
     /// Makes the result from the cached original, unless the bytes are already available or are
     /// being fetched because the cache doesn't have them.
     private mutating func queryOriginal(_ id: LiveRequest.ID) {
-        let order = requests[id].order
-        if requests[id].mayFetch, workGraph.isFetching(order) { return tryNextStage(id) }
-        join(id, order.cachedOriginal)
+        let admitted = requests[id].admitted
+        if requests[id].mayFetch, workGraph.isFetching(admitted) { return tryNextStage(id) }
+        join(id, admitted.cachedOriginal)
     }
 
     private mutating func fetch(_ id: LiveRequest.ID) {
-        let order = requests[id].order
-        if let canvas = order.canvas { return join(id, .canvas(canvas)) }
+        let admitted = requests[id].admitted
+        if let canvas = admitted.canvas { return join(id, .canvas(canvas)) }
         if asksExternalCaches(id), askExternalCaches(id) { return }
-        if let cached = requests[id].refreshing { return join(id, order.refresh(of: cached.mark)) }
+        if let cached = requests[id].refreshing {
+            return join(id, admitted.refresh(of: cached.mark))
+        }
         if requests[id].attempt == 1 { metrics.counters.misses += 1 }
-        join(id, order.network)
+        join(id, admitted.network)
     }
 
     /// Waits for the result made from these bytes.
@@ -124,7 +126,7 @@ extension Scheduler {
         } catch {
             reply(id, .failure(error))
         }
-        takeEvents()
+        handleEvents()
     }
 }
 
@@ -133,7 +135,7 @@ extension Scheduler {
 extension Scheduler {
     /// Whether the request must gather its overlays before entering the stage.
     func mustGather(_ id: LiveRequest.ID, before way: LoadPlan.Stage?) -> Bool {
-        guard way != nil, way != .queryResult, !requests[id].order.terms.overlays.isEmpty else {
+        guard way != nil, way != .queryResult, !requests[id].admitted.terms.overlays.isEmpty else {
             return false
         }
         return !workGraph.hasGathered(id)
@@ -142,19 +144,19 @@ extension Scheduler {
     /// Loads all overlays of a request, which waits for them.
     mutating func gather(_ id: LiveRequest.ID) {
         do throws(ImageError) {
-            var orders: [AdmittedRequest] = []
-            for load in requests[id].order.terms.overlays {
-                orders.append(try admitOverlayRequest(load, over: id))
+            var overlays: [AdmittedRequest] = []
+            for load in requests[id].admitted.terms.overlays {
+                overlays.append(try admitOverlayRequest(load, over: id))
             }
             let place = workGraph.gather(
-                orders, for: id, requests[id].urgency,
+                overlays, for: id, requests[id].urgency,
                 refreshing: requests[id].refreshing != nil)
             requests[id].standing = .waiting(place)
         } catch {
             workGraph.leaveOverlays(id)
             reply(id, .failure(error))
         }
-        takeEvents()
+        handleEvents()
     }
 
     /// Returns the admitted load of an overlay. Throws if the request may not use it.
@@ -166,7 +168,7 @@ extension Scheduler {
             try checkFailureCache(load.request, load.terms, for: .still)
             return AdmittedRequest(
                 load.request, load.terms, try names(of: load.request, load.terms),
-                distrustsMemory: false, logContext: requests[id].order.logContext)
+                distrustsMemory: false, logContext: requests[id].admitted.logContext)
         } catch {
             throw ImageError.overlay(error, url: load.request.url)
         }

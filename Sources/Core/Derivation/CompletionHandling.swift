@@ -32,7 +32,7 @@ extension WorkGraph {
             changes.ended(job.id)
             if let purpose = purposes.removeValue(forKey: job.id) { failed(purpose, job, error) }
         case .workerGone(let departure): workerGone(departure)
-        case .unclaimed(let reference, let cache): tell(.noticed(reference, cache))
+        case .unclaimed(let reference, let cache): emit(.noticed(reference, cache))
         }
     }
 
@@ -44,7 +44,7 @@ extension WorkGraph {
         dispatcher.drop(blocks)
         guard let worker else { return }
         for reference in result.references where reference.arena == .results {
-            tell(.noticed(reference, worker))
+            emit(.noticed(reference, worker))
         }
     }
 
@@ -73,8 +73,8 @@ extension WorkGraph {
             results[node].timings.add(job)
             if let block = blocks.first { transformed(node, image, block) }
         case (.partial(let node), _): continuePartial(node, job, result, blocks)
-        case (.inquiry, .entry(let tiers)): tell(.answered(job.id, .tiers(tiers)))
-        case (.inquiry, .entries(let page)): tell(.answered(job.id, .page(page)))
+        case (.inquiry, .entry(let tiers)): emit(.answered(job.id, .tiers(tiers)))
+        case (.inquiry, .entries(let page)): emit(.answered(job.id, .page(page)))
         // Data read before the removal may come from the removed entry.
         case (.removal(let work, _), .entry): outdateQueries(of: work.key)
         case (.renewal(let text), .entry): renewing.remove(text)
@@ -118,7 +118,7 @@ extension WorkGraph {
         case .transcode(let node): endTranscode(node)
         case .decode(let node): decodeFailed(node, error)
         case .transform(let node), .delivery(let node): tearDown(node, .fail(error))
-        case .inquiry: tell(.answered(job.id, .failure(error)))
+        case .inquiry: emit(.answered(job.id, .failure(error)))
         case .renewal(let text): renewing.remove(text)
         case .partial(let node): partialFailed(node, error)
         case .removal(let work, let isRepeated): if !isRepeated { removeAgain(work) }
@@ -190,19 +190,19 @@ extension WorkGraph {
     /// Continues the same nodes with a fetch. Returns `false` if a subscriber must take another
     /// stage, would join other work, or would be refused.
     private mutating func fetchInstead(_ node: SourceNode.ID) -> Bool {
-        guard case .cache = sources[node].name.origin, let order = firstRequest(of: node),
-            order.plan.includes(.fetch), mayBegin(order, instead: node)
+        guard case .cache = sources[node].name.origin, let request = firstRequest(of: node),
+            request.plan.includes(.fetch), mayBegin(request, instead: node)
         else { return false }
-        let origin = order.network
+        let origin = request.network
         let timings = sources[node].timings
-        tell(subscribers(of: node)) { .fetching(timings, $0) }
+        emit(subscribers(of: node)) { .fetching(timings, $0) }
         for decode in sources[node].consumers.members {
             for result in decodes[decode].results {
                 results.rename(result) { $0.rename(origin) }
             }
             decodes.rename(decode) { $0.rename(origin) }
         }
-        sources[node].rename(origin, JobSpec(.fetch(fetchWork(order)), host: order.names.host))
+        sources[node].rename(origin, JobSpec(.fetch(fetchWork(request)), host: request.names.host))
         noteMissing(node)
         obtain(node, sources[node].consumers.urgency)
         return true
@@ -210,12 +210,12 @@ extension WorkGraph {
 
     private func firstRequest(of node: SourceNode.ID) -> AdmittedRequest? {
         sources[node].consumers.members.first.flatMap { decodes[$0].results.first }
-            .flatMap { results[$0].consumers.members.first?.order }
+            .flatMap { results[$0].consumers.members.first?.request }
     }
 
     /// Whether the source may be fetched with this request's terms for all of its subscribers.
-    private func mayBegin(_ order: AdmittedRequest, instead node: SourceNode.ID) -> Bool {
-        let origin = order.network
+    private func mayBegin(_ request: AdmittedRequest, instead node: SourceNode.ID) -> Bool {
+        let origin = request.network
         let isRoom =
             dispatcher.hasRoom(.download) && !dispatcher.isFull(.fetch)
             && !dispatcher.isFull(.decode) && !dispatcher.isFull(.transform)
@@ -224,19 +224,19 @@ extension WorkGraph {
         else {
             return false
         }
-        return !sources[node].consumers.contains { !mayFetch(order, origin, $0) }
+        return !sources[node].consumers.contains { !mayFetch(request, origin, $0) }
     }
 
     private func mayFetch(
-        _ order: AdmittedRequest, _ origin: ByteSource, _ decode: DecodeNode.ID
+        _ request: AdmittedRequest, _ origin: ByteSource, _ decode: DecodeNode.ID
     ) -> Bool {
         let name = OriginKey(key: decodes[decode].name.key, origin: origin)
         guard !name.key.isOverlay, decodes.first(under: name) == nil else { return false }
         return decodes[decode].results.allSatisfy { result in
             let name = results[result].name.with(origin)
             let isSame = !results[result].consumers.contains {
-                $0.order !== order
-                    && !($0.order.plan.includes(.fetch) && $0.order.network == origin)
+                $0.request !== request
+                    && !($0.request.plan.includes(.fetch) && $0.request.network == origin)
             }
             return isSame && results.first(under: name) == nil && !isPoisoned(name)
         }
@@ -246,7 +246,7 @@ extension WorkGraph {
     private mutating func noteMissing(_ node: SourceNode.ID) {
         for subscriber in subscribers(of: node) {
             sources[node].storing.originals.noteMissing(
-                subscriber.order.plan.originalQueryTiers, subscriber.order.names.plainOriginal)
+                subscriber.request.plan.originalQueryTiers, subscriber.request.names.plainOriginal)
         }
     }
 }
@@ -291,20 +291,20 @@ extension WorkGraph {
     /// Handles the loss of the cache with its memory tier. Queries and deliveries wait for its
     /// return; images whose reply is still pending are produced again.
     private mutating func cacheGone(_ worker: WorkerID) {
-        tell(.cacheGone(worker))
+        emit(.cacheGone(worker))
         var lost: [Subscriber.ID] = []
         for node in sources.ids {
-            lost += Self.takeLost(&sources[node].storing.watchers, with: worker)
+            lost += Self.removeLost(&sources[node].storing.watchers, with: worker)
         }
         for node in transcodes.ids {
-            lost += Self.takeLost(&transcodes[node].watchers, with: worker)
+            lost += Self.removeLost(&transcodes[node].watchers, with: worker)
         }
-        if !lost.isEmpty { tell(.lost(lost)) }
+        if !lost.isEmpty { emit(.lost(lost)) }
     }
 
     /// Removes and returns the watchers whose image was in that cache; they no longer wait for a
     /// store.
-    private static func takeLost(
+    private static func removeLost(
         _ watchers: inout WatcherList, with cache: WorkerID
     ) -> [Subscriber.ID] {
         let leaving = watchers.seats { $0.cache == cache }

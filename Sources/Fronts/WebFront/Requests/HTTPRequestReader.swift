@@ -160,7 +160,7 @@ package struct RequestReader: Sendable {
         var plan = RequestPlan(request)
         plan.conditions = Conditions(head.field, now: now)
         choose(&plan, head, hints)
-        try plan.take(settings.passedHeaders, of: head.field)
+        try plan.forward(settings.passedHeaders, of: head.field)
         if revalidates(head) { plan.revalidate() }
         return settled(plan)
     }
@@ -206,7 +206,7 @@ package struct RequestReader: Sendable {
         }
         // A separate quality applies to clients that save data.
         let saves = hints?.savesData == true && settings.hints?.savingQuality != nil
-        if !saves { plan.take(qualitiesOf: settings.output) }
+        if !saves { plan.apply(qualitiesOf: settings.output) }
         if settings.negotiates {
             plan.negotiate(head.field("Accept"), offered: settings.offered, settings.output)
         } else {

@@ -17,10 +17,10 @@ struct CacheStage<Author: Cache>: Sendable {
     /// arrive.
     func turn(for work: JobWork) -> CacheTurns.Turn? {
         switch work {
-        case .store(let store): turns.take(store.key)
+        case .store(let store): turns.enqueue(store.key)
         case .entry(let entry) where [.remove, .renew].contains(entry.action):
-            turns.take(entry.key)
-        case .entry(let entry) where entry.action == .removeSelected: turns.take(nil)
+            turns.enqueue(entry.key)
+        case .entry(let entry) where entry.action == .removeSelected: turns.enqueue(nil)
         default: nil
         }
     }
@@ -230,8 +230,8 @@ final class CacheTurns: Sendable {
 
     private let line = Mutex(Line())
 
-    /// Takes the next turn for a key, or for all keys if `key` is `nil`.
-    func take(_ key: String?) -> Turn {
+    /// Returns the next turn for a key, or for all keys if `key` is `nil`.
+    func enqueue(_ key: String?) -> Turn {
         let number = line.withLock { line in
             line.last += 1
             line.places.append(Place(number: line.last, key: key))

@@ -8,7 +8,7 @@ import ZeroMQ
 
 /// One listener: its ROUTER socket, the events of its connections, and its traffic counters.
 /// Confined to one thread.
-final class Gateway {
+final class ListenerSocket {
     let listener: Listener
     let socket: Socket
     private var monitor: SocketMonitor
@@ -280,7 +280,7 @@ struct RoutedFrames: ~Copyable {
     }
 }
 
-/// The connections of a gateway: maps descriptors to connections and enforces limits.
+/// The connections of a listener: maps descriptors to connections and enforces limits.
 ///
 /// Descriptors are reused immediately: a worker that died and one that has just connected may have
 /// the same number. Therefore a session is identified by descriptor *and* ordinal.
@@ -473,6 +473,6 @@ struct ConnectionLimits: Hashable {
         let others = listeners.filter { $0 != .front }.map {
             ConnectionLimits($0, descriptors: 0, perProcess: .max).connectionsMax
         }
-        return own + others.reduce(0, +) + listeners.count * Gateway.unseenConnectionsMax
+        return own + others.reduce(0, +) + listeners.count * ListenerSocket.unseenConnectionsMax
     }
 }

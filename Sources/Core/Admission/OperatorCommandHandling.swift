@@ -16,7 +16,7 @@ extension Scheduler {
             let job = try workGraph.inquire(work)
             clients[client]?.inquiries[job] = command.number
             if command.wantsProgress { clients[client]?.wantsProgress.insert(job) }
-            takeEvents()
+            handleEvents()
         } catch {
             let report = CacheReport(number: command.number, outcome: .failure(error))
             actions.append(.cache(client, report))
@@ -102,7 +102,7 @@ extension Scheduler {
         for job in client.inquiries.keys.sorted() {
             workGraph.dropInquiry(job)
         }
-        takeDispatches()
+        collectDispatches()
     }
 
     /// The largest number of pending commands per operator.

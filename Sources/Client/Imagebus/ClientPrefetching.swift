@@ -24,9 +24,9 @@ extension ImagebusClient {
                 .failure(ImageError(.invalidRequest, "the concurrency must be 1 to \(most)")))
             return task
         }
-        let order = PrefetchCommand(
+        let command = PrefetchCommand(
             batch: task.token, template: template, urls: urls, concurrency: concurrency)
-        if !commands.post(.prefetch(order, task)) {
+        if !commands.post(.prefetch(command, task)) {
             task.finish(.failure(commands.refusal))
         }
         return task
@@ -233,21 +233,21 @@ struct PendingPrefetches {
     // MARK: - Callers
 
     /// Handles a new batch.
-    mutating func submitted(_ order: PrefetchCommand, at now: Instant) -> [Action] {
-        guard entries[order.batch] == nil else { return [] }
-        let urls = order.urls.filter(Self.isSendable)
-        var template = order.template
+    mutating func submitted(_ command: PrefetchCommand, at now: Instant) -> [Action] {
+        guard entries[command.batch] == nil else { return [] }
+        let urls = command.urls.filter(Self.isSendable)
+        var template = command.template
         template.url = ""
         let entry = Entry(
-            template: template, urls: urls, concurrency: UInt32(clamping: order.concurrency),
-            unsendable: order.urls.count - urls.count,
-            unsendableFailures: Self.unsendable(order.urls),
+            template: template, urls: urls, concurrency: UInt32(clamping: command.concurrency),
+            unsendable: command.urls.count - urls.count,
+            unsendableFailures: Self.unsendable(command.urls),
             unservedUntil: now.adding(milliseconds: connectTimeoutMilliseconds))
         guard !urls.isEmpty else {
-            return [.finish(order.batch, entry.counts, entry.unsendableFailures, entry.ends)]
+            return [.finish(command.batch, entry.counts, entry.unsendableFailures, entry.ends)]
         }
-        entries[order.batch] = entry
-        unsent.append(order.batch)
+        entries[command.batch] = entry
+        unsent.append(command.batch)
         return []
     }
 
@@ -419,9 +419,9 @@ struct PendingPrefetches {
 
 // Sending parts of batches when nothing else is queued, and notifying callers.
 extension ClientConnection {
-    mutating func submit(_ order: PrefetchCommand, _ task: PrefetchTask, at now: Instant) {
-        prefetchTasks[order.batch] = task
-        perform(prefetches.submitted(order, at: now))
+    mutating func submit(_ command: PrefetchCommand, _ task: PrefetchTask, at now: Instant) {
+        prefetchTasks[command.batch] = task
+        perform(prefetches.submitted(command, at: now))
     }
 
     mutating func perform(_ actions: [PendingPrefetches.Action]) {

@@ -4,7 +4,7 @@ import Vips
 
 /// The metadata embedded in a result besides its pixels. Untrusted; only its first bytes are parsed
 /// here.
-struct EnclosedParts {
+struct EmbeddedParts {
     private(set) var profile: [UInt8] = []
     private(set) var exif: [UInt8] = []
     private(set) var xmp: [UInt8] = []
@@ -37,7 +37,7 @@ struct EnclosedParts {
     var isEmpty: Bool { profile.isEmpty && exif.isEmpty && xmp.isEmpty && iptc.isEmpty }
 
     /// Returns the parts that fit pixels of that sort: a gray profile doesn't apply to colors.
-    func beside(isGray: Bool) -> EnclosedParts {
+    func beside(isGray: Bool) -> EmbeddedParts {
         guard space == .gray, !isGray else { return self }
         var parts = self
         (parts.profile, parts.space) = ([], nil)
@@ -48,7 +48,7 @@ struct EnclosedParts {
     ///
     /// - Throws: `limitExceeded` if both don't fit into a segment; `internalError` for EXIF without
     ///   a first directory.
-    func with(thumbnail: [UInt8]) throws(ImageError) -> EnclosedParts {
+    func with(thumbnail: [UInt8]) throws(ImageError) -> EmbeddedParts {
         var parts = self
         guard let block = ExifThumbnail.added(thumbnail, to: exif) else { throw Self.unfit }
         guard block.count <= JPEGSegments.exifBytesMax else {

@@ -35,8 +35,8 @@ public struct Loader: Hashable, Sendable {
     }
 
     /// Whether acceptance depends on how the origin interprets the path of the URL.
-    func isInDoubt(_ url: SourceURL, _ target: URLTarget) -> Bool {
-        schemes.contains(url.scheme) && patterns?.contains { $0.isInDoubt(target) } ?? false
+    func isAmbiguous(_ url: SourceURL, _ target: URLTarget) -> Bool {
+        schemes.contains(url.scheme) && patterns?.contains { $0.isAmbiguous(target) } ?? false
     }
 
     /// The built-in HTTP loader, which is tried last.
@@ -55,7 +55,9 @@ extension Configuration {
     ) throws(ImageError) -> Result<FetchLoader, ImageError> {
         let asked = try named(name) ?? loaders.reversed() + [Loader.builtIn]
         let target = URLTarget(url)
-        if asked.contains(where: { $0.isInDoubt(url, target) }) { return .failure(.ambiguousPath) }
+        if asked.contains(where: { $0.isAmbiguous(url, target) }) {
+            return .failure(.ambiguousPath)
+        }
         guard let loader = asked.first(where: { $0.takes(url, target) }) else {
             return .failure(refusal(of: url, name))
         }
@@ -135,10 +137,10 @@ extension LoadTerms {
     /// receive. The options would silently be ignored, and they may contain other parties' secrets.
     func checkTransferOfPool() throws(ImageError) {
         guard loader.kind == .pool else { return }
-        var told = transfer
+        var sent = transfer
         // The coordinator removes these headers itself.
-        told.removedHeaders = []
-        guard !told.isEmpty else { return }
+        sent.removedHeaders = []
+        guard !sent.isEmpty else { return }
         throw ImageError(
             .invalidDownloadOperation,
             "a configuration rule for this transfer has keys that plug-in workers do not receive: "
