@@ -76,7 +76,8 @@ extension RealProcesses {
                         let line = [
                             origin.url("/\(number)"), "--crop-to", "50x50", "--timeout", "2m",
                         ]
-                        let end = try stack.get(line + ["-o", folder.file("part.png")])
+                        let end = try stack.get(
+                            line + ["-o", folder.file("part.png")], timeout: .seconds(150))
                         #expect(end.exitStatus == 0, "\(form): \(end)")
                     }
                     let allowed = row.bytes(pixels: side * side, channels: 3, sampleBytes: 1)
