@@ -11,6 +11,9 @@ extension RealProcesses {
     @Suite struct FireTests {
         private static let clients = 4
         private static let lanesPerClient = 3
+        /// On a slow machine an image can be poisoned: if two decoders are lost that have had it for
+        /// 250 ms (SEMANTICS §7.5).
+        private static let permitted: Set<ImageEnd> = [.right, .failed(.poisoned)]
 
         @Test func noRequestIsLostOrWrongWhileTheStackIsOnFire() async throws {
             let seconds = Effort.count("FIRE_SECONDS", short: 5, long: 60)
@@ -42,7 +45,7 @@ extension RealProcesses {
                 }
                 let ends = await running.value
                 print("fire: \(seconds) s, killed \(killer.killed); \(ends)")
-                let others = ends.filter { $0.key != .right }
+                let others = ends.filter { !Self.permitted.contains($0.key) }
                 #expect(others.isEmpty, "of \(ends.values.reduce(0, +)): \(others)")
                 #expect(ends[.right] ?? 0 > lanes.count * MixedLoads.requestsAfterwards)
                 try await expectWhole(stack, report.processes.count)
