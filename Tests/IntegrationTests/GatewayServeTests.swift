@@ -61,6 +61,36 @@ extension RealProcesses {
             }
         }
 
+        /// systemd without `KillMode=mixed`, the end of a login session and `killall` signal all
+        /// processes at once; `serve` then signals them again, in its own order.
+        @Test func whoWaitsIsAnsweredIfAllProcessesAreSignaledAtOnce() async throws {
+            let image = try Images.waves(width: 80, height: 80).jpeg(quality: 90)
+            let gate = Gate()
+            origin.route("/a.jpg", .hangBody(until: gate, then: image))
+            try await withStack(Self.arguments, decoders: 1) { stack in
+                let port = try stack.gatewayPort()
+                let waits = try RawClient(port: port)
+                waits.get("/unsafe/rs:fit:40:40/plain/\(origin.url("/a.jpg"))")
+                #expect(await origin.waitForRequest("/a.jpg"))
+                let told = ContinuousClock.now
+                for child in stack.children { try child.terminate() }
+                try stack.send(.terminate)
+                var (statuses, answeredAt) = (Set<Int>(), told)
+                var pause = PollingPause()
+                while let answer = try? RawClient.get("/ready", port) {
+                    statuses.insert(answer.status)
+                    answeredAt = .now
+                    try await pause.wait()
+                }
+                #expect(statuses.contains(503), "\(statuses)")
+                // Proxies have one second to notice.
+                #expect(told.duration(to: answeredAt) > .milliseconds(400))
+                gate.open()
+                #expect(waits.whole().status == 200)
+                #expect(try stack.awaitEnd() == "exit 0")
+            }
+        }
+
         @Test func anAddressThatIsTakenEndsServe() async throws {
             try await withStack(Self.arguments, decoders: 1) { stack in
                 let taken = "127.0.0.1:\(try stack.gatewayPort())"

@@ -47,6 +47,32 @@ import Testing
         }
     }
 
+    /// The senders of signals, and which of these are repeated. The supervisor is process 7.
+    private static let signals: [([ProcessID], [Bool])] = [
+        ([7], [false]), ([7, 7], [false, true]), ([8, 9], [false, true]), ([0, 0], [false, true]),
+        ([8, 7], [false, false]), ([7, 8], [false, false]),
+        ([8, 7, 7], [false, false, true]), ([7, 8, 8], [false, false, true]),
+    ]
+
+    @Test(arguments: signals)
+    func aRequestToStopThatArrivesTwiceIsNotRepeated(senders: [ProcessID], repeated: [Bool]) {
+        var stops = StopSignals(supervisor: 7)
+        let found = senders.map { stops.record(Self.terminate(from: $0)) }
+        #expect(found == repeated)
+        #expect(stops.cameOnlyFromOthers == !senders.contains(7))
+    }
+
+    @Test func withoutASupervisorAnySecondSignalIsRepeated() {
+        var stops = StopSignals(supervisor: nil)
+        #expect(stops.record(Self.terminate(from: 7)) == false)
+        #expect(stops.record(Self.terminate(from: 8)) == true)
+        #expect(!stops.cameOnlyFromOthers)
+    }
+
+    private static func terminate(from sender: ProcessID) -> ReceivedSignal {
+        ReceivedSignal(signal: .terminate, sender: sender, userID: 0)
+    }
+
     @Test func anEventIsReadableUntilItIsDrained() throws {
         let event = try EventDescriptor()
         #expect(try !event.descriptor.wait(for: .readable, milliseconds: 0))

@@ -94,6 +94,41 @@ public struct ReceivedSignal: Hashable, Sendable {
     public let sender: ProcessID
     /// The sender's real user ID.
     public let userID: UInt32
+
+    /// Creates a signal as a `SignalDescriptor` delivers it.
+    public init(signal: Signal, sender: ProcessID, userID: UInt32) {
+        (self.signal, self.sender, self.userID) = (signal, sender, userID)
+    }
+}
+
+/// Distinguishes a repeated request to stop from one that reaches a process twice.
+///
+/// systemd (without `KillMode=mixed`), the end of a login session and `killall` signal a supervisor
+/// and its children at the same time; the supervisor then signals its children as well. So a signal
+/// counts as repeated only if its sender, either the supervisor or any other process, has sent one
+/// before.
+public struct StopSignals: Hashable, Sendable {
+    private let supervisor: ProcessID?
+    private var cameFromSupervisor = false
+    private var cameFromOthers = false
+
+    /// Creates the state before the first signal; `supervisor` is `nil` without one.
+    public init(supervisor: ProcessID?) { self.supervisor = supervisor }
+
+    /// Whether other processes have sent a signal and the supervisor, if there is one, has not.
+    public var cameOnlyFromOthers: Bool {
+        supervisor != nil && cameFromOthers && !cameFromSupervisor
+    }
+
+    /// Records a signal; returns whether it is repeated.
+    public mutating func record(_ signal: ReceivedSignal) -> Bool {
+        guard let supervisor, signal.sender == supervisor else {
+            defer { cameFromOthers = true }
+            return cameFromOthers
+        }
+        defer { cameFromSupervisor = true }
+        return cameFromSupervisor
+    }
 }
 
 /// A signal number.

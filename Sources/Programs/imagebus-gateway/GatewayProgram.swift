@@ -63,6 +63,7 @@ enum GatewayProgram {
             listener: listener.relinquish(), limits: limits, handler: front)
         var loop = WebFrontLoop(
             front, server, try SignalDescriptor([.terminate, .interrupt, .hangUp]),
+            bootstrap.stopSignals,
             side: try [
                 metrics.map { try self.metrics($0, options, front, client, log) },
                 operators.flatMap { socket in

@@ -9,6 +9,8 @@ public import SharedArena
 public struct Bootstrap: ~Copyable {
     /// SIGTERM and SIGINT (plus the requested extra signals) as a readable descriptor.
     public let signals: SignalDescriptor
+    /// Which of the signals that stop the program have arrived.
+    public var stopSignals: StopSignals
     /// Paths of the stack.
     public let paths: RuntimePaths
     /// The incarnation of this process.
@@ -59,6 +61,7 @@ public struct Bootstrap: ~Copyable {
         self.secret = secret
         self.restarts = UInt32(clamping: restarts)
         self.signals = signals
+        stopSignals = StopSignals(supervisor: Self.supervisor(arguments))
         incarnation = Incarnation(Identifier128(high: Random.uint64(), low: Random.uint64()))
         log = Log(
             program: program,
@@ -86,8 +89,12 @@ public struct Bootstrap: ~Copyable {
         return words.dropFirst(place + 1).first.flatMap { Int32($0) } ?? 2
     }
 
+    private static func supervisor(_ arguments: ProgramArguments) -> ProcessID? {
+        arguments.value("parent-pid").flatMap { ProcessID($0) }
+    }
+
     private static func followParent(_ arguments: ProgramArguments) throws {
-        guard let text = arguments.value("parent-pid"), let parent = Int32(text) else { return }
+        guard let parent = supervisor(arguments) else { return }
         guard try ParentDeath.arm(.kill, expected: parent) else {
             throw ConfigurationError("the supervisor has exited")
         }

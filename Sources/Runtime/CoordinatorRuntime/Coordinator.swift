@@ -211,11 +211,13 @@ extension Coordinator {
 
     private mutating func drainSignals(at now: Instant) throws {
         while exitStatus == nil, let received = try bootstrap.signals.next() {
-            if received.signal == .hangUp {
+            guard received.signal != .hangUp else {
                 reload(at: now)
-            } else {
-                notifyShutdown(.stopRequested(isReplaced: keepsWorkers), at: now)
+                continue
             }
+            let isRepeated = bootstrap.stopSignals.record(received)
+            guard isRepeated || shutdown.isServing else { continue }
+            notifyShutdown(.stopRequested(isReplaced: keepsWorkers), at: now)
         }
     }
 

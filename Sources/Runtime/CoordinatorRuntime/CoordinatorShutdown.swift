@@ -127,7 +127,7 @@ extension ShutdownState {
 
 /// An input of the shutdown's state machine.
 enum ShutdownEvent: Hashable {
-    /// SIGTERM or SIGINT: the first one starts the shutdown, the second one exits at once.
+    /// SIGTERM or SIGINT: the first one starts the shutdown, a repeated one exits at once.
     /// `isReplaced`: whether another coordinator follows.
     case stopRequested(isReplaced: Bool)
     /// An operator requested that another coordinator replace this one.

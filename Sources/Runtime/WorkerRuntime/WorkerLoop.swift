@@ -203,7 +203,11 @@ public struct WorkerLoop: ~Copyable {
     }
 
     private mutating func drainSignals() throws {
-        while try bootstrap.signals.next() != nil { try perform(session.terminated()) }
+        while let received = try bootstrap.signals.next() {
+            let isRepeated = bootstrap.stopSignals.record(received)
+            guard isRepeated || !session.isLeaving else { continue }
+            try perform(session.terminated())
+        }
     }
 
     // MARK: - Jobs
@@ -370,6 +374,10 @@ extension WorkerLoop {
         switch reason {
         case .terminated where isExpelled && trust == .external:
             exitStatus = ProgramExit.internalError
+        // The supervisor hasn't asked for it, and while it drains the stack, it replaces only
+        // workers that exit with a failure.
+        case .terminated where bootstrap.stopSignals.cameOnlyFromOthers:
+            exitStatus = ProgramExit.startAgain
         case .drained, .terminated: exitStatus = ProgramExit.success
         case .cancelledHard, .recycled: exitStatus = ProgramExit.startAgain
         }

@@ -65,6 +65,9 @@ struct WorkerSession {
     /// Whether the coordinator has registered this process.
     var isRegistered: Bool { state == .ready }
 
+    /// Whether goodbye was sent and the session hasn't ended.
+    var isLeaving: Bool { if case .leaving = state { true } else { false } }
+
     /// The number of jobs without an outcome.
     var heldCount: Int { held.count }
 
@@ -136,7 +139,7 @@ struct WorkerSession {
         }
     }
 
-    /// Handles SIGTERM: the first one drains the process, the second one ends it immediately.
+    /// Handles SIGTERM: the first one drains the process, a repeated one ends it immediately.
     mutating func terminated() -> [Action] {
         if case .leaving = state { return leaveNow(.terminated) }
         return leave(.terminated)

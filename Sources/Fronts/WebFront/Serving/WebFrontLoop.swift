@@ -11,7 +11,7 @@ package enum WebFrontEvent: Hashable, Sendable {
     case hangUp
 }
 
-/// Runs a front until SIGTERM or SIGINT; the second one skips the graceful shutdown.
+/// Runs a front until SIGTERM or SIGINT; a repeated one ends the shutdown at once.
 ///
 /// The shutdown has three phases: `/ready` reports not ready, so that proxies stop sending
 /// requests; new connections are no longer accepted; open requests are answered.
@@ -19,6 +19,7 @@ package struct WebFrontLoop: ~Copyable {
     private let front: WebFront
     private let server: EventedHTTPServer
     private let signals: SignalDescriptor
+    private var stopSignals: StopSignals
     private let side: [SideListener]
     private var loop: EventLoop
     private let sources: Sources
@@ -45,9 +46,11 @@ package struct WebFrontLoop: ~Copyable {
     }
 
     /// Takes ownership of the server, the signals that stop the loop, and additional listeners.
+    /// `stopSignals` tells the supervisor's signals from others.
     package init(
         _ front: WebFront, _ server: consuming EventedHTTPServer,
-        _ signals: consuming SignalDescriptor, side: [SideListener] = []
+        _ signals: consuming SignalDescriptor, _ stopSignals: StopSignals,
+        side: [SideListener] = []
     ) {
         var loop = EventLoop(sourcesMax: 4 + 2 * side.count)
         var fronts: [EventSource] = []
@@ -65,6 +68,7 @@ package struct WebFrontLoop: ~Copyable {
         self.front = front
         self.server = server
         self.signals = signals
+        self.stopSignals = stopSignals
     }
 
     /// The phase of the shutdown.
@@ -95,14 +99,20 @@ package struct WebFrontLoop: ~Copyable {
         while true {
             let turn = try loop.wait(until: nextTurn)
             serve(turn)
-            var mustStop = false
+            var (mustStop, isForced) = (false, false)
             while turn.ready.contains(sources.signals), let received = try signals.next() {
-                if received.signal == .hangUp { notify(.hangUp) } else { mustStop = true }
+                guard received.signal != .hangUp else {
+                    notify(.hangUp)
+                    continue
+                }
+                mustStop = true
+                if stopSignals.record(received) { isForced = true }
             }
             if turn.wokenAt >= nextBeat {
                 nextBeat = turn.wokenAt.adding(milliseconds: Self.beatMilliseconds)
                 notify(.alive)
             }
+            if isForced { return front.openCount == 0 }
             if let isDone = goOn(mustStop, at: turn.wokenAt) { return isDone }
         }
     }
@@ -129,7 +139,7 @@ package struct WebFrontLoop: ~Copyable {
             front.isEnding = true
             ending = .unready(now.adding(milliseconds: Self.unreadyMilliseconds))
         case .unready(let instant):
-            guard mustStop || now >= instant else { return nil }
+            guard now >= instant else { return nil }
             server.refuseConnections()
             ending = .lastCall(now.adding(milliseconds: Self.lastCallMilliseconds))
         case .lastCall(let instant):
@@ -139,7 +149,7 @@ package struct WebFrontLoop: ~Copyable {
                 now.adding(milliseconds: Self.drainMilliseconds), quietSince: nil)
         case .draining(let until, let quietSince):
             if server.connectionCount == 0 { return true }
-            if mustStop || now >= until { return false }
+            if now >= until { return false }
             guard front.openCount == 0 else {
                 ending = .draining(until, quietSince: nil)
                 return nil
