@@ -362,6 +362,15 @@ import Testing
         #expect(script.does(.ended(slot: 2, .exited(70))) == [.finish(.drained)])
     }
 
+    /// As in `serve --only gateway`.
+    @Test func withoutACoordinatorFrontsHaveTheWholeDrain() {
+        var script = Script(ready: [.gateway])
+        #expect(script.does(.stopRequested) == [.reportDrain, .signal(slot: 0, .terminate)])
+        script.passes(milliseconds: SupervisorState.drainMilliseconds - 1)
+        #expect(script.does(.tick).isEmpty)
+        #expect(script.does(.ended(slot: 0, .exited(0))) == [.finish(.drained)])
+    }
+
     @Test func aSecondSignalEndsAllNowAndAFrontThatDiesComesBack() {
         var script = Script(ready: Self.stack)
         #expect(script.does(.ended(slot: 2, .exited(0))) == [.spawn(slot: 2, restarts: 1)])

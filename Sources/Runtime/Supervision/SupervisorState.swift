@@ -387,8 +387,12 @@ extension SupervisorState {
         let until = now.adding(milliseconds: Self.drainMilliseconds)
         for slot in slots.indices where slots[slot].kind.isFront { slots[slot].stopWaiting() }
         guard frontsRun else { return drainStack(until: until, into: &actions) }
+        // Without a coordinator here, nothing has to end after the front ends.
+        let hasCoordinator = slots.contains { $0.kind == .coordinator }
         phase = .endingFronts(
-            until: until, frontsUntil: now.adding(milliseconds: Self.frontsMilliseconds))
+            until: until,
+            frontsUntil: hasCoordinator
+                ? now.adding(milliseconds: Self.frontsMilliseconds) : until)
         signal(.terminate, into: &actions) { $0.kind.isFront }
     }
 
