@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -18,7 +19,7 @@ from unittest.mock import patch
 
 import redis
 
-from example_stack import SECONDS, Origin, Stack, png
+from example_stack import PROGRAMS, SECONDS, Origin, Stack, png
 from imagebus import Image, resize
 from imagebus.aio import Client
 from imagebus.steps import request_for
@@ -172,6 +173,35 @@ class ValkeyTests(SharedTierTests):
         self.storage.start()
         await self.until_connected("shared")
         await self.assert_loads(old, old_picture, "shared")
+
+    async def test_a_removal_that_does_not_reach_it_can_be_repeated(self) -> None:
+        await self.until_connected("shared")
+        stack = self.stacks[0]
+        url, picture = self.serve()
+        await self.assert_loads(url, picture, "shared")
+        logged = len(self.log(stack))
+        self.storage.kill()
+        status, said = self.remove(stack, url)
+        self.assertEqual(status, 75, said)
+        self.assertIn("busy (3001): the cache 'shared' failed: a plug-in worker cannot", said)
+        self.assertRegex(self.log(stack)[logged:], r"cannot reach its server: .*server\.sock")
+        self.assertNotIn("Traceback", self.log(stack)[logged:])
+        self.storage.start()
+        self.assertEqual(self.remove(stack, url), (0, ""))
+
+    def remove(self, stack: Stack, url: str) -> tuple[int, str]:
+        """The exit status and the messages of a removal."""
+        ended = subprocess.run(
+            [
+                PROGRAMS / "imagebus", "cache", "remove", "--url", url, "--cache", "shared",
+                "--runtime-dir", stack.runtime_dir,
+            ],
+            capture_output=True, text=True, timeout=SECONDS,
+        )  # fmt: skip
+        return ended.returncode, ended.stderr
+
+    def log(self, stack: Stack) -> str:
+        return (stack.folder / "log").read_text(errors="replace")
 
     async def test_loads_that_are_under_way_as_it_is_killed_succeed(self) -> None:
         await self.until_connected("shared")

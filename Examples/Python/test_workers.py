@@ -14,6 +14,7 @@ from example_stack import SECONDS, png
 from imagebus import ImagebusError, resize
 from imagebus.transport import KINDS, MAGIC
 from imagebus_worker import Cancelled, Failure, Loaded, Report
+from imagebus_worker.failure import error_of
 from imagebus_worker.segments import Segments
 from worker_bench import Function, WorkerTests, Working
 
@@ -71,6 +72,18 @@ class LoaderTests(WorkerTests):
             await self.assert_fails(3003, 3003, client.load("photos://album/big"))
             await self.assert_fails(1001, 1001, client.load("photos://album/empty"))
             self.assertTrue(worker._has_session)
+
+    def test_a_server_that_cannot_be_reached_is_an_error_that_may_pass(self) -> None:
+        for failure, code in (
+            (ConnectionRefusedError(111, "a secret of the author"), 3010), (TimeoutError(), 3012),
+        ):  # fmt: skip
+            with self.assertLogs("imagebus.worker", "WARNING") as logged:
+                error = error_of(failure)
+            self.assertEqual(error.code, code)
+            self.assertNotIn("secret", error.message)
+            self.assertTrue(ImagebusError(error.code, error.message).retryable)
+            self.assertEqual([record.exc_info for record in logged.records], [None])
+            self.assertIn(str(failure), logged.output[0])
 
     async def test_zeros_and_long_texts_cost_no_session(self) -> None:
         picture = png(16, 16, 3)

@@ -15,6 +15,7 @@ import sys
 import time
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import redis
@@ -99,6 +100,17 @@ class Valkey(Cache):
         if self._respects_expiry and expires is not None:
             left = min(self._max_age, expires - time.time())
             self.server.pexpire(self._name(key), max(1, int(1000 * left)))
+
+    def perform(self, *work: Any) -> Any:
+        """A server that cannot be reached is a failure that may pass, not a defect."""
+        try:
+            return super().perform(*work)
+        except redis.AuthenticationError:
+            raise  # a connection error too, but it does not pass
+        except redis.ConnectionError as error:
+            raise ConnectionError(f"{self._place}: {error}") from error
+        except redis.TimeoutError as error:
+            raise TimeoutError(f"{self._place}: {error}") from error
 
     def _name(self, key: str) -> str:
         return self._prefix + key

@@ -119,6 +119,20 @@ import Testing
         #expect(failure?.details["removed"] == nil && stack.isAtRest)
     }
 
+    /// What an external cache reports, and what the operator gets.
+    @Test(arguments: [
+        (ErrorCode.connectionFailed, ErrorCode.busy), (.timedOut, .busy), (.arenaFull, .busy),
+        (.busy, .busy), (.deadlineExceeded, .deadlineExceeded), (.workerLost, .workerLost),
+        (.notSupported, .notSupported), (.badImageData, .internalError),
+        (.internalError, .internalError),
+    ])
+    mutating func aFailureThatMayPassIsBusy(told: ErrorCode, expected: ErrorCode) {
+        remove()
+        stack.finish(steps[0], .failed(ImageError(told, "no server")))
+        #expect(failure?.code == expected && stack.isAtRest)
+        #expect(failure?.message == "the cache 'theirs' failed: no server")
+    }
+
     @Test mutating func whoTurnsInCirclesIsStopped() {
         remove()
         finish(next: 3, removed: 1)

@@ -11,6 +11,11 @@ from imagebus.results import StaleError
 
 MESSAGE_MAX, DOMAIN_MAX, NAME_MAX, VALUE_MAX = 1024, 128, 128, 896  # bytes (PROTOCOL §7)
 CODE_RANGE = range(-(1 << 63), 1 << 63)
+UNREACHABLE = {
+    ConnectionError: (pb.ERROR_CODE_CONNECTION_FAILED, "a plug-in worker cannot reach its server"),
+    TimeoutError: (pb.ERROR_CODE_TIMED_OUT, "the server of a plug-in worker took too long"),
+}
+"""By exception: the error reported to the caller, who may try again."""
 log = logging.getLogger("imagebus.worker")
 
 
@@ -32,8 +37,8 @@ class Cancelled(Exception):
 
 
 def error_of(failure: BaseException) -> pb.Error:
-    """The error reported to the coordinator. For an unexpected exception the caller only gets its
-    type; the rest is in the worker's log."""
+    """The error reported to the coordinator. For a `ConnectionError`, a `TimeoutError` (these may
+    pass) and an unexpected exception the caller gets no details; these are in the worker's log."""
     if isinstance(failure, Failure):
         named = pb.ForeignFailure(domain=failure.domain, code=failure.code, blocks=failure.blocks)
         code = pb.ERROR_CODE_FOREIGN_FAILURE
@@ -48,6 +53,10 @@ def error_of(failure: BaseException) -> pb.Error:
         return pb.Error(code=pb.ERROR_CODE_CANCELLED, message="the result is no longer wanted")
     if isinstance(failure, OSError) and failure.errno in (errno.ENOSPC, errno.EDQUOT):
         return pb.Error(code=pb.ERROR_CODE_ARENA_FULL, message="no space for the bytes")
+    for kind, (code, sentence) in UNREACHABLE.items():
+        if isinstance(failure, kind):
+            log.warning("%s: %s", sentence, str(failure) or type(failure).__name__)
+            return pb.Error(code=code, message=f"{sentence}; see its log")
     log.error("plug-in failed", exc_info=failure)
     sentence = f"a plug-in worker failed ({type(failure).__name__}); see its log"
     return pb.Error(code=pb.ERROR_CODE_INTERNAL_ERROR, message=sentence)

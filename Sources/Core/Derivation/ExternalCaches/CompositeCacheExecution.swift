@@ -469,11 +469,12 @@ extension JobResult {
 }
 
 extension ErrorCode {
-    /// The error codes that an external program may report to operators.
+    /// The error code for operators. Failures that may pass, such as a server that the external
+    /// program cannot reach, are `busy`, as for a cache that was skipped.
     fileprivate var ofExternalCache: ErrorCode {
         switch self {
-        case .notSupported, .workerLost, .deadlineExceeded, .busy: self
-        default: .internalError
+        case .notSupported, .workerLost, .deadlineExceeded: self
+        default: rule.retryable ? .busy : .internalError
         }
     }
 }
