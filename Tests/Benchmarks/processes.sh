@@ -37,6 +37,8 @@ end_server() {
 
 clean_up() {
     local server
+    # A second signal must not interrupt it.
+    trap '' INT TERM
     for server in "${servers[@]}"; do
         end_server "$server"
     done

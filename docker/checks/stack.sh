@@ -97,6 +97,8 @@ kill_container() {
 
 clean_up() {
     local status=$?
+    # A second signal must not interrupt it.
+    trap '' INT TERM
     if [[ $status -ne 0 && -n $stack_is_up ]]; then
         say "the last lines of each service:"
         compose logs --no-color --timestamps --tail 40 "${services[@]}" >&2 || true
