@@ -79,7 +79,7 @@ public final class StackHarness {
         serve?.output.lines.first.map { String($0.dropFirst("ready ".count)) } ?? ""
     }
 
-    /// The URL for a browser, from the line after the ready line; nil without a gateway.
+    /// The URL of the gateway, from the line after the ready line; nil without a gateway.
     public func gatewayURL() throws -> String? {
         guard let output = serve?.output, arguments.contains("--gateway") else { return nil }
         while output.lines.count < 2 {

@@ -390,17 +390,11 @@ public enum ListenPlace: Hashable, Sendable {
     /// The syntax, for errors.
     public static let expected = "ADDRESS:PORT, :PORT, [IPv6]:PORT or unix:/PATH"
 
-    /// Returns the URL to open in a local browser once the port is known; for a Unix socket the
-    /// address itself.
+    /// Returns the URL once the port is known; for a Unix socket the address itself. `0.0.0.0` and
+    /// `[::]` stand for all addresses of the machine.
     public func url(port: UInt16) -> String {
         guard case .tcp(let address, _) = self else { return text }
-        let open =
-            switch address {
-            case "0.0.0.0": "127.0.0.1"
-            case "::": "::1"
-            default: address
-            }
-        return "http://\(Self.bracketed(open)):\(port)/"
+        return "http://\(Self.bracketed(address)):\(port)/"
     }
 
     private static func bracketed(_ address: String) -> String {

@@ -236,7 +236,7 @@ final class GatewayListener {
     /// The descriptor that the gateway inherits.
     var descriptorNumber: Int32? { listener?.descriptor.number }
 
-    /// The URL for a browser on this machine, or the Unix socket as written in options.
+    /// The URL with the listener's address, or the Unix socket as written in options.
     var url: String { place.url(port: port ?? 0) }
 
     /// Closes the socket. A process that has inherited it may continue; later connections are
