@@ -28,6 +28,35 @@ import Testing
                 """)
     }
 
+    /// The first load fetched an image in another format than the file name selects.
+    @Test func theReportOfTwoLoadsCoversBoth() {
+        var (first, second) = (StageTimings(), StageTimings())
+        (first.queue, first.fetch, first.store, first.total) = (1, 60, 5, 80)
+        (second.queue, second.query, second.transform, second.total) = (2, 3, 10, 36)
+        let fetched = ImageProvenance(.none, first)
+        let both = ImageProvenance(.disk, second, after: fetched)
+        #expect(both.cacheType == .none && both.text == "loaded")
+        var sums = StageTimings()
+        (sums.queue, sums.query, sums.fetch, sums.transform) = (3, 3, 60, 10)
+        (sums.store, sums.total) = (5, 116)
+        #expect(both.timings == sums)
+    }
+
+    @Test(arguments: [
+        (CacheTypes.disk, CacheTypes.disk, 10.0, "made from the original in disk"),
+        (CacheTypes.memory, CacheTypes.disk, 10.0, "made from the original in disk"),
+        (CacheTypes.memory, CacheTypes.memory, 0.0, "from memory"),
+        (CacheTypes.none, CacheTypes.memory, 0.0, "loaded"),
+    ])
+    func whatIsWrittenCameFromTheLastLoadUnlessTheFirstOneFetchedIt(
+        first: CacheTypes, second: CacheTypes, transform: Double, text: String
+    ) {
+        var timings = StageTimings()
+        timings.transform = transform
+        let earlier = ImageProvenance(first, StageTimings())
+        #expect(ImageProvenance(second, timings, after: earlier).text == text)
+    }
+
     @Test func healthNeedsOneWorkerOfEachKind() {
         var report = StatusReport()
         func process(_ kind: WorkerKind, _ state: String) -> StatusReport.ProcessStatus {

@@ -118,6 +118,35 @@ extension RealProcesses {
             }
         }
 
+        /// The extension selects another format than that of the source, which the first load
+        /// reveals and the second one converts.
+        @Test func bothLoadsOfAConversionAreReported() async throws {
+            let origin = OriginServer()
+            let image = try Images.quadrants().png()
+            for name in ["a", "b"] { origin.route("/\(name).png", .bytes(image)) }
+            let file = folder.file("converted.webp")
+            try await withStack { stack in
+                let said = try (0..<2).map { _ in
+                    try stack.get([origin.url("/a.png"), "-o", file]).outputText
+                }
+                #expect(said[0].contains(", loaded, "), "\(said)")
+                #expect(said[1].contains(", from memory, "), "\(said)")
+                let line = [origin.url("/b.png"), "--json", "--explain", "-o", file]
+                let answer = try stack.get(line).json()
+                #expect(answer["cacheType"]?.text == "none", "\(answer)")
+                #expect(answer["format"]?.text == "webp", "\(answer)")
+                let bytes = answer["explanation"]?["fetched"]?["bytes"]?.integer
+                #expect(bytes == image.count, "\(answer)")
+                guard case .number(let fetch)? = answer["timings"]?["fetch"],
+                    case .number(let total)? = answer["timings"]?["total"]
+                else {
+                    Issue.record("no timings: \(answer)")
+                    return
+                }
+                #expect(fetch > 0 && total > fetch, "\(answer)")
+            }
+        }
+
         @Test func whatIsNoURLAndWhatIsMisspelledIsSaid() async throws {
             let origin = OriginServer()
             origin.route("/a.png", .bytes(try Images.quadrants().png()))

@@ -93,12 +93,12 @@ struct GetAnswer: Encodable, Sendable {
     /// Creates the answer for an image or a miss. If the refresh or the output failed, `failure`
     /// makes it an error.
     init(
-        _ image: ImageResponse, token: String, request: ImageRequest, failure: Failure? = nil,
-        partials: PartialFiles.Account? = nil
+        _ image: ImageResponse, _ provenance: ImageProvenance, token: String,
+        request: ImageRequest, failure: Failure? = nil, partials: PartialFiles.Account? = nil
     ) {
         self.partials = partials
         status = failure != nil ? .error : image.isMiss ? .miss : .ok
-        cacheType = image.cacheType.name
+        cacheType = provenance.cacheType.name
         format = image.info?.format.name
         width = image.info?.size.width
         height = image.info?.size.height
@@ -107,7 +107,7 @@ struct GetAnswer: Encodable, Sendable {
         (bits, hdr) = (image.info?.bits, image.info?.isHDR)
         damaged = image.isMiss ? nil : image.isDamaged
         properties = image.properties.map { PropertiesAnswer($0) }
-        explanation = image.explanation.map { ExplanationAnswer($0, image) }
+        explanation = image.explanation.map { ExplanationAnswer($0, image, provenance) }
         freshness = image.validity.map { FreshnessAnswer($0) }
         bytes = image.bytes?.count
         digest = image.digest?.reprDigest
@@ -115,7 +115,7 @@ struct GetAnswer: Encodable, Sendable {
         key = image.key
         scale = image.isMiss ? nil : image.scaleFactor
         self.token = token
-        timings = Self.milliseconds(image.timings)
+        timings = Self.milliseconds(provenance.timings)
         refreshed = request.options.contains(.refreshCached) ? image.isRefreshed : nil
         error = failure
         fallbackFor = image.fallbackFor.map { Failure($0) }
@@ -340,10 +340,10 @@ struct ExplanationAnswer: Encodable, Sendable {
         case plan, steps, fetched, decoded, transformed
     }
 
-    init(_ explanation: Explanation, _ image: ImageResponse) {
+    init(_ explanation: Explanation, _ image: ImageResponse, _ provenance: ImageProvenance) {
         plan = explanation.plan
         steps = explanation.steps
-        fetched = explanation.fetched.map { Fetched($0) }
+        fetched = provenance.fetched.map { Fetched($0) }
         decoded = explanation.decoded.map { Decoded($0) }
         transformed = explanation.transformed.map {
             Transformed(
@@ -351,7 +351,7 @@ struct ExplanationAnswer: Encodable, Sendable {
                 format: image.info?.format.name, settings: explanation.settings,
                 attempts: Int($0.attempts), quality: $0.quality.map { Int($0) })
         }
-        let tier = image.cacheType
+        let tier = provenance.cacheType
         let isProduced = explanation.decoded != nil
         source =
             tier == .none

@@ -39,7 +39,8 @@ enum GetCommand {
             while true {
                 switch try end(attempt, options, report, interruption) {
                 case .status(let status): return status
-                case .again(let request):
+                case .again(let request, let provenance):
+                    report.earlier = provenance
                     attempt = try Attempt(request, options, stack, upload, partials)
                     token = attempt.load.token
                 }
@@ -80,8 +81,9 @@ enum GetCommand {
 
     private enum End {
         case status(Int32)
-        /// The image's format differs from that of the file name, so it has to be loaded again.
-        case again(ImageRequest)
+        /// The image's format differs from that of the file name, so it has to be loaded again;
+        /// with the provenance of the image so far.
+        case again(ImageRequest, ImageProvenance)
     }
 
     /// Waits for the image, writes it and reports the result.
@@ -93,7 +95,7 @@ enum GetCommand {
         do throws(ImageError) {
             let image = try load.wait(interruption)
             if let request = try correction(of: attempt.request, for: image, options) {
-                return .again(request)
+                return .again(request, ImageProvenance(of: image))
             }
             let status = write(image, options.target, load, report) {
                 report.write(image, token: load.token)

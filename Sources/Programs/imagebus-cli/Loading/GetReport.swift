@@ -15,6 +15,8 @@ struct GetReport {
     let printsJSON: Bool
     /// The partial images shown before the end.
     var partials: PartialFiles?
+    /// The provenance of an image that was loaded before, in another format than the written one.
+    var earlier: ImageProvenance?
 
     init(
         _ command: String, _ request: ImageRequest, writingTo target: GetOptions.OutputTarget,
@@ -39,7 +41,8 @@ struct GetReport {
         if printsJSON {
             return write(
                 GetAnswer(
-                    image, token: token, request: request, partials: partials?.written),
+                    image, provenance(of: image), token: token, request: request,
+                    partials: partials?.written),
                 status)
         }
         if isNotWritten {
@@ -55,7 +58,7 @@ struct GetReport {
         for note in ImageNotes.of(image, for: request) {
             Terminal.complain(command, note)
         }
-        if target == .standardOutput { Terminal.error(Self.explanation(image)) }
+        if target == .standardOutput { Terminal.error(explanation(image)) }
         return write(summary(image), status)
     }
 
@@ -73,7 +76,8 @@ struct GetReport {
     func write(_ failure: ImageError, keeping image: ImageResponse, token: String) -> Int32 {
         if printsJSON {
             let answer = GetAnswer(
-                image, token: token, request: request, failure: .init(failure))
+                image, provenance(of: image), token: token, request: request,
+                failure: .init(failure))
             return write(answer, failure.exitStatus)
         }
         Terminal.complain(
@@ -92,7 +96,8 @@ struct GetReport {
         }
         let fault = GetAnswer.Failure(failure)
         guard let image, let token else { return write(GetAnswer(fault), failure.exitStatus) }
-        let answer = GetAnswer(image, token: token, request: request, failure: fault)
+        let answer = GetAnswer(
+            image, provenance(of: image), token: token, request: request, failure: fault)
         return write(answer, failure.exitStatus)
     }
 
@@ -123,19 +128,15 @@ struct GetReport {
         return "\(failure) (\(details.joined(separator: ", ")))"
     }
 
-    /// Describes the source of an image. An image produced from a cached original was not itself
-    /// cached.
-    private static func way(of image: ImageResponse) -> String {
-        guard image.cacheType != .none else { return "loaded" }
-        let isProduced = image.timings.transform > 0
-        return isProduced
-            ? "made from the original in \(image.cacheType.name)" : "from \(image.cacheType.name)"
+    private func provenance(of image: ImageResponse) -> ImageProvenance {
+        ImageProvenance(of: image, after: earlier)
     }
 
     private func summary(_ image: ImageResponse) -> String {
         guard !image.isMiss else {
             return PlainText.line(Self.miss(image)) + "\n"
         }
+        let provenance = provenance(of: image)
         var parts: [String] = []
         if let info = image.info {
             parts.append("\(info.format.name) \(info.size)")
@@ -144,13 +145,13 @@ struct GetReport {
             }
         }
         if let count = image.bytes?.count { parts.append(ByteText.text(UInt64(count))) }
-        parts.append(Self.way(of: image))
+        parts.append(provenance.text)
         if let count = partials?.written.files.count {
             parts.append("\(count) partial image\(count == 1 ? "" : "s")")
         }
-        parts.append("\(Int(image.timings.total.rounded())) ms")
+        parts.append("\(Int(provenance.timings.total.rounded())) ms")
         let text = parts.joined(separator: ", ")
-        let explanation = Self.explanation(image)
+        let explanation = explanation(image)
         if case .file(let path) = target {
             return "\(PlainText.line(path)): \(text)\n\(explanation)"
         }
@@ -161,8 +162,9 @@ struct GetReport {
     }
 
     /// Returns the explanation as lines; empty if not requested.
-    private static func explanation(_ image: ImageResponse) -> String {
-        var lines = image.explanation.map { ExplanationAnswer($0, image).lines } ?? []
+    private func explanation(_ image: ImageResponse) -> String {
+        let provenance = provenance(of: image)
+        var lines = image.explanation.map { ExplanationAnswer($0, image, provenance).lines } ?? []
         if !lines.isEmpty, let validity = image.validity {
             lines.append(FreshnessAnswer(validity).line)
         }
