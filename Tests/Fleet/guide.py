@@ -109,7 +109,7 @@ class Host:
     @staticmethod
     def _is_special(line: str) -> bool:
         return "systemctl" in line or " -m venv " in line or bool(
-            re.search(r"pip install|^scripts/build", line))
+            re.search(r"pip install|^scripts/", line))
 
     def _do_special(self, line: str) -> None:
         if " -m venv " in line:
@@ -122,7 +122,9 @@ class Host:
             case [("restart", "haproxy")]:
                 self._start("haproxy", ["haproxy.cfg"], "polling mechanism")
                 until(lambda: listens(self.address, 8404), "HAProxy listens")
-            case [("reload", "nginx")]:
+            case [("disable", "haproxy")]:
+                self.services["haproxy"].stop()
+            case [("restart", "nginx")]:
                 self._start_nginx()
             case [("enable", "imagebus")]:
                 self.start_stack()
