@@ -12,7 +12,10 @@ from documents import code, commands, replaced
 from example_stack import PROGRAMS, SECONDS, ExampleTests, png
 
 # Options that the stack of the tests provides.
-BEFORE = ["scripts/build", "export PATH=$PWD/.build/release:$PATH", "imagebus serve &"]
+BEFORE = [
+    "scripts/setup --build", "scripts/build", "export PATH=$PWD/.build/release:$PATH",
+    "imagebus serve &",
+]  # fmt: skip
 
 
 class CommandTests(ExampleTests):
@@ -43,8 +46,8 @@ class CommandTests(ExampleTests):
 
     def test_the_commands_of_the_readme_do_what_they_say(self) -> None:
         all_of_them = commands("README.md", "Use it from the command line")
-        self.assertEqual(all_of_them[:3], BEFORE)
-        load, turn, watch, *others = all_of_them[3:]
+        self.assertEqual(all_of_them[: len(BEFORE)], BEFORE)
+        load, turn, watch, *others = all_of_them[len(BEFORE) :]
         self.run_command(replaced(load, url=self.origin.url("/icon.png")))
         self.assertEqual((self.folder / "icon.webp").read_bytes()[8:12], b"WEBP")
         turned = json.loads(self.run_command(turn))
