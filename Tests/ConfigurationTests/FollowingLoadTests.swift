@@ -223,7 +223,7 @@ import Testing
 
     @Test func eachFieldOfARequestHasARow() {
         let rows = Set(Self.requestRows.map(\.field))
-        let apart: Set = ["url", "options", "said"]
+        let apart: Set = ["url", "options", "statedContext"]
         #expect(rows.union(apart) == fields(of: ImageRequest(url: Self.mark)))
     }
 
