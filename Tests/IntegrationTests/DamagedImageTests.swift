@@ -18,7 +18,7 @@ extension RealProcesses {
                 #expect(steps.errorText.contains("part=pixels"))
                 let again = try stack.get([url, "--resize", "60x60"])
                 #expect(again.exitStatus == 66, "\(again)")
-                #expect(again.errorText.contains("blacklisted for loads that need its pixels"))
+                #expect(again.errorText.contains("failure cache for loads that need its pixels"))
                 let plain = try stack.get([url])
                 #expect(plain.exitStatus == 0, "\(plain)")
                 #expect(try stack.get([url, "--info"]).exitStatus == 0)
