@@ -11,7 +11,7 @@ extension RealProcesses {
     @Suite struct FireTests {
         private static let clients = 4
         private static let lanesPerClient = 3
-        /// On a slow machine an image can be poisoned: if two decoders are lost that have had it for
+        /// On a slow machine an image can be poisoned: if two decoders are lost that had it for
         /// 250 ms (SEMANTICS §7.5).
         private static let permitted: Set<ImageEnd> = [.right, .failed(.poisoned)]
 
