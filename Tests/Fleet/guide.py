@@ -47,7 +47,8 @@ class Host:
         self._network, self._allowed = network, allowed
         self.checkout = self.folder / "checkout"
         self.services: dict[str, Process] = {}
-        shutil.copytree(REPOSITORY / "deploy", self.checkout / "deploy")
+        for folder in ("deploy", "systemd/shared-cache"):
+            shutil.copytree(REPOSITORY / folder, self.checkout / folder)
         examples = self.checkout / "Examples/Python"
         examples.mkdir(parents=True)
         shutil.copy(REPOSITORY / "Examples/Python/valkey_cache.py", examples)
