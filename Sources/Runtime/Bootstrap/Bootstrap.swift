@@ -61,7 +61,10 @@ public struct Bootstrap: ~Copyable {
         self.secret = secret
         self.restarts = UInt32(clamping: restarts)
         self.signals = signals
-        stopSignals = StopSignals(supervisor: Self.supervisor(arguments))
+        // An external program that `serve` started has its pipe, but no argument.
+        stopSignals = StopSignals(
+            supervisor: Self.supervisor(arguments)
+                ?? (readyNumber < 0 ? nil : CurrentProcess.parentID))
         incarnation = Incarnation(Identifier128(high: Random.uint64(), low: Random.uint64()))
         log = Log(
             program: program,

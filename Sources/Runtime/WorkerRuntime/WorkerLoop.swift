@@ -205,7 +205,11 @@ public struct WorkerLoop: ~Copyable {
     private mutating func drainSignals() throws {
         while let received = try bootstrap.signals.next() {
             let isRepeated = bootstrap.stopSignals.record(received)
-            guard isRepeated || !session.isLeaving else { continue }
+            guard isRepeated || !session.isLeaving else {
+                // A worker that leaves by itself has no time limit yet.
+                limitDeparture(.terminated)
+                continue
+            }
             try perform(session.terminated())
         }
     }
