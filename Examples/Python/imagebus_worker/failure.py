@@ -55,7 +55,8 @@ def error_of(failure: BaseException) -> pb.Error:
         return pb.Error(code=pb.ERROR_CODE_ARENA_FULL, message="no space for the bytes")
     for kind, (code, sentence) in UNREACHABLE.items():
         if isinstance(failure, kind):
-            log.warning("%s: %s", sentence, str(failure) or type(failure).__name__)
+            text = str(failure) or type(failure).__name__
+            log.warning("%s: %s", sentence, text.encode("unicode_escape").decode())
             return pb.Error(code=code, message=f"{sentence}; see its log")
     log.error("plug-in failed", exc_info=failure)
     sentence = f"a plug-in worker failed ({type(failure).__name__}); see its log"
