@@ -170,8 +170,10 @@ import Testing
         for _ in 0..<1_000 { for message in messages { draw(message) } }
         #expect(log.properties.count > 100)
         // Random text contains no directive, so it leaves the property unchanged. The selection of
-        // caches to inform is not sent to them.
-        let silent = ["EntryWork.staysOwn", "OriginCaching.cacheControl"]
+        // caches to inform is not sent to them, nor is whether a message says what to do.
+        let silent = [
+            "EntryWork.staysOwn", "ImageError.includesAdvice", "OriginCaching.cacheControl",
+        ]
         #expect(log.properties.filter { !$0.value }.keys.sorted() == silent)
     }
 }
