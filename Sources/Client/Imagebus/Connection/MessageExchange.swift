@@ -38,7 +38,7 @@ extension ClientConnection {
         } catch .accessDenied {
             throw ImageError(
                 .unavailable,
-                "permission denied for \(endpoint): join the group of the socket")
+                advising: "permission denied for \(endpoint): join the group of the socket")
         } catch {}
     }
 
