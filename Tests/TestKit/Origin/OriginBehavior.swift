@@ -1,11 +1,21 @@
 /// How the origin server answers requests for a path: a function from request to response.
 public struct OriginBehavior: Sendable {
     let answer: @Sendable (OriginRequest) -> OriginResponse
+    private let next: (@Sendable () -> OriginBehavior)?
 
     /// A behavior given by a function.
     public init(_ answer: @escaping @Sendable (OriginRequest) -> OriginResponse) {
-        self.answer = answer
+        (self.answer, next) = (answer, nil)
     }
+
+    /// A behavior that differs from request to request.
+    private init(next: @escaping @Sendable () -> OriginBehavior) {
+        (answer, self.next) = ({ next().answer($0) }, next)
+    }
+
+    /// The behavior for the next request. The server calls it once per request, in the order of
+    /// arrival and before tests learn of the request, since the thread that answers may be late.
+    func forNextRequest() -> Self { next?() ?? self }
 
     /// Always the same response.
     public static func respond(_ response: OriginResponse) -> Self {
@@ -14,7 +24,8 @@ public struct OriginBehavior: Sendable {
 
     /// The same behavior, with each response changed by `change`.
     public func changed(_ change: @escaping @Sendable (inout OriginResponse) -> Void) -> Self {
-        Self { request in
+        if let next { return Self(next: { next().changed(change) }) }
+        return Self { request in
             var response = answer(request)
             change(&response)
             return response
@@ -23,7 +34,8 @@ public struct OriginBehavior: Sendable {
 
     /// The same behavior; `see` is called with each request before it is answered.
     public func observed(_ see: @escaping @Sendable (OriginRequest) -> Void) -> Self {
-        Self { request in
+        if let next { return Self(next: { next().observed(see) }) }
+        return Self { request in
             see(request)
             return answer(request)
         }
@@ -128,13 +140,13 @@ extension OriginBehavior {
 
     /// The behaviors one after another; the last one repeats.
     public static func sequence(_ behaviors: [OriginBehavior]) -> Self {
-        let next = Monitor(0)
-        return Self { request in
-            let index = next.withLock { index in
+        let number = Monitor(0)
+        return Self(next: {
+            let index = number.withLock { index in
                 defer { index += 1 }
                 return min(index, behaviors.count - 1)
             }
-            return behaviors[index].answer(request)
-        }
+            return behaviors[index].forNextRequest()
+        })
     }
 }

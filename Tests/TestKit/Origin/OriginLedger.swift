@@ -26,7 +26,7 @@ struct OriginLedger: Sendable {
         if requests[path, default: []].count < Self.requestsKept {
             requests[path, default: []].append(request)
         }
-        return behavior(for: path)
+        return behavior(for: path).forNextRequest()
     }
 
     /// The route of the path, otherwise the longest matching route `…/*`, otherwise the fallback.
