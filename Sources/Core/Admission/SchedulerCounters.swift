@@ -9,7 +9,7 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var requests: UInt64 = 0
     /// Requests answered from memory, by the coordinator or by the cache.
     public var memoryHits: UInt64 = 0
-    /// Of these, requests answered by clients with vouchers, as far as reported.
+    /// Memory hits that clients served themselves with vouchers, as far as reported.
     public var voucherHits: UInt64 = 0
     /// Requests answered from disk.
     public var diskHits: UInt64 = 0
@@ -56,7 +56,8 @@ public struct SchedulerCounters: Hashable, Sendable {
     public var prefetched: UInt64 = 0
     /// Requests refused because a limit was reached; they also count as failed.
     public var refusedBusy: UInt64 = 0
-    /// Of these, requests refused because a stage had too much queued work, by stage.
+    /// Requests refused because a stage had too much queued work, by stage; part of
+    /// `refusedBusy`.
     public var refused: [JobStage: UInt64] = [:]
     /// Requests whose deadline passed while no worker had the job they waited for; they also count
     /// as failed.

@@ -4099,7 +4099,7 @@ struct  Imagebus__V1__DeliveredImage
    */
   Imagebus__V1__Voucher *voucher;
   /*
-   * made of a damaged source; there is no voucher then
+   * made from a damaged source; never has a voucher
    */
   protobuf_c_boolean is_damaged;
   Imagebus__V1__DeliveredImage__MaybeStoredTiersCase maybe_stored_tiers_case;
