@@ -85,16 +85,41 @@ import Testing
         #expect(isEmpty && !isAdded)
     }
 
+    private static let many = Array(repeating: [0x0A, 0] as [UInt8], count: 65).flatMap { $0 }
+    private static let wasteful =
+        Array(repeating: [0x0A, 0] as [UInt8], count: 48_000).flatMap { $0 }
+    private static let large = [UInt8](
+        repeating: 0, count: MessageLimits.frontFrameBytesMax + 1)
+
     @Test func whatIsNoBatchIsRefused() {
         #expect(error([]) == .field("Batch.bodies", .missing))
         #expect(error([0x0A, 5, 1]) == .malformed)
-        let many = Array(repeating: [0x0A, 0] as [UInt8], count: 65).flatMap { $0 }
-        #expect(error(many) == .field("Batch.bodies", .tooMany(limit: 64)))
-        #expect(error(Array(many.dropLast(2))) == nil)
-        let wasteful = Array(repeating: [0x0A, 0] as [UInt8], count: 48_000).flatMap { $0 }
-        #expect(error(wasteful) == .quotaExceeded)
-        let large = [UInt8](repeating: 0, count: MessageLimits.frontFrameBytesMax + 1)
-        #expect(error(large) == .tooLarge(limit: MessageLimits.frontFrameBytesMax))
+        #expect(error(Self.many) == .field("Batch.bodies", .tooMany(limit: 64)))
+        #expect(error(Array(Self.many.dropLast(2))) == nil)
+        #expect(error(Self.wasteful) == .quotaExceeded)
+        #expect(error(Self.large) == .tooLarge(limit: MessageLimits.frontFrameBytesMax))
+    }
+
+    /// Otherwise bodies of one message could be taken for those of the next one.
+    @Test func aRefusedBatchLeavesNoBodiesOfTheOneBefore() throws {
+        let good: [UInt8] = [0x0A, 1, 9, 0x0A, 1, 8]
+        let bad: [[UInt8]] = [[], [0x0A, 5, 1], Self.many, Self.wasteful, Self.large]
+        var reader = BatchReader()
+        for message in bad {
+            try reader.read(good.span.bytes)
+            let before = reader.count
+            var isRefused = false
+            do throws(WireError) {
+                try reader.read(message.span.bytes)
+            } catch {
+                isRefused = true
+            }
+            let after = reader.count
+            #expect(before == 2 && isRefused && after == 0, "\(message.count) bytes")
+        }
+        try reader.read(good.span.bytes)
+        let last = reader.body(at: 1).withUnsafeBytes { Array($0) }
+        #expect(last == [8], "the next batch is read as usual")
     }
 
     /// A later version may add fields.
