@@ -177,4 +177,28 @@ private func ready() -> WorkerSession {
         #expect(session.heldCount == 0)
         #expect(session.finished(outcome(1)) == [.discard(outcome(1))])
     }
+
+    /// Each coordinator numbers its jobs from the start, so jobs of the next session may have the
+    /// numbers of those that this process held.
+    @Test func theNextSessionKnowsNoJobOfTheOneBefore() {
+        let changes: [(inout WorkerSession) -> [WorkerSession.Action]] = [
+            { $0.received(.helloRequired) + $0.received(welcome) },
+            { $0.linkDown() + $0.linkUp() + $0.received(welcome) },
+            { $0.received(welcome) },
+        ]
+        for (number, change) in changes.enumerated() {
+            var session = ready()
+            for held in [1, 2, 3] as [UInt64] { _ = session.received(.job(job(held))) }
+            let actions = change(&session)
+            #expect(actions.contains(.abandonEverything), "change \(number)")
+            #expect(session.heldCount == 0, "change \(number)")
+            #expect(session.attempt(of: JobID(1)) == nil, "change \(number)")
+            #expect(session.received(.cancelJob(JobID(1))) == [], "change \(number)")
+            #expect(session.finished(outcome(2)) == [.discard(outcome(2))], "change \(number)")
+            #expect(session.received(.job(job(1))) == [.start(job(1))], "change \(number)")
+            #expect(session.onlyJob?.job == JobID(1), "change \(number)")
+            #expect(session.finished(outcome(1)) == [.sendOutcome(outcome(1))])
+            #expect(session.received(.drain) == [.sendGoodbye(.drained), .flush])
+        }
+    }
 }
