@@ -1,4 +1,6 @@
+import Linux
 import Messages
+import TestKit
 import Testing
 
 @testable import CoordinatorRuntime
@@ -80,6 +82,27 @@ import Testing
         #expect(!ledger.hasSilent)
     }
 
+    /// A peer whose session ended may say hello again, as long as a new one may.
+    @Test func theTimeForAHelloBeginsWithTheConnectionAndAgainWithTheEndOfASession() throws {
+        let ledger = ledger()
+        // Any socket of this process can stand for that of the connection.
+        let folder = TestKit.TemporaryDirectory()
+        let listener = try UnixListener(path: folder.file("s"), mode: 0o600)
+        let socket = try ExternalSocket(number: listener.descriptor.number)
+        #expect(ledger.accepted(10, socket, at: start))
+        let connection = try #require(ledger.current(10))
+        #expect(ledger.silent(at: 4_999) == [])
+        #expect(ledger.silent(at: 5_000) == [socket])
+        #expect(ledger.beginSession(connection) == nil)
+        #expect(ledger.silent(at: 60_000) == [], "it has a session")
+        ledger.endSession(connection, at: start.adding(milliseconds: 60_000))
+        #expect(ledger.silent(at: 64_999) == [])
+        #expect(ledger.silent(at: 65_000) == [socket])
+        // Without a session there is nothing to end.
+        ledger.endSession(connection, at: start.adding(milliseconds: 64_000))
+        #expect(ledger.silent(at: 65_000) == [socket])
+    }
+
     /// With enough descriptors, the reserved ones always leave some for clients.
     @Test(arguments: [ConnectionLimits.descriptorsMin(), 20_000, 1 << 20])
     func allListenersTogetherHaveFewerPlacesThanThereAreDescriptors(_ descriptors: UInt64) {
@@ -100,8 +123,11 @@ private final class Held {
     var count: Int { ledger.count }
     var hasSilent: Bool { ledger.hasSilent }
 
-    func accepted(_ descriptor: Int32, of process: Int32? = nil, at now: Instant) -> Bool {
-        ledger.accepted(descriptor, of: process, at: now)
+    func accepted(
+        _ descriptor: Int32, of process: Int32? = nil, _ socket: ExternalSocket? = nil,
+        at now: Instant
+    ) -> Bool {
+        ledger.accepted(descriptor, of: process, socket, at: now)
     }
 
     func ended(_ descriptor: Int32) -> ConnectionLedger.Connection? { ledger.ended(descriptor) }
@@ -116,5 +142,12 @@ private final class Held {
 
     func endSession(_ connection: ConnectionLedger.Connection, at now: Instant) {
         ledger.endSession(connection, at: now)
+    }
+
+    /// The sockets of connections that have had no session for five seconds, by milliseconds since
+    /// the start.
+    func silent(at milliseconds: Int) -> [ExternalSocket] {
+        let now = Instant(nanoseconds: 0).adding(milliseconds: milliseconds)
+        return ledger.silent(for: 5_000, at: now)
     }
 }
