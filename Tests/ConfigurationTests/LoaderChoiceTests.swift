@@ -69,6 +69,22 @@ import Testing
         #expect(refusal.message.contains("'match'"))
     }
 
+    @Test func aPathThatALoaderTakesInSomeReadingsOnlyIsRefused() throws {
+        var photos = Loader(name: "photos", means: .http)
+        photos.patterns = [try #require(URLPattern("https://h/photos/*"))]
+        let configuration = configuration([photos])
+        for url in ["https://h/photos/..%2fa", "https://h/a/..%2fphotos/b"] {
+            let refusal = try terms(configuration, url).refusal
+            #expect(refusal == ImageError.ambiguousPath, "\(url)")
+            let unrestricted = try terms(configuration, url, "http").refusal
+            #expect(unrestricted == nil, "\(url)")
+        }
+        for url in ["https://h/photos/a%2fb", "https://h/a/..%2fb", "https://o/photos/..%2fa"] {
+            let refusal = try terms(configuration, url).refusal
+            #expect(refusal == nil, "\(url)")
+        }
+    }
+
     @Test func aURLThatItsLoaderCannotTakeIsRefusedBeforeAnyWork() throws {
         let all = configuration([
             try file("f", "/f"), Loader(name: "d", means: .data),

@@ -279,6 +279,49 @@ import Testing
         #expect(try configuration.resolve(upload, isUpload: true).request.url == "upload:abc")
     }
 
+    /// Otherwise a URL could evade a rule, or get its secret headers, by another spelling of its
+    /// path.
+    @Test(arguments: [
+        ("https://h/a/*", "https://h/a/..%2fb", true),
+        ("https://h/a/*", "https://h/b/..%2fa/c", true),
+        ("https://h/a/*", "https://h/b/..%2fc", false),
+        ("https://h/a/*", "https://h/a/b%2fc", false),
+        ("https://h/a/*", "https://other/a/..%2fb", false),
+        ("https://h/*", "https://h/a/..%2fb", false),
+    ])
+    func aPathThatMatchesARuleInSomeReadingsOnlyIsRefused(
+        pattern: String, url: String, isRefused: Bool
+    ) throws {
+        let rules = [
+            try rule { $0.tags = ["images"] }, try rule(pattern) { $0.tags = ["ruled"] },
+        ]
+        let configuration = configuration { $0.profiles["default"]?.rules = rules }
+        var request = ImageRequest(url: url)
+        let ruled = try configuration.resolve(request).terms.refusal
+        #expect(ruled == (isRefused ? ImageError.ambiguousPath : nil))
+        request.context.profile = "thumbs"
+        let unruled = try configuration.resolve(request).terms.refusal
+        #expect(unruled == nil, "the other profile has no rules")
+    }
+
+    @Test func anOverlayOrAFallbackWithAnAmbiguousPathIsRefusedAndItsImageIsNot() throws {
+        let ambiguous = "https://h/a/..%2fb"
+        let rule = try rule("https://h/a/*") { $0.tags = ["ruled"] }
+        let configuration = configuration { $0.profiles["default"]?.rules = [rule] }
+        var request = ImageRequest(url: url)
+        request.steps = [.overlay(Overlay(url: ambiguous))]
+        request.context.fallback = .url(ambiguous)
+        let terms = try configuration.resolve(request).terms
+        #expect(terms.refusal == nil)
+        #expect(terms.overlays.first?.terms.refusal == ImageError.ambiguousPath)
+        guard case .load(let asked) = terms.fallback else {
+            Issue.record("there is another URL")
+            return
+        }
+        let fallback = try configuration.resolve(fallback: asked).terms
+        #expect(fallback.refusal == ImageError.ambiguousPath)
+    }
+
     @Test func theTextsOfTheSourcesGoAlongWithEveryRequest() throws {
         let texts = ["https://*.example.com/*", "http://h/"]
         let patterns = try texts.map { try #require(URLPattern($0)) }
