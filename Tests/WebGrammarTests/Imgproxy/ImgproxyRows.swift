@@ -3,7 +3,7 @@ import WebGrammar
 
 /// The options of imgproxy, each with its result.
 enum ImgproxyRows {
-    static let good = sizes + cuts + looks + files + answers
+    static let good = sizes + cuts + offsets + looks + files + answers
 
     private static let sizes = [
         GoodRow("rs:fit:300:400", .resize(PixelSize(300, 400), .fit)),
@@ -155,6 +155,31 @@ enum ImgproxyRows {
         GoodRow("rot:360"),
         GoodRow("fl:1", .flip(horizontal: true, vertical: false)),
         GoodRow("flip::1", .flip(horizontal: false, vertical: true)),
+    ]
+
+    /// Offsets between -1 and 1 are fractions of the image, all others are pixels.
+    private static let offsets = [
+        GoodRow("c:10:20:nowe:1:-1", cut(10, 20, moved(0, 0, .pixels(1), .pixels(-1)))),
+        GoodRow("c:10:20:soea:-1:1", cut(10, 20, moved(1, 1, .pixels(-1), .pixels(1)))),
+        GoodRow(
+            "c:10:20:ea:0.75:-0.75", cut(10, 20, moved(1, 0.5, .percent(75), .percent(-75)))),
+        GoodRow(
+            "g:no:1:-1/rs:fill:30:40:1/dpr:2", .resize(PixelSize(60, 80), .cover),
+            cut(60, 80, moved(0.5, 0, .pixels(2), .pixels(-2)))),
+        GoodRow(
+            "ex:1:so:-1:1/s:30:40", .resize(PixelSize(30, 40), .fit),
+            .pad(PixelSize(30, 40), moved(0.5, 1, .pixels(-1), .pixels(1)), .clear)),
+        GoodRow(
+            "wm:1:ea:1:-1",
+            .overlay(
+                Overlay(
+                    url: mark, x: 1, y: -1, opacity: 0.8, gravity: .point(x: 1, y: 0.5)))),
+        GoodRow(
+            "wm:1:ea:-0.75:1",
+            .overlay(
+                Overlay(
+                    url: mark, y: 1, opacity: 0.8,
+                    gravity: moved(1, 0.5, .percent(-75), .pixels(0))))),
     ]
 
     private static let all = part(100, 100)
