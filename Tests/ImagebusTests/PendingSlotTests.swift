@@ -104,6 +104,40 @@ private func described(_ actions: PendingRequests.Actions) -> [String] {
         #expect(described(pending.submitted(request(3, slot: "s"), at: at(2))) == ["cancel 2"])
     }
 
+    /// A newer load cancels the newest one in its slot, however older ones ended.
+    @Test func theEndOfAnOlderLoadLeavesTheSlotToTheNewerOne() {
+        let error = ImageError(.busy, "busy")
+        let failure = Reply(token: token(1), outcome: .failure(error))
+        let ends: [(inout PendingRequests) -> PendingRequests.Actions] = [
+            { $0.delivered(token(1), at: at(1)) },
+            { $0.replied(failure, at: at(1)) },
+            { $0.refused(error, token(1), at: at(1)) },
+            { $0.abandoned(token(1), error, at: at(1)) },
+            { $0.expire(at: at(1_500)) },
+        ]
+        var first = request(1, slot: "s")
+        first.image.timeoutMilliseconds = 1_000
+        for (number, end) in ends.enumerated() {
+            for avoids in [false, true] {
+                var pending = pending()
+                _ = pending.submitted(first, at: at(0))
+                _ = pending.submitted(request(2, slot: "s", avoids: avoids), at: at(0))
+                _ = end(&pending)
+                #expect(pending.load(of: token(1)) == nil, "end \(number)")
+                let actions = pending.submitted(request(3, slot: "s"), at: at(2_000))
+                #expect(described(actions) == ["cancel 2", "load 3"], "end \(number)")
+            }
+        }
+    }
+
+    @Test func theEndOfAnOlderLoadThatWasNotSentLeavesTheSlotToTheNewerOne() {
+        var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
+        _ = pending.submitted(request(1, slot: "s"), at: at(0))
+        _ = pending.submitted(request(2, slot: "s", avoids: true), at: at(0))
+        #expect(described(pending.cancelled(token(1))) == ["fail 1 2002"])
+        #expect(described(pending.submitted(request(3, slot: "s"), at: at(1))) == ["fail 2 2002"])
+    }
+
     @Test func classesChangeWhereverARequestIs() {
         var pending = PendingRequests(connectTimeoutMilliseconds: 5_000)
         _ = pending.submitted(request(1, slot: nil), at: at(0))
