@@ -12,13 +12,9 @@ extension RealProcesses {
     @Suite struct DecoderMemoryTests {
         private let origin = OriginServer()
 
-        /// 9,990 pixels per side in 4 KB, for which libjxl allocates 2 GB.
-        private static let file = "hostile/jxl-2GB.jxl"
-
         @Test(arguments: [true, false])
         func aFileThatTakesTooMuchMemoryIsRefusedAndNoDecoderIsLost(inGroup: Bool) async throws {
-            guard let bytes = Fixtures.bytes(Self.file) else { return }
-            origin.route("/bad/*", .bytes(bytes, contentType: "image/jxl"))
+            origin.route("/bad/*", .bytes(LargeJXL.file, contentType: "image/jxl"))
             let photo = try Images.waves(width: 400, height: 300).jpeg(quality: 85)
             origin.route("/good/*", .bytes(photo, contentType: "image/jpeg"))
             try await withStack(decoders: 1) { stack in
