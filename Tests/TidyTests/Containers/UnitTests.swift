@@ -39,4 +39,25 @@ import Testing
         }
         #expect(units.owners == expected)
     }
+
+    /// The unit of the cache has more: without `--memory-limit` a quarter of it is the memory tier.
+    @Test(arguments: services.keys.sorted())
+    func aServiceHasAtLeastTheMemoryOfItsContainer(service: String) throws {
+        let name = try #require(Self.services[service])
+        let unit = try #require(files.text(of: "systemd/\(name)"))
+        let compose = try #require(files.text(of: "docker/compose.yaml"))
+        let ofUnit = try #require(unit.firstMatch(of: /\nMemoryMax=([0-9]+)([MG])\n/))
+        let setting = "mem_limit: ${IMAGEBUS_\(service.uppercased())_MEMORY:-"
+        let rest = try #require(compose.split(separator: setting).dropFirst().first)
+        let ofContainer = try #require(rest.prefixMatch(of: /([0-9]+)([mg])/))
+        let (wanted, given) = (
+            try mebibytes(ofContainer.output.1, ofContainer.output.2),
+            try mebibytes(ofUnit.output.1, ofUnit.output.2)
+        )
+        #expect(given >= wanted, "\(service): \(given) MiB, but its container has \(wanted)")
+    }
+
+    private func mebibytes(_ number: Substring, _ unit: Substring) throws -> Int {
+        try #require(Int(number)) << (unit.lowercased() == "g" ? 10 : 0)
+    }
 }
