@@ -58,4 +58,49 @@ import Testing
             #expect(bytes <= ImageLimits.decoderBytesMax, "\(traits.name)")
         }
     }
+
+    /// What a process writes to shared memory counts towards the limit of its control group.
+    @Test(arguments: [(WorkerKind.decode, "PIXELS"), (WorkerKind.transform, "ENCODED")])
+    func aGroupHasSpaceForTheProcessAndItsOutput(_ kind: WorkerKind, _ output: String) throws {
+        let volume = try Self.mebibytes("IMAGEBUS_\(output)_SIZE")
+        #expect(ImageLimits.groupBytes(kind) == ImageLimits.processBytesMax + volume << 20)
+        let readme = try #require(FileBytes.text(RepositoryRoot.file("docker/README.md")))
+        for name in ["IMAGEBUS_\(output)_SIZE", "IMAGEBUS_\(kind.name.uppercased())_MEMORY"] {
+            let value = try Self.mebibytes(name)
+            let row = "`\(name)` | \(value)m |"
+            #expect(readme.contains(row), "docker/README.md has another \(name)")
+        }
+    }
+
+    /// The default of a variable in docker/compose.yaml, which is in MiB there.
+    private static func mebibytes(_ variable: String) throws -> UInt64 {
+        let compose = try #require(FileBytes.text(RepositoryRoot.file("docker/compose.yaml")))
+        let value = try #require(compose.split(separator: "{\(variable):-").dropFirst().first)
+        let digits = value.prefix { $0.isNumber }
+        try #require(value.dropFirst(digits.count).first == "m")
+        return try #require(UInt64(digits))
+    }
+
+    /// Of the columns of the table, the last one is the pixels that the memory suffices for.
+    @Test func theDefaultPixelLimitIsThatOfTheDocuments() throws {
+        let megapixels = ImageLimits().pixelsMax / 1_000_000
+        let text = try #require(FileBytes.text(RepositoryRoot.file("SECURITY.md")))
+        let sentences = text.replacing("\n", with: " ")
+        #expect(sentences.contains("A decoder has 1,280 MiB, of which 1 GiB may be used"))
+        #expect(ImageLimits.processBytesMax == 1_280 << 20)
+        #expect(ImageLimits.decoderBytesMax == 1 << 30)
+        let usual = "except WebP decode \(megapixels) megapixels, the default `--pixel-limit`."
+        #expect(sentences.contains(usual))
+        let streamed = text.split(separator: "\n").filter {
+            $0.contains(#/^\| [a-z]+, streamed /#) && !$0.hasPrefix("| webp")
+        }
+        #expect(streamed.count > 5)
+        for row in streamed where !row.hasSuffix(" no limit |") {
+            let cells = row.split { $0 == " " || $0 == "|" }
+            let most = try #require(cells.last.flatMap { Int($0) })
+            #expect(most >= megapixels, "\(row)")
+        }
+        let readme = try #require(FileBytes.text(RepositoryRoot.file("docker/README.md")))
+        #expect(readme.contains("`IMAGEBUS_PIXEL_LIMIT`, `IMAGEBUS_SIDE_LIMIT` | \(megapixels)M, "))
+    }
 }
