@@ -46,13 +46,13 @@ extension RealProcesses {
                     .map(\.processID))
         }
 
-        /// An image that is fresh for a minute and has a validator.
-        private func route(_ path: String) throws -> [UInt8] {
+        /// An image that is fresh for a while and has a validator.
+        private func route(_ path: String, seconds: Int = 60) throws -> [UInt8] {
             let image = try Images.waves(width: 40, height: 30).png()
             origin.route(
                 path,
                 .revalidated(image, etag: "\"1\"")
-                    .with(header: "Cache-Control", "max-age=60, stale-if-error=60"))
+                    .with(header: "Cache-Control", "max-age=\(seconds), stale-if-error=60"))
             return image
         }
 
@@ -89,6 +89,19 @@ extension RealProcesses {
 
         /// Loads images until one has a date half a day in the future.
         private func isAhead(_ client: ImagebusClient) async throws -> Bool {
+            try await isDated(client) { $0 > 43_200_000 }
+        }
+
+        /// Loads images until one has a date half a day in the past.
+        private func isBehind(_ client: ImagebusClient) async throws -> Bool {
+            try await isDated(client) { $0 < -43_200_000 }
+        }
+
+        /// Loads images until the date of one differs from the clock of the test as wanted, in
+        /// milliseconds.
+        private func isDated(
+            _ client: ImagebusClient, _ isWanted: (Int64) -> Bool
+        ) async throws -> Bool {
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
             var number = 0
             while ContinuousClock.now < deadline {
@@ -96,7 +109,7 @@ extension RealProcesses {
                 var request = ImageRequest(url: origin.url("/probe.png?\(number)"))
                 request.options = .respectCacheControl
                 let born = try await client.load(request).response.validity?.expiry?.born
-                if let born, born > WallClock.nanoseconds() / 1_000_000 + 43_200_000 { return true }
+                if let born, isWanted(born - WallClock.nanoseconds() / 1_000_000) { return true }
                 try await Task.sleep(for: .milliseconds(100))
             }
             return false
@@ -120,6 +133,33 @@ extension RealProcesses {
                 #expect(isFresh)
                 seen.append(try await load("/b.png", client))
                 #expect(seen == [image, image])
+            }
+        }
+
+        /// Loads, freshness and failure cache go on, without a new process.
+        @Test func aClockThatIsSetBackByADayStopsNothing() async throws {
+            let image = try route("/b.png")
+            _ = try route("/probe.png")
+            _ = try route("/short.png", seconds: 1)
+            origin.route("/none.png", .bytes(Array("no image".utf8)))
+            try await withClock { _, client in
+                let failing = ImageRequest(url: origin.url("/none.png"))
+                #expect(await client.load(failing).errorCode == .badImageData)
+                var seen = [try await load("/b.png", client)]
+                set("-1d")
+                let isBehind = try await isBehind(client)
+                #expect(isBehind, "new images are loaded")
+                // Its date is in the future now.
+                let isAskedAgain = try await isAsked("/b.png", count: 2, client)
+                let isFresh = try await isFresh("/b.png", client)
+                #expect(isAskedAgain && isFresh)
+                seen.append(try await load("/b.png", client))
+                #expect(seen == [image, image])
+                // Freshness that begins now also ends.
+                let isAskedInTime = try await isAsked("/short.png", count: 2, client)
+                #expect(isAskedInTime)
+                #expect(await client.load(failing).errorCode == .blacklisted)
+                #expect(origin.requestCount("/none.png") == 1)
             }
         }
 
