@@ -18,12 +18,14 @@ extension RealProcesses {
         /// largest permitted drawing or photograph, since a header may demand them.
         private static let (idleBytesMax, peakBytesMax) = (192 << 20, 1 << 30)
         private static let loadsAtOnce = 16
+        /// The images to corrupt.
+        private static let sources = Result { try files() }
 
         @Test func everyMutationIsAnsweredAndNoFormatStopsAnother() async throws {
             let count = Effort.count("MUTATIONS", short: 500, long: 10_000)
             var random = Effort.generator("mutated images")
             let (origin, spill) = (OriginServer(), TestKit.TemporaryDirectory())
-            let files = try Self.files()
+            let files = try Self.sources.get()
             let start = ContinuousClock.now
             try await withStack(
                 ["--allow-private-networks", "--vector", "1"], environment: ["TMPDIR": spill.path]
@@ -72,6 +74,64 @@ extension RealProcesses {
                     let metrics = try ProcessMetrics(of: child.processID)
                     #expect(metrics.bytes <= Self.idleBytesMax, "\(child.name): \(metrics)")
                 }
+            }
+        }
+
+        /// The statuses of these errors over HTTP, and that of an image.
+        private static let statuses: Set<Int> = [200, 415, 422]
+
+        @Test func everyMutationIsAnsweredOverHTTP() async throws {
+            let count = Effort.count("MUTATIONS", short: 120, long: 10_000)
+            var random = Effort.generator("mutated images over HTTP")
+            let origin = OriginServer()
+            let files = try Self.sources.get()
+            try await withStack(["--allow-private-networks", "--vector", "1"]) { stack in
+                let gateway = try GatewayProcess(before: stack, ["--unsigned"])
+                var ends: [Int: Int] = [:]
+                for first in stride(from: 0, to: count, by: Self.loadsAtOnce) {
+                    let asked = try (first..<min(first + Self.loadsAtOnce, count)).map { number in
+                        let file = files[number % files.count]
+                        origin.route("/\(number)", .bytes(Self.mutated(file.bytes, &random)))
+                        let name = "\(number), \(file.name)"
+                        return try AskedImage(name, origin.url("/\(number)"), gateway)
+                    }
+                    for image in asked {
+                        let status = image.expectWholeAnswer()
+                        #expect(Self.statuses.contains(status), "\(image.name): \(status)")
+                        ends[status, default: 0] += 1
+                    }
+                }
+                Swift.print("mutated images over HTTP: \(ends.sorted { $0.key < $1.key })")
+                #expect(ends.values.reduce(0, +) == count)
+                #expect(ends[200] ?? 0 > 0 && ends[422] ?? 0 > 0)
+                for (number, file) in files.enumerated() {
+                    let path = "/whole\(number)"
+                    origin.route(path, .bytes(file.bytes))
+                    let image = try AskedImage(file.name, origin.url(path), gateway)
+                    #expect(image.expectWholeAnswer() == 200, "\(file.name)")
+                }
+                try await stack.awaitIdle()
+            }
+        }
+
+        /// A request for a PNG of an image, on a connection of its own.
+        private final class AskedImage {
+            let name: String
+            private let client: RawClient
+
+            init(_ name: String, _ url: String, _ gateway: GatewayProcess) throws {
+                self.name = name
+                client = try gateway.connect()
+                client.get("/unsafe/rs:fit:16:16/f:png/plain/\(url)")
+            }
+
+            /// Expects a complete response, and a PNG if it is an image. Returns the status.
+            func expectWholeAnswer() -> Int {
+                let answer = client.whole()
+                #expect(answer.field("Content-Length") == "\(answer.body.count)", "\(name)")
+                let isPNG = answer.body.starts(with: [0x89, 0x50, 0x4E, 0x47])
+                #expect(isPNG == (answer.status == 200), "\(name): \(answer.head)")
+                return answer.status
             }
         }
 
