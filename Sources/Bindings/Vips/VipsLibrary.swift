@@ -182,13 +182,14 @@ public struct VipsError: Error, Equatable, Sendable, CustomStringConvertible {
         case corrupt
         /// The bytes may be valid, but this libvips build doesn't support what they need.
         case unsupported
-        /// The image exceeds the size limit of the library below libvips.
+        /// The image exceeds the size limit of the library below libvips, or needs more memory than
+        /// the process may have.
         case tooLarge
         /// `VipsImage.watch` canceled the computation.
         case killed
         /// The sink of `VipsImage.save` refused bytes.
         case refused
-        /// Anything else: a bug in this project, or out of memory.
+        /// Anything else: a bug in this project.
         case `internal`
     }
 
@@ -230,9 +231,9 @@ extension VipsError {
         // libjxl and doesn't drop any.
         ("error JxlDecoderImageOutBufferSize", .unsupported),
         ("Not implemented", .unsupported),
-        ("out of memory", .internal),
-        ("insufficient memory", .internal),
-        ("unable to malloc", .internal),
+        ("out of memory", .tooLarge),
+        ("insufficient memory", .tooLarge),
+        ("unable to malloc", .tooLarge),
     ]
 
     /// Returns the error for a loader or saver that this libvips has neither built in nor in a
