@@ -36,6 +36,24 @@ struct FairnessTests {
         #expect(stack.faults == [])
     }
 
+    /// A client gets nothing for the time in which it requested nothing: it takes turns with one
+    /// that has been served for a while, instead of being served first as often.
+    @Test func aClientThatReturnsIsServedInTurn() {
+        var stack = Stack()
+        stack.hire(.download)
+        let (busy, late) = (stack.connect(), stack.connect())
+        for number in 0..<30 {
+            stack.load(.image("b\(number)", size: nil, .fromLoaderOnly), by: busy)
+        }
+        _ = order(&stack, atMost: 20)
+        for number in 0..<4 {
+            stack.load(.image("n\(number)", size: nil, .fromLoaderOnly), by: late)
+        }
+        let next = order(&stack, atMost: 8)
+        #expect(next == ["b20", "n0", "b21", "n1", "b22", "n2", "b23", "n3"])
+        #expect(stack.faults == [])
+    }
+
     @Test func clientsAreServedInTurnHoweverMuchTheyAskFor() {
         var stack = Stack()
         let (first, second) = (stack.connect(), stack.connect())

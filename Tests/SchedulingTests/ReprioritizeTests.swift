@@ -32,6 +32,23 @@ struct ReprioritizeTests {
         #expect(stack.isAtRest)
     }
 
+    @Test func aWaitingLoadThatChangesItsClassKeepsItsPlaceInIt() {
+        var stack = Stack()
+        let client = stack.connect()
+        let tokens = ["a", "b", "c"].map { stack.load(loader($0), by: client) }
+        for priority in [Priority.high, .normal] {
+            stack.send(.reprioritize(client, tokens[0], priority))
+        }
+        stack.hire(.download)
+        var order: [String] = []
+        while let held = stack.held(.fetch).first {
+            order.append(name(held))
+            stack.finish(held, .failed(ImageError(.invalidDownloadContentType, "as told")))
+        }
+        #expect(order == ["a", "b", "c"])
+        #expect(stack.isAtRest)
+    }
+
     @Test func sharedWorkKeepsTheHighestClassAmongThoseWhoWait() {
         var stack = Stack()
         stack.hire(.download)

@@ -20,6 +20,25 @@ struct WorkerLossTests {
         #expect(stack.faults == [])
     }
 
+    @Test func jobsOfADeadWorkerKeepTheirOrder() {
+        var stack = Stack()
+        let worker = stack.hire(.download, credit: 8)
+        let client = stack.connect()
+        for name in ["a", "b", "c"] {
+            stack.load(.image(name, size: nil, .fromLoaderOnly), by: client)
+        }
+        #expect(stack.held(.fetch).count == 3)
+        stack.kill(worker)
+        stack.hire(.download, credit: 1)
+        var order: [UInt64] = []
+        while let next = stack.held(.fetch).first {
+            order.append(next.job.id.value)
+            stack.finish(next, .failed(ImageError(.invalidDownloadContentType, "as told")))
+        }
+        #expect(order == [1, 2, 3])
+        #expect(stack.isAtRest)
+    }
+
     @Test func afterTenWorkersTheRequestEnds() {
         var stack = Stack()
         let client = stack.connect()
