@@ -118,6 +118,25 @@ struct QuarantineTests {
         #expect(stack.image(token) != nil)
     }
 
+    /// The worker was told to stop the job, which may be why it exited.
+    @Test func aLossOfAWorkerThatWasToldToStopIsNoEvidence() {
+        var stack = Stack { $0.dispatch.jobMilliseconds.decode = 1_000 }
+        stack.hireAll()
+        let token = stack.load(loader(5), by: stack.connect())
+        stack.finish(.fetch)
+        for attempt in 1...4 as ClosedRange<UInt32> {
+            #expect(stack.held(.decode).map(\.job.attempt) == [attempt])
+            stack.pass(milliseconds: 1_500)
+            let stopped = stack.allHeld.filter(\.isCancelled)
+            #expect(stopped.count == 1)
+            for held in stopped { stack.kill(held.worker) }
+            stack.hire(.decode)
+        }
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.scheduler.report.quarantined == 0)
+    }
+
     /// It can't have run out of memory that fast, so something else killed it.
     @Test func aLossWithinAMomentIsNoEvidence() {
         var stack = Stack()
