@@ -139,6 +139,23 @@ struct PartialTests {
         #expect(stack.faults == [])
     }
 
+    /// The worker published them before it knew of the cancel.
+    @Test func bytesOfACancelledTransferAreReleased() {
+        var (stack, client, token) = fetching()
+        let held = stack.held(.fetch)[0]
+        stack.send(.cancel(client, token))
+        let block = stack.block(of: held.worker, length: 10_000)
+        stack.send(
+            .progress(
+                held.worker,
+                JobProgress(
+                    id: held.job.id, attempt: held.job.attempt, received: 10_000, expected: 0,
+                    arrived: block, format: .jpeg)))
+        #expect(isReleased(block.block, stack) && stack.held(.decode).isEmpty)
+        stack.finishAll()
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
     @Test func aForgedReferenceEndsTheSession() {
         var (stack, _, _) = fetching()
         let held = stack.held(.fetch)[0]

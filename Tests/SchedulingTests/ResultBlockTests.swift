@@ -3,6 +3,8 @@ import Messages
 import Testing
 
 @testable import Admission
+@testable import Derivation
+@testable import Dispatching
 
 struct ResultBlockTests {
     private let key = "http://example.org/a.jpg"
@@ -105,6 +107,44 @@ struct ResultBlockTests {
         #expect(stack.actions.contains(.release(cache, blocks, isPrompt: true)))
         stack.finishAll()
         #expect(stack.isAtRest)
+    }
+
+    /// The worker that encoded the result is lost in the event in which the cache has delivered it,
+    /// so that it is produced again. The cache still has the first delivery.
+    @Test func aDeliveryThatNobodyWantsAnyMoreGoesBackWhenItIsEvicted() {
+        var stack = Stack()
+        stack.hireAll()
+        let client = stack.connect()
+        let image = ImageRequest.image("a", size: 5, .fromLoaderOnly).with {
+            $0.storeCacheTypes = .none
+            $0.originalStoreCacheTypes = .none
+        }
+        let token = stack.load(image, by: client)
+        stack.run(.fetch, .decode)
+        let transform = stack.held(.transform)[0]
+        stack.finish(transform, stack.success(transform, length: large))
+        let delivery = stack.held(.store)[0]
+        let result = stack.success(delivery)
+        guard case .stored(let report) = result, let block = report.delivered?.block else {
+            Issue.record("it is delivered")
+            return
+        }
+        stack.workers[transform.worker] = nil
+        stack.workers[delivery.worker]?.held[delivery.job.id] = nil
+        stack.scheduler.workGraph.dispatcher.workerGone(transform.worker, nil)
+        stack.scheduler.workGraph.collect(
+            JobOutcome(
+                id: delivery.job.id, attempt: delivery.job.attempt, result: result,
+                workMicroseconds: 1),
+            from: delivery.worker, hasReaders: false)
+        stack.send(.tick)
+        #expect(stack.reply(token) == nil)
+        stack.evict(block)
+        #expect(stack.actions.contains(.release(delivery.worker, [block], isPrompt: true)))
+        stack.hire(.transform)
+        stack.finishAll()
+        #expect(stack.image(token) != nil)
+        #expect(stack.isAtRest, "\(stack)")
     }
 
     /// Releases name no session: block 1 of a cache that died and block 1 of the running one look

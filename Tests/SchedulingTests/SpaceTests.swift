@@ -276,4 +276,19 @@ struct SpaceTests {
         #expect(stack.image(first)?.mustCopy == false)
         #expect(stack.image(second)?.mustCopy == true)
     }
+
+    @Test func whatAClientKeptCountsUntilItLeaves() {
+        var stack = Stack { $0.unreleasedBytesMax = 3 << 20 }
+        stack.hireAll()
+        stack.publish("http://example.org/a.jpg", length: 2 << 20)
+        let (first, second) = (stack.connect(), stack.connect())
+        let kept = stack.load(.image("a"), by: first)
+        let copied = stack.load(.image("a"), by: second)
+        #expect(stack.image(kept)?.mustCopy == false)
+        #expect(stack.image(copied)?.mustCopy == true)
+        stack.disconnect(first)
+        let again = stack.load(.image("a"), by: second)
+        #expect(stack.image(again)?.mustCopy == false)
+        #expect(stack.faults == [])
+    }
 }
