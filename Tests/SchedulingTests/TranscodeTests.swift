@@ -275,6 +275,27 @@ struct TranscodeTests {
         }
     }
 
+    /// After a second failure, the cache itself doesn't serve the entry.
+    @Test func aRemovalThatFailsIsTriedOnceMore() {
+        func tries(areFailing: Bool) -> Int {
+            var (stack, _, token) = changed(size: nil, pages: 3)
+            var count = 0
+            while let held = stack.allHeld.first {
+                var result = stack.success(held)
+                if case .entry(let work) = held.job.work, work.action == .remove {
+                    count += 1
+                    if areFailing { result = .failed(ImageError(.internalError, "as told")) }
+                }
+                stack.finish(held, result)
+            }
+            #expect(stack.image(token) != nil)
+            #expect(stack.isAtRest, "\(stack.testDescription)")
+            return count
+        }
+        let (once, twice) = (tries(areFailing: false), tries(areFailing: true))
+        #expect(once > 0 && twice == 2 * once)
+    }
+
     @Test func whatASerializerReplacesIsNotRemoved() {
         var (stack, _, _) = changed(size: 5)
         #expect(removals(&stack).isEmpty)
