@@ -124,6 +124,22 @@ struct FreshLoadTests {
         #expect(setting.stack.isAtRest, "\(setting.stack)")
     }
 
+    /// A transfer that nothing waits for would delay the end of the stack.
+    @Test func aStackThatDrainsAsksNobodyInTheBackground() {
+        var (stack, client) = Stack.staffed()
+        stack.scheduler.calendarOffsetMilliseconds = 1_700_000_000_000
+        let token = stack.load(Self.image, by: client)
+        stack.send(.drain)
+        let held = stack.held(.query)[0]
+        let born = stack.scheduler.calendarNow - 60_000
+        let caching = OriginCaching(
+            CacheControl(Self.control), ResponseAge(bornMilliseconds: born))
+        stack.finish(held, stack.hit(held, etag: "\"1\"", caching: caching))
+        #expect(stack.image(token)?.cacheType == .disk)
+        #expect(stack.held(.fetch).isEmpty && stack.wasDrained)
+        #expect(stack.isAtRest, "\(stack)")
+    }
+
     @Test(arguments: [90, 9_999])
     func theOriginIsAskedFirst(age: Int64) {
         var setting = Setting(age: age)

@@ -104,6 +104,9 @@ struct MemoryHitTests {
         ImageRequest.image("a", size: nil, .fromLoaderOnly),
         ImageRequest.image().with { $0.queryCacheTypes = .disk },
         ImageRequest.image().with { $0.queryCacheTypes = .none },
+        // Extended data is not in the index, and an animation is checked before its delivery.
+        ImageRequest.image().with { $0.context.wantsExtendedData = true },
+        ImageRequest.image("a", size: nil, .matchAnimatedImageClass),
     ])
     func whoMayNotAskMemoryGetsNoHit(image: ImageRequest) {
         var stack = Stack()
