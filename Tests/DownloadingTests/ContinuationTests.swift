@@ -205,10 +205,11 @@ import Testing
         #expect(bench.origin.requestCount("/a.png") == 1)
     }
 
-    /// Each of these would put bytes at the wrong offset.
+    /// Each of these would put bytes at the wrong offset or beyond the end.
     @Test(arguments: [
         "bytes 0-199999/200000", "bytes 100001-199999/200000", "bytes 100000-199999/200001",
         "bytes 100000-99999/200000", "bytes */200000", "chars 100000-199999/200000", "",
+        "bytes 100000-200000/200000",
     ]) func anotherPartIsRefused(range: String) async throws {
         let bench = try DownloadBench()
         bench.origin.route(

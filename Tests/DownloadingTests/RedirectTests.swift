@@ -150,6 +150,25 @@ import Testing
         #expect(bench.origin.acceptedConnectionCount == 1, "both were read to their end")
     }
 
+    /// Each takes at least a fifth of the timeout.
+    @Test func allRedirectsShareOneTimeout() async throws {
+        let bench = try DownloadBench { $0.totalTimeoutMilliseconds = 500 }
+        for number in 0..<9 {
+            bench.origin.route(
+                "/\(number)",
+                .redirect(to: "/\(number + 1)").changed {
+                    $0.body = .generated(count: 3)
+                    $0.pace = .steady(bytes: 1, every: .milliseconds(50))
+                })
+        }
+        bench.origin.route("/9", .bytes([1]))
+        bench.start("/0")
+        let failure = try #require(await bench.failure())
+        #expect(failure.code == .timedOut && failure.retryable)
+        #expect(bench.origin.requestCount("/9") == 0)
+        #expect(bench.space.liveCount == 0)
+    }
+
     /// User info in a location applies to that location only.
     @Test func theUserInfoOfALocationTakesThePlaceOfTheOldOne() async throws {
         let other = OriginServer()
