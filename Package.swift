@@ -350,7 +350,7 @@ let testing: [Target] = [
     tests(
         "DownloadingTests",
         [
-            "Downloading", "StageContract", "Messages", "ImageModel", "StageKit", "Linux",
+            "Downloading", "Curl", "StageContract", "Messages", "ImageModel", "StageKit", "Linux",
             "TestKit",
         ]),
     tests(
