@@ -29,6 +29,27 @@ import Testing
         #expect(try cache.query("k") == .miss)
     }
 
+    @Test func aStoreForTheDiskAloneLeavesNoOlderValueInMemory() throws {
+        let disk = try DiskFixture()
+        let cache = try holdingOld(disk.path, CachePolicy())
+        #expect(try cache.put("k", new, .disk).tiers == .disk)
+        #expect(try cache.query("k", .memory) == .miss)
+        #expect(try cache.get("k")?.bytes == new)
+    }
+
+    @Test func whoWaitsForAWriteThatIsReplacedIsAnsweredWithTheNewerOne() throws {
+        let disk = try DiskFixture()
+        let cache = try StageFixture(disk.path)
+        // The first write is in flight, so the second waits; the third replaces it.
+        let other = cache.begin(cache.storing("other", sample(500_000), .disk))
+        let replaced = cache.begin(cache.storing("k", old, .disk))
+        let newer = cache.begin(cache.storing("k", new, .disk))
+        for store in [other, replaced, newer] {
+            #expect(try report(of: store, cache)?.tiers == .disk)
+        }
+        #expect(try cache.get("k", .disk)?.bytes == new)
+    }
+
     @Test func whatStillWaitsForTheDiskIsNotWrittenAfterOneThatSkipsIt() throws {
         let disk = try DiskFixture()
         let cache = try StageFixture(disk.path, policy: CachePolicy(writeBehindBytesMax: 600_000))
