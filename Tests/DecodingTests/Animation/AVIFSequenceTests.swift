@@ -112,6 +112,20 @@ import Testing
         #expect(memory?.code == .limitExceeded && memory?.details["limit"] == "pixelBytesMax")
     }
 
+    /// The sample entry states 1,000 × 1,000 pixels, everything else 37 × 29.
+    @Test func framesCountWithThePixelsThatTheirTrackStates() throws {
+        let file = try AnimatedFile(generated: "two.avif")
+        var bytes = file.bytes
+        let entry = try #require(bytes.place(of: "av01\0\0\0\0\0\0\0\u{1}"))
+        bytes.replaceSubrange(entry + 28..<entry + 32, with: [0x03, 0xE8, 0x03, 0xE8])
+        #expect(try pixels(bytes, frame: 1) == file.frames[1])
+        for (frame, all) in [(1, false), (nil, true)] as [(Int?, Bool)] {
+            let error = failure(
+                bytes, frame: frame, all: all, limits: ImageLimits(pixelsMax: 999_999))
+            #expect(error?.code == .limitExceeded && error?.details["limit"] == "pixelsMax")
+        }
+    }
+
     /// The primary image is encoded as items, the frames as samples of a track.
     @Test(arguments: [
         (["--lossless"], false), (["--lossless"], true), (["-y", "420", "-r", "limited"], true),
