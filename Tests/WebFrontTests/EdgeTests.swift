@@ -75,6 +75,7 @@ import WebGrammar
         ("For=\"[2001:db8:cafe::17]:4711\"", "2001:db8:cafe::17"),
         ("for=1.1.1.1, proto=\"a,for=6.6.6.6;b\";for=192.0.2.43", "192.0.2.43"),
         ("for=\"a\\\",for=6.6.6.6\"", "10.0.0.1"), ("for=unknown", "10.0.0.1"),
+        ("for=192.0.2.43;x=\"a,\\\"b\"", "192.0.2.43"),
         ("proto=http", "10.0.0.1"),
         // An unterminated quote from a client doesn't swallow what the proxy appends.
         ("for=6.6.6.6;x=\", for=192.0.2.43", "192.0.2.43"),
