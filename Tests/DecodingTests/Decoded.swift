@@ -56,12 +56,14 @@ struct Decoded {
 func decode(
     _ bytes: [UInt8], _ need: DecodeNeed = .full, keeping keeps: KeptParts = [],
     limits: ImageLimits = ImageLimits(), by family: FormatFamily = .raster,
-    space: HeapSpace = HeapSpace(),
+    frame: Int? = nil, showsDamaged: Bool = false, space: HeapSpace = HeapSpace(),
     cancellation: CancellationFlag = CancellationFlag()
 ) throws -> Decoded {
     let source = BlockReference(
         segment: 1, offset: 0, length: UInt64(bytes.count), block: BlockID(1))
-    let work = DecodeWork(source: source, need: need, keeps: keeps, limits: limits)
+    var work = DecodeWork(
+        source: source, frame: frame, need: need, keeps: keeps, limits: limits)
+    work.showsDamaged = showsDamaged
     let stage = try DecodeStage(family)
     do {
         let image = try bytes.withUnsafeBytes { input in
