@@ -17,7 +17,33 @@ import Vips
         return bytes
     }
 
-    /// Chromium draws all of them as still images.
+    /// Expects the pixels that Pillow reads from the file, and returns its number of images.
+    private static func imagesByPillow(_ bytes: [UInt8]) throws -> Int? {
+        let folder = TemporaryDirectory()
+        let raw = folder.file("raw")
+        let count = try Tool.run([
+            "python3", "-W", "ignore", "-c",
+            """
+            import sys; from PIL import Image
+            image = Image.open(sys.argv[1])
+            open(sys.argv[2], 'wb').write(image.convert('RGB').tobytes())
+            print(getattr(image, 'n_frames', 1))
+            """, folder.write(bytes, to: "file"), raw,
+        ])
+        let wanted = try #require(FileBytes.read(raw))
+        let decoded = try decode(bytes)
+        let size = decoded.image.info.size
+        try #require(wanted.count == 3 * size.width * size.height)
+        let isSame = try (0..<size.width * size.height).allSatisfy { place in
+            try decoded.pixel(place % size.width, place / size.width)
+                .elementsEqual(wanted[3 * place..<3 * place + 3])
+        }
+        #expect(isSame)
+        return Int(String(decoding: count.prefix { $0 > 0x20 }, as: UTF8.self))
+    }
+
+    /// Chromium draws all of them as still images. Pillow does if the number is invalid, and else
+    /// trusts it.
     @Test(arguments: [0, 20_000, 1 << 31 - 1, 1 << 31 + 1] as [UInt32])
     func aPNGWithoutSoManyFramesIsAStillImage(frames: UInt32) throws {
         let bytes = try Self.png(frames: frames)
@@ -25,6 +51,8 @@ import Vips
             let info = try decode(bytes, need).image.info
             #expect(info.pages == 1 && info.size == PixelSize(width: 40, height: 30))
         }
+        let count = try Self.imagesByPillow(bytes)
+        if frames == 0 || frames > 1 << 31 { #expect(count == 1) }
     }
 
     /// The only directory links to itself.
@@ -37,5 +65,6 @@ import Vips
         for need in [DecodeNeed.header, .full] {
             #expect(try decode(tiff, need).image.info.pages == 1)
         }
+        #expect(try Self.imagesByPillow(tiff) == 1)
     }
 }
