@@ -117,6 +117,71 @@ extension Conformance {
             #expect(origin.requestCount("/half.apng") == 1)
         }
 
+        /// The last frame is cut off, which makes loads of all frames fail and later ones be
+        /// refused. Its still and its whole frames are as another decoder reads them.
+        @Test func aFailedAnimationRefusesOnlyAnimations() async throws {
+            let file = try AnimatedFile(generated: "kept.gif")
+            origin.route("/cut.gif", .bytes(Array(file.bytes.prefix(file.bytes.count * 9 / 10))))
+            let client = try SharedStack.current.client()
+            #expect(await client.load(request("cut.gif", .webp)).errorCode == .badImageData)
+            for frame in [nil, 0, 1] as [Int?] {
+                var single = ImageRequest(url: origin.url("/cut.gif"))
+                single.frame = frame
+                single.output.format = .png
+                let bytes = try await client.load(single).response.bytes
+                let found = try Pixels(decoding: #require(bytes?.array))
+                #expect(found.size == "\(file.width)x\(file.height)")
+                #expect(SeenPixels.areSame(rgba(found), file.frames[frame ?? 0]))
+            }
+            #expect(await client.load(request("cut.gif", .webp)).errorCode == .blacklisted)
+        }
+
+        private func rgba(_ pixels: Pixels) -> [UInt8] {
+            (0..<pixels.width * pixels.height).flatMap { place in
+                Array((pixels.at(place % pixels.width, place / pixels.width) + [255]).prefix(4))
+            }
+        }
+
+        /// Alone, or together with the option for all frames, it delivers one frame: the one that
+        /// another decoder finds first in the source.
+        @Test(arguments: ["kept.gif", "mixed.apng", "mixed.webp"])
+        func theFirstFrameOnlyIsOneFrame(name: String) async throws {
+            let file = try serve(name)
+            let client = try SharedStack.current.client()
+            for options: RequestOptions in [
+                .decodeFirstFrameOnly, [.decodeFirstFrameOnly, .transformAnimatedImage],
+            ] {
+                var first = ImageRequest(url: origin.url("/\(name)"))
+                first.options = options
+                let plain = try await client.load(first).response
+                #expect(try pillowFrames(plain.bytes?.array).count == 1, "\(plain.key)")
+                first.output.format = .png
+                let image = try await client.load(first).response
+                let frames = try pillowFrames(image.bytes?.array)
+                #expect(frames.count == 1 && image.info?.pages == 1)
+                #expect(SeenPixels.areSame(frames[0], file.frames[0]), "\(image.key)")
+            }
+        }
+
+        /// The frames of a file that Pillow finds, as RGBA.
+        private func pillowFrames(_ bytes: [UInt8]?) throws -> [[UInt8]] {
+            let folder = TemporaryDirectory()
+            let input = folder.write(try #require(bytes), to: "made")
+            let raw = try Tool.run([
+                "python3", "-c",
+                """
+                import sys; from PIL import Image
+                image = Image.open(sys.argv[1])
+                for index in range(getattr(image, 'n_frames', 1)):
+                    image.seek(index)
+                    sys.stdout.buffer.write(image.convert('RGBA').tobytes())
+                """, input,
+            ])
+            let count = 4 * 37 * 29
+            try #require(raw.count >= count && raw.count % count == 0)
+            return stride(from: 0, to: raw.count, by: count).map { Array(raw[$0..<$0 + count]) }
+        }
+
         /// animatedImageClass: all frames, or one; by itself it doesn't require an animation.
         @Test func theClassOfAnAnimationIsAllItsFramesOrOne() async throws {
             let file = try serve("mixed.apng")
