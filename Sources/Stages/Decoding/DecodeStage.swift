@@ -84,22 +84,22 @@ public struct DecodeStage: Sendable {
                 SourceImage(input, by: decoder), work, limits, to: output, cancellation)
         } catch {
             try InflatedBytes.check()
-            guard error.code == .badImageData,
-                let image = try decodeDamaged(
-                    input, by: decoder, work, limits, to: output, cancellation)
-            else { throw error }
-            return image
+            guard error.code == .badImageData else { throw error }
+            return try decodeDamaged(
+                input, by: decoder, refusal: error, work, limits, to: output, cancellation)
         }
     }
 
     /// Decodes an image that `decoder` rejected, with its partial decoder. Succeeds if all pixels
     /// are present, for example in a file without an end mark, or if the work accepts missing ones
-    /// (SEMANTICS §11.38). Returns `nil` if there is nothing to show.
+    /// (SEMANTICS §11.38). Throws `refusal`, the decoder's error, if there is nothing to show; if
+    /// the header could be read, the error says that only pixels are damaged, so that it refuses
+    /// this operation alone (SEMANTICS §7.2).
     private func decodeDamaged(
-        _ input: UnsafeRawBufferPointer, by decoder: any FormatDecoder,
+        _ input: UnsafeRawBufferPointer, by decoder: any FormatDecoder, refusal: ImageError,
         _ work: DecodeWork, _ limits: ImageLimits, to output: some OutputSpace,
         _ cancellation: CancellationFlag
-    ) throws(ImageError) -> DecodedImage? {
+    ) throws(ImageError) -> DecodedImage {
         let missing = MissingPixels(arePermitted: work.showsDamaged)
         do throws(ImageError) {
             let source = try SourceImage(input, by: decoder.partialDecoder(cancellation, missing))
@@ -109,7 +109,7 @@ public struct DecodeStage: Sendable {
             return image
         } catch {
             guard [.badImageData, .unsupportedFormat].contains(error.code) else { throw error }
-            return nil
+            throw error.damagesPixelsOnly ? error : refusal
         }
     }
 

@@ -130,6 +130,12 @@ extension RealProcesses {
                 #expect(try shown.json()["damaged"] == .bool(true), "\(shown)")
                 let refused = try stack.get(all)
                 #expect(try refused.json()["error"]?["name"]?.text == "badImageData", "\(refused)")
+                // The refusal concerns loads of all frames only.
+                let again = try stack.get([url, "-o", output])
+                #expect(again.exitStatus == 0 && FileBytes.read(output) == bytes, "\(again)")
+                let still = try stack.get(
+                    [url, "--resize", "24x", "--format", "png", "-o", output])
+                #expect(still.exitStatus == 0, "\(still)")
             }
         }
     }
