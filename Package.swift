@@ -362,8 +362,8 @@ let testing: [Target] = [
     tests(
         "DecodingTests",
         [
-            "Decoding", "Animation", "Vips", "Linux", "StageContract", "Messages", "ImageModel",
-            "StageKit", "TestKit",
+            "Decoding", "Animation", "PNG", "Vips", "Linux", "StageContract", "Messages",
+            "ImageModel", "StageKit", "TestKit",
         ]),
     tests(
         "TransformingTests",

@@ -1,5 +1,6 @@
 import ImageModel
 import Messages
+import PNG
 import StageKit
 import TestKit
 import Testing
@@ -18,6 +19,7 @@ import Vips
         let error = failure(bytes, limits: Self.limits)
         #expect(error?.code == .limitExceeded)
         #expect(error?.details["limit"] == "inflatedBytesMax")
+        #expect(!InflateLimit.isExceeded, "the limit ends with its job")
     }
 
     @Test(arguments: ["iTXt", "zTXt"], [DecodeNeed.header, .full])

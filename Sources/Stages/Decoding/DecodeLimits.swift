@@ -203,6 +203,9 @@ enum InflatedBytes {
         }
     }
 
+    /// Removes the limit, which is one for the process, at the end of a job.
+    static func lift() { InflateLimit.lift() }
+
     /// Adds the rows of a PNG that is being opened to the limit.
     static func permit(_ png: UnsafeRawBufferPointer) { InflateLimit.permit(rowBytes(png)) }
 

@@ -57,7 +57,8 @@ public struct DecodeStage: Sendable {
         cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage {
         try library.exclusively { () throws(ImageError) -> DecodedImage in
-            try decode(work, input: input, output: output, cancellation: cancellation)
+            defer { InflatedBytes.lift() }
+            return try decode(work, input: input, output: output, cancellation: cancellation)
         }
     }
 
