@@ -7,7 +7,7 @@ final class SupervisedChild {
     let pool: PoolName?
     let isExternal: Bool
     let process: ChildProcess
-    let ready: ReadyPipe
+    let ready: ReadyPipeReader
     /// The output of its native libraries; nil for an external program, which writes to the
     /// supervisor's log.
     let output: OutputPipe?
@@ -50,7 +50,7 @@ final class SupervisedChild {
         kind = specification.kind
         pool = specification.pool
         process = try ChildProcess(command)
-        ready = try ReadyPipe(pipe.readEnd)
+        ready = try ReadyPipeReader(pipe.readEnd)
         output = isExternal ? nil : try OutputPipe(written.readEnd)
     }
 
@@ -95,8 +95,8 @@ final class ChildPipe {
     }
 }
 
-/// The pipe on which a child reports its startup stage.
-final class ReadyPipe {
+/// The supervisor's end of the pipe on which a child reports its startup stage.
+final class ReadyPipeReader {
     /// Closed after the child has written invalid data.
     private let pipe: ChildPipe
     private var line: [UInt8] = []
