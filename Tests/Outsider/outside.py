@@ -109,7 +109,7 @@ def symbols(module: str) -> list[dict]:
     graphs = FOLDER / "symbols"
     graphs.mkdir(exist_ok=True)
     maps = [*PRODUCTS.glob("C*.build/module.modulemap")]
-    maps += REPOSITORY.glob("Sources/C/*/module.modulemap")
+    maps += REPOSITORY.glob("Sources/*/C*/module.modulemap")
     options = [word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")]
     target = json.loads(run("swift", "-print-target-info"))["target"]["triple"]
     run(

@@ -3,14 +3,13 @@ import Testing
 @Suite struct LayeringTests {
     private let files = RepositoryFiles()
 
-    @Test func everyFolderOfALayerIsARoomOfTheManifest() throws {
-        let manifest = try manifest()
-        for layer in Layer.allCases {
-            let folders = files.folders(in: "Sources/\(layer.rawValue)")
-            let rooms = manifest.rooms.filter { $0.layer == layer }.map(\.name).sorted()
-            #expect(folders == rooms)
+    @Test func theFoldersOfSourcesAreTheModulesOfTheManifest() throws {
+        let rooms = try manifest().rooms.map(\.path).sorted()
+        let groups = files.folders(in: "Sources").map { "Sources/\($0)" }
+        let folders = groups.flatMap { group in
+            files.folders(in: group).map { "\(group)/\($0)" }
         }
-        #expect(files.folders(in: "Sources") == Layer.allCases.map(\.rawValue).sorted())
+        #expect(folders.sorted() == rooms)
     }
 
     @Test func dependenciesOfTheManifestGoDown() throws {
@@ -33,8 +32,7 @@ import Testing
     @Test func importsGoDownAndAreDeclared() throws {
         let manifest = try manifest()
         for room in manifest.rooms {
-            let folder = "Sources/\(room.layer.rawValue)/\(room.name)"
-            for path in files.paths(below: folder) where path.hasSuffix(".swift") {
+            for path in files.paths(below: room.path) where path.hasSuffix(".swift") {
                 let source = SourceText(path: path, text: try #require(files.text(of: path)))
                 for finding in LayeringRules.findings(in: source, of: room, manifest) {
                     Issue.record("\(finding)")
@@ -56,17 +54,19 @@ import Testing
     /// A manifest in our form, with one or two modules per layer.
     private let small = """
         let c: [Target] = [
-            .systemLibrary(name: "CZMQ", path: "Sources/C/CZMQ"),
-            .systemLibrary(name: "CVips", path: "Sources/C/CVips", pkgConfig: "gobject-2.0"),
-            .target(name: "CVipsShims", dependencies: ["CVips"], path: "Sources/C/CVipsShims"),
-            .target(name: "CMessages", path: "Sources/C/CMessages"),
+            .systemLibrary(name: "CZMQ", path: "Sources/System/CZMQ"),
+            .systemLibrary(
+                name: "CVips", path: "Sources/Codecs/CVips", pkgConfig: "gobject-2.0"),
+            .target(
+                name: "CVipsShims", dependencies: ["CVips"], path: "Sources/Codecs/CVipsShims"),
+            .target(name: "CMessages", path: "Sources/System/CMessages"),
         ]
         func room(_ folder: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
             .target(name: name, dependencies: dependencies, path: "Sources/(folder)/(name)")
         }
         let rooms: [Target] = [
-            room("Bindings", "ZeroMQ", ["CZMQ"]),
-            room("Bindings", "Vips", ["CVips", "CVipsShims"]),
+            room("System", "ZeroMQ", ["CZMQ"]),
+            room("Codecs", "Vips", ["CVips", "CVipsShims"]),
             room("Core", "Messages", []),
             room("Core", "Admission", ["Messages"]),
             room("Runtime", "Wire", ["CMessages", "Messages"]),
@@ -96,6 +96,8 @@ import Testing
         let manifest = Manifest(text: small)
         #expect(manifest.rooms.count == 19)
         #expect(manifest["CVipsShims"]?.dependencies == ["CVips"])
+        #expect(manifest["CVipsShims"]?.path == "Sources/Codecs/CVipsShims")
+        #expect(manifest["Vips"]?.path == "Sources/Codecs/Vips")
         #expect(manifest["Supervision"]?.dependencies == ["ZeroMQ", "Messages"])
         #expect(manifest["imagebus-decode"]?.dependencies == ["Wire", "Messages", "Decoding"])
         #expect(manifest["imagebus-coordinator"]?.dependencies == ["Supervision"])

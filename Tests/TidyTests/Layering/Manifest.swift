@@ -1,9 +1,9 @@
 /// The modules declared by `Package.swift`.
 ///
 /// The manifest is read as text, since asking the package manager takes seconds. The forms that our
-/// manifest uses are supported: `room("Layer", "Name", […])`, `program("name", […])`, with or
+/// manifest uses are supported: `room("Folder", "Name", […])`, `program("name", […])`, with or
 /// without `worker +`, and `.target` or `.systemLibrary` with a literal name and a path below
-/// `Sources/C`.
+/// `Sources`, which are C modules.
 struct Manifest {
     let rooms: [Room]
 
@@ -29,9 +29,10 @@ struct Manifest {
 
     private static func room(_ call: Call) -> Room? {
         let words = literals(in: call.text)
-        guard words.count >= 2, let layer = Layer(rawValue: words[0]) else { return nil }
+        guard words.count >= 2, let layer = Layer.layer(ofFolder: words[0]) else { return nil }
         return Room(
-            name: words[1], layer: layer, dependencies: Array(words.dropFirst(2)), line: call.line)
+            name: words[1], layer: layer, path: "Sources/\(words[0])/\(words[1])",
+            dependencies: Array(words.dropFirst(2)), line: call.line)
     }
 
     private static func program(_ call: Call, worker: [String]) -> Room? {
@@ -39,15 +40,19 @@ struct Manifest {
         guard let name = words.first else { return nil }
         let shared = call.text.containsWord("worker") ? worker : []
         return Room(
-            name: name, layer: .programs, dependencies: shared + words.dropFirst(), line: call.line)
+            name: name, layer: .programs, path: "Sources/Programs/\(name)",
+            dependencies: shared + words.dropFirst(), line: call.line)
     }
 
     private static func cTarget(_ call: Call) -> Room? {
-        guard call.text.contains("path: \"Sources/C/"), let name = literals(in: call.text).first
+        let words = literals(in: call.text)
+        guard call.text.contains("name: \""), let name = words.first,
+            let path = words.first(where: { $0.hasPrefix("Sources/") })
         else { return nil }
         let list = call.text.split(separator: "dependencies: [", maxSplits: 1).dropFirst().first
         let dependencies = literals(in: String(list?.prefix { $0 != "]" } ?? ""))
-        return Room(name: name, layer: .c, dependencies: dependencies, line: call.line)
+        return Room(
+            name: name, layer: .c, path: path, dependencies: dependencies, line: call.line)
     }
 
     /// The text between the brackets of each occurrence of `start`, which ends with `open`.

@@ -1,7 +1,7 @@
 /// Compares the generated messages in the repository with newly generated ones.
 enum StaleMessages {
     static let schema = "Proto/imagebus.proto"
-    static let folder = "Sources/C/CMessages"
+    static let folder = "Sources/System/CMessages"
 
     /// Both by file name. Messages are stale if they differ, are missing, or no longer have a
     /// schema.
