@@ -33,9 +33,9 @@ import Testing
         var filter = KeyFilter()
         filter.prefix = "short:"
         configuration.keyFilters = ["short": filter]
-        var mine = Loader(name: "mine", means: .pool("mine"))
+        var mine = NamedLoader(name: "mine", means: .pool("mine"))
         mine.schemes = ["http"]
-        configuration.loaders = [mine, Loader(name: "usual", means: .http)]
+        configuration.loaders = [mine, NamedLoader(name: "usual", means: .http)]
         configuration.profiles = ["default": Profile(), "thumbs": Profile()]
         return configuration
     }

@@ -8,14 +8,16 @@ import Testing
 @Suite struct LoaderChoiceTests {
     private static let place = S3Place(endpoint: "https://s3.example.com", region: "eu-central-1")
 
-    private func configuration(_ loaders: [Loader]) -> Configuration {
+    private func configuration(_ loaders: [NamedLoader]) -> Configuration {
         var configuration = Configuration()
         configuration.loaders = loaders
         return configuration
     }
 
-    private func file(_ name: String, _ root: String, _ pattern: String? = nil) throws -> Loader {
-        var loader = Loader(name: name, means: .file(FileRoot(path: root)))
+    private func file(
+        _ name: String, _ root: String, _ pattern: String? = nil
+    ) throws -> NamedLoader {
+        var loader = NamedLoader(name: name, means: .file(FileRoot(path: root)))
         loader.patterns = try pattern.map { [try #require(URLPattern($0))] }
         return loader
     }
@@ -70,7 +72,7 @@ import Testing
     }
 
     @Test func aPathThatALoaderTakesInSomeReadingsOnlyIsRefused() throws {
-        var photos = Loader(name: "photos", means: .http)
+        var photos = NamedLoader(name: "photos", means: .http)
         photos.patterns = [try #require(URLPattern("https://h/photos/*"))]
         let configuration = configuration([photos])
         for url in ["https://h/photos/..%2fa", "https://h/a/..%2fphotos/b"] {
@@ -87,8 +89,8 @@ import Testing
 
     @Test func aURLThatItsLoaderCannotTakeIsRefusedBeforeAnyWork() throws {
         let all = configuration([
-            try file("f", "/f"), Loader(name: "d", means: .data),
-            Loader(name: "s", means: .s3(Self.place)),
+            try file("f", "/f"), NamedLoader(name: "d", means: .data),
+            NamedLoader(name: "s", means: .s3(Self.place)),
         ])
         for url in ["file:///../a", "file://h/a", "data:x", "s3://A/b", "s3://photos/a?acl"] {
             #expect(try terms(all, url).refusal?.code == .invalidURL, "\(url)")
@@ -96,7 +98,7 @@ import Testing
     }
 
     @Test func patternsOfLoadersMayHaveNoHost() throws {
-        var data = Loader(name: "d", means: .data)
+        var data = NamedLoader(name: "d", means: .data)
         data.patterns = [try #require(URLPattern("data:*"))]
         #expect(try terms(configuration([data]), "data:image/png,a://b/c").loader == .data)
         #expect(URLPattern("https:///a") == nil)
@@ -108,7 +110,7 @@ import Testing
     }
 
     @Test func credentialsComeFromTheirFile() throws {
-        var loader = Loader(name: "s", means: .s3(Self.place))
+        var loader = NamedLoader(name: "s", means: .s3(Self.place))
         loader.credentialsFile = "/run/s3"
         var configuration = configuration([loader])
         #expect(configuration.secretFiles == ["/run/s3"])

@@ -174,7 +174,7 @@ import Testing
         var profile = Profile()
         profile.rules = [rule]
         configuration.profiles["default"] = profile
-        var loader = Loader(name: "mine", means: .file(FileRoot(path: "/srv")))
+        var loader = NamedLoader(name: "mine", means: .file(FileRoot(path: "/srv")))
         loader.schemes = ["local"]
         configuration.loaders = [loader]
         #expect(throws: Never.self) { try configuration.resolve(ImageRequest(url: "https://h/a")) }

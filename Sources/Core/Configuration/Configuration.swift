@@ -37,7 +37,7 @@ public struct Configuration: Hashable, Sendable {
     public var pools: [WorkerPool] = []
     /// Loaders besides the built-in one for http and https, in file order. The last loader that
     /// accepts a URL loads it.
-    public var loaders: [Loader] = []
+    public var loaders: [NamedLoader] = []
     /// Listeners of the HTTP gateway besides the one of `serve --gateway`.
     public var gateways: [GatewayListenerSettings] = []
     /// How to handle damaged images if neither the request, its profile nor a rule specifies it;
@@ -137,7 +137,7 @@ extension Configuration {
         return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
     }
 
-    private var loadersByName: [String: Loader] {
+    private var loadersByName: [String: NamedLoader] {
         Dictionary(loaders.map { ($0.name, $0) }) { _, later in later }
     }
 

@@ -2,7 +2,7 @@ public import ImageModel
 package import Messages
 
 /// A loader: obtains the bytes of the URLs it accepts (SDWebImage's image loader).
-public struct Loader: Hashable, Sendable {
+public struct NamedLoader: Hashable, Sendable {
     /// The name by which requests and profiles select the loader.
     public let name: String
     /// Patterns of accepted URLs, restricted to `schemes`; `nil` accepts every URL with one of
@@ -40,12 +40,12 @@ public struct Loader: Hashable, Sendable {
     }
 
     /// The built-in HTTP loader, which is tried last.
-    public static let builtIn = Loader(name: "http", means: .http)
+    public static let builtIn = NamedLoader(name: "http", means: .http)
 }
 
 extension Configuration {
     /// The loader names that requests and profiles may use.
-    public var loaderNames: Set<String> { Set((loaders + [Loader.builtIn]).map(\.name)) }
+    public var loaderNames: Set<String> { Set((loaders + [NamedLoader.builtIn]).map(\.name)) }
 
     /// Returns the loader for a URL: the named one, else the last loader in the file that accepts
     /// the URL, else the built-in one. Returns a failure if the URL is invalid or not accepted.
@@ -53,7 +53,7 @@ extension Configuration {
     func loader(
         _ name: String?, for url: SourceURL
     ) throws(ImageError) -> Result<FetchLoader, ImageError> {
-        let asked = try named(name) ?? loaders.reversed() + [Loader.builtIn]
+        let asked = try named(name) ?? loaders.reversed() + [NamedLoader.builtIn]
         let target = URLTarget(url)
         if asked.contains(where: { $0.isAmbiguous(url, target) }) {
             return .failure(.ambiguousPath)
@@ -69,9 +69,10 @@ extension Configuration {
         return .success(try means(of: loader))
     }
 
-    private func named(_ name: String?) throws(ImageError) -> [Loader]? {
+    private func named(_ name: String?) throws(ImageError) -> [NamedLoader]? {
         guard let name else { return nil }
-        guard let loader = (loaders + [Loader.builtIn]).first(where: { $0.name == name }) else {
+        guard let loader = (loaders + [NamedLoader.builtIn]).first(where: { $0.name == name })
+        else {
             throw Self.unknown("loader", loaderNames)
         }
         return [loader]
@@ -94,7 +95,7 @@ extension Configuration {
                 + "loader in the configuration (serve --config)")
     }
 
-    private func means(of loader: Loader) throws(ImageError) -> FetchLoader {
+    private func means(of loader: NamedLoader) throws(ImageError) -> FetchLoader {
         guard case .s3(var place) = loader.means, let path = loader.credentialsFile else {
             return loader.means
         }

@@ -3,7 +3,7 @@ import ImageModel
 import Messages
 import YAML
 
-extension ValueReader where Value == [Loader] {
+extension ValueReader where Value == [NamedLoader] {
     /// Loaders by name, in the order of the file: the last loader that accepts a URL is used.
     static let loaders = ValueReader { node, name, reading in
         guard case .map(let entries) = node.content else {
@@ -12,14 +12,15 @@ extension ValueReader where Value == [Loader] {
                 "\(name): expected a map of names, such as '\(name): {NAME: {KEY: VALUE}}'")
             return nil
         }
-        if entries.count > Loader.countMax {
-            reading.report(node.line, "\(name): at most \(Loader.countMax) loaders are accepted")
+        if entries.count > NamedLoader.countMax {
+            reading.report(
+                node.line, "\(name): at most \(NamedLoader.countMax) loaders are accepted")
         }
         return entries.compactMap { entry in
             guard reading.accepts(entry.key, in: name, line: entry.line, except: ["none"]) else {
                 return nil
             }
-            guard entry.key != Loader.builtIn.name else {
+            guard entry.key != NamedLoader.builtIn.name else {
                 reading.report(
                     entry.line,
                     "\(name): '\(entry.key)' is the built-in loader: choose another name")
@@ -96,7 +97,7 @@ private struct LoaderReader {
     let path: String
     let line: Int
 
-    func read(_ name: String, _ node: YAMLNode, _ reading: inout Reading) -> Loader? {
+    func read(_ name: String, _ node: YAMLNode, _ reading: inout Reading) -> NamedLoader? {
         let before = reading.problems.count
         var draft = LoaderDraft()
         if !node.isEmpty { KeyTable.loader.read(node, path, into: &draft, &reading) }
@@ -114,19 +115,20 @@ private struct LoaderReader {
         let reason: String
     }
 
-    private func loader(_ name: String, _ draft: LoaderDraft) throws(InvalidLoader) -> Loader {
+    private func loader(_ name: String, _ draft: LoaderDraft) throws(InvalidLoader) -> NamedLoader {
         guard let kind = draft.kind else {
             throw InvalidLoader(
                 reason: "'kind' is missing: specify one of "
                     + LoaderKind.allCases.map(\.rawValue).joined(separator: ", "))
         }
         try checkKeys(of: draft, kind)
-        var loader = Loader(name: name, means: try means(kind, draft))
+        var loader = NamedLoader(name: name, means: try means(kind, draft))
         loader.patterns = draft.patterns
         if kind == .s3, draft.patterns != nil { loader.schemes = kind.schemes }
         loader.credentialsFile = draft.credentials
-        if let patterns = draft.patterns, patterns.count > Loader.patternsMax {
-            throw InvalidLoader(reason: "'match' accepts at most \(Loader.patternsMax) patterns")
+        if let patterns = draft.patterns, patterns.count > NamedLoader.patternsMax {
+            throw InvalidLoader(
+                reason: "'match' accepts at most \(NamedLoader.patternsMax) patterns")
         }
         return loader
     }

@@ -13,7 +13,7 @@ struct ConfigurationStore {
     let path: String?
     private let vectorWorkers: Int
     /// Loaders besides those of the file.
-    private let loaders: [Loader]
+    private let loaders: [NamedLoader]
     /// The permissions for the gateway that `serve` was told to run.
     private let grant: GatewayGrant
     private var configuration = Configuration()
@@ -25,7 +25,7 @@ struct ConfigurationStore {
     /// Reads the file, if there is one. Secrets that can't be read are only noted and tried again
     /// later, because there is no previous configuration to keep.
     init(
-        path: String?, vectorWorkers: Int = 0, loaders: [Loader] = [],
+        path: String?, vectorWorkers: Int = 0, loaders: [NamedLoader] = [],
         grant: GatewayGrant = GatewayGrant()
     ) throws(ConfigurationFileError) {
         (self.path, self.vectorWorkers, self.loaders) = (path, vectorWorkers, loaders)

@@ -125,10 +125,10 @@ public struct CoordinatorOptions: Sendable {
     }
 
     /// The loaders for these directories.
-    var loaders: [Loader] {
-        func loader(_ scheme: String, _ root: String?) -> Loader? {
+    var loaders: [NamedLoader] {
+        func loader(_ scheme: String, _ root: String?) -> NamedLoader? {
             guard let root else { return nil }
-            var loader = Loader(name: scheme, means: .file(FileRoot(path: root)))
+            var loader = NamedLoader(name: scheme, means: .file(FileRoot(path: root)))
             loader.schemes = [scheme]
             return loader
         }
