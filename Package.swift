@@ -74,90 +74,77 @@ let bindings: [Target] = [
     room("System", "JSON", ["CJansson"]),
 ]
 
+/// Modules of data and decisions, whose folders are directly in `Sources`.
+func coreModule(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(name)")
+}
+
 let core: [Target] = [
-    room("Core", "ImageModel", []),
-    room("Core", "Animation", ["ImageModel"]),
-    room("Core", "Messages", ["ImageModel"]),
-    room("Core", "StageContract", ["ImageModel", "Messages"]),
-    room("Core", "Tables", ["ImageModel", "Messages"]),
-    room("Core", "Dispatching", ["ImageModel", "Messages", "Tables"]),
-    room("Core", "Derivation", ["ImageModel", "Messages", "Tables", "Dispatching"]),
-    room("Core", "Admission", ["ImageModel", "Messages", "Tables", "Dispatching", "Derivation"]),
-    room("Core", "Configuration", ["ImageModel", "Messages"]),
+    coreModule("Model", []),
+    room("Core", "Dispatching", ["Model"]),
+    room("Core", "Derivation", ["Model", "Dispatching"]),
+    room("Core", "Admission", ["Model", "Dispatching", "Derivation"]),
 ]
 
 let runtime: [Target] = [
     room("Runtime", "Observability", ["Linux"]),
     room(
         "Runtime", "ConfigurationFile",
-        ["YAML", "Linux", "ImageModel", "Messages", "Configuration"]),
-    room("Runtime", "Wire", ["CMessages", "ImageModel", "Messages"]),
-    room("Runtime", "EventLoop", ["Linux", "ZeroMQ", "Messages"]),
-    room("Runtime", "BusConnection", ["Linux", "ZeroMQ", "Messages", "Wire"]),
-    room("Runtime", "Bootstrap", ["Linux", "Messages", "SharedArena", "Observability"]),
-    room("Runtime", "SharedArena", ["Linux", "ImageModel", "Messages", "StageContract"]),
-    room("Runtime", "ControlSegment", ["Linux", "Messages", "SharedArena"]),
+        ["YAML", "Linux", "Model"]),
+    room("Runtime", "Wire", ["CMessages", "Model"]),
+    room("Runtime", "EventLoop", ["Linux", "ZeroMQ", "Model"]),
+    room("Runtime", "BusConnection", ["Linux", "ZeroMQ", "Model", "Wire"]),
+    room("Runtime", "Bootstrap", ["Linux", "Model", "SharedArena", "Observability"]),
+    room("Runtime", "SharedArena", ["Linux", "Model"]),
+    room("Runtime", "ControlSegment", ["Linux", "Model", "SharedArena"]),
     room(
-        "Runtime", "Sandbox", ["Linux", "Seccomp", "Messages", "SharedArena", "Observability"]),
+        "Runtime", "Sandbox", ["Linux", "Seccomp", "Model", "SharedArena", "Observability"]),
     room(
         "Runtime", "WorkerRuntime",
         [
-            "Linux", "ZeroMQ", "ImageModel", "Messages", "StageContract", "Wire", "EventLoop",
-            "ControlSegment", "SharedArena", "Observability", "Bootstrap", "BusConnection",
+            "Linux", "ZeroMQ", "Model", "Wire", "EventLoop", "ControlSegment", "SharedArena",
+            "Observability", "Bootstrap", "BusConnection",
         ]),
     room(
         "Runtime", "CoordinatorRuntime",
         [
-            "Linux", "ZeroMQ", "Sodium", "ImageModel", "Messages", "StageContract", "Dispatching",
-            "Derivation", "Admission", "Configuration", "ConfigurationFile", "Wire", "EventLoop",
-            "ControlSegment",
-            "SharedArena", "Observability", "Bootstrap", "BusConnection",
+            "Linux", "ZeroMQ", "Sodium", "Model", "Dispatching", "Derivation", "Admission",
+            "ConfigurationFile", "Wire", "EventLoop", "ControlSegment", "SharedArena",
+            "Observability", "Bootstrap", "BusConnection",
         ]),
     room(
         "Runtime", "Supervision",
         [
-            "ControlSegment", "BusConnection", "Wire", "ZeroMQ", "Linux", "ImageModel", "Messages",
-            "SharedArena", "Observability",
+            "ControlSegment", "BusConnection", "Wire", "ZeroMQ", "Linux", "Model", "SharedArena",
+            "Observability",
         ]),
 ]
 
 let stages: [Target] = [
     room(
         "Stages", "Downloading",
-        [
-            "Curl", "Zlib", "OpenSSL", "Linux", "ImageModel", "Messages", "StageContract",
-            "Configuration",
-        ]),
+        ["Curl", "Zlib", "OpenSSL", "Linux", "Model"]),
     room(
         "Stages", "Caching",
-        ["SQLite", "XXHash", "Nettle", "Linux", "ImageModel", "Messages", "StageContract"]),
+        ["SQLite", "XXHash", "Nettle", "Linux", "Model"]),
     room(
         "Stages", "Decoding",
-        [
-            "Vips", "RSVG", "Pixbuf", "JPEG", "PNG", "WebP", "AVIF", "Zimg", "Deflate",
-            "Animation", "ImageModel", "Messages", "StageContract",
-        ]),
+        ["Vips", "RSVG", "Pixbuf", "JPEG", "PNG", "WebP", "AVIF", "Zimg", "Deflate", "Model"]),
     room(
         "Stages", "Transforming",
-        [
-            "Vips", "JPEG", "Zimg", "PNGFilters", "Deflate", "WebP", "AVIF", "Animation",
-            "ImageModel", "Messages", "StageContract",
-        ]),
+        ["Vips", "JPEG", "Zimg", "PNGFilters", "Deflate", "WebP", "AVIF", "Model"]),
 ]
 
 let client: [Target] = [
     room(
         "Client", "Imagebus",
-        [
-            "Linux", "ZeroMQ", "Zlib", "ImageModel", "Animation", "Messages", "Wire", "EventLoop",
-            "SharedArena", "BusConnection",
-        ]),
+        ["Linux", "ZeroMQ", "Zlib", "Model", "Wire", "EventLoop", "SharedArena", "BusConnection"]),
     // The stage that makes pixels makes them here, too: the same steps, the same pixels.
     room(
         "Client", "ImagebusTransforms",
-        ["Transforming", "Vips", "StageContract", "ImageModel", "Messages"]),
+        ["Transforming", "Vips", "Model"]),
     // What only those link who have Foundation in any case.
-    room("Client", "ImagebusFoundation", ["Imagebus", "ImageModel", "Messages"]),
+    room("Client", "ImagebusFoundation", ["Imagebus", "Model"]),
 ]
 
 /// SDK for external programs that do a part of the stack's work.
@@ -165,29 +152,29 @@ let kit: [Target] = [
     room(
         "Kit", "ImagebusWorker",
         [
-            "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena", "Observability",
-            "StageContract", "Messages", "ImageModel", "Linux", "Sodium", "Wire",
+            "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena", "Observability", "Model",
+            "Linux", "Sodium", "Wire",
         ])
 ]
 
 /// What programs share that are used by people, or that speak for them.
 let fronts: [Target] = [
-    room("Fronts", "Reporting", ["JSON", "Messages", "Observability"]),
+    room("Fronts", "Reporting", ["JSON", "Model", "Observability"]),
     room(
         "Fronts", "CommandLineInterface",
-        ["Linux", "ImageModel", "Messages", "Observability", "Reporting"]),
+        ["Linux", "Model", "Observability", "Reporting"]),
     room(
         "Fronts", "StackAccess",
         [
-            "Linux", "ImageModel", "Messages", "ConfigurationFile", "SharedArena", "Observability",
-            "Supervision", "Imagebus", "CommandLineInterface",
+            "Linux", "Model", "ConfigurationFile", "SharedArena", "Observability", "Supervision",
+            "Imagebus", "CommandLineInterface",
         ]),
-    room("Fronts", "WebGrammar", ["Nettle", "ImageModel"]),
+    room("Fronts", "WebGrammar", ["Nettle", "Model"]),
     room(
         "Fronts", "WebFront",
         [
-            "WebGrammar", "Imagebus", "ImageModel", "Messages", "MicroHTTPD", "EventLoop", "Linux",
-            "Observability", "Reporting", "JSON", "Nettle",
+            "WebGrammar", "Imagebus", "Model", "MicroHTTPD", "EventLoop", "Linux", "Observability",
+            "Reporting", "JSON", "Nettle",
         ]),
 ]
 
@@ -208,28 +195,26 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let worker: [Target.Dependency] = [
-    "WorkerRuntime", "Messages", "ImageModel", "StageContract", "SharedArena", "Linux", "Bootstrap",
-    "Observability",
+    "WorkerRuntime", "Model", "SharedArena", "Linux", "Bootstrap", "Observability",
 ]
 let programs: [Target] = [
     program(
         "imagebus-cli",
         [
-            "Imagebus", "Supervision", "SharedArena", "Messages", "ImageModel", "Linux", "JSON",
-            "Observability", "Configuration", "ConfigurationFile", "Reporting",
-            "CommandLineInterface", "StackAccess",
+            "Imagebus", "Supervision", "SharedArena", "Model", "Linux", "JSON", "Observability",
+            "ConfigurationFile", "Reporting", "CommandLineInterface", "StackAccess",
         ]),
     program(
         "imagebus-bench",
         [
-            "Imagebus", "StackAccess", "CommandLineInterface", "Reporting", "MicroHTTPD",
-            "Messages", "ImageModel", "Linux",
+            "Imagebus", "StackAccess", "CommandLineInterface", "Reporting", "MicroHTTPD", "Model",
+            "Linux",
         ]),
     program(
         "imagebus-gateway",
         [
-            "WebFront", "WebGrammar", "Imagebus", "ImageModel", "MicroHTTPD", "Bootstrap",
-            "SharedArena", "Messages", "Linux", "Observability", "Sandbox",
+            "WebFront", "WebGrammar", "Imagebus", "Model", "MicroHTTPD", "Bootstrap", "SharedArena",
+            "Linux", "Observability", "Sandbox",
         ]),
     program("imagebus-coordinator", ["CoordinatorRuntime", "Linux"]),
     program("imagebus-download", worker + ["Downloading"]),
@@ -261,11 +246,11 @@ func tests(
 
 let testing: [Target] = [
     .target(
-        name: "StageKit", dependencies: ["StageContract", "Messages", "ImageModel"],
+        name: "StageKit", dependencies: ["Model"],
         path: "Tests/StageKit"),
     .target(
         name: "StackKit",
-        dependencies: ["Imagebus", "Messages", "ImageModel", "Linux", "Vips", "TestKit"],
+        dependencies: ["Imagebus", "Model", "Linux", "Vips", "TestKit"],
         path: "Tests/StackKit"),
     tests("LinuxTests", ["Linux", "TestKit"]),
     tests("ZeroMQTests", ["ZeroMQ", "Linux", "TestKit"]),
@@ -286,121 +271,97 @@ let testing: [Target] = [
     tests("SeccompTests", ["Seccomp"]),
     tests("YAMLTests", ["YAML", "TestKit"]),
     tests("JSONTests", ["JSON"]),
-    tests("AnimationTests", ["Animation", "ImageModel"]),
-    tests("ImageModelTests", ["ImageModel", "TestKit"]),
-    tests("ConfigurationTests", ["Configuration", "ImageModel"]),
+    tests("AnimationTests", ["Model"]),
+    tests("ImageModelTests", ["Model", "TestKit"]),
+    tests("ConfigurationTests", ["Model"]),
     tests(
         "ConfigurationFileTests",
-        [
-            "ConfigurationFile", "Configuration", "YAML", "Messages", "ImageModel", "Linux",
-            "TestKit",
-        ]),
-    tests("ControlSegmentTests", ["ControlSegment", "Linux", "Messages", "TestKit"]),
+        ["ConfigurationFile", "Model", "YAML", "Linux", "TestKit"]),
+    tests("ControlSegmentTests", ["ControlSegment", "Linux", "Model", "TestKit"]),
     tests(
         "SchedulingTests",
-        ["Admission", "Derivation", "Dispatching", "Tables", "Messages", "ImageModel", "TestKit"]),
-    tests("WireTests", ["Wire", "CMessages", "Messages", "ImageModel", "TestKit"]),
-    tests("EventLoopTests", ["EventLoop", "ZeroMQ", "Linux", "Messages", "TestKit"]),
+        ["Admission", "Derivation", "Dispatching", "Model", "TestKit"]),
+    tests("WireTests", ["Wire", "CMessages", "Model", "TestKit"]),
+    tests("EventLoopTests", ["EventLoop", "ZeroMQ", "Linux", "Model", "TestKit"]),
     tests("ObservabilityTests", ["Observability", "Linux"]),
     tests(
         "SharedArenaTests",
-        ["SharedArena", "StageContract", "Messages", "ImageModel", "Linux", "TestKit"]),
+        ["SharedArena", "Model", "Linux", "TestKit"]),
     tests(
         "WorkerRuntimeTests",
-        ["WorkerRuntime", "Bootstrap", "Messages", "ImageModel", "Linux", "TestKit"]),
+        ["WorkerRuntime", "Bootstrap", "Model", "Linux", "TestKit"]),
     tests(
         "ImagebusWorkerTests",
         [
-            "ImagebusWorker", "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena",
-            "StageContract",
-            "Observability", "Messages", "ImageModel", "Linux", "StageKit", "TestKit", "qoi-coder",
-            "dictionary-cache",
+            "ImagebusWorker", "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena", "Model",
+            "Observability", "Linux", "StageKit", "TestKit", "qoi-coder", "dictionary-cache",
         ]),
     tests(
         "CoordinatorRuntimeTests",
         [
-            "CoordinatorRuntime", "Admission", "Wire", "Messages", "ImageModel", "StageContract",
-            "ZeroMQ", "Linux", "Observability", "ConfigurationFile", "TestKit",
+            "CoordinatorRuntime", "Admission", "Wire", "Model", "ZeroMQ", "Linux", "Observability",
+            "ConfigurationFile", "TestKit",
         ]),
-    tests("SupervisionTests", ["Supervision", "SharedArena", "Messages", "Linux", "TestKit"]),
+    tests("SupervisionTests", ["Supervision", "SharedArena", "Model", "Linux", "TestKit"]),
     tests(
         "WebFrontTests",
         [
-            "WebFront", "WebGrammar", "Imagebus", "SharedArena", "Observability", "Linux",
-            "Messages",
-            "ImageModel", "JSON", "MicroHTTPD", "TestKit",
+            "WebFront", "WebGrammar", "Imagebus", "SharedArena", "Observability", "Linux", "Model",
+            "JSON", "MicroHTTPD", "TestKit",
         ]),
     tests(
-        "WebGrammarTests", ["WebGrammar", "Nettle", "ImageModel", "TestKit"],
+        "WebGrammarTests", ["WebGrammar", "Nettle", "Model", "TestKit"],
         documents: ["Thumbor/signed1.txt", "Thumbor/signed2.txt"]),
-    tests("ReportingTests", ["Reporting", "Messages", "TestKit"]),
+    tests("ReportingTests", ["Reporting", "Model", "TestKit"]),
     tests(
         "CommandLineTests",
         [
             "imagebus-cli", "CommandLineInterface", "StackAccess", "Reporting", "Supervision",
-            "SharedArena", "Imagebus", "Observability", "Messages", "ImageModel", "Linux",
-            "TestKit",
+            "SharedArena", "Imagebus", "Observability", "Model", "Linux", "TestKit",
         ]),
     tests(
         "BenchTests",
         [
-            "imagebus-bench", "CommandLineInterface", "StackAccess", "Reporting", "Messages",
-            "ImageModel", "Linux", "TestKit",
+            "imagebus-bench", "CommandLineInterface", "StackAccess", "Reporting", "Model", "Linux",
+            "TestKit",
         ]),
     tests(
         "DownloadingTests",
-        [
-            "Downloading", "Curl", "StageContract", "Messages", "ImageModel", "StageKit", "Linux",
-            "TestKit",
-        ]),
+        ["Downloading", "Curl", "Model", "StageKit", "Linux", "TestKit"]),
     tests(
         "CachingTests",
-        [
-            "Caching", "SQLite", "XXHash", "StageContract", "Messages", "ImageModel", "Linux",
-            "TestKit",
-        ]),
+        ["Caching", "SQLite", "XXHash", "Model", "Linux", "TestKit"]),
     tests(
         "DecodingTests",
-        [
-            "Decoding", "Animation", "PNG", "Vips", "Linux", "StageContract", "Messages",
-            "ImageModel", "StageKit", "TestKit",
-        ]),
+        ["Decoding", "Model", "PNG", "Vips", "Linux", "StageKit", "TestKit"]),
     tests(
         "TransformingTests",
-        [
-            "Transforming", "Vips", "Zimg", "StageContract", "Messages", "ImageModel", "StageKit",
-            "Linux", "TestKit",
-        ]),
+        ["Transforming", "Vips", "Zimg", "Model", "StageKit", "Linux", "TestKit"]),
     tests(
         "LaneTests",
-        [
-            "Decoding", "Transforming", "Vips", "JPEG", "StageContract", "Messages", "ImageModel",
-            "StageKit", "Linux", "TestKit",
-        ]),
+        ["Decoding", "Transforming", "Vips", "JPEG", "Model", "StageKit", "Linux", "TestKit"]),
     tests(
         "SandboxTests",
-        ["sandbox-probe", "Sandbox", "SharedArena", "Messages", "Linux", "TestKit"]),
+        ["sandbox-probe", "Sandbox", "SharedArena", "Model", "Linux", "TestKit"]),
     .executableTarget(
         name: "eviction", dependencies: ["Caching", "TestKit", "Linux"], path: "Tests/Eviction"),
     .executableTarget(
         name: "disk-bench",
-        dependencies: [
-            "Imagebus", "Caching", "StageContract", "Messages", "ImageModel", "TestKit", "Linux",
-        ],
+        dependencies: ["Imagebus", "Caching", "Model", "TestKit", "Linux"],
         path: "Tests/DiskBench"),
     tests(
         "ImagebusTests",
-        ["Imagebus", "Wire", "Messages", "ImageModel", "Linux", "StackKit", "TestKit"]),
+        ["Imagebus", "Wire", "Model", "Linux", "StackKit", "TestKit"]),
     tests("ImagebusTransformsTests", ["ImagebusTransforms", "TestKit"]),
     tests(
         "ImagebusFoundationTests",
-        ["ImagebusFoundation", "Imagebus", "Messages", "ImageModel", "TestKit"]),
+        ["ImagebusFoundation", "Imagebus", "Model", "TestKit"]),
     tests("TidyTests", ["TestKit", "Linux"]),
     .target(
         name: "FuzzTargets",
         dependencies: [
-            "Wire", "Derivation", "Dispatching", "Admission", "Messages", "Animation", "ImageModel",
-            "Decoding", "StageContract", "WebFront", "WebGrammar", "Nettle",
+            "Wire", "Derivation", "Dispatching", "Admission", "Model", "Decoding", "WebFront",
+            "WebGrammar", "Nettle",
         ],
         path: "Tests/Fuzz/Targets"),
     .testTarget(
@@ -409,15 +370,14 @@ let testing: [Target] = [
     tests(
         "IntegrationTests",
         [
-            "Imagebus", "ImagebusFoundation", "Messages", "ImageModel", "Linux", "Vips", "TestKit",
-            "StackKit", "ZeroMQ", "Wire", "EventLoop", "BusConnection", "SharedArena", "SQLite",
-            "StageKit",
+            "Imagebus", "ImagebusFoundation", "Model", "Linux", "Vips", "TestKit", "StackKit",
+            "ZeroMQ", "Wire", "EventLoop", "BusConnection", "SharedArena", "SQLite", "StageKit",
         ]),
     tests(
         "ConformanceTests",
         [
-            "CommandLineInterface", "Imagebus", "Messages", "ImageModel", "Linux", "TestKit",
-            "StackKit", "imagebus-cli",
+            "CommandLineInterface", "Imagebus", "Model", "Linux", "TestKit", "StackKit",
+            "imagebus-cli",
         ],
         documents: ["CASES.md", "CONFIGURATION.md", "OPTIONS.md", "PEERS.md"]),
 ]
@@ -431,7 +391,7 @@ let testPrograms: [Target] = [
     .executableTarget(
         name: "sandbox-probe",
         dependencies: [
-            "Sandbox", "SandboxAttempts", "SharedArena", "Messages", "Linux", "Bootstrap",
+            "Sandbox", "SandboxAttempts", "SharedArena", "Model", "Linux", "Bootstrap",
             "Observability",
         ],
         path: "Tests/SandboxProbe/Program"),
@@ -441,7 +401,7 @@ let testPrograms: [Target] = [
         name: "extension-probe", dependencies: ["ImagebusWorker", "Linux"],
         path: "Tests/ExtensionProbe"),
     .executableTarget(
-        name: "stack-load", dependencies: ["Imagebus", "ImageModel", "Messages", "Linux"],
+        name: "stack-load", dependencies: ["Imagebus", "Model", "Linux"],
         path: "Tests/StackTools/Load"),
 ]
 

@@ -1,7 +1,6 @@
-import ImageModel
 import Testing
 
-@testable import Animation
+@testable import Model
 
 /// Scanning a file for its frames without decoding pixels.
 @Suite struct AnimationMapTests {

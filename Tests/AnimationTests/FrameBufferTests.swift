@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Animation
+@testable import Model
 
 /// Which frames are held, loaded and evicted within a byte budget.
 @Suite struct FrameBufferTests {

@@ -1,7 +1,6 @@
-import ImageModel
 import Testing
 
-@testable import Animation
+@testable import Model
 
 /// Which frames are decoded for another one, and that a canvas survives an undecodable frame.
 @Suite struct FrameCanvasTests {

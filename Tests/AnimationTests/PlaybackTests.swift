@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Animation
+@testable import Model
 
 /// Which frame is shown when, compared with sequences of upstream's player (SDAnimatedImagePlayer
 /// 5.21).

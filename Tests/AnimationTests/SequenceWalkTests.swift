@@ -1,7 +1,6 @@
-import ImageModel
 import Testing
 
-@testable import Animation
+@testable import Model
 
 /// Boxes of AVIF image sequences, as specified by ISO/IEC 14496-12.
 @Suite struct SequenceWalkTests {

@@ -1,6 +1,6 @@
 import CommandLineInterface
-import ImageModel
 import Linux
+import Model
 import StackAccess
 import Testing
 

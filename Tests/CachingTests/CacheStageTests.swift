@@ -1,6 +1,5 @@
-import ImageModel
 import Linux
-import Messages
+import Model
 import Testing
 
 @testable import Caching

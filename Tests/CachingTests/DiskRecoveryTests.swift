@@ -1,6 +1,6 @@
 import Glibc
 import Linux
-import Messages
+import Model
 import SQLite
 import Testing
 

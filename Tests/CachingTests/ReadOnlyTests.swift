@@ -1,7 +1,6 @@
 import Glibc
-import ImageModel
 import Linux
-import Messages
+import Model
 import SQLite
 import TestKit
 import Testing

@@ -1,7 +1,5 @@
-import ImageModel
 import Linux
-import Messages
-import StageContract
+import Model
 import Synchronization
 import TestKit
 import Testing

@@ -1,7 +1,6 @@
 import CommandLineInterface
-import ImageModel
 import Linux
-import Messages
+import Model
 import TestKit
 import Testing
 

@@ -1,6 +1,5 @@
 import CommandLineInterface
-import ImageModel
-import Messages
+import Model
 import TestKit
 import Testing
 

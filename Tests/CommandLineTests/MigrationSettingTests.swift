@@ -1,5 +1,5 @@
 import CommandLineInterface
-import Messages
+import Model
 import Supervision
 import TestKit
 import Testing

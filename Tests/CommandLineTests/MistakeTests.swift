@@ -1,5 +1,5 @@
 import CommandLineInterface
-import ImageModel
+import Model
 import Testing
 
 @testable import imagebus_cli

@@ -1,6 +1,6 @@
 import CommandLineInterface
-import ImageModel
 import Imagebus
+import Model
 import Testing
 
 @testable import imagebus_cli

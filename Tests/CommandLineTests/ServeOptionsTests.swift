@@ -1,6 +1,6 @@
 import CommandLineInterface
 import Linux
-import Messages
+import Model
 import Supervision
 import TestKit
 import Testing

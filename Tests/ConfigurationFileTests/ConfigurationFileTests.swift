@@ -1,8 +1,6 @@
-import Configuration
 import ConfigurationFile
 import Glibc
-import ImageModel
-import Messages
+import Model
 import TestKit
 import Testing
 

@@ -1,5 +1,5 @@
-import Configuration
 import ConfigurationFile
+import Model
 
 /// Parses a configuration file of that text.
 func read(_ text: String) throws(ConfigurationFileError) -> Configuration {

@@ -1,6 +1,5 @@
-import Configuration
 import ConfigurationFile
-import Messages
+import Model
 import Testing
 
 /// Former names of keys and values work like the current ones, and are noted.

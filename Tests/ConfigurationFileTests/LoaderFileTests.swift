@@ -1,7 +1,6 @@
-import Configuration
 import ConfigurationFile
-import ImageModel
 import Linux
+import Model
 import TestKit
 import Testing
 

@@ -1,6 +1,5 @@
-import Configuration
 import ConfigurationFile
-import Messages
+import Model
 import TestKit
 import Testing
 

@@ -1,7 +1,7 @@
-import Configuration
 import ConfigurationFile
 import Glibc
 import Linux
+import Model
 import TestKit
 import Testing
 

@@ -1,4 +1,4 @@
-import Configuration
+import Model
 import Testing
 
 @testable import ConfigurationFile

@@ -1,7 +1,6 @@
-import ImageModel
 import Testing
 
-@testable import Configuration
+@testable import Model
 
 /// Named encoder options, and how they combine with the request, presets and rules
 /// (SEMANTICS §11.23).

@@ -1,7 +1,6 @@
-import ImageModel
 import Testing
 
-@testable import Configuration
+@testable import Model
 
 /// What follow-up loads (the overlays and the fallback of an image) inherit from the load that
 /// causes them (SEMANTICS §2.1). Each row of a table sets one option, and states whether the

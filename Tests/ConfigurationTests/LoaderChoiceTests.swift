@@ -1,8 +1,6 @@
-import ImageModel
-import Messages
 import Testing
 
-@testable import Configuration
+@testable import Model
 
 /// Which loader handles a URL.
 @Suite struct LoaderChoiceTests {

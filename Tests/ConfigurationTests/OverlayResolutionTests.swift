@@ -1,7 +1,6 @@
-import ImageModel
 import Testing
 
-@testable import Configuration
+@testable import Model
 
 struct OverlayResolutionTests {
     private func request(over url: String = "http://marks.example/m.png") -> ImageRequest {

@@ -1,7 +1,6 @@
-import ImageModel
 import Testing
 
-@testable import Configuration
+@testable import Model
 
 /// How a request is resolved (SEMANTICS §13).
 @Suite struct ResolutionTests {

@@ -1,7 +1,6 @@
-import ImageModel
 import Testing
 
-@testable import Configuration
+@testable import Model
 
 /// How rules affect transfers (SEMANTICS §10.13 to §10.16).
 @Suite struct TransferResolutionTests {

@@ -1,7 +1,6 @@
-import ImageModel
 import Testing
 
-@testable import Configuration
+@testable import Model
 
 /// Which URLs a pattern matches.
 @Suite struct URLPatternTests {

@@ -1,7 +1,6 @@
 import Glibc
-import ImageModel
 import Imagebus
-import Messages
+import Model
 import StackKit
 import TestKit
 import Testing

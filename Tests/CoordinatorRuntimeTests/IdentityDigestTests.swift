@@ -1,5 +1,5 @@
-import ImageModel
 import Linux
+import Model
 import Testing
 
 @testable import CoordinatorRuntime

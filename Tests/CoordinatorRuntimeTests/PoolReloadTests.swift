@@ -1,5 +1,5 @@
 import ConfigurationFile
-import Messages
+import Model
 import TestKit
 import Testing
 

@@ -1,6 +1,5 @@
 import Admission
-import ImageModel
-import Messages
+import Model
 import Observability
 import Testing
 

@@ -1,6 +1,4 @@
-import Configuration
-import ImageModel
-import Messages
+import Model
 import Testing
 import Wire
 

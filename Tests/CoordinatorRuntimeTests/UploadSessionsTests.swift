@@ -1,7 +1,5 @@
 import Admission
-import ImageModel
-import Messages
-import StageContract
+import Model
 import Testing
 
 @testable import CoordinatorRuntime

@@ -1,7 +1,5 @@
 import Caching
-import ImageModel
-import Messages
-import StageContract
+import Model
 import Synchronization
 
 /// Heap memory for reads, in place of a worker's shared memory.

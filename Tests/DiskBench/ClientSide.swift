@@ -1,5 +1,5 @@
-import ImageModel
 import Imagebus
+import Model
 import Synchronization
 
 /// The installed programs, driven by a client; `imagebus serve` may still be starting.

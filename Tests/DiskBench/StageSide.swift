@@ -1,8 +1,7 @@
 import Caching
 import Glibc
-import ImageModel
 import Linux
-import Messages
+import Model
 
 /// The cache stage as in `imagebus-cache`, without its memory tier: jobs in, outcomes out.
 final class StageSide: Side {

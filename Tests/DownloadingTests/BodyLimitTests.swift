@@ -1,6 +1,5 @@
 import Downloading
-import ImageModel
-import Messages
+import Model
 import TestKit
 import Testing
 

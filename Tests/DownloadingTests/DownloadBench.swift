@@ -1,6 +1,5 @@
 import Downloading
-import ImageModel
-import Messages
+import Model
 import TestKit
 
 /// An origin, a downloader that may connect to it, and all of its reports.

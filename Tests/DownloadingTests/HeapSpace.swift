@@ -1,6 +1,4 @@
-import ImageModel
-import Messages
-import StageContract
+import Model
 import TestKit
 
 /// An output space on the heap, with a limit, that records its use.

@@ -1,5 +1,5 @@
 import EventLoop
-import Messages
+import Model
 import TestKit
 import Testing
 

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Testing
 
 /// Tags of entries (SEMANTICS §5.20).

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Testing
 
 @Suite struct DecodeScaleTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ImageModel
+@testable import Model
 
 @Suite struct DecoderMemoryTests {
     @Test func rowsGrowWithPixelsChannelsAndSamples() {

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Testing
 
 /// The details of errors with their types, and their texts on the wire.

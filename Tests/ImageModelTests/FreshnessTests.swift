@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Testing
 
 /// Cache-Control, Expires, Date and Age against the clock, according to RFC 9111 and RFC 5861.

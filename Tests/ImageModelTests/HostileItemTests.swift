@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Testing
 
 /// HEIF files whose boxes describe too many items.

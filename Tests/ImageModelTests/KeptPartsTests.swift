@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Testing
 
 /// The metadata that a decoder keeps for the output options.

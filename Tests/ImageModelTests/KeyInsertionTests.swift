@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Testing
 
 /// Where a suffix is inserted into a key: upstream's cases (SEMANTICS §4.3), and others.

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Testing
 
 /// The table of encoder-specific settings.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ImageModel
+@testable import Model
 
 struct OverlayTests {
     @Test(arguments: [

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Testing
 
 /// Which sources may be delivered as unmodified files.

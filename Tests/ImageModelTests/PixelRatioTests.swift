@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ImageModel
+@testable import Model
 
 @Suite struct PixelRatioTests {
     private func size(_ width: Int, _ height: Int) -> PixelSize {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ImageModel
+@testable import Model
 
 /// A request shares its storage with its copies until one of them is changed.
 @Suite struct RequestCopyTests {

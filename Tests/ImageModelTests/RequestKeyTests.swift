@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Testing
 
 /// Which requests share work, and which must not.

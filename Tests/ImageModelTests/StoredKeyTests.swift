@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ImageModel
+@testable import Model
 
 /// The key under which an entry is stored: no client input can produce the stored key of another
 /// identity.

@@ -1,5 +1,5 @@
 import Glibc
-import ImageModel
+import Model
 import Testing
 
 /// Keys of steps as in SEMANTICS §4.5.

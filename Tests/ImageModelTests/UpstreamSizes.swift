@@ -1,5 +1,5 @@
 import Glibc
-import ImageModel
+import Model
 
 /// Sizes as SDWebImage computes them, in its own arithmetic: `SDImageCoderHelper` and
 /// `SDGraphicsImageRenderer` of upstream, written from the description of its behavior and

@@ -1,7 +1,6 @@
 import FoundationEssentials
-import ImageModel
 import ImagebusFoundation
-import Messages
+import Model
 import Testing
 
 @Suite struct DateTests {

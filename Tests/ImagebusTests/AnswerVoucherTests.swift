@@ -1,7 +1,6 @@
 import EventLoop
-import ImageModel
 import Linux
-import Messages
+import Model
 import SharedArena
 import Synchronization
 import TestKit

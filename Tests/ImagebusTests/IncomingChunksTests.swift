@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import TestKit
 import Testing
 

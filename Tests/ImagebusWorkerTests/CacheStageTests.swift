@@ -1,9 +1,7 @@
 import Glibc
-import ImageModel
 import Linux
-import Messages
+import Model
 import SharedArena
-import StageContract
 import Synchronization
 import TestKit
 import Testing

@@ -1,8 +1,6 @@
-import ImageModel
 import Linux
-import Messages
+import Model
 import SharedArena
-import StageContract
 import Testing
 
 @testable import ImagebusWorker

@@ -1,8 +1,7 @@
 import Bootstrap
 import EventLoop
 import Glibc
-import ImageModel
-import Messages
+import Model
 import TestKit
 
 @testable import WorkerRuntime

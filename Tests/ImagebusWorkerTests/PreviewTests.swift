@@ -1,6 +1,6 @@
 import Bootstrap
 import EventLoop
-import Messages
+import Model
 import Testing
 
 @testable import WorkerRuntime

@@ -1,5 +1,5 @@
 import ImagebusWorker
-import StageContract
+import Model
 import TestKit
 import Testing
 

@@ -1,9 +1,7 @@
-import ImageModel
 import ImagebusWorker
-import Messages
+import Model
 import Observability
 import SharedArena
-import StageContract
 import TestKit
 
 /// A temporary arena and a log that is never read.

@@ -1,7 +1,5 @@
-import ImageModel
-import Messages
+import Model
 import SharedArena
-import StageContract
 import TestKit
 import Testing
 

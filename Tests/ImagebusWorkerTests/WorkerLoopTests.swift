@@ -1,7 +1,6 @@
 import Bootstrap
 import EventLoop
-import ImageModel
-import Messages
+import Model
 import Testing
 
 @testable import WorkerRuntime

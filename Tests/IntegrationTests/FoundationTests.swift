@@ -1,6 +1,6 @@
 import FoundationEssentials
-import ImageModel
 import ImagebusFoundation
+import Model
 import StackKit
 import TestKit
 import Testing

@@ -1,5 +1,5 @@
-import ImageModel
 import Imagebus
+import Model
 import StackKit
 import TestKit
 import Testing

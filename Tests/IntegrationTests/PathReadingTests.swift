@@ -1,5 +1,4 @@
-import Configuration
-import ImageModel
+import Model
 import TestKit
 import Testing
 

@@ -1,6 +1,5 @@
-import ImageModel
 import Imagebus
-import Messages
+import Model
 import Synchronization
 import TestKit
 import Testing

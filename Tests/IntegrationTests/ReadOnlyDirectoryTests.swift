@@ -1,6 +1,6 @@
 import Glibc
 import Imagebus
-import Messages
+import Model
 import StackKit
 import TestKit
 import Testing

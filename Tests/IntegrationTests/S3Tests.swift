@@ -1,6 +1,6 @@
-import ImageModel
 import Imagebus
 import Linux
+import Model
 import TestKit
 import Testing
 

@@ -1,6 +1,5 @@
-import ImageModel
 import Imagebus
-import Messages
+import Model
 import TestKit
 import Testing
 

@@ -1,6 +1,6 @@
 import EventLoop
 import Linux
-import Messages
+import Model
 import StackKit
 import Synchronization
 import TestKit

@@ -1,8 +1,7 @@
 import Glibc
-import ImageModel
 import Imagebus
 import Linux
-import Messages
+import Model
 import Synchronization
 import TestKit
 import Testing

@@ -1,5 +1,5 @@
-import ImageModel
 import JPEG
+import Model
 import Testing
 
 /// Encoding an AVIF from planes is equivalent to encoding it from pixels, for every chroma

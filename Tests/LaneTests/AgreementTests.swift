@@ -1,5 +1,5 @@
-import ImageModel
 import JPEG
+import Model
 import Testing
 
 /// Both lanes produce the same image. PNG shows the geometry without coding noise.

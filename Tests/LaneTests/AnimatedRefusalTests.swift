@@ -1,6 +1,4 @@
-import ImageModel
-import Messages
-import StageContract
+import Model
 import StageKit
 import Synchronization
 import TestKit

@@ -1,7 +1,5 @@
-import ImageModel
 import JPEG
-import Messages
-import StageContract
+import Model
 import StageKit
 import TestKit
 import Testing

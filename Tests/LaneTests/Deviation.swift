@@ -1,5 +1,5 @@
 import Glibc
-import ImageModel
+import Model
 import Testing
 
 /// The deviation of two images: overall in decibels, and of the worst column in 255ths (root mean

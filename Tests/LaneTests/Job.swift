@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 
 /// A request for both lanes and libvips.
 struct Job: CustomStringConvertible {

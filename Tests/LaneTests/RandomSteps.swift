@@ -1,5 +1,5 @@
-import ImageModel
 import Linux
+import Model
 import TestKit
 
 /// Random steps, reproducible from a seed.

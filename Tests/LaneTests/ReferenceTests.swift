@@ -1,5 +1,5 @@
-import ImageModel
 import JPEG
+import Model
 import TestKit
 import Testing
 import Vips

@@ -1,7 +1,6 @@
 import Glibc
-import ImageModel
 import JPEG
-import Messages
+import Model
 import StageKit
 import Testing
 import Vips

@@ -1,5 +1,5 @@
 import Glibc
-import ImageModel
+import Model
 import Testing
 
 extension TestImage {

@@ -1,5 +1,5 @@
-import ImageModel
 import JPEG
+import Model
 
 extension TestImage {
     /// A JPEG of quality 95 whose chroma samples are the means of the pixels that they cover.

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import TestKit
 
 /// Pixels in memory, gray or RGB: a generated image or a result of the stages.

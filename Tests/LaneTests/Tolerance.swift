@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Testing
 
 /// The permitted difference of the lanes: the mean difference of samples, in 255ths.

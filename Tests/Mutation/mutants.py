@@ -12,6 +12,8 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "mutants"
 PLACEHOLDER = re.compile(r"\bMUTANT\b")
 FIELDS = {"number", "file", "original", "mutated", "promise", "tests"}
+# Targets whose folders are directly in Sources; those of other targets are in folders there.
+CORE = {"Model", "Scheduling"}
 
 
 class MutantError(Exception):
@@ -35,8 +37,9 @@ class Mutant:
 
     @property
     def module(self) -> str:
-        """The folder of the target that has the file, such as `Sources/Core/Dispatching`."""
-        return "/".join(self.file.split("/")[:3])
+        """The folder of the target that has the file, such as `Sources/Stages/Caching`."""
+        parts = self.file.split("/")
+        return "/".join(parts[: 2 if parts[1] in CORE else 3])
 
 
 def load(folder: Path = FOLDER) -> list[Mutant]:

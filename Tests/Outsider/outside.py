@@ -30,7 +30,7 @@ def build(snippet: str, tutorial: str, pixels: str, foundation: str, negative: s
     for path in MEASURED:
         source = REPOSITORY / "Sources" / "Programs" / "imagebus-bench" / path
         # The types imported from there are those that the library exports.
-        text = source.read_text().replace("import ImageModel\n", "")
+        text = source.read_text().replace("import Model\n", "")
         (hits / source.name).write_text(text)
     programs = {"snippet": snippet, "strict-snippet": snippet, "tutorial": tutorial}
     programs |= {"pixels": pixels, "foundation": foundation, "negative": negative}
@@ -88,7 +88,7 @@ def is_part(symbol: dict) -> bool:
 
 def types_of(symbol: dict) -> set[str]:
     """The outermost types of our modules in a declaration. Types of Swift's own libraries have
-    short names (`s:Si`), ours begin with a length (`s:8Messages5TokenV`).
+    short names (`s:Si`), ours begin with a length (`s:5Model5TokenV`).
     """
     found = set()
     for fragment in symbol.get("declarationFragments", []):

@@ -13,7 +13,7 @@ from example_stack import ExampleTests, png
 
 # Types that users don't need by name: an errno that is printed, and
 # requests as resolved by the coordinator.
-OF_THE_STACK = {"Linux.Errno", "ImageModel.Resolution"}
+OF_THE_STACK = {"Linux.Errno", "Model.Resolution"}
 
 
 TUTORIAL = "Sources/Client/Imagebus/Imagebus.docc/Tutorial.md"
@@ -93,7 +93,7 @@ class SwiftTests(ExampleTests):
 
     def test_every_type_of_a_declaration_of_the_kit_is_exported(self) -> None:
         kit = "Kit/ImagebusWorker"
-        thrown = {"ImageModel.ImageError"}  # by plug-ins, which use untyped throws
+        thrown = {"Model.ImageError"}  # by plug-ins, which use untyped throws
         met = outside.types_in_declarations(kit) | thrown
         self.assertEqual(met, outside.exported_types(kit))
 

@@ -1,4 +1,4 @@
-import Messages
+import Model
 
 extension CacheStatus {
     /// A cache whose disk is full.

@@ -1,4 +1,4 @@
-import Messages
+import Model
 import Sandbox
 import SharedArena
 import Testing

@@ -1,4 +1,4 @@
-import Tables
+import Model
 import Testing
 
 @Suite struct DictionaryChangeTests {

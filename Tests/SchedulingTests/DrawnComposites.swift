@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import TestKit
 
 /// Randomly drawn composite caches, and the jobs that are permitted for them, computed

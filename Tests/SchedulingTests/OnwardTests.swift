@@ -1,6 +1,5 @@
 import Dispatching
-import ImageModel
-import Messages
+import Model
 import Testing
 
 @testable import Admission

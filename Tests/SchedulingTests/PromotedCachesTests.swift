@@ -1,4 +1,4 @@
-import Messages
+import Model
 import Testing
 
 /// Which cache names may have entries promoted from an external cache (SEMANTICS §5.26): our own

@@ -1,10 +1,8 @@
-import ImageModel
-import Messages
 import Testing
 
 @testable import Admission
 @testable import Dispatching
-@testable import Tables
+@testable import Model
 
 struct RetryTests {
     private let image = ImageRequest.image("a", .fromLoaderOnly)

@@ -1,4 +1,4 @@
-import Tables
+import Model
 
 @testable import Admission
 @testable import Derivation

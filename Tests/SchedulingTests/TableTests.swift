@@ -1,12 +1,10 @@
-import ImageModel
-import Messages
 import TestKit
 import Testing
 
 @testable import Admission
 @testable import Derivation
 @testable import Dispatching
-@testable public import Tables
+@testable public import Model
 
 extension String: SlotMapElement {}
 

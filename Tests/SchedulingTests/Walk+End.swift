@@ -1,4 +1,4 @@
-import Messages
+import Model
 
 @testable import Admission
 @testable import Dispatching

@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 
 @testable import Admission
 

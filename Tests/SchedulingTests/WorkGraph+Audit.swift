@@ -1,6 +1,4 @@
-import ImageModel
-import Messages
-import Tables
+import Model
 
 @testable import Derivation
 @testable import Dispatching

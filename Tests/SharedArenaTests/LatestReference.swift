@@ -1,4 +1,4 @@
-import Messages
+import Model
 import Synchronization
 
 /// Passes the newest reference from a writer thread to a reader thread.

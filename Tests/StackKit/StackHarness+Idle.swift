@@ -1,5 +1,5 @@
 import Imagebus
-public import Messages
+public import Model
 public import TestKit
 
 extension StatusReport {

@@ -1,6 +1,6 @@
 import Glibc
 import Linux
-public import Messages
+public import Model
 public import TestKit
 
 extension StackHarness {

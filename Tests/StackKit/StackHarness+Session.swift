@@ -1,6 +1,5 @@
-public import ImageModel
 public import Imagebus
-public import Messages
+public import Model
 public import TestKit
 
 /// Runs `body` with a ready stack, shuts the stack down, and throws if it leaves anything behind.

@@ -1,4 +1,4 @@
-public import ImageModel
+public import Model
 
 /// URLs of each kind of loader that try to reach forbidden targets.
 public enum ForgedURLs {

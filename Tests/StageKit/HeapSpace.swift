@@ -1,6 +1,4 @@
-public import ImageModel
-public import Messages
-public import StageContract
+public import Model
 import Synchronization
 
 /// Blocks allocated on the heap; tracks the blocks that haven't been returned.

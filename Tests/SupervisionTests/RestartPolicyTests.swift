@@ -1,5 +1,5 @@
 import Linux
-import Messages
+import Model
 import Testing
 
 @testable import Supervision

@@ -1,5 +1,5 @@
 import Linux
-import Messages
+import Model
 import SharedArena
 import TestKit
 import Testing

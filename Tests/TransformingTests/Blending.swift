@@ -1,5 +1,5 @@
 import Glibc
-import ImageModel
+import Model
 
 /// Blending of straight-alpha pixels from 0 to 255, sample by sample, as defined by W3C's
 /// Compositing and Blending; arguments in the order source, backdrop.

@@ -1,6 +1,5 @@
 import Glibc
-import ImageModel
-import Messages
+import Model
 import Testing
 import Vips
 

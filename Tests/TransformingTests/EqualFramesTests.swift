@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import Testing
 
 /// Animations in which nothing moves, in the source or after the steps: encoders merge such frames,

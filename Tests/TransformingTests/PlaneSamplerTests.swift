@@ -1,5 +1,4 @@
-import ImageModel
-import StageContract
+import Model
 import TestKit
 import Testing
 import Zimg

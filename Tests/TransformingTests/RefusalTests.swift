@@ -1,11 +1,9 @@
-import Messages
-import StageContract
 import StageKit
 import Testing
 import Vips
 import Zimg
 
-@testable import ImageModel
+@testable import Model
 @testable import Transforming
 
 @Suite struct RefusalTests {

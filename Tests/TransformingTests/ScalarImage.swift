@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import TestKit
 
 /// Pixels as floating-point numbers: red, green, blue and alpha from 0 to 255. Tests compute the

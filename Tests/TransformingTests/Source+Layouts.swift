@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 
 /// The same pixels in the other layouts that decoders produce.
 extension Source {

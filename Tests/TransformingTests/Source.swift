@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 
 /// Pixels as a decoder would pass them on.
 struct Source {

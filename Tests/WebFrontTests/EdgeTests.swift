@@ -1,6 +1,5 @@
-import ImageModel
-import Messages
 import MicroHTTPD
+import Model
 import Testing
 import WebGrammar
 

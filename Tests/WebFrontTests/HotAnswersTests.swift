@@ -1,4 +1,4 @@
-import Messages
+import Model
 import SharedArena
 import Testing
 

@@ -1,7 +1,7 @@
 import Glibc
 import Linux
-import Messages
 import MicroHTTPD
+import Model
 import SharedArena
 import TestKit
 import Testing

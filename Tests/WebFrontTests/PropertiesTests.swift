@@ -1,6 +1,5 @@
-import ImageModel
 import JSON
-import Messages
+import Model
 import Testing
 import WebFront
 import WebGrammar

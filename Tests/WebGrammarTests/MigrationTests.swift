@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import TestKit
 import Testing
 
@@ -55,6 +55,7 @@ import Testing
         #expect(page.flags.count > 5)
         let programs =
             WebSources.text(below: "Sources/Programs")
+            + WebSources.text(below: "Sources/Model")
             + WebSources.text(below: "Sources/Core")
             + WebSources.text(below: "Sources/Fronts")
         for flag in page.flags {

@@ -1,4 +1,4 @@
-import Messages
+import Model
 import Testing
 
 @testable import Wire

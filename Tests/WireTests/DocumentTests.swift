@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import Testing
 
 /// The name of a kind in the protocol, which keeps the names of its first version.

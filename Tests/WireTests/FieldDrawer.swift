@@ -1,6 +1,5 @@
 import CMessages
-import ImageModel
-import Messages
+import Model
 
 @testable import Wire
 

@@ -1,6 +1,5 @@
 import CMessages
-import ImageModel
-import Messages
+import Model
 import Testing
 
 @testable import Wire

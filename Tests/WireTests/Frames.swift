@@ -1,4 +1,4 @@
-import Messages
+import Model
 
 @testable import Wire
 

@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import TestKit
 
 /// Draws random values within the limits of the protocol; extreme values are frequent.

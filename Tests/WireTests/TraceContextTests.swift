@@ -1,4 +1,4 @@
-import Messages
+import Model
 import Testing
 
 /// W3C Trace Context §3.2.

@@ -1,6 +1,6 @@
 import Bootstrap
 import Linux
-import Messages
+import Model
 import Testing
 
 @Suite struct ReadyPipeTests {

@@ -1,5 +1,5 @@
 import Bootstrap
-import Messages
+import Model
 import Testing
 
 @testable import WorkerRuntime

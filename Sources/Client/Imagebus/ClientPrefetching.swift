@@ -1,6 +1,5 @@
 import BusConnection
-public import ImageModel
-public import Messages
+public import Model
 import Synchronization
 import Wire
 import ZeroMQ

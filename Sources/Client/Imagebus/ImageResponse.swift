@@ -1,6 +1,5 @@
-public import ImageModel
 import Linux
-public import Messages
+public import Model
 
 /// The result of a successful load. Copies are cheap: they share the bytes and the metadata.
 public struct ImageResponse: Sendable {

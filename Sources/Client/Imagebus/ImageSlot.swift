@@ -1,5 +1,4 @@
-public import ImageModel
-import Messages
+public import Model
 import Synchronization
 
 /// A place that displays images, one after another, such as a cell of a page, a terminal or an

@@ -1,7 +1,6 @@
 import EventLoop
-public import ImageModel
 import Linux
-public import Messages
+public import Model
 public import SharedArena
 import Synchronization
 import ZeroMQ

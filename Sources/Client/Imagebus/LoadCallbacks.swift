@@ -1,5 +1,4 @@
-public import ImageModel
-public import Messages
+public import Model
 import Synchronization
 
 // Loads with callbacks, as in SDWebImage.

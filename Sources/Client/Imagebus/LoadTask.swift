@@ -1,6 +1,5 @@
-public import ImageModel
 import Linux
-public import Messages
+public import Model
 import Synchronization
 
 /// One load. Ends exactly once: with a response or an error.

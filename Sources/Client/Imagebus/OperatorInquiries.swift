@@ -1,5 +1,4 @@
-public import ImageModel
-public import Messages
+public import Model
 import Synchronization
 
 // Cache management for operators. `front.sock` refuses all of this with `protocolViolation`;

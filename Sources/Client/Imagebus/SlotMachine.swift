@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 
 /// The state machine that decides what a slot shows. A pure value without I/O: events in, actions
 /// out.

@@ -1,7 +1,6 @@
 public import FoundationEssentials
-public import ImageModel
 public import Imagebus
-public import Messages
+public import Model
 
 extension Data {
     /// Creates a copy of the bytes.

@@ -1,6 +1,4 @@
-public import ImageModel
-public import Messages
-import StageContract
+public import Model
 import Synchronization
 import Transforming
 import Vips

@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import Vips
 
 /// Decodes trusted input to pixels, using libvips only.

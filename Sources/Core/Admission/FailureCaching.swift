@@ -1,8 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 // The failure cache: loads of sources with a permanent failure are refused for a while
 // (SEMANTICS §7.2).

@@ -1,7 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-import Messages
+import Model
 
 // Operators' commands for cache entries.
 extension Scheduler {

@@ -1,8 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 /// Prefetch batches and the clients that sent them. Determines which batch starts its next URL and
 /// which reports are due.

@@ -1,8 +1,6 @@
 public import Derivation
 public import Dispatching
-public import ImageModel
-public import Messages
-import Tables
+public import Model
 
 /// The decision logic of the coordinator: it takes events and returns actions, without I/O or a
 /// clock (SEMANTICS §2 to §9).

@@ -1,7 +1,6 @@
 import Derivation
 import Dispatching
-public import ImageModel
-public import Messages
+public import Model
 
 /// Counters since the start.
 public struct SchedulerCounters: Hashable, Sendable {

@@ -1,8 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-public import Messages
-import Tables
+public import Model
 
 /// Metrics and current state of the scheduler, for status reports.
 public struct SchedulerReport: Hashable, Sendable {

@@ -1,8 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 // Outcomes of work for requests, and their consequences.
 extension Scheduler {

@@ -1,6 +1,5 @@
 package import Dispatching
-package import ImageModel
-package import Messages
+package import Model
 
 /// An admitted request. It is immutable and shared by reference between the request and all work
 /// for it, so that passing it on is free.

@@ -1,7 +1,5 @@
 package import Dispatching
-package import ImageModel
-import Messages
-import Tables
+package import Model
 
 /// One query for a result's key, shared by all subscribers that query the same tiers.
 struct LookupNode: Node {

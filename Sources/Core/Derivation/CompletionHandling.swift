@@ -1,7 +1,5 @@
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 // Processing of completions (PROTOCOL §8.4).
 extension WorkGraph {

@@ -1,7 +1,5 @@
 import Dispatching
-package import ImageModel
-package import Messages
-import Tables
+package import Model
 
 /// Identifies a body: by the origin's validators, or by an internal mark if the origin sends none.
 /// An original and the results made from it are stored with the same mark, so that a result is

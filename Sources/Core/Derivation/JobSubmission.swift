@@ -1,7 +1,5 @@
 import Dispatching
-import ImageModel
-package import Messages
-import Tables
+package import Model
 
 // Submitting and abandoning jobs.
 extension WorkGraph {

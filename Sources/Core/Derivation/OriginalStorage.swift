@@ -1,7 +1,5 @@
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 /// Stores of a source's bytes in flight, and their watchers.
 struct OriginalStores: Sendable {

@@ -1,7 +1,5 @@
 package import Dispatching
-package import ImageModel
-import Messages
-import Tables
+package import Model
 
 /// The overlays of a subscriber's image. They are loaded and decoded before the image, and kept
 /// until the image is finished.

@@ -1,7 +1,5 @@
 import Dispatching
-package import ImageModel
-import Messages
-import Tables
+package import Model
 
 // Delivery of a finished result to where clients read, and to the tiers that store it.
 extension WorkGraph {

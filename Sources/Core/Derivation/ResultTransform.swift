@@ -1,7 +1,5 @@
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 // Transform and encode: from the pixels of a result to its bytes.
 extension WorkGraph {

@@ -1,7 +1,5 @@
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 // refreshCached: revalidation of cached entries with the origin (SEMANTICS §6.1).
 //

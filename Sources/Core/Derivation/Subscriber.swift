@@ -1,7 +1,5 @@
 package import Dispatching
-package import ImageModel
-package import Messages
-package import Tables
+package import Model
 
 /// A subscriber: the part of a waiting request on which the work depends. Immutable while it waits.
 package struct Subscriber: Sendable {

@@ -1,7 +1,5 @@
 package import Dispatching
-package import ImageModel
-public import Messages
-package import Tables
+public import Model
 
 /// The work graph: produces images for subscribers and shares each unit of work among all that need
 /// it.

@@ -1,7 +1,5 @@
 import Dispatching
-package import ImageModel
-package import Messages
-import Tables
+package import Model
 
 // Teardown of work and notification of its subscribers.
 extension WorkGraph {

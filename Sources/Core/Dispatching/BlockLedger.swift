@@ -1,6 +1,4 @@
-package import ImageModel
-package import Messages
-import Tables
+package import Model
 
 /// Tracks the blocks of worker memory that are in use, with a hold count per block
 /// (SEMANTICS §9.6).

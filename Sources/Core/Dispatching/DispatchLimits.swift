@@ -1,5 +1,4 @@
-import ImageModel
-public import Messages
+public import Model
 
 /// Limits of jobs and workers.
 public struct DispatchLimits: Hashable, Sendable {

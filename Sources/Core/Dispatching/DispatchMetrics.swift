@@ -1,5 +1,4 @@
-package import Messages
-import Tables
+package import Model
 
 /// Job metrics since the start.
 package struct DispatchMetrics: Sendable {

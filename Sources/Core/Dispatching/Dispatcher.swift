@@ -1,6 +1,4 @@
-package import ImageModel
-package import Messages
-package import Tables
+package import Model
 
 /// Assigns jobs to workers and processes their outcomes. It performs no I/O, reads no clock, and
 /// doesn't know which requests want a job.

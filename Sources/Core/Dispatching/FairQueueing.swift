@@ -1,4 +1,4 @@
-import Tables
+import Model
 
 // Start-time fair queueing (Goyal, Vin, Cheng 1996). Everything that takes turns has a *start tag*.
 // The smallest tag has the next *turn*, in which one job is served, and grows by the cost of that

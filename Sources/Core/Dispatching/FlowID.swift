@@ -1,5 +1,4 @@
-package import ImageModel
-package import Messages
+package import Model
 
 /// The flow in which a job is queued. Within a class and rank, flows are served in fair turns, by
 /// cost (`FairQueue`).

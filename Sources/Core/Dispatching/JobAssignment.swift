@@ -1,5 +1,4 @@
-package import ImageModel
-package import Messages
+package import Model
 
 // Submitting and abandoning jobs.
 extension Dispatcher {

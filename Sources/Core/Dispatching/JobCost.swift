@@ -1,5 +1,4 @@
-package import ImageModel
-package import Messages
+package import Model
 
 extension JobWork {
     /// The cost of the job in the unit of its stage, at least 1. Fair queueing, queue limits and

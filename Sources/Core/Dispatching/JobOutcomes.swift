@@ -1,6 +1,4 @@
-package import ImageModel
-package import Messages
-import Tables
+package import Model
 
 // Handling of job outcomes.
 extension Dispatcher {

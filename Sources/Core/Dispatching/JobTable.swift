@@ -1,6 +1,4 @@
-import ImageModel
-package import Messages
-import Tables
+package import Model
 
 /// All jobs and their states, with metrics of the waiting ones.
 ///

@@ -1,5 +1,4 @@
-package import ImageModel
-package import Messages
+package import Model
 
 // Routing of jobs to pools.
 extension Dispatcher {

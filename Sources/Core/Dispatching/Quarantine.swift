@@ -1,6 +1,4 @@
-package import ImageModel
-package import Messages
-import Tables
+package import Model
 
 /// Work that crashed workers and is therefore blocked for a while (SEMANTICS §7.5).
 ///

@@ -1,5 +1,4 @@
-import ImageModel
-package import Messages
+package import Model
 
 // Verification of results; workers are not trusted (SEMANTICS §7.7).
 extension Dispatcher {

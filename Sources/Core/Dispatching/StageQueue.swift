@@ -1,6 +1,4 @@
-package import ImageModel
-import Messages
-import Tables
+package import Model
 
 /// The queue for one pool of workers: by class, then later stages first, then fairly between flows
 /// (`FairQueue`), and in order within a flow.

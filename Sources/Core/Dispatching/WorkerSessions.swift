@@ -1,6 +1,4 @@
-package import ImageModel
-package import Messages
-import Tables
+package import Model
 
 // Start and end of worker sessions (SEMANTICS §7.4).
 extension Dispatcher {

@@ -1,5 +1,5 @@
-import ImageModel
 import Linux
+import Model
 
 /// Reads the options of a command: from the command line in order, and options that are not on it
 /// from the environment.

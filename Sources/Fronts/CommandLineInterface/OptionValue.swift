@@ -1,6 +1,5 @@
 import Glibc
-package import ImageModel
-package import Messages
+package import Model
 package import Observability
 import Reporting
 

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 
 // Help of the options that describe a request: encoder settings and steps.
 

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Model
 
 /// Builds the request of `get` from its options.
 package enum RequestReader {

@@ -1,6 +1,6 @@
 import Glibc
-package import ImageModel
 package import Linux
+package import Model
 import Observability
 
 /// Standard output and standard error, written without buffering.

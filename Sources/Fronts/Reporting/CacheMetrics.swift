@@ -1,4 +1,4 @@
-import Messages
+import Model
 
 /// Metrics of the contents and disks of the cache processes.
 enum StoreMetrics {

@@ -1,4 +1,4 @@
-package import Messages
+package import Model
 
 // Shared by `imagebus serve`, `imagebus url` and `imagebus-gateway`.
 extension GatewaySetting {

@@ -1,4 +1,4 @@
-package import Messages
+package import Model
 
 /// The status in the Prometheus text exposition format, version 0.0.4, with base units, and the
 /// same families in the same order every time.

@@ -1,4 +1,4 @@
-package import Messages
+package import Model
 
 /// The status as a JSON object (SEMANTICS §15.4).
 package struct StatusAnswer: Encodable {

@@ -1,4 +1,4 @@
-package import Messages
+package import Model
 
 /// The status in human-readable form.
 package enum StatusTable {

@@ -1,5 +1,5 @@
-package import ImageModel
 package import Linux
+package import Model
 import Supervision
 import Synchronization
 

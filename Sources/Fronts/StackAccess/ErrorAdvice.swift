@@ -1,5 +1,5 @@
 import CommandLineInterface
-package import ImageModel
+package import Model
 
 extension ImageError {
     /// A line that suggests what to do next; `nil` if nothing can be done or the message already

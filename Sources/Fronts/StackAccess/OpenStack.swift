@@ -1,7 +1,7 @@
 import ConfigurationFile
-package import ImageModel
 package import Imagebus
 package import Linux
+package import Model
 package import SharedArena
 import Supervision
 

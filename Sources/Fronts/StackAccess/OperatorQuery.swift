@@ -1,7 +1,7 @@
 package import CommandLineInterface
-package import ImageModel
 package import Imagebus
 import Linux
+package import Model
 import SharedArena
 import Supervision
 import Synchronization

@@ -1,6 +1,6 @@
 package import CommandLineInterface
-package import ImageModel
 import Linux
+package import Model
 package import Observability
 import SharedArena
 import Supervision

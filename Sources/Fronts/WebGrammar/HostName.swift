@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 
 /// Converts internationalized host names to ASCII (IDNA 2008, RFC 5891; of the UTS 46 mapping:
 /// lowercase, composition and ideographic full stops).

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 
 /// URLs of the IIIF Image API 3.0: `/ID/REGION/SIZE/ROTATION/QUALITY.FORMAT`, `/ID/info.json` and
 /// `/ID` (`Proto/WEB.md`).

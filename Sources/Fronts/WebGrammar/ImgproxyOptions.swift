@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 
 /// The options of an imgproxy path; later ones override earlier ones.
 struct ImgproxyOptions: Sendable {

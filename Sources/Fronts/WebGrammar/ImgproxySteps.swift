@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 
 extension ImgproxyOptions {
     /// Returns the request for the stack.

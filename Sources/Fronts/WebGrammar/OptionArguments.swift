@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 
 /// The arguments of an option, in order.
 struct OptionArguments: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 
 /// The rules that a listener applies to source URLs, independent of its grammar: replacements
 /// first, then the base, then the default scheme. The result must be allowed.

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 
 /// A filter of thumbor.
 struct ThumborFilter: Sendable {

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Nettle
 
 /// thumbor's URLs: `/SIGNATURE/trim/AxB:CxD/fit-in/WxH/ALIGN/smart/filters:…/URL` (`Proto/WEB.md`).

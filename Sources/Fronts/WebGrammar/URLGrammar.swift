@@ -1,4 +1,4 @@
-public import ImageModel
+public import Model
 import Nettle
 
 /// The URL syntax of a listener: that of imgproxy, thumbor or IIIF (`Proto/WEB.md`). Parses text

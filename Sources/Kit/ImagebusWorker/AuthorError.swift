@@ -1,6 +1,5 @@
-import ImageModel
+import Model
 import Observability
-import StageContract
 
 /// An error thrown by a plug-in author's function, in the form in which it is reported to the
 /// caller.

@@ -1,7 +1,5 @@
-public import ImageModel
-import Messages
+public import Model
 import Observability
-import StageContract
 
 /// Decodes images of one format in place of the built-in decoders, to 8-bit sRGB, upright, with one
 /// or more frames. Corresponds to SDWebImage's coder.

@@ -1,10 +1,8 @@
 import Bootstrap
-import ImageModel
 import Linux
-import Messages
+import Model
 import Observability
 import SharedArena
-import StageContract
 import WorkerRuntime
 
 // The entry points: `ImagebusWorker.run(QOICoder())` is a plug-in's complete main program.

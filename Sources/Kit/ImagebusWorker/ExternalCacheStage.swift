@@ -1,8 +1,6 @@
-import ImageModel
 import Linux
-import Messages
+import Model
 import Observability
-import StageContract
 import Synchronization
 
 /// Executes the jobs of a cache (PROTOCOL §8.1.2). Can be used from any thread.

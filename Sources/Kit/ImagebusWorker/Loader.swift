@@ -1,8 +1,6 @@
-public import ImageModel
 import Linux
-import Messages
+public import Model
 import Observability
-import StageContract
 import Synchronization
 
 /// Loads the bytes of URLs. Corresponds to SDWebImage's loader.

@@ -1,6 +1,4 @@
-public import ImageModel
-import Messages
-import StageContract
+public import Model
 
 /// The dimensions and samples of an image: 8-bit samples in rows from top to bottom, without
 /// padding.

@@ -1,10 +1,8 @@
 import EventLoop
-import ImageModel
 import Linux
-import Messages
+import Model
 import Observability
 import SharedArena
-import StageContract
 import Synchronization
 import WorkerRuntime
 

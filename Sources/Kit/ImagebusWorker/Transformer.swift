@@ -1,7 +1,5 @@
-public import ImageModel
-import Messages
+public import Model
 import Observability
-import StageContract
 
 /// Performs custom steps, named `VENDOR.STEP`, on pixels. Corresponds to SDWebImage's transformer.
 ///

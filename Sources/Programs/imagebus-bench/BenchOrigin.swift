@@ -1,5 +1,5 @@
-import ImageModel
 import MicroHTTPD
+import Model
 import Synchronization
 
 /// The origin of a measurement: serves images from memory, and one that never ends.

@@ -1,8 +1,7 @@
 import CommandLineInterface
-import ImageModel
 import Imagebus
 import Linux
-import Messages
+import Model
 import Reporting
 import StackAccess
 import Synchronization

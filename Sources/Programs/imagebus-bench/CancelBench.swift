@@ -1,7 +1,6 @@
-import ImageModel
 import Imagebus
 import Linux
-import Messages
+import Model
 import Reporting
 
 /// Starts loads and cancels them in each phase; the times are measured by the coordinator.

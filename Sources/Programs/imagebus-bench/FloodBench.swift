@@ -1,7 +1,6 @@
-import ImageModel
 import Imagebus
 import Linux
-import Messages
+import Model
 import Reporting
 
 /// Measures the hits of one client: alone, and while another client has a very large number of

@@ -1,7 +1,6 @@
-import ImageModel
 import Imagebus
 import Linux
-import Messages
+import Model
 import Reporting
 
 /// Measures the cost of a hit by loading images from the memory tier.

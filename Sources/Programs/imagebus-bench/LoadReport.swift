@@ -1,5 +1,5 @@
 import Linux
-import Messages
+import Model
 import Reporting
 
 /// The report of any series of loads; its JSON is an object (SEMANTICS §15.5).

@@ -1,7 +1,6 @@
-import ImageModel
 import Imagebus
 import Linux
-import Messages
+import Model
 import Reporting
 
 /// Players of one animation that take its frames as fast as they arrive: first of an uncached

@@ -1,5 +1,5 @@
-import ImageModel
 import Imagebus
+import Model
 import Synchronization
 
 /// Images in the memory tier, loaded in random order. In sequential order, each image would be the

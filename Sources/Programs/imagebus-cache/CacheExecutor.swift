@@ -1,8 +1,7 @@
 public import Caching
 import EventLoop
-import ImageModel
 import Linux
-import Messages
+import Model
 import Observability
 public import SharedArena
 import WorkerRuntime

@@ -1,7 +1,7 @@
 import Bootstrap
 import Caching
 import Linux
-import Messages
+import Model
 import Observability
 import SharedArena
 import WorkerRuntime

@@ -1,11 +1,9 @@
 import Decoding
-import ImageModel
 import Linux
-import Messages
+import Model
 import Observability
 import Sandbox
 import SharedArena
-import StageContract
 import Synchronization
 import WorkerRuntime
 

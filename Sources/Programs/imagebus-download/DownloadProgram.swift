@@ -1,7 +1,6 @@
 import Bootstrap
 import Downloading
-import ImageModel
-import Messages
+import Model
 import SharedArena
 import WorkerRuntime
 

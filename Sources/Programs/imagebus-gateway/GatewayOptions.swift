@@ -1,8 +1,7 @@
 import Bootstrap
-import ImageModel
 import Linux
-import Messages
 import MicroHTTPD
+import Model
 import WebFront
 import WebGrammar
 

@@ -1,8 +1,8 @@
 import Bootstrap
 import Imagebus
 import Linux
-import Messages
 import MicroHTTPD
+import Model
 import Observability
 import Sandbox
 import WebFront

@@ -1,8 +1,7 @@
 import Bootstrap
-import ImageModel
 import Imagebus
 import Linux
-import Messages
+import Model
 import SharedArena
 import WebFront
 import WebGrammar

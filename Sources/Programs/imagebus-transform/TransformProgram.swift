@@ -1,10 +1,8 @@
-import ImageModel
 import Linux
-import Messages
+import Model
 import Observability
 import Sandbox
 import SharedArena
-import StageContract
 import Transforming
 import WorkerRuntime
 

@@ -1,5 +1,5 @@
 import Linux
-public import Messages
+public import Model
 public import Wire
 public import ZeroMQ
 

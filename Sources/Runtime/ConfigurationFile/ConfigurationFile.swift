@@ -1,6 +1,4 @@
-public import Configuration
-import ImageModel
-import Messages
+public import Model
 import YAML
 
 /// Reads a configuration from a YAML file. A file with any error is rejected as a whole.

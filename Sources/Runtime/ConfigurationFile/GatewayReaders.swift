@@ -1,5 +1,4 @@
-import Configuration
-import Messages
+import Model
 import YAML
 
 /// The unvalidated settings of one listener, or those shared by all listeners.

@@ -1,6 +1,4 @@
-import Configuration
-import ImageModel
-import Messages
+import Model
 import YAML
 
 /// The caches of a configuration.

@@ -1,5 +1,4 @@
-import Configuration
-import ImageModel
+import Model
 import YAML
 
 /// One item of a preset while it is parsed: at most one step, and output settings.

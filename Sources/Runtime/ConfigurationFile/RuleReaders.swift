@@ -1,6 +1,4 @@
-import Configuration
-import ImageModel
-import Messages
+import Model
 import YAML
 
 extension ValueReader where Value == [Rule] {

@@ -1,6 +1,5 @@
-public import Configuration
-import ImageModel
 import Linux
+public import Model
 
 /// The secret files that a configuration names. They are read when the configuration is loaded and
 /// polled while it is in use, so that rotating a key needs no signal.

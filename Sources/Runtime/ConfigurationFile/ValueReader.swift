@@ -1,5 +1,4 @@
-import Configuration
-import ImageModel
+import Model
 import YAML
 
 /// Parses a value; returns `nil` after reporting an error.

@@ -1,5 +1,5 @@
 public import Linux
-public import Messages
+public import Model
 import SharedArena
 
 /// A worker's page of shared memory: its current job, its heartbeat, and the cause of its death.

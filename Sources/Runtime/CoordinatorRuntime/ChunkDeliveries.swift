@@ -1,7 +1,6 @@
 import Admission
 import Bootstrap
-import ImageModel
-import Messages
+import Model
 import Observability
 import SharedArena
 

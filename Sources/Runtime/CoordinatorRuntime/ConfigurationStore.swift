@@ -1,10 +1,8 @@
 import Admission
 import Bootstrap
-import Configuration
 import ConfigurationFile
 import EventLoop
-import ImageModel
-import Messages
+import Model
 import Observability
 
 /// The active configuration and the file that it comes from.

@@ -4,7 +4,7 @@ import Derivation
 import Dispatching
 import EventLoop
 import Linux
-import Messages
+import Model
 import Observability
 import SharedArena
 import Wire

@@ -1,12 +1,10 @@
 public import Admission
 public import Bootstrap
-public import Configuration
 import ConfigurationFile
 import Derivation
 import Dispatching
-import ImageModel
 import Linux
-import Messages
+public import Model
 public import Observability
 import SharedArena
 

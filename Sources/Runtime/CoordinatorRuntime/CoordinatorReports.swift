@@ -1,9 +1,8 @@
 import Admission
 import Bootstrap
 import EventLoop
-import ImageModel
 import Linux
-import Messages
+import Model
 import Observability
 
 extension Coordinator {

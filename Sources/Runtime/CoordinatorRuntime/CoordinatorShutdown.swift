@@ -1,6 +1,6 @@
 import Admission
 import Bootstrap
-import Messages
+import Model
 import Observability
 
 /// The shutdown of the coordinator as a pure state machine: events in, actions out.

@@ -1,5 +1,5 @@
-import ImageModel
 import Linux
+import Model
 import Sodium
 
 /// Identifies the requester in cache keys without revealing credentials: a keyed digest of a

@@ -2,9 +2,8 @@ import Admission
 import Bootstrap
 import ControlSegment
 import EventLoop
-import ImageModel
 import Linux
-import Messages
+import Model
 import Observability
 import SharedArena
 import Wire

@@ -1,7 +1,5 @@
 import Bootstrap
-import Configuration
-import ImageModel
-import Messages
+import Model
 import SharedArena
 import Sodium
 import Wire

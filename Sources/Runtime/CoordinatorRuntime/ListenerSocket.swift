@@ -1,7 +1,7 @@
 import BusConnection
 import EventLoop
 import Linux
-import Messages
+import Model
 import SharedArena
 import Wire
 import ZeroMQ

@@ -1,7 +1,6 @@
 import Admission
 import EventLoop
-import ImageModel
-import Messages
+import Model
 import Sodium
 import Wire
 import ZeroMQ

@@ -1,8 +1,7 @@
 import Admission
 import EventLoop
-import ImageModel
 import Linux
-import Messages
+import Model
 import SharedArena
 import Wire
 import ZeroMQ

@@ -1,8 +1,7 @@
 import Admission
 import Bootstrap
 import EventLoop
-import ImageModel
-import Messages
+import Model
 import Observability
 import Wire
 import ZeroMQ

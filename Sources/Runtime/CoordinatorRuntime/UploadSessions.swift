@@ -1,10 +1,8 @@
 import Admission
 import Bootstrap
-import ImageModel
-import Messages
+import Model
 import SharedArena
 import Sodium
-import StageContract
 
 /// Uploads of clients while they are received into blocks of the coordinator (PROTOCOL §10.1).
 ///

@@ -1,5 +1,5 @@
 public import Linux
-public import Messages
+public import Model
 public import Synchronization
 public import ZeroMQ
 

@@ -1,4 +1,4 @@
-public import Messages
+public import Model
 
 /// Identifies one timer of one `TimerQueue`; never reused.
 public struct TimerID: Hashable, Sendable {

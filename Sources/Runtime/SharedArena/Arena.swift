@@ -1,7 +1,5 @@
-public import ImageModel
 public import Linux
-public import Messages
-public import StageContract
+public import Model
 import Synchronization
 
 /// The segments of one producer in one directory, and the blocks in them. May be used from any

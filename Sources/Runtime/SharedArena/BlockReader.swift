@@ -1,6 +1,5 @@
-public import ImageModel
 public import Linux
-public import Messages
+public import Model
 
 /// Reads other processes' blocks by mapping them, for sandboxed decoders and transformers
 /// (SEMANTICS §14.5). Confined to one thread.

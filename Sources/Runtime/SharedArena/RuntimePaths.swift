@@ -1,5 +1,5 @@
 public import Linux
-public import Messages
+public import Model
 
 /// The paths of one stack (PROTOCOL §2, §10). All processes and clients derive the same paths from
 /// the runtime directory alone.

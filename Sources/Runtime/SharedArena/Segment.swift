@@ -1,6 +1,5 @@
-import ImageModel
 public import Linux
-public import Messages
+public import Model
 
 /// A segment from its producer's side: mapped for writing, and unlinked when it is no longer used.
 final class Segment {

@@ -1,5 +1,5 @@
 public import Linux
-public import Messages
+public import Model
 
 /// The voucher file of one listener, from the side of the coordinator, which is its only writer.
 ///

@@ -1,5 +1,5 @@
 public import Linux
-public import Messages
+public import Model
 
 /// A child process that the supervisor keeps running.
 public struct ChildSpecification: Hashable, Sendable {

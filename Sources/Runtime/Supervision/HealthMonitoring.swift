@@ -1,6 +1,6 @@
 import BusConnection
 public import Linux
-public import Messages
+public import Model
 import Wire
 import ZeroMQ
 

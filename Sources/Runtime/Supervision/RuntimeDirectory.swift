@@ -1,6 +1,6 @@
 import Glibc
 public import Linux
-public import Messages
+public import Model
 public import SharedArena
 
 /// The directories of one stack, created, verified and locked for the kinds that this process

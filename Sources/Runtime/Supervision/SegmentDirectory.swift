@@ -1,5 +1,5 @@
 import Linux
-import Messages
+import Model
 import SharedArena
 
 /// A directory of segments, from which unused ones are removed.

@@ -1,5 +1,5 @@
 import Linux
-import Messages
+import Model
 
 /// A running child process.
 final class SupervisedChild {

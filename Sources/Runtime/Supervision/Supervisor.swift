@@ -1,7 +1,7 @@
 import ControlSegment
 import Glibc
 public import Linux
-public import Messages
+public import Model
 public import Observability
 import SharedArena
 

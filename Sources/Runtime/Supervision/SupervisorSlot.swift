@@ -1,5 +1,5 @@
 import Linux
-public import Messages
+public import Model
 
 /// The slot of one child, refilled whenever its child exits.
 struct SupervisorSlot: Sendable {

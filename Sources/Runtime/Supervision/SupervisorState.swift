@@ -1,5 +1,5 @@
 public import Linux
-public import Messages
+public import Model
 
 /// The supervisor's state machine: events in, actions out, no I/O and no clock.
 ///

@@ -1,9 +1,7 @@
 import EventLoop
-public import ImageModel
 public import Linux
-public import Messages
+public import Model
 public import SharedArena
-public import StageContract
 
 /// Executes the jobs of a worker. All calls are made on the bus thread and must not block; results
 /// go to the `WorkerReporter` from any thread, with exactly one outcome per started job.

@@ -1,9 +1,8 @@
 import Bootstrap
 import ControlSegment
 import EventLoop
-import ImageModel
 import Linux
-import Messages
+import Model
 import Observability
 
 /// The running jobs of the executor, under local IDs.

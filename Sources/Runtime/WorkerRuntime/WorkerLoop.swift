@@ -2,9 +2,8 @@ public import Bootstrap
 import BusConnection
 import ControlSegment
 import EventLoop
-import ImageModel
 public import Linux
-public import Messages
+public import Model
 import Observability
 import SharedArena
 import Wire

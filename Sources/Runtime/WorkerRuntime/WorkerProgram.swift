@@ -1,7 +1,6 @@
 public import Bootstrap
-import ImageModel
 import Linux
-public import Messages
+public import Model
 public import Observability
 public import SharedArena
 

@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 
 /// The worker's side of consecutive connections: the messages to send and the jobs held.
 ///

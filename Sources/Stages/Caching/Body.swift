@@ -1,7 +1,5 @@
-public import ImageModel
-public import Messages
+public import Model
 internal import Nettle
-public import StageContract
 internal import Synchronization
 
 /// Bytes shared by several users: a client, the memory tier, a write to disk, a copy.

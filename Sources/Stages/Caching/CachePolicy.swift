@@ -1,4 +1,4 @@
-public import Messages
+public import Model
 
 /// The limits of the cache worker.
 public struct CachePolicy: Sendable, Hashable {

@@ -1,5 +1,4 @@
-internal import ImageModel
-internal import Messages
+internal import Model
 
 /// A job for the same key in several caches, executed for one cache after the other.
 struct CacheRound {

@@ -1,7 +1,5 @@
-internal import ImageModel
 internal import Linux
-public import Messages
-public import StageContract
+public import Model
 
 /// The cache worker's logic: answers queries from memory and disk, stores entries, and keeps both
 /// tiers within their limits. Independent of the bus: jobs in, actions out.

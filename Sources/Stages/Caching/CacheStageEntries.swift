@@ -1,5 +1,4 @@
-public import ImageModel
-internal import Messages
+public import Model
 
 // Operations on one entry or all of them, without their bytes (SEMANTICS §5.7).
 extension CacheStage {

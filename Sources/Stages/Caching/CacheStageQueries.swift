@@ -1,5 +1,4 @@
-internal import ImageModel
-internal import Messages
+internal import Model
 
 extension CacheStage {
     /// Looks a key up in order: memory, the write-behind queue, the disk.

@@ -1,5 +1,4 @@
-internal import ImageModel
-internal import Messages
+internal import Model
 
 extension CacheStage {
     /// Copies a payload for its receiver, the memory tier and the disk.

@@ -1,6 +1,5 @@
-internal import ImageModel
 internal import Linux
-internal import Messages
+internal import Model
 internal import SQLite
 internal import XXHash
 

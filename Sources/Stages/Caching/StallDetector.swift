@@ -1,6 +1,5 @@
-internal import ImageModel
 internal import Linux
-internal import Messages
+internal import Model
 
 /// Detects a stalled disk thread from the start of its current operation.
 ///

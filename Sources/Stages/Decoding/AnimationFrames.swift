@@ -1,8 +1,5 @@
-import Animation
 import Deflate
-import ImageModel
-import Messages
-import StageContract
+import Model
 import Synchronization
 import Vips
 

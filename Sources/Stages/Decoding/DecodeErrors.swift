@@ -1,6 +1,5 @@
-import ImageModel
 import JPEG
-import StageContract
+import Model
 import Vips
 import Zimg
 

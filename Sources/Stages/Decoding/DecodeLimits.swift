@@ -1,6 +1,4 @@
-import Animation
-import ImageModel
-import Messages
+import Model
 import PNG
 import Vips
 

@@ -1,7 +1,5 @@
 import Deflate
-public import ImageModel
-public import Messages
-public import StageContract
+public import Model
 import Vips
 
 /// Decodes bytes to pixels or image properties: the work of a decode worker.

@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import Vips
 
 /// The metadata of a source that is embedded in results, in the form permitted for them.

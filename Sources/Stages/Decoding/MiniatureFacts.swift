@@ -1,6 +1,5 @@
 import Glibc
-import ImageModel
-import StageContract
+import Model
 import Vips
 
 /// All pixels of a miniature, from which properties are computed: 8-bit sRGB with straight alpha.

@@ -1,7 +1,4 @@
-import Animation
-import ImageModel
-import Messages
-import StageContract
+import Model
 import Vips
 
 /// Determines the requested properties of a source, which needs at most a few pixels.

@@ -1,7 +1,4 @@
-import Animation
-import ImageModel
-import Messages
-import StageContract
+import Model
 import Vips
 
 /// Encoded bytes with a parsed header.

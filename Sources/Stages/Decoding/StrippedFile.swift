@@ -1,5 +1,5 @@
 import Deflate
-import StageContract
+import Model
 
 /// A file composed of parts of another one and of new bytes, before it is written.
 ///

@@ -1,6 +1,5 @@
 import Curl
-import ImageModel
-import Messages
+import Model
 
 /// A job with a running transfer.
 struct ActiveDownload {

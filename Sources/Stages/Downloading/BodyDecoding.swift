@@ -1,5 +1,5 @@
 import Curl
-import ImageModel
+import Model
 import OpenSSL
 import Zlib
 

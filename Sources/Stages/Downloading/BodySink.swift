@@ -1,8 +1,6 @@
 import Curl
-import ImageModel
 import Linux
-import Messages
-import StageContract
+import Model
 import Zlib
 
 /// Receives the response of one job: validates its head, stores its body in a block, and reports

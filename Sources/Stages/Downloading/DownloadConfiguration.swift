@@ -1,7 +1,6 @@
 import Curl
-import ImageModel
 import Linux
-public import Messages
+public import Model
 
 /// The settings for all transfers of a download worker.
 public struct DownloadConfiguration: Hashable, Sendable {

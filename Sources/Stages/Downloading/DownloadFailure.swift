@@ -1,6 +1,5 @@
 import Curl
-import ImageModel
-import Messages
+import Model
 import Zlib
 
 /// The reason why a download ended without a body.

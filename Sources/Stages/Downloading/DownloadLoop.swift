@@ -1,8 +1,6 @@
 import Curl
-import ImageModel
 import Linux
-import Messages
-import StageContract
+import Model
 
 /// The thread of a downloader: handles requests, transfers bytes, reports results, waits.
 final class DownloadLoop {

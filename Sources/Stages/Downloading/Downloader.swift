@@ -1,8 +1,6 @@
 import Curl
-public import ImageModel
 import Linux
-public import Messages
-public import StageContract
+public import Model
 import Synchronization
 
 /// Fetches URLs into shared memory with one thread and many transfers. May be called from any

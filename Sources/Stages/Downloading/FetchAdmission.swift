@@ -1,7 +1,5 @@
-import Configuration
 import Curl
-import ImageModel
-import Messages
+import Model
 
 /// A validated fetch job: its URL is supported and its headers can be sent.
 struct FetchAdmission {

@@ -1,7 +1,5 @@
-import ImageModel
 import Linux
-import Messages
-import StageContract
+import Model
 import Synchronization
 
 /// Threads that read files, so that a slow disk doesn't delay transfers.

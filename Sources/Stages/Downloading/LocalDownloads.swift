@@ -1,8 +1,6 @@
 import Curl
-import ImageModel
 import Linux
-import Messages
-import StageContract
+import Model
 import Synchronization
 
 /// The jobs of a loop that don't involve libcurl.

@@ -1,6 +1,5 @@
 import Curl
-import ImageModel
-import Messages
+import Model
 
 extension ResponseHead {
     /// The number of bytes that the sink should get according to the origin; nil if unknown, or if

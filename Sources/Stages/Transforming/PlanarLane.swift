@@ -1,6 +1,4 @@
-import ImageModel
-import Messages
-import StageContract
+import Model
 import Vips
 
 /// Processes planes without converting them: each is sampled once according to the plan, and they

@@ -1,5 +1,4 @@
-import ImageModel
-import StageContract
+import Model
 import Zimg
 
 /// One sample per pixel in rows from top to bottom, in its own memory or as a view of other memory.

@@ -1,8 +1,6 @@
 import AVIF
-public import ImageModel
 import JPEG
-public import Messages
-public import StageContract
+public import Model
 import Vips
 import WebP
 import Zimg

@@ -1,7 +1,5 @@
 import Decoding
-import ImageModel
-import Messages
-import StageContract
+import Model
 import StageKit
 import Testing
 

@@ -1,8 +1,6 @@
 import Decoding
-import ImageModel
 import Linux
-import Messages
-import StageContract
+import Model
 import StageKit
 import TestKit
 import Testing

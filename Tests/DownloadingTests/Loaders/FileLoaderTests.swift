@@ -1,8 +1,7 @@
 import Downloading
 import Glibc
-import ImageModel
 import Linux
-import Messages
+import Model
 import TestKit
 import Testing
 

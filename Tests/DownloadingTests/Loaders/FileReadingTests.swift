@@ -1,7 +1,6 @@
 import Curl
 import Glibc
-import ImageModel
-import Messages
+import Model
 import StageKit
 import Testing
 

@@ -1,7 +1,6 @@
 import Downloading
 import Glibc
-import ImageModel
-import Messages
+import Model
 import Synchronization
 import TestKit
 import Testing

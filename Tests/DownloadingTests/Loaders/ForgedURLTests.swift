@@ -1,6 +1,5 @@
 import Downloading
-import ImageModel
-import Messages
+import Model
 import StageKit
 import TestKit
 import Testing

@@ -1,5 +1,4 @@
-import Animation
-import ImageModel
+import Model
 
 /// Untrusted files that are scanned for frames.
 enum AnimationTarget {

@@ -1,7 +1,5 @@
 import Decoding
-import ImageModel
-import Messages
-import StageContract
+import Model
 import Synchronization
 
 /// Partial files, decoded by the codecs (SEMANTICS §11.33). The first byte of an input selects the

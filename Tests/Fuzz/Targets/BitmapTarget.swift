@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 
 /// Complete bitmaps, icons and cursors: the input is one, or is used to construct a bitmap.
 enum BitmapTarget {

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 
 extension ByteReader {
     /// Well-known URLs, URLs that an attacker would try, or text from the input.

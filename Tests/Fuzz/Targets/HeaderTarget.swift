@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 
 /// Untrusted bytes whose format and size are read without a codec.
 enum HeaderTarget {

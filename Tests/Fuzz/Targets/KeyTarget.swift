@@ -1,6 +1,5 @@
 import Admission
-import ImageModel
-import Messages
+import Model
 
 /// Two requests, the second one usually a variant of the first.
 ///

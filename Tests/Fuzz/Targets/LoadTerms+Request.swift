@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 
 extension LoadTerms {
     /// The terms that a coordinator without a configuration derives from a request.

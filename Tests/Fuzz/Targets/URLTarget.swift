@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 
 /// The whole input is a text.
 ///

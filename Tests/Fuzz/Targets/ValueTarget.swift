@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 
 /// Computations with untrusted numbers and words.
 enum ValueTarget {

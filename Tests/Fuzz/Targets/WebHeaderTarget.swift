@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import WebFront
 
 /// The first byte selects the header field, and the rest is its text; for ranges, the next two

@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import Wire
 
 /// The first byte selects the direction, the next eight are the first frame, the rest is the

@@ -1,4 +1,4 @@
-import Messages
+import Model
 import Synchronization
 import TestKit
 import Testing

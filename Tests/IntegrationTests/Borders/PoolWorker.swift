@@ -1,4 +1,4 @@
-import Messages
+import Model
 import StackKit
 import TestKit
 import Testing

@@ -1,6 +1,6 @@
 import Imagebus
 import Linux
-import Messages
+import Model
 import TestKit
 import Testing
 

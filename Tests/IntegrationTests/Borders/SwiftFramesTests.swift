@@ -1,5 +1,5 @@
 import Imagebus
-import Messages
+import Model
 import TestKit
 import Testing
 

@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import TestKit
 
 /// A client that sends valid messages as fast as the coordinator accepts them, and reads its

@@ -1,6 +1,5 @@
 import EventLoop
-import ImageModel
-import Messages
+import Model
 import SharedArena
 import TestKit
 

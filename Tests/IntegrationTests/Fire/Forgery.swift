@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import TestKit
 
 /// A false outcome of a worker for the job that it was assigned.

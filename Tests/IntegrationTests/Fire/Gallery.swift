@@ -1,5 +1,5 @@
-import ImageModel
 import Imagebus
+import Model
 import TestKit
 
 /// A few small images that an origin serves under any number of URLs, and their results at each

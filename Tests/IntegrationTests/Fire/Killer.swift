@@ -1,5 +1,5 @@
 import Linux
-import Messages
+import Model
 import TestKit
 
 /// Kills processes of a stack: all but the coordinator at short intervals, the coordinator at long

@@ -1,7 +1,6 @@
-import ImageModel
 import Imagebus
 import Linux
-import Messages
+import Model
 import TestKit
 
 /// One lane of requests of all kinds, one after another: hits, cold loads, other sizes, animations,

@@ -1,5 +1,5 @@
-import ImageModel
 import Imagebus
+import Model
 import TestKit
 
 /// An animation and a progressively arriving photograph that an origin serves under any number of

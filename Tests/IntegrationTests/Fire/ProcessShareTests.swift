@@ -1,7 +1,6 @@
-import ImageModel
 import Imagebus
 import Linux
-import Messages
+import Model
 import TestKit
 import Testing
 

@@ -1,5 +1,5 @@
 import Linux
-import Messages
+import Model
 import TestKit
 
 /// A disturbance of a stack, which is undone after a while.

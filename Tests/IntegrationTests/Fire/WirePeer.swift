@@ -1,7 +1,7 @@
 import BusConnection
 import EventLoop
 import Linux
-import Messages
+import Model
 import TestKit
 import Wire
 import ZeroMQ

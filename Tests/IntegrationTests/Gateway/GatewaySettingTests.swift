@@ -1,6 +1,6 @@
 import Glibc
-import ImageModel
 import Imagebus
+import Model
 import StackKit
 import TestKit
 import Testing

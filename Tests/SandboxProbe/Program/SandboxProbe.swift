@@ -1,6 +1,6 @@
 import Bootstrap
 import Linux
-import Messages
+import Model
 import Observability
 import Sandbox
 import SharedArena

@@ -1,6 +1,6 @@
-import ImageModel
 import Imagebus
 import Linux
+import Model
 
 /// Options from the command line.
 struct LoadSettings: Sendable {

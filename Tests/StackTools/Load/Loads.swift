@@ -1,6 +1,6 @@
-import ImageModel
 import Imagebus
 import Linux
+import Model
 import Synchronization
 
 /// Keeps many loads in flight until the time is over.

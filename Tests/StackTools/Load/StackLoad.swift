@@ -1,6 +1,6 @@
-import ImageModel
 import Imagebus
 import Linux
+import Model
 
 /// The load generator of docker/test: keeps loads in flight through the client library, for new
 /// URLs and for URLs that were loaded before, and checks every reply.

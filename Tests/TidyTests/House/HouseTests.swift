@@ -19,7 +19,7 @@ import Testing
         Planted("trailing space", "let a = 1 ", at: 1),
         Planted("a carriage return", "let a = 1\r", at: 1),
         Planted("a long file", String(repeating: "let a = 1\n", count: 901), at: 901),
-        Planted("a vague name", "", at: 1, in: "Sources/Core/Messages/StringUtils.swift"),
+        Planted("a vague name", "", at: 1, in: "Sources/Model/Messages/StringUtils.swift"),
         Planted("unfinished work", "// TO" + "DO: the rest", at: 1),
         Planted("a path of one machine", "let root = \"/wo" + "rk/main\"", at: 1),
         Planted("a forced try", "let a = try! f()", at: 1),
@@ -61,7 +61,7 @@ import Testing
         Planted("a proof", "// one thread owns it\nfinal class A: @unchecked Sendable {}"),
         Planted("documentation", "/// A.\npublic struct A {}"),
         Planted("documentation above attributes", "/// A.\n@frozen\n@inlinable public func a() {}"),
-        Planted("a public import", "public import Messages"),
+        Planted("a public import", "public import Model"),
         Planted(
             "a protocol",
             "protocol A {\n    func b()\n" + String(repeating: "\n", count: 70) + "}"),
@@ -82,10 +82,10 @@ import Testing
     }
 
     @Test func aFindingNamesFileLineRuleAndRemedy() {
-        let source = SourceText(path: "Sources/Core/Messages/A.swift", text: "let a = 1\t")
+        let source = SourceText(path: "Sources/Model/Messages/A.swift", text: "let a = 1\t")
         #expect(
             HouseRules.findings(source).map(\.description)
-                == ["Sources/Core/Messages/A.swift:1: tab: use spaces"])
+                == ["Sources/Model/Messages/A.swift:1: tab: use spaces"])
     }
 }
 
@@ -98,7 +98,7 @@ struct Planted: CustomTestStringConvertible {
 
     init(
         _ name: String, _ text: String, at line: Int = 0,
-        in path: String = "Sources/Core/Messages/Planted.swift"
+        in path: String = "Sources/Model/Messages/Planted.swift"
     ) {
         testDescription = name
         self.text = text

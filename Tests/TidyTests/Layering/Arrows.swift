@@ -49,7 +49,7 @@ enum Arrows {
     /// The modules that Reporting depends on, so that any front can use it, with or without a
     /// command line.
     static let roomsOfReporting: Set<String> = [
-        "ImageModel", "Messages", "Observability", "JSON",
+        "Model", "Observability", "JSON",
     ]
 
     /// The library that extends the client's calls with Foundation's types, so that the client

@@ -1,9 +1,9 @@
 /// The modules declared by `Package.swift`.
 ///
 /// The manifest is read as text, since asking the package manager takes seconds. The forms that our
-/// manifest uses are supported: `room("Folder", "Name", […])`, `program("name", […])`, with or
-/// without `worker +`, and `.target` or `.systemLibrary` with a literal name and a path below
-/// `Sources`, which are C modules.
+/// manifest uses are supported: `coreModule("Name", […])`, `room("Folder", "Name", […])`,
+/// `program("name", […])`, with or without `worker +`, and `.target` or `.systemLibrary` with a
+/// literal name and a path below `Sources`, which are C modules.
 struct Manifest {
     let rooms: [Room]
 
@@ -12,7 +12,8 @@ struct Manifest {
         let worker = Self.calls("let worker: [Target.Dependency] = [", "[", "]", in: source)
             .first.map { Self.literals(in: $0.text) }
         rooms =
-            Self.calls("room(", "(", ")", in: source).compactMap(Self.room)
+            Self.calls("coreModule(", "(", ")", in: source).compactMap(Self.coreModule)
+            + Self.calls("room(", "(", ")", in: source).compactMap(Self.room)
             + Self.calls("program(", "(", ")", in: source).compactMap {
                 Self.program($0, worker: worker ?? [])
             }
@@ -25,6 +26,14 @@ struct Manifest {
     private struct Call {
         let text: String
         let line: Int
+    }
+
+    private static func coreModule(_ call: Call) -> Room? {
+        let words = literals(in: call.text)
+        guard let name = words.first else { return nil }
+        return Room(
+            name: name, layer: .core, path: "Sources/\(name)",
+            dependencies: Array(words.dropFirst()), line: call.line)
     }
 
     private static func room(_ call: Call) -> Room? {

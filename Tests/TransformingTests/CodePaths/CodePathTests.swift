@@ -1,6 +1,5 @@
-import ImageModel
 import Linux
-import StageContract
+import Model
 import TestKit
 import Testing
 import Zimg

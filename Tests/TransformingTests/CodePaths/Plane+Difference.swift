@@ -1,5 +1,5 @@
 import Glibc
-import ImageModel
+import Model
 
 @testable import Transforming
 

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import WebGrammar
 
 /// The parameters of IIIF, each with its result.

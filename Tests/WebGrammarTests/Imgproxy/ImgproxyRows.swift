@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import WebGrammar
 
 /// The options of imgproxy, each with its result.

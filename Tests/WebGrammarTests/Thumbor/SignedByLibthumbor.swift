@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import WebGrammar
 
 /// URLs created by libthumbor with the key `thistledown`, each with its meaning.

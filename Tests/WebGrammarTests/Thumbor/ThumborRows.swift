@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import WebGrammar
 
 /// thumbor's filters, each with its result, and the path components that libthumbor doesn't create.

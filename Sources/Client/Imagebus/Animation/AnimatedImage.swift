@@ -1,6 +1,4 @@
-import Animation
-public import ImageModel
-import Messages
+public import Model
 import Synchronization
 
 /// An animation that a stack decodes frame by frame. The stack keeps no session for it: each frame

@@ -1,4 +1,4 @@
-public import ImageModel
+public import Model
 import Zlib
 
 // Creating animations from separate images.

@@ -1,6 +1,5 @@
-public import Animation
-public import ImageModel
 import Linux
+public import Model
 import Synchronization
 
 /// Plays an animation at the pace of the caller's clock; it has no clock or timer of its own. It

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Model
 import Zlib
 
 /// Reads the pixels of a PNG in the form that the stack writes: 8 bits, not interlaced, without a

@@ -1,8 +1,7 @@
 import BusConnection
 import EventLoop
-public import ImageModel
 import Linux
-public import Messages
+public import Model
 
 // Loading images that have no URL.
 extension ImagebusClient {

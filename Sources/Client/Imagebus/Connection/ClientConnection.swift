@@ -1,8 +1,7 @@
 import BusConnection
 import EventLoop
-import ImageModel
 import Linux
-import Messages
+import Model
 import SharedArena
 import Synchronization
 import Wire

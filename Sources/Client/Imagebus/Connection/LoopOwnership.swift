@@ -1,7 +1,6 @@
 import EventLoop
-import ImageModel
 import Linux
-import Messages
+import Model
 import Synchronization
 
 /// Owns the client's connection and arbitrates which thread runs its loop: one at a time.

@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 
 /// One load of this client, from submission to its end: the request, the task to notify, and the
 /// progress so far. All tables of the connection refer to this object and hold no copies.

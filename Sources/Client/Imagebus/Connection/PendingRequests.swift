@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 
 /// The loads that have no result yet.
 ///

@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 
 /// Identical loads of a client that are sent as one message (coalesced).
 ///

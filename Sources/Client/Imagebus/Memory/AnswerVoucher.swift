@@ -1,6 +1,6 @@
 import EventLoop
 import Linux
-import Messages
+import Model
 import SharedArena
 import Synchronization
 

@@ -1,6 +1,5 @@
 import EventLoop
-public import ImageModel
-import Messages
+public import Model
 import Synchronization
 
 /// Answers held in the client's process together with their bytes, so that they can be returned

@@ -1,7 +1,5 @@
 import Derivation
-import ImageModel
-import Messages
-import Tables
+import Model
 
 /// The coordinator's view of the cache's memory tier: soft state of bounded size that suffices to
 /// answer a hit without asking the cache.

@@ -1,8 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 /// Answers from memory, and everything that their validity depends on (SEMANTICS §5.11).
 ///

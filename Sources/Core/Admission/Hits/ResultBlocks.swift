@@ -1,7 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-import Messages
+import Model
 
 /// The large blocks of `results/` and their readers (SEMANTICS §14.6).
 ///

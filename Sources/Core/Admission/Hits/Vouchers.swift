@@ -1,7 +1,5 @@
 import Derivation
-public import ImageModel
-public import Messages
-import Tables
+public import Model
 
 /// Issued vouchers. A voucher is a client-side lease on a memory hit: it permits the client to
 /// repeat an answer without asking (SEMANTICS §5.24).

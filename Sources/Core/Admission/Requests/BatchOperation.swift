@@ -1,8 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 /// A batch operation: the effect of one event on many requests, possibly tens of thousands. It is
 /// applied to a few of them per event, so that no event takes long.

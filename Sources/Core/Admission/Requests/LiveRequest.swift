@@ -1,8 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 /// An admitted request without a terminal reply.
 struct LiveRequest: SlotMapElement {

@@ -1,8 +1,6 @@
 import Derivation
 import Dispatching
-public import ImageModel
-public import Messages
-import Tables
+public import Model
 
 // Admission: checks whether a request may be started (SEMANTICS §2.1).
 extension Scheduler {

@@ -1,8 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-public import Messages
-import Tables
+public import Model
 
 // Cancellation (SEMANTICS §8.1).
 extension Scheduler {

@@ -1,8 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 // Requests with an available image, some of which continue with a revalidation.
 extension Scheduler {

@@ -1,8 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 // Fallbacks for unavailable images (PROTOCOL §8.7).
 //

@@ -1,8 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 // Delivery of cached images subject to freshness (SEMANTICS §6.5).
 //

@@ -1,6 +1,5 @@
 import Derivation
-import ImageModel
-import Messages
+import Model
 
 // The texts under which results and originals are cached.
 extension Scheduler {

@@ -1,8 +1,6 @@
 import Derivation
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 // Planning: moves requests through their stages (SEMANTICS §2.2; `LoadPlan` defines the order).
 extension Scheduler {

@@ -1,7 +1,5 @@
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 // Execution of composite cache jobs, which involve external caches (SEMANTICS §5.26). They are
 // transparent to the rest of the module: a composite job has a number like any job and completes

@@ -1,7 +1,5 @@
 import Dispatching
-import ImageModel
-package import Messages
-import Tables
+package import Model
 
 /// A composite cache job: one that consists of several jobs, for the built-in cache and for
 /// external ones. The submitter sees only its number.

@@ -1,7 +1,5 @@
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 /// A hit of an external cache to be stored in the built-in cache (SEMANTICS §5.26).
 struct Promotion: Sendable {

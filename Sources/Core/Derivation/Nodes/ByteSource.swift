@@ -1,6 +1,5 @@
 import Dispatching
-package import ImageModel
-package import Messages
+package import Model
 
 /// The origin of source bytes. Work on bytes of different origins is never shared: a request that
 /// may not fetch must not wait for a fetch, and a request that bypasses the cache must not be
@@ -96,7 +95,7 @@ package struct Canvas: Hashable, Sendable {
     package init(color: Color, size: PixelSize) { (self.color, self.size) = (color, size) }
 }
 
-/// A key of `ImageModel` together with the origin of the bytes. A reference type, so that nodes and
+/// A key of `Model` together with the origin of the bytes. A reference type, so that nodes and
 /// tables share it without copies; its hash is cached.
 final class OriginKey<Key: Hashable & Sendable>: Hashable, Sendable {
     let key: Key

@@ -1,7 +1,5 @@
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 /// One decode, shared by all results made from its pixels or by all images that use them as an
 /// overlay.

@@ -1,7 +1,5 @@
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 /// A unit of work shared by all of its consumers.
 ///

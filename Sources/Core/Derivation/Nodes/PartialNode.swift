@@ -1,7 +1,5 @@
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 /// One partial image, made from the data received so far for the interested subscribers of a result
 /// (SEMANTICS §2.11).

@@ -1,7 +1,5 @@
 package import Dispatching
-package import ImageModel
-import Messages
-import Tables
+package import Model
 
 /// One result, shared by all of its subscribers.
 ///

@@ -1,7 +1,5 @@
 import Dispatching
-import ImageModel
-import Messages
-import Tables
+import Model
 
 /// The bytes of one source, shared by all of its decodes (SEMANTICS §3.5).
 ///

@@ -1,7 +1,5 @@
 import Dispatching
-package import ImageModel
-import Messages
-import Tables
+package import Model
 
 /// A serialization: another encoding of a result or original for the tiers that store it
 /// (SEMANTICS §5.8).

@@ -1,5 +1,4 @@
-package import ImageModel
-package import Messages
+package import Model
 package import WebGrammar
 
 /// The head of an HTTP response, and the range of the image's bytes to send after it.

@@ -1,5 +1,4 @@
-import ImageModel
-package import Messages
+package import Model
 import WebGrammar
 
 /// How long clients may cache a response (RFC 9111, RFC 5861): as the origin specifies, and never

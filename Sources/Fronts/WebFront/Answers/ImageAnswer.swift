@@ -1,6 +1,5 @@
-package import ImageModel
 import JSON
-import Messages
+package import Model
 import Nettle
 import WebGrammar
 

@@ -1,5 +1,5 @@
-package import ImageModel
 package import JSON
+package import Model
 import WebGrammar
 
 /// How the image properties for one request are formatted.

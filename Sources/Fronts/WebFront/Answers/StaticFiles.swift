@@ -1,5 +1,5 @@
-import ImageModel
 package import MicroHTTPD
+import Model
 import Nettle
 
 /// The modules of `<bus-image>`, which every listener serves under a fixed path. They are embedded

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Model
 package import WebGrammar
 
 /// The formats a client accepts, from the `Accept` field (RFC 9110 §12.5.1).

@@ -1,5 +1,5 @@
-import ImageModel
 import JSON
+import Model
 import WebGrammar
 
 /// What to do after reading the head of a request.

@@ -1,4 +1,4 @@
-package import ImageModel
+package import Model
 package import WebGrammar
 
 /// What is requested from the stack for one HTTP request, which of its fields this depends on, and

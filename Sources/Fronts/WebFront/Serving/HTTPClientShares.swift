@@ -1,5 +1,5 @@
-package import Messages
 package import MicroHTTPD
+package import Model
 
 /// Distributes a limited resource among HTTP clients (visitors) and decides whether a client may
 /// take more of it. A value without a clock.

@@ -1,9 +1,8 @@
 import EventLoop
-import ImageModel
 package import Imagebus
 package import Linux
-package import Messages
 package import MicroHTTPD
+package import Model
 import Reporting
 
 /// Serves `/metrics` on a separate listener: the metrics of a front, followed by those of the stack

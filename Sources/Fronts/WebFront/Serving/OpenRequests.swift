@@ -1,6 +1,6 @@
 import EventLoop
-package import Messages
 package import MicroHTTPD
+package import Model
 package import Observability
 
 /// The state of a request from its head to the end of its response, attached to its exchange.

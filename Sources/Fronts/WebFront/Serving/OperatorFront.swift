@@ -1,10 +1,9 @@
 import EventLoop
-import ImageModel
 package import Imagebus
 import JSON
 package import Linux
-package import Messages
 package import MicroHTTPD
+package import Model
 package import Observability
 package import WebGrammar
 

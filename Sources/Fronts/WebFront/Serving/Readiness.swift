@@ -1,9 +1,8 @@
 import EventLoop
-import ImageModel
 package import Imagebus
 package import Linux
-import Messages
 package import MicroHTTPD
+import Model
 
 /// Serves `/ready`: whether the stack can process images. Single-threaded, on its loop.
 ///

@@ -1,9 +1,8 @@
 import EventLoop
-import ImageModel
 package import Imagebus
 package import Linux
-import Messages
 package import MicroHTTPD
+import Model
 package import Observability
 import WebGrammar
 

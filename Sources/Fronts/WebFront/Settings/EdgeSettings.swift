@@ -1,7 +1,6 @@
-import ImageModel
 import Linux
-package import Messages
 package import MicroHTTPD
+package import Model
 import WebGrammar
 
 /// Which peers are trusted: only trusted proxies may specify the client, the trace and the request

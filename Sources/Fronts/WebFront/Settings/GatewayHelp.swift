@@ -1,4 +1,4 @@
-import Messages
+import Model
 import Reporting
 
 /// The output of `imagebus-gateway --help`.

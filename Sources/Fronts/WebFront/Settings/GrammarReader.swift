@@ -1,5 +1,4 @@
-package import ImageModel
-package import Messages
+package import Model
 package import WebGrammar
 
 /// Creates a grammar from an operator's options for a listener. Doesn't open files itself.

@@ -1,5 +1,4 @@
-package import ImageModel
-import Messages
+package import Model
 import Nettle
 package import WebGrammar
 

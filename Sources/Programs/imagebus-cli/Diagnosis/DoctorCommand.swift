@@ -1,9 +1,8 @@
 import CommandLineInterface
 import Glibc
-import ImageModel
 import Imagebus
 import Linux
-import Messages
+import Model
 import Observability
 import Reporting
 import StackAccess

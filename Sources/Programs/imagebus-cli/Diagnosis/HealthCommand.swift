@@ -1,9 +1,8 @@
 import CommandLineInterface
-import ImageModel
 import Imagebus
 import JSON
 import Linux
-import Messages
+import Model
 import SharedArena
 import StackAccess
 import Supervision

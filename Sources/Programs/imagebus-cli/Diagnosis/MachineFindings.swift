@@ -1,6 +1,6 @@
 import Glibc
 import Linux
-import Messages
+import Model
 import Reporting
 
 /// Derives findings from the facts of a machine, without examining the machine itself.

@@ -1,8 +1,7 @@
 import CommandLineInterface
 import Glibc
-import ImageModel
 import Imagebus
-import Messages
+import Model
 import Observability
 import Reporting
 import StackAccess

@@ -1,8 +1,7 @@
 import CommandLineInterface
-import ImageModel
 import Imagebus
 import Linux
-import Messages
+import Model
 import Observability
 import Reporting
 import StackAccess

@@ -1,8 +1,7 @@
 import CommandLineInterface
-import ImageModel
 import Imagebus
 import Linux
-import Messages
+import Model
 import StackAccess
 
 /// The output of `get --json` (SEMANTICS §15.3). Every member is always present, and null if

@@ -1,7 +1,6 @@
 import CommandLineInterface
-import ImageModel
 import Imagebus
-import Messages
+import Model
 import Observability
 import Reporting
 import StackAccess

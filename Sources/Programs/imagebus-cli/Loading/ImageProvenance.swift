@@ -1,6 +1,5 @@
-import ImageModel
 import Imagebus
-import Messages
+import Model
 
 /// Where an image came from and how long that took, over all loads: if the extension of the output
 /// file selects another format than that of the source, a second load converts the image.

@@ -1,7 +1,7 @@
 import CommandLineInterface
-import ImageModel
 import Imagebus
 import Linux
+import Model
 import StackAccess
 
 /// Writes the image for `-o FILE`, completely or not at all.

@@ -1,7 +1,7 @@
 import CommandLineInterface
-import ImageModel
 import Imagebus
 import Linux
+import Model
 import StackAccess
 
 /// `imagebus get --show`: displays an image or an animation in the terminal.

@@ -1,9 +1,8 @@
 import CommandLineInterface
-import Configuration
 import ConfigurationFile
 import Glibc
 import Linux
-import Messages
+import Model
 import Observability
 import Reporting
 import SharedArena

@@ -1,9 +1,7 @@
 import CommandLineInterface
-import Configuration
 import ConfigurationFile
-import ImageModel
 import Linux
-import Messages
+import Model
 import Observability
 import Reporting
 import SharedArena

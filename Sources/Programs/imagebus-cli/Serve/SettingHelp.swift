@@ -1,4 +1,4 @@
-import Messages
+import Model
 
 // Help of the settings that `serve` passes to its processes.
 

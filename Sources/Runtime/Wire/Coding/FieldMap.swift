@@ -1,6 +1,5 @@
 import CMessages
-import ImageModel
-import Messages
+import Model
 
 /// Aliases for the C form: a text, a message, and the elements of a repeated message.
 typealias CText = UnsafeMutablePointer<CChar>

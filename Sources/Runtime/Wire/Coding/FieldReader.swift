@@ -1,7 +1,6 @@
 import CMessages
 import Glibc
-import ImageModel
-import Messages
+import Model
 
 /// Reads the fields of an unpacked message. All validation by rule and field name happens here.
 struct FieldReader: FieldMap {

@@ -1,7 +1,6 @@
 import CMessages
 import Glibc
-import ImageModel
-import Messages
+import Model
 
 /// Builds the C form of a message in a slab. Values that the receiver would reject are rejected
 /// here, so that an invalid value never ends the session.

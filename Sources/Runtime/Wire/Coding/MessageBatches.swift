@@ -1,6 +1,6 @@
 import CMessages
 import Glibc
-public import Messages
+public import Model
 
 /// Collects bodies to be sent as one message (`Batch`). Confined to one thread.
 ///

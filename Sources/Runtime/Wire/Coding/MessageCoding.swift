@@ -1,5 +1,5 @@
 import CMessages
-public import Messages
+public import Model
 
 /// A message that is ready to be packed, with the information needed to allocate its frames.
 public struct EncodedMessage: Hashable, Sendable {

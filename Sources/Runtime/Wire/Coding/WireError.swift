@@ -1,6 +1,5 @@
 import CMessages
-public import ImageModel
-public import Messages
+public import Model
 
 /// Why a message is rejected. Received messages are never trusted, so every error is attributed to
 /// the peer; when sending, it identifies the value that can't be encoded.

@@ -1,6 +1,5 @@
 import CMessages
-import ImageModel
-import Messages
+import Model
 
 extension CacheCommand: WireMessage {
     typealias Form = Imagebus__V1__CacheCommand

@@ -1,6 +1,5 @@
 import CMessages
-import ImageModel
-public import Messages
+public import Model
 
 private let limit = MessageLimits.frontFrameBytesMax
 
@@ -330,7 +329,7 @@ extension PrefetchFailure: WireMessage {
     }
 }
 
-// Messages with at most one number, which have no type in `Messages`.
+// Messages with at most one number, which have no type in `Model`.
 
 /// Grants a worker additional jobs.
 struct CreditGrant: WireMessage {

@@ -1,6 +1,5 @@
 import CMessages
-import ImageModel
-public import Messages
+public import Model
 
 extension ImageInfo: WireMessage {
     typealias Form = Imagebus__V1__ImageInfo

@@ -1,6 +1,5 @@
 import CMessages
-import ImageModel
-import Messages
+import Model
 
 extension ImageRequest: WireMessage {
     typealias Form = Imagebus__V1__ImageRequest

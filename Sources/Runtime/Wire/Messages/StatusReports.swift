@@ -1,5 +1,5 @@
 import CMessages
-import Messages
+import Model
 
 extension StatusReport: WireMessage {
     typealias Form = Imagebus__V1__StatusReport

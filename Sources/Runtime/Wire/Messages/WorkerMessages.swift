@@ -1,6 +1,5 @@
 import CMessages
-import ImageModel
-public import Messages
+public import Model
 
 private let limit = MessageLimits.backFrameBytesMax
 

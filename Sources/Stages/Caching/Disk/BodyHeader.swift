@@ -1,5 +1,4 @@
-internal import ImageModel
-internal import Messages
+internal import Model
 internal import XXHash
 
 /// The header before the body in every file of the disk tier, from which the index can be rebuilt.

@@ -1,5 +1,4 @@
-internal import ImageModel
-internal import Messages
+internal import Model
 internal import SQLite
 
 /// The index of the disk tier: one SQLite file, its statements, and the conversion of rows.

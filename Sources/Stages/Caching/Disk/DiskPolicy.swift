@@ -1,4 +1,4 @@
-internal import ImageModel
+internal import Model
 
 /// A wall-clock time supplied by the caller: nothing here reads a clock.
 ///

@@ -1,5 +1,5 @@
 internal import Linux
-internal import Messages
+internal import Model
 
 /// The disk tier: bodies and their properties by key, in one directory, within limits.
 ///

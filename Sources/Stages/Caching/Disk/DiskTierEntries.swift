@@ -1,4 +1,4 @@
-internal import Messages
+internal import Model
 internal import XXHash
 
 extension DiskTier {

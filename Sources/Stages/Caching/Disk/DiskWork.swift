@@ -1,5 +1,4 @@
-internal import ImageModel
-internal import Messages
+internal import Model
 
 /// A request to the disk thread.
 struct DiskRequest: Sendable {

@@ -1,5 +1,4 @@
-internal import ImageModel
-internal import Messages
+internal import Model
 internal import SQLite
 
 /// One entry of the index, without its bytes.

@@ -1,4 +1,4 @@
-internal import ImageModel
+internal import Model
 
 /// The limits of one named cache in a tier, in addition to those of the whole tier; 0 is unlimited.
 public struct ShareLimits: Sendable, Hashable {

@@ -1,6 +1,5 @@
-internal import ImageModel
 public import Linux
-public import Messages
+public import Model
 internal import XXHash
 
 /// The accounting of `results/`: which entry each block contains, and the eviction order.

@@ -1,7 +1,5 @@
 import AVIF
-import ImageModel
-import Messages
-import StageContract
+import Model
 import Synchronization
 import Vips
 import Zimg

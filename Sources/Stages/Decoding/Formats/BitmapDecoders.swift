@@ -1,6 +1,5 @@
 internal import Glibc
-import ImageModel
-import Messages
+import Model
 import Pixbuf
 import Vips
 

@@ -1,8 +1,6 @@
 import Deflate
-import ImageModel
-import Messages
+import Model
 import RSVG
-import StageContract
 import Vips
 
 /// The decoder of one format, in its own file. The properties of the format and its decoding scales

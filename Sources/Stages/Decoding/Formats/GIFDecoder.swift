@@ -1,6 +1,4 @@
-import Animation
-import ImageModel
-import StageContract
+import Model
 import Vips
 
 /// GIF, its first frame.

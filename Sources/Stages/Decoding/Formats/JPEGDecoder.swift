@@ -1,7 +1,5 @@
-import ImageModel
 import JPEG
-import Messages
-import StageContract
+import Model
 import Vips
 
 /// JPEG: reduced per block during decoding, and available as planes.

@@ -1,6 +1,5 @@
-import ImageModel
+import Model
 import PNG
-import StageContract
 import Vips
 
 /// PNG; the default image of an animation.

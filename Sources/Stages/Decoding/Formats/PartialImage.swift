@@ -1,7 +1,4 @@
-import Animation
-import ImageModel
-import Messages
-import StageContract
+import Model
 import Synchronization
 import Vips
 

@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import Vips
 
 /// The metadata embedded in a result besides its pixels. Untrusted; only its first bytes are parsed

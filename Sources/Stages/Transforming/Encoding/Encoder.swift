@@ -1,7 +1,4 @@
-import Animation
-import ImageModel
-import Messages
-import StageContract
+import Model
 import Vips
 
 /// Encodes the finished image, the last part of a job.

@@ -1,5 +1,4 @@
-import ImageModel
-import StageContract
+import Model
 import Vips
 
 /// The encoder of one format, listed in `FormatEncoders.all`. The properties and costs of the

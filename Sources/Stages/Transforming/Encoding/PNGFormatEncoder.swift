@@ -1,7 +1,6 @@
 import Deflate
-import ImageModel
+import Model
 import PNGFilters
-import StageContract
 import Vips
 
 /// PNG with libdeflate, which is several times as fast as zlib but compresses everything in one

@@ -1,7 +1,6 @@
 import AVIF
-import ImageModel
 import JPEG
-import StageContract
+import Model
 import Vips
 import WebP
 

@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import Vips
 
 /// Composites an overlay over the image; parts outside of the image are ignored. Gray becomes

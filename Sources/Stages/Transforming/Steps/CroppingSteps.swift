@@ -1,5 +1,4 @@
-import ImageModel
-import StageContract
+import Model
 import Vips
 
 /// Crops to a rectangle; parts outside of the image are ignored.

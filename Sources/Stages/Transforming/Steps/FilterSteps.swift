@@ -1,5 +1,5 @@
 import Glibc
-import ImageModel
+import Model
 import Vips
 
 /// Converts to gray: keeps the first of three planes, or computes the same sum from pixels.

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Vips
 
 /// Adds margins to the image.

@@ -1,5 +1,4 @@
-import ImageModel
-import Messages
+import Model
 import Vips
 
 /// The sequence of operations on one image.

@@ -1,5 +1,5 @@
 import Glibc
-import ImageModel
+import Model
 import Vips
 
 /// Rounds corners and draws a border like SDWebImage: the image is clipped to a rectangle inset by

@@ -1,4 +1,4 @@
-import ImageModel
+import Model
 import Vips
 
 /// Scales to a box: inside it, around it, or exactly to its size (SEMANTICS §11.8). The margins of

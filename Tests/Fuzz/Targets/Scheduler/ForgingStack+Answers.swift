@@ -1,6 +1,5 @@
 import Admission
-import ImageModel
-import Messages
+import Model
 
 // Outcomes of workers: correct, or as chosen by the input.
 extension ForgingStack {

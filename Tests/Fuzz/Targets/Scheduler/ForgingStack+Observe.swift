@@ -1,6 +1,5 @@
 import Admission
-import ImageModel
-import Messages
+import Model
 
 // Checks the scheduler's actions against the known state.
 extension ForgingStack {

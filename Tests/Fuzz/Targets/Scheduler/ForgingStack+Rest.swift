@@ -1,6 +1,5 @@
 import Admission
-import ImageModel
-import Messages
+import Model
 
 // The end of a walk: all workers become honest, and everything must complete.
 extension ForgingStack {

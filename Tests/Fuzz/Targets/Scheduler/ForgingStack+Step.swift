@@ -1,6 +1,5 @@
 import Admission
-import ImageModel
-import Messages
+import Model
 
 // One step of a walk, chosen by the input.
 extension ForgingStack {

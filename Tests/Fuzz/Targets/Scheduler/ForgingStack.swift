@@ -1,8 +1,7 @@
 import Admission
 import Derivation
 import Dispatching
-import ImageModel
-import Messages
+import Model
 
 /// A scheduler and the state that its peers know: workers, announced segments and handed-over
 /// blocks.

@@ -1,6 +1,5 @@
 import Admission
-import ImageModel
-import Messages
+import Model
 
 /// A sequence of client requests and worker claims: segments announced and closed, and outcomes
 /// that reference bytes, valid or forged.
