@@ -81,9 +81,7 @@ func coreModule(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let core: [Target] = [
     coreModule("Model", []),
-    room("Core", "Dispatching", ["Model"]),
-    room("Core", "Derivation", ["Model", "Dispatching"]),
-    room("Core", "Admission", ["Model", "Dispatching", "Derivation"]),
+    coreModule("Scheduling", ["Model"]),
 ]
 
 let runtime: [Target] = [
@@ -108,9 +106,9 @@ let runtime: [Target] = [
     room(
         "Runtime", "CoordinatorRuntime",
         [
-            "Linux", "ZeroMQ", "Sodium", "Model", "Dispatching", "Derivation", "Admission",
-            "ConfigurationFile", "Wire", "EventLoop", "ControlSegment", "SharedArena",
-            "Observability", "Bootstrap", "BusConnection",
+            "Linux", "ZeroMQ", "Sodium", "Model", "Scheduling", "ConfigurationFile", "Wire",
+            "EventLoop", "ControlSegment", "SharedArena", "Observability", "Bootstrap",
+            "BusConnection",
         ]),
     room(
         "Runtime", "Supervision",
@@ -280,7 +278,7 @@ let testing: [Target] = [
     tests("ControlSegmentTests", ["ControlSegment", "Linux", "Model", "TestKit"]),
     tests(
         "SchedulingTests",
-        ["Admission", "Derivation", "Dispatching", "Model", "TestKit"]),
+        ["Scheduling", "Model", "TestKit"]),
     tests("WireTests", ["Wire", "CMessages", "Model", "TestKit"]),
     tests("EventLoopTests", ["EventLoop", "ZeroMQ", "Linux", "Model", "TestKit"]),
     tests("ObservabilityTests", ["Observability", "Linux"]),
@@ -299,7 +297,7 @@ let testing: [Target] = [
     tests(
         "CoordinatorRuntimeTests",
         [
-            "CoordinatorRuntime", "Admission", "Wire", "Model", "ZeroMQ", "Linux", "Observability",
+            "CoordinatorRuntime", "Scheduling", "Wire", "Model", "ZeroMQ", "Linux", "Observability",
             "ConfigurationFile", "TestKit",
         ]),
     tests("SupervisionTests", ["Supervision", "SharedArena", "Model", "Linux", "TestKit"]),
@@ -360,8 +358,7 @@ let testing: [Target] = [
     .target(
         name: "FuzzTargets",
         dependencies: [
-            "Wire", "Derivation", "Dispatching", "Admission", "Model", "Decoding", "WebFront",
-            "WebGrammar", "Nettle",
+            "Wire", "Scheduling", "Model", "Decoding", "WebFront", "WebGrammar", "Nettle",
         ],
         path: "Tests/Fuzz/Targets"),
     .testTarget(

@@ -1,5 +1,5 @@
-import Admission
 import Model
+import Scheduling
 import Testing
 
 @testable import CoordinatorRuntime

@@ -1,6 +1,6 @@
-import Admission
 import Model
 import Observability
+import Scheduling
 import Testing
 
 @testable import CoordinatorRuntime

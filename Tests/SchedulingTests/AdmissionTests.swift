@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 struct AdmissionTests {
     /// A request that is refused, and the expected error code.

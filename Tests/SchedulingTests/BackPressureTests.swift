@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 /// Which requests are refused under load, and how the load is measured.
 struct BackPressureTests {

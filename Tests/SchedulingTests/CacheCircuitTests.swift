@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Derivation
+@testable import Scheduling
 
 /// When the circuit breaker of an external cache opens (SEMANTICS §5.26).
 @Suite struct CacheCircuitTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 /// Responses whose origins restrict who may store them.
 struct CacheControlTests {

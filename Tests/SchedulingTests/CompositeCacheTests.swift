@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 /// Cache names that stand for several caches (SEMANTICS §5.16).
 @Suite struct CompositeCacheTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 /// For which caches memory answers under each query policy, and which ones the cache process is
 /// queried for (SEMANTICS §5.16).

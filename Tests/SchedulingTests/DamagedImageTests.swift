@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 /// Results of damaged sources, and loads that refuse them (SEMANTICS §11.38).
 struct DamagedImageTests {

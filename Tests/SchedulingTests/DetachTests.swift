@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 struct DetachTests {
     private let image = ImageRequest.image("a", size: 5, .fromLoaderOnly)

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Derivation
+@testable import Scheduling
 
 /// Which hits of external caches are older than a change of their entry.
 @Suite struct EntryChangeLogTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 /// Operator commands on single cache entries.
 @Suite struct EntryTests {

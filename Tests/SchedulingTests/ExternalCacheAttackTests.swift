@@ -1,9 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 /// How an external cache could affect loads that don't use it.
 @Suite struct ExternalCacheAttackTests {

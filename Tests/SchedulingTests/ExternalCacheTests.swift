@@ -1,9 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 /// Caches implemented by plug-ins (SEMANTICS §5.26).
 @Suite struct ExternalCacheTests {

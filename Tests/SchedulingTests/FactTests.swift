@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 /// Image properties determined by a decoder (SEMANTICS §11.15).
 struct FactTests {

@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 struct FailureCacheTests {
     private let url = "http://example.org/a.jpg"

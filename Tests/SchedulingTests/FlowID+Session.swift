@@ -1,6 +1,6 @@
 import Model
 
-@testable import Dispatching
+@testable import Scheduling
 
 extension FlowID {
     /// The flow of a session with a share of its own.

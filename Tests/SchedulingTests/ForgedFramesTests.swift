@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 /// Decoders and transformers that return other frames than requested.
 struct ForgedFramesTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 /// Transformers and decoders that report impossible properties, and images that don't match theirs.
 struct ForgedImageTests {

@@ -1,9 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 /// Several blocks in one outcome: frames of an image, of which the first is used.
 struct FrameTests {

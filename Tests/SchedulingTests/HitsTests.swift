@@ -1,9 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 /// Remembered answers on their own: each event withdraws exactly the affected ones.
 @Suite struct HitsTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 /// Valid combinations of what a request asks for besides its image.
 @Suite struct InterestTests {

@@ -1,9 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 /// Exact limits: as many as permitted are accepted, one more is not, and a released one makes room.
 @Suite struct LimitEdgeTests {

@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
+@testable import Scheduling
 
 struct LoadPlanTests {
     /// A request and the stages that it goes through unless an early one finds the image.

@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 /// Metrics of stages and requests in the status.
 @Suite struct MetricsTests {

@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 /// A request for a pool without workers waits until its deadline, and its error states the reason.
 struct MissingWorkersTests {

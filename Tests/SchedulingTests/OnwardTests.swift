@@ -1,9 +1,7 @@
-import Dispatching
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
+@testable import Scheduling
 
 /// Requests waiting for a cached original that the cache doesn't have.
 struct OnwardTests {

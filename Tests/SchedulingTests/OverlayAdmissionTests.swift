@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 /// When an overlay is refused, and when it is not loaded.
 struct OverlayAdmissionTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Dispatching
+@testable import Scheduling
 
 /// Valid outcomes of decoding a partial file.
 @Suite struct PartialAnswerTests {

@@ -1,9 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 /// How often partial data is decoded (SEMANTICS §2.11).
 struct PartialPaceTests {

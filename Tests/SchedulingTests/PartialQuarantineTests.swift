@@ -1,9 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 /// Decodes of partial data that crash workers (SEMANTICS §2.11, §7.5).
 struct PartialQuarantineTests {

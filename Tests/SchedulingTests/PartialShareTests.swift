@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 /// Partial images delay no other work, not even of class low (SEMANTICS §2.11).
 struct PartialShareTests {

@@ -1,9 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 /// Images of the data that has arrived so far (SEMANTICS §2.11).
 struct PartialTests {

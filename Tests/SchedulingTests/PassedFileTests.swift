@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 /// A file that a decoder passes through is the result (SEMANTICS §11.37).
 struct PassedFileTests {

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Dispatching
+@testable import Scheduling
 
 /// A dispatcher with further pools, whose workers are controlled by a test.
 struct PoolBench {

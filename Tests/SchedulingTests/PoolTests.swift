@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Dispatching
+@testable import Scheduling
 
 /// Which pool gets a job, and which of its workers.
 struct PoolTests {

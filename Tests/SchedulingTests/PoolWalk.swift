@@ -1,7 +1,7 @@
 import Model
 import TestKit
 
-@testable import Dispatching
+@testable import Scheduling
 
 /// Workers of several pools come and go; jobs are added, completed and canceled in any order.
 struct PoolWalk {

@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 /// A process has one share, however many sessions it opens.
 struct ProcessShareTests {

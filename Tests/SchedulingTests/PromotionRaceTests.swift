@@ -1,9 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 /// Removals and stores while a hit of an external cache is being promoted into our own
 /// (SEMANTICS §5.26).

@@ -1,7 +1,6 @@
 import Model
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 /// A stack whose cache `tiers` queries its own caches `high` and `low`, and then the external one
 /// `shared`.

@@ -1,9 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 /// Hits of external caches that are promoted into our own (SEMANTICS §5.26): which, where and in
 /// which tiers.

@@ -1,9 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 struct QuarantineTests {
     private func loader(_ size: Int, _ name: String = "a") -> ImageRequest {

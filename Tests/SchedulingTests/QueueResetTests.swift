@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 /// An empty queue equals a new one: whatever was served, lost or canceled before, later jobs are
 /// served in the same order, and have the same share, as in a new stack.

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 /// A client changes the priority of a load.
 struct ReprioritizeTests {

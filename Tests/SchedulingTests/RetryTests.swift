@@ -1,8 +1,7 @@
 import Testing
 
-@testable import Admission
-@testable import Dispatching
 @testable import Model
+@testable import Scheduling
 
 struct RetryTests {
     private let image = ImageRequest.image("a", .fromLoaderOnly)

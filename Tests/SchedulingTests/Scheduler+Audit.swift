@@ -1,8 +1,6 @@
 import Model
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 // Invariants between the tables that hold after every event.
 extension Scheduler {

@@ -1,8 +1,6 @@
 import Model
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 extension LiveRequest.Standing {
     var isMoving: Bool { if case .moving = self { true } else { false } }

@@ -1,7 +1,6 @@
 import Model
 
-@testable import Admission
-@testable import Derivation
+@testable import Scheduling
 
 extension Scheduler {
     /// A fallback inherits nothing that its caller addressed to another origin, and has no fallback

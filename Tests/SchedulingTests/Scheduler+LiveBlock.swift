@@ -1,8 +1,6 @@
 import Model
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 extension Scheduler {
     /// A block of the worker that is in use.

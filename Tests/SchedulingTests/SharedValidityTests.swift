@@ -1,9 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 /// Confirmations by an origin are shared with other machines through an external cache
 /// (SEMANTICS §6.7).

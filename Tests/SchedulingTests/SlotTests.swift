@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 /// Slots: a new load cancels the previous load of its slot (SEMANTICS §8.7).
 struct SlotTests {

@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 struct SpaceTests {
     private func loader(_ name: String) -> ImageRequest {

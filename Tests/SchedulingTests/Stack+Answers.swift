@@ -1,6 +1,6 @@
 import Model
 
-@testable import Admission
+@testable import Scheduling
 
 // Workers that act correctly, or as a test specifies.
 extension Stack {

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Admission
+@testable import Scheduling
 
 // Bytes of a transfer arrive.
 extension Stack {

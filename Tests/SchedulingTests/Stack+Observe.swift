@@ -1,8 +1,6 @@
 import Model
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 // Checks the scheduler's actions against what is actually possible.
 extension Stack {

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Admission
+@testable import Scheduling
 
 // Compares the fast path of a repeated hit with the full one. A scheduler is a value, so both are
 // tried on copies.

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Admission
+@testable import Scheduling
 
 extension Stack {
     /// An image uploaded by a client; equal names mean equal bytes.

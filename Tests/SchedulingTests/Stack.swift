@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 /// A scheduler with simulated clients and workers. Every action is checked against what a real
 /// stack could do with it; violations are recorded in `faults`.

@@ -2,8 +2,7 @@ import Model
 import TestKit
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 /// The queue on its own.
 struct StageQueueTests {

@@ -1,9 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 /// Custom steps of plug-ins, with built-in steps before and after them.
 struct StepChainTests {

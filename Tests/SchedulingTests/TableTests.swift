@@ -1,10 +1,8 @@
 import TestKit
 import Testing
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
 @testable public import Model
+@testable import Scheduling
 
 extension String: SlotMapElement {}
 

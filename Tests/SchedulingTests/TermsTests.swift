@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 /// Terms that a configuration sets for requests (`LoadTerms`), and work that is shared
 /// nevertheless.

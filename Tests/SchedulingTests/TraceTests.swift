@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 /// One trace through all stages, and into the log.
 @Suite struct TraceTests {

@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
+@testable import Scheduling
 
 /// Serializers applied to originals and results (SEMANTICS §5.8).
 struct TranscodeTests {

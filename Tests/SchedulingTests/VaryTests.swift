@@ -1,8 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
-@testable import Derivation
+@testable import Scheduling
 
 /// Responses that depend on request headers (SEMANTICS §5.10; RFC 9111 §4.1).
 struct VaryTests {

@@ -2,7 +2,7 @@ import Model
 import TestKit
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 /// Vouchers on their own, and as readers of their file see them.
 @Suite struct VouchersTests {

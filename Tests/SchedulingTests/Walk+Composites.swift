@@ -1,6 +1,6 @@
 import Model
 
-@testable import Admission
+@testable import Scheduling
 
 // Composite caches, in every second walk.
 extension Walk {

@@ -1,7 +1,6 @@
 import Model
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 extension Walk {
     /// Inserts custom steps between built-in ones, sometimes one that no worker implements. Walks

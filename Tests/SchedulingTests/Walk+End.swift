@@ -1,7 +1,6 @@
 import Model
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 extension Walk {
     /// Without further requests and lies, everything must complete.

@@ -1,7 +1,6 @@
 import Model
 
-@testable import Admission
-@testable import Dispatching
+@testable import Scheduling
 
 // External caches, in every fourth walk.
 extension Walk {

@@ -1,7 +1,6 @@
 import Model
 
-@testable import Admission
-@testable import Derivation
+@testable import Scheduling
 
 // Decoders that return several frames, in walks in which they are requested.
 extension Walk {

@@ -1,6 +1,6 @@
 import Model
 
-@testable import Admission
+@testable import Scheduling
 
 extension Walk {
     /// Random terms of a request, some of which affect its overlays.

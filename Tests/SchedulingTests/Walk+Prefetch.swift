@@ -1,6 +1,6 @@
 import Model
 
-@testable import Admission
+@testable import Scheduling
 
 // Batches, whole and in parts.
 extension Walk {

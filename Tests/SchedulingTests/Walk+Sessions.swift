@@ -1,6 +1,6 @@
 import Model
 
-@testable import Admission
+@testable import Scheduling
 
 extension Walk {
     /// Opens a session of a new client or of an earlier one, in one of two processes or an unknown

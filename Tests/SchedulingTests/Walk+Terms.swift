@@ -1,6 +1,6 @@
 import Model
 
-@testable import Admission
+@testable import Scheduling
 
 // Random terms set by a configuration.
 extension Walk {

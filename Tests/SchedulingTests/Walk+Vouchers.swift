@@ -1,7 +1,7 @@
 import Model
 import TestKit
 
-@testable import Admission
+@testable import Scheduling
 
 // Answers that clients may repeat by themselves.
 extension Walk {

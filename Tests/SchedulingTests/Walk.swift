@@ -1,9 +1,7 @@
 import Model
 import TestKit
 
-@testable import Admission
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 /// A random walk: clients, workers, crashes, lies and time, all drawn from one seed.
 struct Walk {

@@ -1,7 +1,6 @@
 import Model
 
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 // Invariants of nodes, jobs and blocks that hold after every event.
 extension WorkGraph {

@@ -1,7 +1,6 @@
 import Model
 
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 extension WorkGraph {
     /// Which images use which overlays, and what that keeps in use.

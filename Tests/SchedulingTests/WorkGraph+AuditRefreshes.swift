@@ -1,7 +1,6 @@
 import Model
 
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 // Invariants between refreshes of one image.
 extension WorkGraph {

@@ -1,7 +1,6 @@
 import Model
 
-@testable import Derivation
-@testable import Dispatching
+@testable import Scheduling
 
 extension WorkGraph {
     /// Invariants of serializers applied to results.

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import Admission
+@testable import Scheduling
 
 struct WorkerLossTests {
     @Test func jobsOfADeadWorkerGoToTheFrontAsNewAttempts() {

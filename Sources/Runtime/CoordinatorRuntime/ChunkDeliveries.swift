@@ -1,7 +1,7 @@
-import Admission
 import Bootstrap
 import Model
 import Observability
+import Scheduling
 import SharedArena
 
 /// Chunked deliveries to clients (PROTOCOL §10.1): their order and flow control. Bytes are read

@@ -1,9 +1,9 @@
-import Admission
 import Bootstrap
 import ConfigurationFile
 import EventLoop
 import Model
 import Observability
+import Scheduling
 
 /// The active configuration and the file that it comes from.
 struct ConfigurationStore {

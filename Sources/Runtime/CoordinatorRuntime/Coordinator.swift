@@ -1,11 +1,9 @@
-import Admission
 public import Bootstrap
-import Derivation
-import Dispatching
 import EventLoop
 import Linux
 import Model
 import Observability
+import Scheduling
 import SharedArena
 import Wire
 import ZeroMQ

@@ -1,11 +1,9 @@
-public import Admission
 public import Bootstrap
 import ConfigurationFile
-import Derivation
-import Dispatching
 import Linux
 public import Model
 public import Observability
+public import Scheduling
 import SharedArena
 
 /// The program of the coordinator.

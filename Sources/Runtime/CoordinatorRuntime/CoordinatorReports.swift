@@ -1,9 +1,9 @@
-import Admission
 import Bootstrap
 import EventLoop
 import Linux
 import Model
 import Observability
+import Scheduling
 
 extension Coordinator {
     /// Returns the current status of the stack.

@@ -1,7 +1,7 @@
-import Admission
 import Bootstrap
 import Model
 import Observability
+import Scheduling
 
 /// The shutdown of the coordinator as a pure state machine: events in, actions out.
 ///

@@ -1,10 +1,10 @@
-import Admission
 import Bootstrap
 import ControlSegment
 import EventLoop
 import Linux
 import Model
 import Observability
+import Scheduling
 import SharedArena
 import Wire
 import ZeroMQ

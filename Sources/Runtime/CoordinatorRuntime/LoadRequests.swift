@@ -1,6 +1,6 @@
-import Admission
 import EventLoop
 import Model
+import Scheduling
 import Sodium
 import Wire
 import ZeroMQ

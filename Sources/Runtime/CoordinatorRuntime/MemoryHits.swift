@@ -1,7 +1,7 @@
-import Admission
 import EventLoop
 import Linux
 import Model
+import Scheduling
 import SharedArena
 import Wire
 import ZeroMQ

@@ -1,8 +1,8 @@
-import Admission
 import Bootstrap
 import EventLoop
 import Model
 import Observability
+import Scheduling
 import Wire
 import ZeroMQ
 

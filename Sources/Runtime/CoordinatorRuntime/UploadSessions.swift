@@ -1,6 +1,6 @@
-import Admission
 import Bootstrap
 import Model
+import Scheduling
 import SharedArena
 import Sodium
 

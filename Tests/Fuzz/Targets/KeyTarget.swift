@@ -1,5 +1,5 @@
-import Admission
 import Model
+import Scheduling
 
 /// Two requests, the second one usually a variant of the first.
 ///

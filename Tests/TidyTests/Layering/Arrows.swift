@@ -70,7 +70,7 @@ enum Arrows {
         switch (from.layer, to.layer) {
         case (.c, .c): true
         case (.bindings, .c): modulesOfBinding[from.name]?.contains(to.name) == true
-        case (.core, .core): true
+        case (.core, .core): to.name == "Model"
         case (.runtime, .c): from.name == "Wire" && to.name == "CMessages"
         case (.runtime, .runtime), (.runtime, .core), (.runtime, .bindings): true
         case (.stages, .core): true

@@ -68,28 +68,28 @@ import Testing
         let rooms: [Target] = [
             room("System", "ZeroMQ", ["CZMQ"]),
             room("Codecs", "Vips", ["CVips", "CVipsShims"]),
-            room("Core", "Messages", []),
-            room("Core", "Admission", ["Messages"]),
-            room("Runtime", "Wire", ["CMessages", "Messages"]),
+            coreModule("Model", []),
+            coreModule("Scheduling", ["Model"]),
+            room("Runtime", "Wire", ["CMessages", "Model"]),
             room(
                 "Runtime", "Supervision",
                 [
-                    "ZeroMQ", "Messages",
+                    "ZeroMQ", "Model",
                 ]),
-            room("Stages", "Decoding", ["Vips", "Messages"]),
-            room("Client", "Imagebus", ["ZeroMQ", "Wire", "Messages"]),
+            room("Stages", "Decoding", ["Vips", "Model"]),
+            room("Client", "Imagebus", ["ZeroMQ", "Wire", "Model"]),
             room("Client", "ImagebusFoundation", ["Imagebus"]),
-            room("Kit", "ImagebusWorker", ["Messages"]),
-            room("Fronts", "Reporting", ["Messages"]),
+            room("Kit", "ImagebusWorker", ["Model"]),
+            room("Fronts", "Reporting", ["Model"]),
             room("Fronts", "StackAccess", ["Imagebus", "Reporting", "Supervision"]),
         ]
         let worker: [Target.Dependency] = [
-            "Wire", "Messages",
+            "Wire", "Model",
         ]
         let programs: [Target] = [
             program("imagebus-decode", worker + ["Decoding"]),
             program("imagebus-coordinator", ["Supervision"]),
-            program("imagebus-bench", ["Imagebus", "Messages"]),
+            program("imagebus-bench", ["Imagebus", "Model"]),
         ]
         """
 
@@ -99,29 +99,31 @@ import Testing
         #expect(manifest["CVipsShims"]?.dependencies == ["CVips"])
         #expect(manifest["CVipsShims"]?.path == "Sources/Codecs/CVipsShims")
         #expect(manifest["Vips"]?.path == "Sources/Codecs/Vips")
-        #expect(manifest["Supervision"]?.dependencies == ["ZeroMQ", "Messages"])
-        #expect(manifest["imagebus-decode"]?.dependencies == ["Wire", "Messages", "Decoding"])
+        #expect(manifest["Supervision"]?.dependencies == ["ZeroMQ", "Model"])
+        #expect(manifest["imagebus-decode"]?.dependencies == ["Wire", "Model", "Decoding"])
         #expect(manifest["imagebus-coordinator"]?.dependencies == ["Supervision"])
         #expect(LayeringRules.findings(in: manifest) == [])
     }
 
     @Test(arguments: [
-        ("\"Messages\", []", "\"Messages\", [\"Wire\"]"),
-        ("[\"Vips\", \"Messages\"]", "[\"Vips\", \"Wire\"]"),
-        ("[\"Vips\", \"Messages\"]", "[\"Vips\", \"ZeroMQ\"]"),
-        ("\"ZeroMQ\", \"Messages\",", "\"ZeroMQ\", \"Decoding\","),
-        ("\"ZeroMQ\", \"Messages\",", "\"ZeroMQ\", \"CMessages\","),
+        ("\"Model\", []", "\"Model\", [\"Wire\"]"),
+        ("\"Model\", []", "\"Model\", [\"Scheduling\"]"),
+        ("\"Scheduling\", [\"Model\"]", "\"Scheduling\", [\"ZeroMQ\"]"),
+        ("[\"Vips\", \"Model\"]", "[\"Vips\", \"Wire\"]"),
+        ("[\"Vips\", \"Model\"]", "[\"Vips\", \"ZeroMQ\"]"),
+        ("\"ZeroMQ\", \"Model\",", "\"ZeroMQ\", \"Decoding\","),
+        ("\"ZeroMQ\", \"Model\",", "\"ZeroMQ\", \"CMessages\","),
         ("\"ZeroMQ\", [\"CZMQ\"]", "\"ZeroMQ\", [\"CZMQ\", \"CMessages\"]"),
-        ("[\"ZeroMQ\", \"Wire\", \"Messages\"]", "[\"Supervision\"]"),
+        ("[\"ZeroMQ\", \"Wire\", \"Model\"]", "[\"Supervision\"]"),
         ("\"Reporting\", \"Supervision\"]", "\"Reporting\", \"Decoding\"]"),
         ("\"Reporting\", \"Supervision\"]", "\"CZMQ\", \"Supervision\"]"),
-        ("\"Reporting\", [\"Messages\"]", "\"Reporting\", [\"Imagebus\"]"),
-        ("\"Reporting\", [\"Messages\"]", "\"Reporting\", [\"StackAccess\"]"),
-        ("\"ImagebusWorker\", [\"Messages\"]", "\"ImagebusWorker\", [\"Supervision\"]"),
-        ("\"ImagebusWorker\", [\"Messages\"]", "\"ImagebusWorker\", [\"Decoding\"]"),
+        ("\"Reporting\", [\"Model\"]", "\"Reporting\", [\"Imagebus\"]"),
+        ("\"Reporting\", [\"Model\"]", "\"Reporting\", [\"StackAccess\"]"),
+        ("\"ImagebusWorker\", [\"Model\"]", "\"ImagebusWorker\", [\"Supervision\"]"),
+        ("\"ImagebusWorker\", [\"Model\"]", "\"ImagebusWorker\", [\"Decoding\"]"),
         ("worker + [\"Decoding\"]", "worker + [\"ImagebusWorker\"]"),
-        ("[\"Imagebus\", \"Messages\"]", "[\"Imagebus\", \"Wire\"]"),
-        ("[\"Imagebus\", \"Messages\"]", "[\"Imagebus\", \"ZeroMQ\"]"),
+        ("[\"Imagebus\", \"Model\"]", "[\"Imagebus\", \"Wire\"]"),
+        ("[\"Imagebus\", \"Model\"]", "[\"Imagebus\", \"ZeroMQ\"]"),
         ("worker + [\"Decoding\"]", "worker + [\"CVips\"]"),
         ("worker + [\"Decoding\"]", "worker + [\"Unknown\"]"),
     ])
@@ -132,10 +134,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Messages", "import Wire"),
-        ("Messages", "import Glibc"),
-        ("Admission", "import CZMQ"),
-        ("Admission", "import Admission"),
+        ("Model", "import Wire"),
+        ("Model", "import Glibc"),
+        ("Model", "import Scheduling"),
+        ("Scheduling", "import CZMQ"),
+        ("Scheduling", "import Scheduling"),
         ("Decoding", "import ZeroMQ"),
         ("Decoding", "public import Wire"),
         ("Supervision", "@preconcurrency import Decoding"),
@@ -145,7 +148,7 @@ import Testing
         ("Imagebus", "import Supervision"),
         ("Imagebus", "import FoundationEssentials"),
         ("ImagebusFoundation", "import Foundation"),
-        ("Messages", "import FoundationEssentials"),
+        ("Model", "import FoundationEssentials"),
         ("imagebus-decode", "import CVips"),
     ])
     func aPlantedImportIsFound(room: String, code: String) throws {
@@ -156,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("Admission", "import Messages"),
+        ("Scheduling", "import Model"),
         ("Wire", "import CMessages"),
         ("Supervision", "public import ZeroMQ"),
         ("Supervision", "import Glibc"),

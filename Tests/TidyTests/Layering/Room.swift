@@ -16,7 +16,7 @@ enum Layer: String, CaseIterable {
     static func layer(ofFolder name: String) -> Layer? {
         switch name {
         case "System", "Codecs": .bindings
-        case "C", "Bindings": nil
+        case "C", "Bindings", "Core": nil
         default: Layer(rawValue: name)
         }
     }

@@ -1,5 +1,5 @@
-import Admission
 import Model
+import Scheduling
 
 // Outcomes of workers: correct, or as chosen by the input.
 extension ForgingStack {

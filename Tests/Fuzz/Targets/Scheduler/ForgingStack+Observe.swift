@@ -1,5 +1,5 @@
-import Admission
 import Model
+import Scheduling
 
 // Checks the scheduler's actions against the known state.
 extension ForgingStack {

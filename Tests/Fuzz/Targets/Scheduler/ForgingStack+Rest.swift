@@ -1,5 +1,5 @@
-import Admission
 import Model
+import Scheduling
 
 // The end of a walk: all workers become honest, and everything must complete.
 extension ForgingStack {

@@ -1,5 +1,5 @@
-import Admission
 import Model
+import Scheduling
 
 // One step of a walk, chosen by the input.
 extension ForgingStack {

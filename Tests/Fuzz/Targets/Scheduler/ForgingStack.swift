@@ -1,7 +1,5 @@
-import Admission
-import Derivation
-import Dispatching
 import Model
+import Scheduling
 
 /// A scheduler and the state that its peers know: workers, announced segments and handed-over
 /// blocks.

@@ -1,0 +1,339 @@
+import Model
+
+/// A batch operation: the effect of one event on many requests, possibly tens of thousands. It is
+/// applied to a few of them per event, so that no event takes long.
+///
+/// Requests that wait for their turn here wait nowhere else (`LiveRequest.Standing.moving`), except
+/// for members of a group, requests of an ended session, and requests that receive progress or
+/// partial images.
+struct BatchOperation: Sendable {
+    /// The effect on each request.
+    indirect enum Step: Sendable {
+        /// Their class changes, or they end. A client affects its own members, an operator (`nil`)
+        /// those of all clients.
+        case group(ClientID?, GroupID, GroupChange)
+        /// Their session has ended.
+        case departed(ClientID)
+        /// They receive the progress of a transfer.
+        case progress(Transfer, JobProgress, ImageInfo?)
+        /// They receive a partial image made from this many bytes of a transfer.
+        case partial(Transfer, DeliveredImage, UInt64)
+        /// The cache has their result.
+        case found(CacheHit, StageTimings)
+        /// The cache doesn't have their result in these tiers.
+        case missed(CacheTypes, StageTimings)
+        /// External caches answered about the freshness of their images.
+        case validity(Validity?, StageTimings)
+        /// Their result is available, or only its properties were needed.
+        case produced(FinishedProduct)
+        /// They have their image, and the stores that they waited for have finished.
+        case pending
+        /// Their overlays are available.
+        case onward
+        /// Their work was torn down.
+        case disposed(TeardownResult)
+
+        /// Whether the step is expensive even if it sends nothing.
+        var isLong: Bool {
+            switch self {
+            case .group, .departed: true
+            case .progress, .partial, .found, .missed, .validity, .produced, .pending, .onward,
+                .disposed:
+                false
+            }
+        }
+    }
+
+    /// A change for the members of a group.
+    enum GroupChange: Sendable {
+        case priority(Priority)
+        case cancel
+
+        var isCancel: Bool { if case .cancel = self { true } else { false } }
+    }
+
+    let step: Step
+    /// A block of `results/`, held until the last request has its reply.
+    let block: BlockHandle?
+    /// The text that was queried and missed.
+    let missedText: String?
+    /// Whether that text was stored in the meantime, so that the requests must query again.
+    var isOvertaken = false
+    /// The affected requests, some of which may have ended.
+    private var members: [LiveRequest.ID]
+    private var next = 0
+
+    init(
+        _ step: Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil,
+        missedText: String? = nil
+    ) {
+        self.step = step
+        self.block = block
+        self.missedText = missedText
+        self.members = members
+    }
+
+    /// Whether all members have been processed.
+    var isDone: Bool { next == members.count }
+
+    /// The members that haven't been processed.
+    var left: ArraySlice<LiveRequest.ID> { members[next...] }
+
+    /// Removes and returns the next member.
+    mutating func popNext() -> LiveRequest.ID? {
+        guard next < members.count else { return nil }
+        next += 1
+        return members[next - 1]
+    }
+
+    /// Removes a member for which something newer applies.
+    mutating func forget(_ member: LiveRequest.ID) {
+        guard let place = left.firstIndex(of: member) else { return }
+        members.remove(at: place)
+    }
+
+    /// Returns the change if this is an operation on the given group.
+    func change(of group: GroupID, by client: ClientID?) -> GroupChange? {
+        guard case .group(client, group, let change) = step else { return nil }
+        return change
+    }
+}
+
+/// Limits the batch operations performed in one event.
+struct BatchOperationBudget {
+    /// Remaining steps that end a request or send a message.
+    private var longLeft: Int
+    /// Remaining steps of all kinds.
+    private var left: Int
+
+    init(_ limits: SchedulerLimits) {
+        longLeft = limits.batchStepsMax
+        left = limits.batchTransitionsMax
+    }
+
+    var isSpent: Bool { longLeft <= 0 || left <= 0 }
+
+    mutating func spend(isLong: Bool) {
+        left -= 1
+        if isLong { longLeft -= 1 }
+    }
+}
+
+/// Requests that are to continue, in two lists that one loop drains. Thus no request continues in
+/// the middle of another operation, and a long chain of requests doesn't cause deep recursion.
+struct PendingTransitions: Sendable {
+    /// Unfinished batch operations.
+    private(set) var batchOperations = Deque<BatchOperation>()
+    /// Requests that are about to enter their next node; they move once no teardown is in progress.
+    private(set) var moving = Deque<Transition>()
+
+    var isEmpty: Bool { batchOperations.count == 0 && moving.count == 0 }
+
+    // MARK: - Transitions
+
+    /// Adds a transition to perform before the event is over.
+    mutating func append(_ move: Transition) { moving.append(move) }
+
+    mutating func nextTransition() -> Transition? { moving.popFirst() }
+
+    // MARK: - Batch operations
+
+    /// Adds a batch operation.
+    mutating func append(_ work: BatchOperation) { batchOperations.append(work) }
+
+    mutating func nextWork() -> BatchOperation? { batchOperations.popFirst() }
+
+    /// Handles the store of a text: requests that are about to continue because no cache had it
+    /// will query again.
+    mutating func overtake(_ text: String) {
+        guard batchOperations.count > 0 else { return }
+        batchOperations.changeAll { work in
+            if work.missedText == text { work.isOvertaken = true }
+        }
+    }
+
+    /// Whether earlier progress with the same image properties is still being delivered.
+    func isReporting(_ transfer: Transfer, _ info: ImageInfo?) -> Bool {
+        batchOperations.contains {
+            if case .progress(transfer, _, info) = $0.step { true } else { false }
+        }
+    }
+
+    // MARK: - Groups
+
+    /// Ends the members. Replaces all earlier changes for them.
+    mutating func cancel(_ members: [LiveRequest.ID], of group: GroupID, by client: ClientID?) {
+        batchOperations.keep { $0.change(of: group, by: client) == nil }
+        guard !members.isEmpty else { return }
+        batchOperations.append(BatchOperation(.group(client, group, .cancel), members))
+    }
+
+    /// Changes the class of the members. Replaces an earlier change of class.
+    mutating func change(
+        _ members: [LiveRequest.ID], of group: GroupID, by client: ClientID, _ priority: Priority
+    ) {
+        batchOperations.keep { $0.change(of: group, by: client)?.isCancel ?? true }
+        batchOperations.append(BatchOperation(.group(client, group, .priority(priority)), members))
+    }
+
+    /// Removes a member from pending changes because a newer change applies to it alone.
+    mutating func forgetChanges(of group: GroupID, by client: ClientID, for id: LiveRequest.ID) {
+        guard batchOperations.count > 0 else { return }
+        batchOperations.changeAll { work in
+            if work.change(of: group, by: client)?.isCancel == false { work.forget(id) }
+        }
+    }
+
+    /// Removes the group changes of a departed client.
+    mutating func forgetGroups(of client: ClientID) {
+        batchOperations.keep { if case .group(client, _, _) = $0.step { false } else { true } }
+    }
+}
+
+/// A transition of a request.
+enum Transition: Sendable {
+    /// To the next remaining stage.
+    case onward(LiveRequest.ID)
+    /// Back to the first stage, because its product was lost.
+    case again(LiveRequest.ID)
+    /// To its fallback, after this error.
+    indirect case fallBack(LiveRequest.ID, ImageError)
+    /// To failure, because an overlay is unavailable; `nil` if the stages of the overlay are
+    /// exhausted.
+    indirect case giveUp(LiveRequest.ID, ImageError?)
+}
+
+// Batch operations on requests are performed for a few requests per event and continue across
+// events: replies of one result, the end of a session, a class change of a group.
+extension Scheduler {
+    /// Whether work is left for the next event.
+    var isUnfinished: Bool { pendingTransitions.batchOperations.count > 0 || hasOverdueAlarms }
+
+    /// Continues pending batch operations in round-robin order, within the limits of one event.
+    mutating func runBatchOperations() {
+        var budget = BatchOperationBudget(limits)
+        while !budget.isSpent, var work = pendingTransitions.nextWork() {
+            var row = Self.stepsInARow
+            while row > 0, !budget.isSpent, let id = work.popNext() {
+                guard requests.contains(id) else { continue }
+                let before = actions.count
+                advance(id, by: work)
+                moveOn()
+                row -= 1
+                budget.spend(isLong: work.step.isLong || actions.count > before)
+            }
+            if !work.isDone {
+                pendingTransitions.append(work)
+            } else if let block = work.block {
+                removeReader(of: block)
+            }
+        }
+    }
+
+    /// The number of steps of one operation before the next operation gets its turn.
+    private static var stepsInARow: Int { 16 }
+
+    private mutating func advance(_ id: LiveRequest.ID, by work: BatchOperation) {
+        switch work.step {
+        case .group(_, _, .priority(let priority)): reprioritize(id, priority)
+        case .group(_, _, .cancel): end(id, Self.cancelled)
+        case .departed: cancelSilently(id)
+        case .progress(let transfer, let progress, let info):
+            notifyProgress(id, progress, info, of: transfer)
+        case .partial(let transfer, let image, let bytes):
+            if let block = work.block { showPartial(id, image, block, of: bytes, from: transfer) }
+        case .found, .missed, .validity, .produced, .pending, .onward, .disposed:
+            if hasLostSession(id) { return cancelSilently(id) }
+            if isLost(work, for: id) { return loseAnswer(id) }
+            move(id, by: work)
+        }
+    }
+
+    private mutating func move(_ id: LiveRequest.ID, by work: BatchOperation) {
+        switch work.step {
+        case .found(let hit, let timings): completeFound(id, hit, work.block, timings)
+        case .produced(let product): complete(id, product, work.block)
+        case .validity(let known, let timings): compare(id, with: known, timings)
+        case .pending: answerPending(id)
+        case .missed(let tiers, let timings):
+            requests[id].timings += timings
+            requests[id].missed.result.formUnion(tiers)
+            goOn(id, isOvertaken: work.isOvertaken)
+        case .onward: goOn(id, isOvertaken: false)
+        case .disposed(let teardownResult):
+            resolve(teardownResult, id, isOvertaken: work.isOvertaken)
+        case .group, .departed, .progress, .partial:
+            preconditionFailure("these events are not queued individually")
+        }
+    }
+
+    /// Continues a request whose work was torn down.
+    private mutating func resolve(
+        _ teardownResult: TeardownResult, _ id: LiveRequest.ID, isOvertaken: Bool
+    ) {
+        switch teardownResult {
+        case .fail(let error): reply(id, .failure(error))
+        case .again: pendingTransitions.append(.again(id))
+        case .afresh: goOn(id, isOvertaken: true)
+        case .unmodified: reply(id, .notModified)
+        case .onward(let timings, _):
+            requests[id].timings += timings
+            requests[id].missed.original = requests[id].plan.originalQueryTiers
+            goOn(id, isOvertaken: isOvertaken)
+        }
+    }
+
+    /// Continues with the next stage. If the missed text was stored while the request waited for
+    /// its turn, it starts from the first stage instead, to avoid a second transfer.
+    private mutating func goOn(_ id: LiveRequest.ID, isOvertaken: Bool) {
+        if isOvertaken {
+            workGraph.leaveOverlays(id)
+            requests[id].beginAfresh()
+        }
+        pendingTransitions.append(.onward(id))
+    }
+
+    /// Whether the block intended for the request is gone with its cache.
+    private func isLost(_ work: BatchOperation, for id: LiveRequest.ID) -> Bool {
+        guard let block = work.block ?? requests[id].pending?.block else { return false }
+        return !workGraph.dispatcher.contains(block.worker)
+    }
+}
+
+// Changes of urgency requested by clients.
+extension Scheduler {
+    /// Changes the class of a live request or batch of that client; unknown tokens are ignored.
+    mutating func reprioritize(_ token: Token, of client: ClientID, _ priority: Priority) {
+        if let id = tokens[token], requests[id].client == client {
+            forgetInterests(for: id)
+            reprioritize(id, priority)
+        } else if let batch = prefetching.tokens[token], prefetching.batches[batch].client == client
+        {
+            for id in prefetching.reprioritize(batch, priority) { reprioritize(id, priority) }
+        }
+    }
+
+    /// Changes the class of the members admitted so far, a few per event. A later call replaces an
+    /// earlier one; repeating it for the same members has no effect.
+    mutating func reprioritize(_ group: GroupID, of client: ClientID, _ priority: Priority) {
+        guard let members = clients[client]?.members(of: group, toBecome: priority) else { return }
+        pendingTransitions.change(members, of: group, by: client, priority)
+    }
+
+    /// Records that a member has its own, newer class.
+    private mutating func forgetInterests(for id: LiveRequest.ID) {
+        guard let group = requests[id].group else { return }
+        let client = requests[id].client
+        clients[client]?.differs(in: group)
+        pendingTransitions.forgetChanges(of: group, by: client, for: id)
+    }
+
+    /// Changes the class of a request. Shared work runs in the highest class of its requests.
+    mutating func reprioritize(_ id: LiveRequest.ID, _ priority: Priority) {
+        guard requests[id].priority != priority else { return }
+        requests[id].priority = priority
+        guard case .waiting(let place) = requests[id].standing else { return }
+        workGraph.reprioritize(place, requests[id].urgency)
+        collectDispatches()
+    }
+}

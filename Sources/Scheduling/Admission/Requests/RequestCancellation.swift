@@ -1,0 +1,174 @@
+public import Model
+
+// Cancellation (SEMANTICS §8.1).
+extension Scheduler {
+    /// Ends a request or batch of that client at once; has no effect after the terminal reply.
+    mutating func cancel(_ token: Token, of client: ClientID) {
+        if let id = tokens[token] {
+            if requests[id].client == client { end(id, Self.cancelled) }
+        } else if let id = prefetching.tokens[token], prefetching.batches[id].client == client {
+            cancelBatch(id)
+        }
+    }
+
+    /// Ends the members admitted so far, a few per event; later ones are not affected. A batch is
+    /// also a group, identified by its token.
+    mutating func cancelGroup(_ group: GroupID, of client: ClientID) {
+        pendingTransitions.cancel(clients[client]?.members(of: group) ?? [], of: group, by: client)
+        if let id = prefetching.tokens[Token(group.value)], prefetching.batches[id].client == client
+        {
+            cancelBatch(id)
+        }
+    }
+
+    /// Ends a request or batch of any client.
+    mutating func cancelAny(_ token: Token) {
+        if let id = tokens[token] { return end(id, Self.cancelled) }
+        if let id = prefetching.tokens[token] { cancelBatch(id) }
+    }
+
+    /// Ends the members of a group of any client. Group IDs are random, like tokens.
+    mutating func cancelGroupOfAny(_ group: GroupID) {
+        let members = requests.ids.filter { requests[$0].group == group }
+        pendingTransitions.cancel(members, of: group, by: nil)
+        if let id = prefetching.tokens[Token(group.value)] { cancelBatch(id) }
+    }
+
+    /// Handles the departure of a client: its requests end, a few per event. Detached requests
+    /// continue.
+    mutating func clientLeft(_ client: ClientID) {
+        guard let record = clients[client] else { return }
+        dropInquiries(of: record)
+        endPrefetches(of: client)
+        pendingTransitions.forgetGroups(of: client)
+        clients[client] = nil
+        releaseAll(of: client)
+        let members = record.requests.members.filter { !requests[$0].isDetached }
+        if !members.isEmpty {
+            pendingTransitions.append(BatchOperation(.departed(client), members))
+        }
+    }
+
+    /// Ends a request whose deadline has passed. It counts as expired if no worker had the job it
+    /// waited for. Earlier events take precedence: a request in transition is checked when it
+    /// continues.
+    mutating func expire(_ id: LiveRequest.ID) {
+        guard case .waiting(let place) = requests[id].standing else { return }
+        if workGraph.waitsForWorker(place) { metrics.counters.expired += 1 }
+        // The error includes the reason for the delay, if known.
+        end(id, workGraph.missingWorkers(at: place).map(Self.overdue) ?? overdue(at: place))
+    }
+
+    private func overdue(at place: Place) -> ImageError {
+        workGraph.waitsForResumption(place) ? Self.suspended : Self.deadlineExceeded
+    }
+
+    private static func overdue(without missing: MissingWorkers) -> ImageError {
+        ImageError(.deadlineExceeded, "\(missing)") { $0.pool = missing.pool.text }
+    }
+
+    static let cancelled = ImageError(.cancelled, "the request was cancelled")
+    static let deadlineExceeded = ImageError(
+        .deadlineExceeded, "the request took longer than its timeout")
+    static let suspended = ImageError(
+        .deadlineExceeded,
+        "the request took longer than its timeout because an operator has suspended downloads; "
+            + "imagebus downloads resume resumes them")
+}
+
+// Timers; time advances only through events.
+extension Scheduler {
+    /// The latest time at which `tick` is due; `nil` while nothing waits for a time.
+    public var nextDeadline: Instant? {
+        let touched = hits.touchedSince?.adding(milliseconds: limits.touchedMilliseconds)
+        let work = wantsToPrefetch || isUnfinished ? now : nil
+        return (deadlines.first?.at).min(workGraph.nextDeadline)
+            .min(touched).min(work)
+    }
+
+    /// Fires due timers in chronological order. Those beyond the limit of one event fire in the
+    /// next one.
+    mutating func fireTimers() {
+        var left = limits.batchStepsMax
+        while left > 0, let moment = nextAlarm, moment <= now {
+            let counts = deadlines.first?.at == moment ? fireFirstDeadline() : fireFirstJobTimer()
+            if counts { left -= 1 }
+        }
+        workGraph.retryParked()
+        if let since = hits.touchedSince,
+            since.adding(milliseconds: limits.touchedMilliseconds) <= now
+        {
+            notifyTouched(atLeast: 1)
+        }
+        // Obsolete timers don't count as overdue.
+        forgetAlarms()
+    }
+
+    /// Whether due timers are left for the next event.
+    var hasOverdueAlarms: Bool { nextAlarm.map { $0 <= now } ?? false }
+
+    private var nextAlarm: Instant? {
+        (deadlines.first?.at).min(workGraph.nextAlarm)
+    }
+
+    /// Returns `false` if the request had already ended.
+    private mutating func fireFirstDeadline() -> Bool {
+        guard let alarm = deadlines.popFirst(), requests.contains(alarm.request) else {
+            return false
+        }
+        expire(alarm.request)
+        return true
+    }
+
+    /// Returns `false` if the timer was obsolete.
+    private mutating func fireFirstJobTimer() -> Bool {
+        guard workGraph.fireFirstTimer() else { return false }
+        conclude()
+        return true
+    }
+
+    /// Removes obsolete timers: those at the front immediately, the others once they are the
+    /// majority.
+    mutating func forgetAlarms() {
+        workGraph.forgetAlarms()
+        deadlines.forget(unless: { [requests] in requests.contains($0) }, ofWhich: requests.count)
+    }
+}
+
+/// The deadlines of requests.
+struct Deadlines: Sendable {
+    private var alarms = Heap<Alarm>()
+    private var last: UInt64 = 0
+
+    var count: Int { alarms.count }
+    /// The earliest deadline.
+    var first: Alarm? { alarms.first }
+
+    mutating func set(_ deadline: Instant, for request: LiveRequest.ID) {
+        last += 1
+        alarms.push(Alarm(at: deadline, serial: last, request: request))
+    }
+
+    mutating func popFirst() -> Alarm? { alarms.pop() }
+
+    /// Removes deadlines of requests that have ended: those at the front immediately, the others
+    /// once they are the majority.
+    mutating func forget(unless isThere: (LiveRequest.ID) -> Bool, ofWhich requests: Int) {
+        while let alarm = alarms.first, !isThere(alarm.request) { _ = alarms.pop() }
+        guard alarms.count > 2 * requests + 512 else { return }
+        alarms.keep { isThere($0.request) }
+    }
+}
+
+/// The deadline of a request, which may already have ended.
+struct Alarm: Comparable, Sendable {
+    let at: Instant
+    let serial: UInt64
+    let request: LiveRequest.ID
+
+    static func < (left: Alarm, right: Alarm) -> Bool {
+        (left.at, left.serial) < (right.at, right.serial)
+    }
+
+    static func == (left: Alarm, right: Alarm) -> Bool { left.serial == right.serial }
+}

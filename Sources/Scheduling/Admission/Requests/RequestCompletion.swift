@@ -1,0 +1,413 @@
+import Model
+
+// Requests with an available image, some of which continue with a revalidation.
+extension Scheduler {
+    /// Completes a request with the result that the cache found.
+    mutating func completeFound(
+        _ id: LiveRequest.ID, _ hit: CacheHit, _ block: BlockHandle?, _ timings: StageTimings
+    ) {
+        requests[id].timings += timings
+        let request = requests[id]
+        var image = DeliveredImage(
+            reference: request.image.infoOnly ? nil : hit.reference, info: hit.metadata.info,
+            cacheType: hit.tier, key: request.names.shownResultKey,
+            storedTiers: request.waitsForStores ? hit.tier : nil)
+        image.explanation = Explanation(request.admitted, image)
+        image.digest = hit.metadata.digest
+        if request.image.context.wantsExtendedData {
+            image.extendedData = hit.metadata.extendedData
+        }
+        if hit.tier == .memory {
+            metrics.counters.memoryHits += 1
+        } else {
+            metrics.counters.diskHits += 1
+        }
+        let mark = BodyMark(hit.metadata)
+        image.validity = reportedValidity(hit.metadata.caching, mark, of: request.admitted)
+        answerCached(
+            id, image, block,
+            LiveRequest.CachedImage(mark: mark, tiers: hit.tier, caching: hit.metadata.caching))
+    }
+
+    /// Completes a request with the image that was made for it.
+    mutating func complete(_ id: LiveRequest.ID, _ product: FinishedProduct, _ block: BlockHandle?)
+    {
+        recordUse(id, product)
+        var image = explained(product, for: id)
+        if !requests[id].waitsForStores { image.storedTiers = nil }
+        let plan = requests[id].plan
+        guard let cached = LiveRequest.CachedImage(product),
+            plan.refreshes || product.isOfCachedOriginal
+        else { return answer(id, image, block) }
+        answerCached(id, image, block, cached)
+    }
+
+    /// Returns the image with an explanation and validity, if the request asks for them.
+    func explained(_ product: FinishedProduct, for id: LiveRequest.ID) -> DeliveredImage {
+        var image = product.image
+        let admitted = requests[id].admitted
+        image.explanation = Explanation(admitted, image, product: product)
+        image.validity = reportedValidity(product.caching, product.mark, of: admitted)
+        if requests[id].image.context.wantsExtendedData {
+            image.extendedData = product.extendedData
+        }
+        return image
+    }
+
+    /// Answers a request whose image is available and that no longer waits for stores.
+    mutating func answerPending(_ id: LiveRequest.ID) {
+        guard let pending = requests[id].pending else {
+            preconditionFailure("a request that waits for stores has its image")
+        }
+        requests[id].pending = nil
+        if let cached = pending.cached, requests[id].plan.respectsCacheControl {
+            answer(id, pending.image, pending.block, asFarAsFresh: cached)
+        } else {
+            answer(id, pending.image, pending.block)
+        }
+        if let block = pending.block { removeReader(of: block) }
+    }
+}
+
+extension LiveRequest.CachedImage {
+    /// Returns `nil` if the bytes were fetched.
+    init?(_ product: FinishedProduct) {
+        guard !product.isFetched else { return nil }
+        self.init(mark: product.mark, tiers: .none, caching: product.caching)
+    }
+}
+
+// Replies: exactly one terminal reply per request (SEMANTICS §2.4).
+extension Scheduler {
+    /// Sends the image of a request that waits for nothing; its client counts as a reader of a
+    /// large block from now on.
+    mutating func answer(_ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?) {
+        if requests[id].admitted.upload?.key != nil, image.storedTiers?.isEmpty ?? true {
+            return reply(id, .failure(Self.notKept))
+        }
+        if let refusal = requests[id].image.refusal(of: image.info) {
+            return reply(id, .failure(refusal))
+        }
+        var image = image
+        image.scaleFactor = requests[id].scaleFactor
+        if let block, requests[id].isAnswered { lend(&image, block, to: requests[id].client) }
+        reply(id, .image(image))
+    }
+
+    /// Ends a request before its work has finished.
+    mutating func end(_ id: LiveRequest.ID, _ error: ImageError) {
+        withdraw(id)
+        reply(id, .failure(error))
+    }
+
+    /// Sends the terminal reply of a request that waits for nothing. A failed request with a
+    /// fallback continues with that instead.
+    mutating func reply(_ id: LiveRequest.ID, _ outcome: Reply.Outcome) {
+        if hasLostSession(id) { return cancelSilently(id) }
+        if case .notModified = outcome { noteUnmodified(id) }
+        guard let outcome = settled(outcome, id) else { return }
+        if case .failure(let error) = outcome, requests[id].mayFallBack(after: error, at: now) {
+            workGraph.leaveOverlays(id)
+            return pendingTransitions.append(.fallBack(id, error))
+        }
+        let request = removeRequest(id)
+        if request.isSilent { return }
+        let reported = reportedOutcome(outcome, request)
+        if case .failure(let error) = reported { metrics.counters.ended(with: error) }
+        if let batch = request.batch { return memberEnded(batch, request.image.url, reported) }
+        metrics.times.record(from: request.details.admittedAt, to: now)
+        var timings = request.timings
+        timings.total = now.fractionalMilliseconds(since: request.details.admittedAt)
+        let reply = Reply(token: request.token, outcome: reported, timings: timings)
+        actions.append(.reply(request.client, reply))
+        actions.append(
+            .record(
+                RequestRecord(
+                    url: request.fallbackContext?.url ?? request.image.url,
+                    attempts: request.attempt,
+                    request.admitted.logContext, reply)))
+    }
+
+    /// Counts a used fallback, and returns the outcome to send to the client.
+    private mutating func reportedOutcome(
+        _ outcome: Reply.Outcome, _ request: LiveRequest
+    ) -> Reply.Outcome {
+        guard let failure = request.fallbackContext else { return outcome }
+        if case .image = outcome { metrics.counters.fallbacks += 1 }
+        return failure.outcome(of: outcome)
+    }
+
+    /// Records the end of a URL of a batch; nothing is delivered.
+    mutating func memberEnded(
+        _ batch: PrefetchBatch.ID, _ url: String, _ outcome: Reply.Outcome
+    ) {
+        metrics.counters.prefetched += 1
+        prefetching.ended(batch, url, outcome)
+    }
+
+    /// Replies to a load that was never enlisted as a live request.
+    mutating func answerAtOnce(
+        _ load: LoadRequest, of client: ClientID, _ outcome: Reply.Outcome
+    ) {
+        let reply = Reply(token: load.token, outcome: outcome)
+        actions.append(.reply(client, reply))
+        actions.append(.record(RequestRecord(load, reply)))
+    }
+}
+
+extension ImageRequest {
+    /// Returns the error if the image doesn't satisfy the request.
+    func refusal(of image: ImageInfo) -> ImageError? {
+        guard options.contains(.matchAnimatedImageClass), !image.isOfAnimation else { return nil }
+        return ImageError(
+            .badImageData,
+            "the image is not animated: remove the option match-animated-image-class"
+        ) { $0.format = image.format.name }
+    }
+}
+
+// Requests that wait for their turn.
+extension Scheduler {
+    /// Schedules a step for requests that no longer wait for work. The block is held until the last
+    /// of them has been processed.
+    mutating func later(
+        _ step: BatchOperation.Step, _ members: [LiveRequest.ID], block: BlockHandle? = nil,
+        missed text: String? = nil
+    ) {
+        guard !members.isEmpty else { return }
+        for id in members { requests[id].standing = .moving }
+        if let block { hits.hold(block) }
+        pendingTransitions.append(BatchOperation(step, members, block: block, missedText: text))
+    }
+
+    /// Stores the image of a request until the store at `place`, if any, has finished.
+    mutating func keep(
+        _ id: LiveRequest.ID, _ product: FinishedProduct, _ block: BlockHandle?, at place: Place?
+    ) {
+        recordUse(id, product)
+        if let block { hits.hold(block) }
+        requests[id].pending = LiveRequest.Pending(
+            image: explained(product, for: id), block: block,
+            cached: product.isOfCachedOriginal ? LiveRequest.CachedImage(product) : nil)
+        if let place { requests[id].standing = .waiting(place) } else { later(.pending, [id]) }
+    }
+
+    /// Handles finished stores that these requests waited for.
+    mutating func storesEnded(_ stored: [Stored]) {
+        for one in stored { requests[one.id].pending?.image.storedTiers = one.tiers }
+        later(.pending, stored.map(\.id))
+    }
+
+    /// Records the timings and metrics of an image that was made for a request.
+    mutating func recordUse(_ id: LiveRequest.ID, _ product: FinishedProduct) {
+        requests[id].timings += product.timings
+        if product.isOfCachedOriginal { metrics.counters.originalUses += 1 }
+    }
+
+    /// Restarts a request whose image was lost with the cache before its reply was sent.
+    mutating func loseAnswer(_ id: LiveRequest.ID) {
+        requests[id].standing = .moving
+        requests[id].pending = nil
+        pendingTransitions.append(.again(id))
+    }
+}
+
+// Removal of requests, with or without a reply.
+extension Scheduler {
+    /// Detaches a request from its work and its pending image.
+    mutating func withdraw(_ id: LiveRequest.ID) {
+        if case .waiting(let place) = requests[id].standing { workGraph.leave(place) }
+        if let block = requests[id].pending?.block { removeReader(of: block) }
+        requests[id].standing = .moving
+        requests[id].pending = nil
+        handleEvents()
+    }
+
+    /// Removes a request from all lists that contain it.
+    @discardableResult
+    mutating func removeRequest(_ id: LiveRequest.ID) -> LiveRequest {
+        workGraph.leaveOverlays(id)
+        guard let request = requests.remove(id) else {
+            preconditionFailure("a request must end only once")
+        }
+        if let block = request.refreshing?.held?.block { removeReader(of: block) }
+        if request.isSilent {
+            silent.remove(request.names.result)
+        } else if let batch = request.batch {
+            prefetching.leave(batch, seat: request.seats.seat)
+        } else {
+            tokens[request.token] = nil
+            clients.change(request.client) { $0.leave(id, request) }
+        }
+        if let upload = request.admitted.upload { drop(upload.block) }
+        return request
+    }
+
+    /// Cancels a request without a reply, because its client is gone or its batch is ending.
+    mutating func cancelSilently(_ id: LiveRequest.ID) {
+        withdraw(id)
+        removeRequest(id)
+        metrics.counters.cancelled += 1
+    }
+
+    /// Cancels the request with a token silently if its session has ended: a new request may use
+    /// the token before the turn in which the old one would be canceled.
+    mutating func cancelIfSessionEnded(_ token: Token) {
+        if let id = tokens[token], hasLostSession(id) { cancelSilently(id) }
+    }
+}
+
+// Requests whose session has ended.
+extension Scheduler {
+    /// Whether the request's session has ended. A request that isn't detached ends with it, in its
+    /// turn.
+    func hasLostSession(_ id: LiveRequest.ID) -> Bool {
+        requests[id].batch == nil && !requests[id].isDetached
+            && !clients.keys.contains(requests[id].client)
+    }
+}
+
+// Delivery of images to clients, before and with the terminal reply.
+extension Scheduler {
+    /// Retains a large result for the client until it is released, within limits. Beyond them, the
+    /// client must copy it.
+    mutating func lend(_ image: inout DeliveredImage, _ block: BlockHandle, to client: ClientID) {
+        guard let reference = image.reference, ResultBlocks.isLarge(reference),
+            clients[client] != nil
+        else { return }
+        image.mustCopy = !hits.lend(block, reference.length, to: client)
+    }
+
+    /// Sends an image before the terminal reply.
+    mutating func show(
+        _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle?, isRefreshing: Bool,
+        arrivedBytes: UInt64? = nil
+    ) {
+        let request = requests[id]
+        var image = image
+        image.scaleFactor = request.scaleFactor
+        if let block { lend(&image, block, to: request.client) }
+        var timings = request.timings
+        timings.total = now.fractionalMilliseconds(since: request.details.admittedAt)
+        actions.append(
+            .reply(
+                request.client,
+                Reply(
+                    token: request.token, outcome: .image(image), timings: timings,
+                    isRefreshing: isRefreshing, arrivedBytes: arrivedBytes)))
+    }
+}
+
+// Notifications during a transfer: progress, the image header, and partial images
+// (SEMANTICS §2.11).
+extension Scheduler {
+    /// Schedules the delivery of transfer progress to the requests that asked for it.
+    mutating func progressed(
+        _ transfer: Transfer, _ progress: JobProgress, _ info: ImageInfo?,
+        _ ids: [LiveRequest.ID]
+    ) {
+        // Skipped while earlier progress is still being delivered, unless there is new header
+        // information.
+        guard !pendingTransitions.isReporting(transfer, info) else { return }
+        pendingTransitions.append(BatchOperation(.progress(transfer, progress, info), ids))
+    }
+
+    /// Sends progress to one request. Progress lower than what was already sent, as from a
+    /// restarted transfer, is suppressed.
+    mutating func notifyProgress(
+        _ id: LiveRequest.ID, _ progress: JobProgress, _ info: ImageInfo?, of transfer: Transfer
+    ) {
+        guard case .waiting(let place) = requests[id].standing,
+            workGraph.isFed(place, by: transfer), requests[id].received <= progress.received,
+            !hasLostSession(id)
+        else { return }
+        requests[id].received = progress.received
+        let progressReport = RequestProgress(
+            token: requests[id].token, received: progress.received, expected: progress.expected,
+            info: requests[id].details.interests.contains(.info) ? info : nil)
+        actions.append(.progress(requests[id].client, progressReport))
+    }
+
+    // MARK: - Partial images
+
+    /// Schedules the delivery of a partial image. The block is held until the last request has
+    /// received it.
+    mutating func offer(
+        _ image: DeliveredImage, _ block: BlockHandle, of bytes: UInt64, from transfer: Transfer,
+        to ids: [LiveRequest.ID]
+    ) {
+        guard !ids.isEmpty else { return }
+        hits.hold(block)
+        pendingTransitions.append(
+            BatchOperation(.partial(transfer, image, bytes), ids, block: block))
+    }
+
+    /// Sends a partial image to one request, unless its complete image already exists. After a
+    /// restart of the transfer, nothing is sent until it exceeds the bytes of the last partial
+    /// image.
+    mutating func showPartial(
+        _ id: LiveRequest.ID, _ image: DeliveredImage, _ block: BlockHandle, of bytes: UInt64,
+        from transfer: Transfer
+    ) {
+        guard case .waiting(let place) = requests[id].standing,
+            workGraph.isFedOnly(place, by: transfer), !hasLostSession(id),
+            requests[id].shown < bytes,
+            workGraph.dispatcher.contains(block.worker)
+        else { return }
+        requests[id].shown = bytes
+        show(id, image, block, isRefreshing: false, arrivedBytes: bytes)
+    }
+}
+
+// Explains how the image of a request was produced, as far as the coordinator and its workers know.
+extension Explanation {
+    /// Returns `nil` if the request didn't ask for an explanation.
+    init?(
+        _ admitted: AdmittedRequest, _ image: DeliveredImage, product: FinishedProduct? = nil
+    ) {
+        self.init(admitted.image, admitted.plan, image, product: product)
+    }
+
+    /// Returns `nil` if the request didn't ask for an explanation.
+    init?(
+        _ request: ImageRequest, _ plan: LoadPlan, _ image: DeliveredImage,
+        product: FinishedProduct? = nil
+    ) {
+        guard request.wantsExplanation else { return nil }
+        let steps = request.allSteps
+        var transformed = product?.transformed
+        if let account = transformed {
+            transformed?.foldedSteps = min(account.foldedSteps, UInt32(steps.count))
+        }
+        self.init(
+            plan: plan.stageNames, steps: steps.map(Self.text),
+            settings: transformed == nil
+                ? [:] : request.output.reportedSettings(for: image.info.format),
+            fetched: product?.fetched, decoded: product?.decoded, transformed: transformed)
+    }
+
+    /// The key contains the whole step. For overlays only the name is shown, because their key
+    /// contains a URL that must not be disclosed.
+    private static func text(_ step: TransformStep) -> String {
+        let text = step.overlay == nil ? step.key : step.name
+        guard text.utf8.count > MessageLimits.textBytesMax else { return text }
+        return step.name
+    }
+}
+
+extension OutputOptions {
+    /// Returns the encoder settings by name: the quality, if the format has one, and the settings
+    /// of the request.
+    fileprivate func reportedSettings(for format: ImageFormat) -> [String: String] {
+        var settings = settingTexts.filter { name, _ in
+            OutputSetting(name: name)?.row.formats.contains(format) == true
+        }
+        let output = format.traits.output
+        if output?.hasLossyQuality(self) == true {
+            settings["quality"] = "\(quality ?? Self.defaultQuality)"
+        }
+        if lossless, output?.loss == .optional { settings["lossless"] = OutputSetting.isThere }
+        if let compression, format == .png { settings["compression"] = "\(compression)" }
+        return settings
+    }
+}

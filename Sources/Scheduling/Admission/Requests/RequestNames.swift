@@ -1,0 +1,341 @@
+import Model
+
+// The texts under which results and originals are cached.
+extension Scheduler {
+    /// Returns the names of a request. Operators' puts and reads use the key that they specify.
+    mutating func names(
+        of image: ImageRequest, _ terms: LoadTerms, _ upload: Upload?
+    ) throws(ImageError) -> RequestNames {
+        if case .entry(let key) = terms.base {
+            let text = try Self.storedText(of: key, in: terms.cache)
+            try workGraph.layout.check(text, bytesMax: MessageLimits.keyBytesMax)
+            return RequestNames(putting: key, in: terms.cache, image)
+        }
+        if let key = upload?.key {
+            return RequestNames(putting: key, in: terms.cache, image)
+        }
+        return try names(of: image, terms, isUpload: upload != nil)
+    }
+
+    /// Returns the texts under which a request's result and original are cached, as far as known.
+    /// Throws if its image is invalid.
+    mutating func names(
+        of image: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false
+    ) throws(ImageError) -> RequestNames {
+        let names = try namesMemo.names(
+            of: image, terms, isUpload: isUpload, limits: limits.workGraph.image,
+            layout: workGraph.layout)
+        // Usually no response varies, in which case hits pay nothing.
+        guard !hits.variances.isEmpty, let fields = hits.variances[names.plainOriginal] else {
+            return names
+        }
+        return names.varied(by: workGraph.variant(of: names.source, fields))
+    }
+
+    /// Returns the stored text of a key that an operator specifies. Throws if the key is invalid.
+    static func storedText(of key: String, in cache: String) throws(ImageError) -> String {
+        guard !key.isEmpty, key.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { throw noKey }
+        let text = CacheKey.stored(shown: key, in: cache)
+        guard text.utf8.count <= MessageLimits.keyBytesMax else { throw noKey }
+        return text
+    }
+
+    /// Replaces the cache layout.
+    mutating func adopt(_ layout: CacheLayout) {
+        workGraph.layout = layout
+        hits.adopt(layout)
+        namesMemo.removeAll()
+    }
+
+    static let noKey = ImageError(
+        .invalidRequest,
+        "a cache key must have 1 to \(MessageLimits.keyBytesMax) bytes and no control characters")
+}
+
+/// A cache of derived names, so that a hit costs a lookup instead of a derivation.
+struct RequestNamesMemo: Sendable {
+    /// A lookup key with a cached hash. A reference type, because a lookup compares several keys
+    /// and would copy each.
+    private final class Question: Hashable, Sendable {
+        let parts: Parts
+        /// The hash of the parts chosen by clients.
+        private let digest: Int
+
+        init(_ parts: consuming Parts) {
+            digest = parts.digest
+            self.parts = parts
+        }
+
+        static func == (left: Question, right: Question) -> Bool {
+            left.digest == right.digest && left.parts == right.parts
+        }
+
+        /// The digest represents all parts.
+        func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+    }
+
+    /// The properties on which the names depend: the image and the client's identity, but no
+    /// loading options.
+    private struct Parts: Equatable, Sendable {
+        let url: String
+        let headers: [HTTPHeader]
+        let frame: Int?
+        let animates: Bool
+        let leavesOutFrames: Bool
+        let thumbnail: Thumbnail?
+        let steps: [TransformStep]
+        let output: OutputOptions
+        let infoOnly: Bool
+        let properties: RequestedProperties
+        let identity: String?
+        let isUnverified: Bool
+        let base: KeyBase
+        /// The URL of the transfer if a rule substitutes it.
+        let transferURL: String?
+        let cache: String
+        let originalCache: String
+        let overlays: [OverlayName]
+        let limits: LimitSettings
+        let isUpload: Bool
+
+        /// The properties that determine the name of an overlay's original.
+        struct OverlayName: Hashable, Sendable {
+            let url: String
+            let identity: String?
+            let isUnverified: Bool
+            let base: KeyBase
+            let originalCache: String
+
+            init(_ load: Resolution) {
+                url = load.request.url
+                identity = load.terms.identity
+                isUnverified = load.terms.transfer.isUnverified
+                base = load.terms.base
+                originalCache = load.terms.originalCache
+            }
+        }
+
+        init(
+            _ request: borrowing ImageRequest, _ terms: borrowing LoadTerms, isUpload: Bool
+        ) {
+            url = request.url
+            headers = request.headers
+            (frame, thumbnail) = (request.frame, request.thumbnail)
+            animates = request.animates
+            leavesOutFrames = request.leavesOutFrames
+            steps = request.steps
+            output = request.output
+            infoOnly = request.infoOnly
+            properties = request.properties
+            identity = terms.identity
+            isUnverified = terms.transfer.isUnverified
+            base = terms.base
+            transferURL = terms.urlToFetch
+            cache = terms.cache
+            originalCache = terms.originalCache
+            overlays = terms.overlays.map(OverlayName.init)
+            limits = terms.limits
+            self.isUpload = isUpload
+        }
+
+        var digest: Int {
+            var hasher = Hasher()
+            hasher.combine(url)
+            hasher.combine(headers)
+            hasher.combine(frame)
+            hasher.combine(animates)
+            hasher.combine(leavesOutFrames)
+            hasher.combine(thumbnail)
+            hasher.combine(steps)
+            hasher.combine(output)
+            hasher.combine(identity)
+            hasher.combine(base)
+            hasher.combine(cache)
+            hasher.combine(originalCache)
+            hasher.combine(overlays)
+            return hasher.finalize()
+        }
+    }
+
+    private let namesMax: Int
+    private var known: [Question: RequestNames] = [:]
+
+    init(namesMax: Int) { self.namesMax = namesMax }
+
+    /// The number of cached names.
+    var count: Int { known.count }
+
+    /// Discards all cached names.
+    mutating func removeAll() { known.removeAll(keepingCapacity: true) }
+
+    /// Returns the names of a request; throws if its image is invalid. When full, everything is
+    /// removed; names in use are cached again at once.
+    mutating func names(
+        of request: ImageRequest, _ terms: LoadTerms, isUpload: Bool = false, limits: ImageLimits,
+        layout: CacheLayout = CacheLayout()
+    ) throws(ImageError) -> RequestNames {
+        let question = Question(Parts(request, terms, isUpload: isUpload))
+        if let names = known[question] { return names }
+        let names = try RequestNames(
+            checking: request, terms, isUpload: isUpload,
+            limits: limits.narrowed(by: terms.limits))
+        if !layout.isEmpty { try names.check(layout) }
+        if known.count >= namesMax { known.removeAll(keepingCapacity: true) }
+        known[question] = names
+        return names
+    }
+}
+
+/// Validation of images; performed once per set of names.
+extension RequestNames {
+    /// Creates the names. Throws the first error in the source, the steps or the output.
+    init(
+        checking request: borrowing ImageRequest, _ terms: borrowing LoadTerms, isUpload: Bool,
+        limits: ImageLimits
+    ) throws(ImageError) {
+        let url = try SourceURL(request.url)
+        if isUpload {
+            guard url.scheme == Scheduler.uploadScheme else { throw .noLoader(of: url) }
+        } else {
+            try terms.loader.check(scheme: url)
+        }
+        try Self.check(headers: request.headers)
+        guard request.overlays.map(\.url) == terms.overlays.map(\.request.url) else {
+            throw ImageError(.internalError, "the terms of the overlays are missing")
+        }
+        let hasCredentials =
+            url.userInfo != nil || request.headers.contains(where: \.isCredential)
+        guard !hasCredentials || terms.identity != nil else {
+            throw ImageError(.internalError, "the digest of the credentials is missing")
+        }
+        try self.init(request, url, terms, limits)
+    }
+
+    /// Creates the names of a painted image, whose URL serves only as a name and isn't loaded.
+    init(painting request: ImageRequest, limits: ImageLimits) throws(ImageError) {
+        try self.init(request, SourceURL(request.url), LoadTerms(), limits)
+    }
+
+    private init(
+        _ request: borrowing ImageRequest, _ url: SourceURL, _ terms: borrowing LoadTerms,
+        _ limits: ImageLimits
+    ) throws(ImageError) {
+        try Self.check(image: request, limits)
+        self.init(request, url, terms)
+        let bytes = max(result.utf8.count, original.utf8.count)
+        guard bytes <= MessageLimits.keyBytesMax - Self.variantBytesMax else {
+            throw ImageError(.invalidRequest, "the cache key is too long: use fewer steps")
+        }
+    }
+
+    /// Throws if a key becomes too long in a member of a composite cache.
+    func check(_ layout: CacheLayout) throws(ImageError) {
+        for text in [result, original] {
+            try layout.check(text, bytesMax: MessageLimits.keyBytesMax - Self.variantBytesMax)
+        }
+    }
+
+    /// Reserved space for variants, in bytes.
+    private static let variantBytesMax = 64
+
+    /// Keeps the message within the size limit of error messages.
+    private static let reportedNameMax = 64
+
+    private static func check(headers: [HTTPHeader]) throws(ImageError) {
+        guard headers.count <= RequestLimits.headersMax else {
+            throw ImageError(
+                .invalidRequest, "at most \(RequestLimits.headersMax) headers are accepted")
+        }
+        let bytes = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        guard bytes <= RequestLimits.headerBytesMax else {
+            throw ImageError(
+                .invalidRequest,
+                "at most \(RequestLimits.headerBytesMax) bytes of headers are accepted")
+        }
+        guard headers.allSatisfy(\.isValid) else {
+            throw ImageError(.invalidRequest, "a header has an invalid name or value")
+        }
+        for header in headers {
+            guard let reason = header.refusal else { continue }
+            let name = header.name.prefix(Self.reportedNameMax)
+            throw ImageError(
+                .invalidRequest, "the header \(name) is not accepted: \(reason)"
+            ) { $0.header = String(name) }
+        }
+    }
+
+    /// Throws the first error in the steps or output.
+    static func check(image request: ImageRequest, _ limits: ImageLimits) throws(ImageError) {
+        try check(steps: request, limits)
+        try request.output.check()
+        try request.properties.check()
+        guard request.infoOnly || request.properties.kinds.isEmpty else {
+            throw ImageError(
+                .invalidRequest,
+                "image properties (facts) are delivered without image data: set info_only, or "
+                    + "leave out facts")
+        }
+    }
+
+    private static func check(steps request: ImageRequest, _ limits: ImageLimits)
+        throws(ImageError)
+    {
+        guard request.steps.count <= RequestLimits.stepsMax else {
+            throw ImageError(
+                .invalidRequest, "at most \(RequestLimits.stepsMax) steps are accepted")
+        }
+        // A valid ratio has been applied and reset to 1 (`applyPixelRatio`).
+        guard request.pixelRatio == 1 else {
+            let ratios = RequestLimits.pixelRatios
+            throw ImageError(
+                .invalidRequest,
+                "the pixel ratio must be a number between \(ratios.lowerBound) and "
+                    + "\(Int(ratios.upperBound))")
+        }
+        guard request.frame.map((0..<RequestLimits.framesMax).contains) ?? true else {
+            throw ImageError(
+                .invalidRequest,
+                "the frame must be an integer between 0 and \(RequestLimits.framesMax - 1)")
+        }
+        for step in request.allSteps { try step.form.check(pixelsMax: limits.pixelsMax) }
+        guard !request.hasCustomSteps || KeptParts(request.output).isEmpty else {
+            throw ImageError(
+                .invalidRequest,
+                "custom steps receive pixels only: leave out the output settings metadata and icc")
+        }
+        guard request.overlays.count <= RequestLimits.overlaysMax else {
+            throw ImageError(
+                .invalidRequest, "at most \(RequestLimits.overlaysMax) overlays are accepted")
+        }
+        guard !request.infoOnly || request.isPlain else {
+            throw ImageError(
+                .invalidRequest,
+                "info_only describes the source: leave out steps and output options")
+        }
+    }
+}
+
+extension ImageRequest {
+    /// Throws the first error in the loading options.
+    func checkLoadOptions() throws(ImageError) {
+        try assumedLifetime.check()
+        guard options.isSubset(of: .known) else {
+            throw ImageError(
+                .invalidRequest, "the request has an option that this version does not support")
+        }
+        if let option = options.intersection(.notSupported).names.first {
+            throw ImageError.notSupported(option)
+        }
+        try context.check()
+        let tiers = queryCacheTypes.union(storeCacheTypes)
+            .union(originalQueryCacheTypes).union(originalStoreCacheTypes)
+        guard tiers.isSubset(of: .all) else {
+            throw ImageError(.invalidRequest, "the cache type must be none, disk, memory or all")
+        }
+        guard (1...RequestLimits.timeoutMillisecondsMax).contains(timeoutMilliseconds) else {
+            throw ImageError(
+                .invalidRequest,
+                "the timeout must be 1 to \(RequestLimits.timeoutMillisecondsMax) milliseconds")
+        }
+    }
+}

@@ -1,0 +1,207 @@
+public import Model
+
+/// Metrics and current state of the scheduler, for status reports.
+public struct SchedulerReport: Hashable, Sendable {
+    /// Counters since the start.
+    public var counters: SchedulerCounters
+    /// Requests without a terminal reply, including those of prefetches.
+    public var liveRequests: Int
+    /// Unfinished prefetches, and their URLs that haven't been started.
+    public var prefetches: Int
+    /// See `prefetches`.
+    public var waitingPrefetches: Int
+    /// Jobs that wait, run, or were canceled but not answered yet.
+    public var liveJobs: Int
+    /// Jobs waiting for a worker, for space or for a retry, by stage; stages without any are
+    /// omitted.
+    public var queued: [JobStage: Queue]
+    /// Capacity and load of the workers of each kind.
+    public var credits: [WorkerKind: Credit]
+    /// All stages: waiting and running jobs, and latencies since the start.
+    public var stages: [StatusReport.StageStatus]
+    /// Latencies of requests from admission to reply, excluding those answered from the hit index,
+    /// which take no time.
+    public var requests: LatencyHistogram
+    /// Stage blocks with holds.
+    public var liveBlocks: Int
+    /// Entries of the memory tier that can be answered without asking the cache.
+    public var hits: Int
+    /// The number of quarantined suspects.
+    public var quarantined: Int
+    /// The number of entries in the failure cache.
+    public var blacklisted: Int
+    /// Whether transfers are suspended.
+    public var hasSuspendedDownloads: Bool
+    /// Bytes in use by the kind of worker that produced them.
+    public var liveBytes: [WorkerKind: UInt64]
+    /// How long canceled jobs kept their workers busy, by stage.
+    public var cancellations: [StatusReport.Cancellations]
+    /// All workers, oldest session first.
+    public var workers: [Worker]
+    /// All worker pools.
+    public var pools: [StatusReport.PoolStatus]
+    /// Latencies of transfer phases.
+    public var transferTimes: [StatusReport.TransferTimes]
+    /// Metrics of external caches, as status counters.
+    public var externalCaches: [StatusReport.Counter]
+
+    /// The queue of one stage.
+    public struct Queue: Hashable, Sendable {
+        /// The number of jobs.
+        public var jobs: Int
+        /// Their total cost: 1 per fetch or query, 1 per 4 KiB of a store, the source bytes of a
+        /// decode, the pixels of a transform times the class of its encoder.
+        public var cost: UInt64
+        /// The drain rate in cost per second, measured while jobs waited; `nil` before the first
+        /// measurement.
+        public var costPerSecond: Double?
+    }
+
+    /// The workers of one kind that accept jobs.
+    public struct Credit: Hashable, Sendable {
+        /// The number of jobs they can hold.
+        public var window = 0
+        /// The number of jobs they hold, including canceled ones.
+        public var held = 0
+        /// Of these, jobs of class low.
+        public var heldLow = 0
+    }
+
+    /// One worker.
+    public struct Worker: Hashable, Sendable {
+        /// The worker's session.
+        public var id: WorkerID
+        /// The worker's kind.
+        public var kind: WorkerKind
+        /// The number of jobs that it holds, including canceled ones.
+        public var jobs: Int
+        /// The number of jobs that it can hold.
+        public var window: Int
+        /// Whether it accepts no more jobs.
+        public var isDraining: Bool
+    }
+}
+
+/// Request metrics since the start.
+struct RequestMetrics: Sendable {
+    var counters = SchedulerCounters()
+    /// Latencies of requests.
+    var times = LatencyHistogram()
+}
+
+/// How a request ended, for the log of the coordinator.
+public struct RequestRecord: Hashable, Sendable {
+    /// The URL as written by the client, including secrets; log only `SourceURL.forLogs`.
+    public let url: String
+    /// The number of attempts; more than one if a product was lost.
+    public let attempts: Int
+    /// Further context for the log.
+    public let logContext: LogContext
+    /// The terminal reply.
+    public let reply: Reply
+
+    /// Creates the record of a load that is answered with `reply`.
+    public init(_ load: LoadRequest, attempts: Int = 1, _ reply: Reply) {
+        self.init(url: load.image.url, attempts: attempts, load.logContext, reply)
+    }
+
+    init(url: String, attempts: Int, _ logContext: LogContext, _ reply: Reply) {
+        self.url = url
+        self.attempts = attempts
+        self.logContext = logContext
+        self.reply = reply
+    }
+}
+
+extension Scheduler {
+    /// The current report.
+    public var report: SchedulerReport {
+        SchedulerReport(
+            counters: allCounters, liveRequests: requests.count,
+            prefetches: prefetching.batches.count,
+            waitingPrefetches: prefetching.waiting,
+            liveJobs: liveJobs, queued: queued, credits: credits, stages: stages,
+            requests: metrics.times, liveBlocks: workGraph.dispatcher.liveBlocks,
+            hits: hits.count,
+            quarantined: workGraph.dispatcher.quarantined.count,
+            blacklisted: hits.failureCache.live(at: now).count,
+            hasSuspendedDownloads: workGraph.dispatcher.transfers.isSuspended,
+            liveBytes: Dictionary(
+                uniqueKeysWithValues: WorkerKind.workers.map {
+                    ($0, workGraph.dispatcher.liveBytes(of: $0))
+                }),
+            cancellations: JobStage.allCases.compactMap { stage in
+                workGraph.dispatcher.metrics.cancellations.stages[stage].map {
+                    StatusReport.Cancellations(
+                        stage: stage.name, hard: $0.hard, durations: $0.durations)
+                }
+            },
+            workers: workGraph.dispatcher.workers.filter { $0.id != .coordinator }.map {
+                id, worker in
+                SchedulerReport.Worker(
+                    id: id, kind: worker.kind, jobs: worker.jobs, window: worker.window,
+                    isDraining: worker.isDraining)
+            }, pools: workGraph.dispatcher.pools, transferTimes: transferTimes,
+            externalCaches: workGraph.externalCacheCounters)
+    }
+
+    private var transferTimes: [StatusReport.TransferTimes] {
+        let times = workGraph.dispatcher.metrics.transfers.times
+        return TransferPhase.allCases.compactMap { phase in
+            times[phase].map {
+                StatusReport.TransferTimes(phase: phase.rawValue, durations: $0)
+            }
+        }
+    }
+
+    /// The number of jobs that workers have or that wait for them.
+    public var liveJobs: Int { workGraph.dispatcher.jobCount }
+
+    /// The counters of requests and jobs.
+    private var allCounters: SchedulerCounters {
+        var counters = metrics.counters
+        counters.add(workGraph.dispatcher.metrics)
+        counters.add(workGraph.metrics)
+        return counters
+    }
+
+    private var stages: [StatusReport.StageStatus] {
+        let running = workGraph.dispatcher.running
+        return JobStage.allCases.map { stage in
+            let waiting = workGraph.dispatcher.waiting(in: stage)
+            let times = workGraph.dispatcher.metrics.times(stage)
+            return StatusReport.StageStatus(
+                stage: stage.name, queued: UInt64(waiting.jobs), queuedCost: waiting.cost,
+                running: running[Int(stage.rawValue)], waits: times.waits, works: times.works)
+        }
+    }
+
+    private var queued: [JobStage: SchedulerReport.Queue] {
+        var queued: [JobStage: SchedulerReport.Queue] = [:]
+        for stage in JobStage.allCases {
+            let waiting = workGraph.dispatcher.waiting(in: stage)
+            guard waiting.jobs > 0 else { continue }
+            queued[stage] = SchedulerReport.Queue(
+                jobs: waiting.jobs, cost: waiting.cost, costPerSecond: waiting.perSecond)
+        }
+        return queued
+    }
+
+    private var credits: [WorkerKind: SchedulerReport.Credit] {
+        Dictionary(
+            uniqueKeysWithValues: WorkerKind.workers.map { kind in
+                let credit = workGraph.dispatcher.credit(of: kind)
+                return (
+                    kind,
+                    SchedulerReport.Credit(
+                        window: credit.window, held: credit.held, heldLow: credit.heldLow)
+                )
+            })
+    }
+
+    /// Whether nothing is left of any request: no nodes, jobs, blocks, or list entries.
+    public var isIdle: Bool {
+        requests.count == 0 && tokens.isEmpty && pendingTransitions.isEmpty && prefetching.isEmpty
+            && workGraph.isIdle
+    }
+}

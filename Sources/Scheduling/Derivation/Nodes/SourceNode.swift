@@ -1,0 +1,448 @@
+import Model
+
+/// The bytes of one source, shared by all of its decodes (SEMANTICS §3.5).
+///
+///     obtaining ──bytes──► holding ──unused and not being stored──► gone
+///         └──miss, failure, no consumers──► gone
+///
+/// In between, a body that may equal the stored one is compared with it (`refreshCached`).
+///
+/// A fetched body is kept in the table until the store of its original has finished or is ruled
+/// out. Requests that arrive meanwhile use it, so that no second GET is sent.
+struct SourceNode: Node {
+    typealias Provider = SourceNode
+    static var table: WritableKeyPath<WorkGraph, NodeTable<SourceNode>> { \.sources }
+
+    enum State: Sendable {
+        /// A fetch, or a query of the original.
+        case obtaining(JobID)
+        /// Bytes have arrived and are compared with the cached ones once these are staged.
+        case comparing(JobID, Body, against: Staged?)
+        /// The bytes are available.
+        case holding(Body)
+    }
+
+    /// Source bytes with their metadata.
+    final class Body: Sendable {
+        let block: BlockHandle
+        let reference: BlockReference
+        /// The tier in which they were found; none if they were fetched.
+        let tier: CacheTypes
+        /// The response of the origin if they were fetched.
+        let fetched: FetchedBody?
+        /// Identifies the bytes.
+        let mark: BodyMark
+        /// The origin's caching information, as far as it is known.
+        let caching: OriginCaching?
+        /// Whether they may be stored as an original: they were fetched, or put by an operator.
+        let isOriginal: Bool
+        /// Tags of entries made from the bytes, in addition to the request's.
+        let tags: [String]
+        /// Operator-supplied data stored alongside.
+        let extendedData: ExtendedData?
+
+        init(_ block: BlockHandle, fetched: FetchedBody, takesTags: Bool) {
+            caching = fetched.caching
+            (tags, extendedData) = (takesTags ? fetched.tags : [], nil)
+            self.block = block
+            reference = fetched.reference
+            tier = .none
+            self.fetched = fetched
+            mark = BodyMark(fetched)
+            isOriginal = true
+        }
+
+        init(_ block: BlockHandle, hit: CacheHit) {
+            self.block = block
+            reference = hit.reference
+            tier = hit.tier
+            fetched = nil
+            mark = BodyMark(hit.metadata)
+            caching = hit.metadata.caching
+            (tags, extendedData) = (hit.metadata.tags, hit.metadata.extendedData)
+            isOriginal = false
+        }
+
+        init(_ upload: Upload) {
+            block = upload.block
+            reference = upload.reference
+            tier = .none
+            fetched = nil
+            mark = .none
+            caching = nil
+            isOriginal = upload.key != nil
+            (tags, extendedData) = ([], upload.extendedData)
+        }
+    }
+
+    /// The stored original, in the cache's own arena.
+    struct Staged: Sendable {
+        let block: BlockHandle
+        let mark: BodyMark
+    }
+
+    private(set) var name: OriginKey<SourceKey>
+    var key: SourceKey { name.key }
+    /// The job that obtains the bytes and may be repeated; `nil` for uploads.
+    private(set) var spec: JobSpec?
+    /// The text under which the source was first looked up, without a variant.
+    let plainText: String
+    /// Where the bytes may be stored.
+    private(set) var keeping = Keeping.asNamed
+    /// The header fields on which the bytes depend.
+    private(set) var fields: [String]?
+    /// Log context of the request that started it.
+    let logContext: LogContext
+    let serializer: Serializer
+    /// The configured limits of the request that started it.
+    let limits: LimitSettings
+    private(set) var state: State
+    /// Decodes that need the bytes.
+    var consumers = SubscriberList<DecodeNode.ID>()
+    var timings = StageTimings()
+    /// Whether any subscriber has requested progress.
+    var hasListeners = false
+    /// Information gained before all bytes have arrived.
+    var early = EarlyBytes()
+    var freshness = Freshness()
+    /// The image properties reported by a decoder; only bytes that decode are stored.
+    var info: ImageInfo?
+    var storing = OriginalStores()
+    /// What the built-in cache may store of a hit of an external cache, once it has been decoded.
+    var promotion: Promotion?
+
+    init(name: OriginKey<SourceKey>, spec: JobSpec, request: AdmittedRequest, job: JobID) {
+        self.name = name
+        (logContext, serializer) = (request.logContext, request.serializer)
+        limits = request.terms.limits.ofPixels
+        self.spec = spec
+        plainText = request.names.plainOriginal
+        state = .obtaining(job)
+    }
+
+    /// Creates a source whose bytes were uploaded.
+    init(name: OriginKey<SourceKey>, request: AdmittedRequest, upload: Upload) {
+        self.name = name
+        (logContext, serializer) = (request.logContext, request.serializer)
+        limits = request.terms.limits.ofPixels
+        spec = nil
+        plainText = request.names.plainOriginal
+        state = .holding(Body(upload))
+    }
+
+    var body: Body? {
+        if case .holding(let body) = state { return body }
+        return nil
+    }
+
+    /// The bytes that have arrived, even if they can't be used yet.
+    var kept: Body? {
+        switch state {
+        case .obtaining: nil
+        case .comparing(_, let body, _), .holding(let body): body
+        }
+    }
+
+    /// The stored bytes with which the body is compared.
+    var staged: Staged? {
+        if case .comparing(_, _, let staged) = state { return staged }
+        return nil
+    }
+
+    /// The running job that obtains or compares the bytes.
+    var job: JobID? {
+        switch state {
+        case .obtaining(let job), .comparing(let job, _, _): job
+        case .holding: nil
+        }
+    }
+
+    /// Whether the bytes replace others: a refresh found them changed, and they are an image. Any
+    /// request may use them.
+    var isReplacing: Bool {
+        freshness.isChanged && !freshness.isOutdated && body != nil && info != nil
+    }
+
+    /// The text that is queried in the cache.
+    var queriedText: String? {
+        if case .cache(let query) = name.origin { return query.key }
+        return nil
+    }
+
+    /// Whether the bytes depend on the request's headers, so that other headers give other bytes.
+    var isVaried: Bool {
+        switch keeping {
+        case .asNamed: queriedText.map { $0 != plainText } ?? false
+        case .variant(let digest): digest != nil
+        case .nowhere: true
+        }
+    }
+
+    /// The tags of entries stored from the bytes; `nil` while the response may add more.
+    var knownTags: [String]? {
+        let asked = storing.originals.tags
+        if let kept { return CacheTag.union(asked, kept.tags) }
+        if case .network(let terms) = name.origin, !terms.takesTags { return asked }
+        return nil
+    }
+
+    /// Whether the node must be kept.
+    var isInUse: Bool { !consumers.isEmpty || storing.isUnderWay }
+
+    /// Changes the origin of the bytes; another job obtains them.
+    mutating func rename(_ origin: ByteSource, _ spec: JobSpec) {
+        name = OriginKey(key: name.key, origin: origin)
+        self.spec = spec
+        timings = StageTimings()
+    }
+
+    /// Records that the job was submitted, possibly again.
+    mutating func askAgain(_ job: JobID) {
+        state = .obtaining(job)
+        freshness.isOvertaken = false
+        promotion = nil
+    }
+
+    /// Sets where the bytes may be stored, depending on the variance of the response.
+    mutating func keep(_ keeping: Keeping, fields: [String]? = nil) {
+        (self.keeping, self.fields) = (keeping, fields)
+    }
+
+    /// Records the comparison of a body with the stored bytes.
+    mutating func compares(_ body: Body, _ job: JobID, against staged: Staged?) {
+        state = .comparing(job, body, against: staged)
+    }
+
+    mutating func obtained(_ body: Body) { state = .holding(body) }
+
+    /// Returns the text under which the cache stores the entry of a plain text.
+    func text(of plain: String) -> String {
+        guard case .variant(let variant) = keeping else { return plain }
+        return CacheKey.varied(plain, by: variant)
+    }
+
+    /// Returns the metadata to store with the original; `tags` are those of the request.
+    func metadata(_ info: ImageInfo, tags: [String]) -> StoredMetadata {
+        let fetched = body?.fetched
+        var metadata = StoredMetadata(
+            info: info, contentType: fetched?.contentType, etag: body?.mark.etag,
+            lastModified: body?.mark.lastModified, vary: fetched?.vary, caching: body?.caching)
+        metadata.tags = CacheTag.union(tags, body?.tags ?? [])
+        metadata.extendedData = body?.extendedData
+        return metadata
+    }
+
+    var heldResources: HeldResources {
+        .source(
+            body: kept?.block, staged: staged?.block,
+            storing: storing.watchers.isEmpty ? nil : storing)
+    }
+}
+
+/// Information about a source before all of its bytes have arrived.
+struct EarlyBytes: Sendable {
+    /// Whether any subscriber wants partial data to be examined.
+    var isWanted = false
+    /// Whether processing partial data crashed or hung a worker; nothing more is tried before the
+    /// transfer is complete.
+    var isGivenUp = false
+    /// Decides when to examine the data again.
+    var pace = PartialPace()
+    /// The image header; its number of frames counts those received so far and never decreases.
+    private(set) var info: ImageInfo?
+
+    /// Records a header that a decoder has read. Returns whether it is new; headers with fewer
+    /// frames, from a restarted transfer, are ignored.
+    mutating func learn(_ new: ImageInfo) -> Bool {
+        guard info != new, new.pages >= info?.pages ?? 0 else { return false }
+        info = new
+        return true
+    }
+}
+
+/// Whether a source's bytes are the newest of their URL, as far as is known.
+struct Freshness: Sendable {
+    /// When the transfer of the bytes began.
+    private(set) var began: TransferSerial?
+    /// Whether a refresh returned bytes that differ from the stored ones.
+    var isChanged = false
+    /// Whether the key was stored while a query was in flight, which makes a miss meaningless.
+    var isOvertaken = false
+    /// Whether a later transfer has replaced the original. Subscribers receive these bytes, but
+    /// they are not stored and replace nothing.
+    private(set) var isOutdated = false
+    /// Whether no further consumer may join.
+    private(set) var isClosed = false
+
+    /// Records the start of the transfer. A restarted transfer is newer than any replacement so
+    /// far.
+    mutating func began(_ serial: TransferSerial) {
+        began = serial
+        isOutdated = false
+    }
+
+    /// Records that a later transfer has replaced the original.
+    mutating func outdate() {
+        isOutdated = true
+        isClosed = true
+    }
+}
+
+// Obtaining the bytes of a source for decodes.
+extension WorkGraph {
+    /// Joins the source of the bytes that a decode needs, or starts one.
+    mutating func obtainBytes(of node: DecodeNode.ID, _ request: AdmittedRequest) {
+        let name = OriginKey(key: decodes[node].name.key.source, origin: decodes[node].name.origin)
+        let known = sources.serving(name)
+        if known != nil { metrics.joinedSources += 1 }
+        let source = known ?? beginSource(name, request, decodes[node].consumers.urgency)
+        decodes[node].source = source
+        link(node, to: source, as: node)
+        if sources[source].body != nil {
+            beginDecode(node)
+        } else if known != nil {
+            propagate(source)
+        }
+    }
+
+    /// Starts a source from the URL, the cache or an upload.
+    private mutating func beginSource(
+        _ name: OriginKey<SourceKey>, _ request: AdmittedRequest, _ urgency: Urgency
+    ) -> SourceNode.ID {
+        if let upload = request.upload { return hold(upload, as: name, request) }
+        let work: JobWork =
+            switch name.origin {
+            case .cache(let query): .query(query)
+            case .network: .fetch(fetchWork(request))
+            case .revalidation(let mark, _): .fetch(fetchWork(request, mark.validators))
+            case .canvas: preconditionFailure("a canvas is drawn and needs no bytes")
+            }
+        // The job must refer to the node and is therefore submitted after the insertion.
+        let spec = JobSpec(
+            layout.expanded(work), host: name.origin.isFetched ? request.names.host : nil)
+        let node = sources.insert(
+            SourceNode(name: name, spec: spec, request: request, job: JobID(0)))
+        obtain(node, urgency)
+        return node
+    }
+
+    /// Creates the source of an upload, whose bytes are already available.
+    private mutating func hold(
+        _ upload: Upload, as name: OriginKey<SourceKey>, _ request: AdmittedRequest
+    ) -> SourceNode.ID {
+        dispatcher.hold(upload.block)
+        return sources.insert(SourceNode(name: name, request: request, upload: upload))
+    }
+
+    /// Submits the job that obtains the bytes.
+    mutating func obtain(_ node: SourceNode.ID, _ urgency: Urgency) {
+        guard let spec = sources[node].spec else {
+            preconditionFailure("uploaded bytes must be available")
+        }
+        let name = sources[node].name
+        let job = submit(
+            spec, for: .source(node), reading: nil, urgency,
+            suspect: name.origin.isFetched ? .fetch(name.key) : nil)
+        sources[node].askAgain(job)
+    }
+
+    /// Headers are sent only to origins chosen by clients and rules, or to a loader that an
+    /// operator substitutes for them; other loaders receive none.
+    func fetchWork(_ request: AdmittedRequest, _ validators: Validators? = nil) -> FetchWork {
+        FetchWork(
+            url: request.terms.urlToFetch ?? request.image.url,
+            headers: request.terms.loader.takesHeaders ? request.image.headers : [],
+            bodyBytesMax: request.terms.limits[.body].map { min(limits.bodyBytesMax, UInt64($0)) }
+                ?? limits.bodyBytesMax, validators: validators,
+            sources: request.terms.sources, loader: request.terms.loader,
+            terms: request.terms.downloadWorkerTransfer)
+    }
+
+    /// Whether the bytes are available, or are being fetched because the cache doesn't have them.
+    package func isFetching(_ request: AdmittedRequest) -> Bool {
+        let name = OriginKey(key: request.key.decode.source, origin: request.network)
+        guard let node = sources.serving(name) else { return false }
+        return sources[node].body != nil
+            || request.plan.originalQueryTiers.isSubset(
+                of: sources[node].storing.originals.missing(request.names.plainOriginal))
+    }
+
+    /// Records the bytes and starts all decodes.
+    mutating func obtained(_ node: SourceNode.ID, _ body: SourceNode.Body) {
+        sources[node].obtained(body)
+        endPartials(of: node)
+        for decode in sources[node].consumers.members { beginDecode(decode) }
+    }
+
+    /// Starts a decode of the bytes.
+    private mutating func beginDecode(_ node: DecodeNode.ID) {
+        guard let source = decodes[node].source, let body = sources[source].body else {
+            preconditionFailure("a decode must start after its source has arrived")
+        }
+        decodes[node].provenance = Provenance(
+            tier: body.tier, mark: body.mark, caching: body.caching, tags: body.tags,
+            extendedData: body.extendedData, keeping: sources[source].keeping,
+            began: sources[source].freshness.began,
+            isOutdated: sources[source].freshness.isOutdated, fetched: body.fetched?.account)
+        decodes[node].isVaried = sources[source].isVaried
+        decodes[node].timings += sources[source].timings
+        let key = decodes[node].name.key
+        var work = DecodeWork(
+            source: body.reference, frame: key.frame, need: key.need, keeps: key.keeps,
+            properties: key.properties,
+            limits: (key.isOverlay ? limits.overlay : limits.image).narrowed(by: key.limits),
+            framesMax: key.isOverlay ? 1 : limits.framesMax)
+        work.wantsAllFrames = key.wantsAllFrames
+        work.passThrough = key.passThrough
+        work.showsDamaged = key.showsDamaged
+        let job = submit(
+            .decode(work), for: .decode(node), reading: body.block,
+            decodes[node].consumers.urgency,
+            suspect: suspect(source, key.need, in: body.block))
+        decodes[node].began(job)
+    }
+}
+
+// Reports for the owner of the failure cache.
+extension WorkGraph {
+    /// Reports that a transfer failed or its body isn't an image.
+    mutating func notifyFailed(_ node: SourceNode.ID, _ error: ImageError) {
+        let requests = sources[node].consumers.members.flatMap { self.requests(of: $0) }
+        if !requests.isEmpty {
+            emit(.failedSource(sources[node].name.key, .header, error, requests))
+        }
+    }
+
+    /// Reports a failed decode of a fetched source. If the source isn't an image, this affects all
+    /// of its subscribers.
+    mutating func notifyFailed(_ node: DecodeNode.ID, of source: SourceNode.ID, _ error: ImageError)
+    {
+        let operation = error.prevented(of: decodes[node].name.key.operation)
+        guard operation != .header else { return notifyFailed(source, error) }
+        let requests = requests(of: node)
+        if !requests.isEmpty {
+            emit(.failedSource(sources[source].name.key, operation, error, requests))
+        }
+    }
+
+    /// Reports that a fetched source is an image after all, if any request asked for a retry.
+    mutating func notifyProven(_ node: DecodeNode.ID, _ source: SourceNode.ID) {
+        guard sources[source].body?.fetched != nil else { return }
+        let retries = requests(of: node).filter(\.image.mayFollowAFailure)
+        guard !retries.isEmpty else { return }
+        let operation = decodes[node].name.key.operation
+        emit(.provenSource(sources[source].name.key, operation, retries))
+    }
+
+    /// The requests of all subscribers of a decode, including overlay loads.
+    private func requests(of node: DecodeNode.ID) -> [AdmittedRequest] {
+        let requests = subscribers(of: node).map(\.request)
+        let overlays = decodes[node].overlays
+        if overlays.isEmpty { return requests }
+        return requests
+            + overlays.compactMap { consumer in
+                guard case .subscriber(let id, let index) = consumer else { return nil }
+                return gatherings[id]?.layers[index].request
+            }
+    }
+}

@@ -1,0 +1,230 @@
+package import Model
+
+/// A subscriber: the part of a waiting request on which the work depends. Immutable while it waits.
+package struct Subscriber: Sendable {
+    package typealias ID = SlotID<Subscriber>
+
+    package let id: ID
+    package let request: AdmittedRequest
+    /// Tiers with an entry under the result's key that the result is to replace.
+    let replaced: CacheTypes
+    /// Notifications wanted before the image is complete.
+    let interests: Interests
+
+    /// Notifications during the transfer.
+    package struct Interests: OptionSet, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// Transfer progress.
+        package static let progress = Interests(rawValue: 1 << 0)
+        /// The image header as soon as it is available.
+        package static let info = Interests(rawValue: 1 << 1)
+        /// Partial images from the data received so far.
+        package static let partials = Interests(rawValue: 1 << 2)
+        /// Notifications that require examining partial data.
+        static let early: Interests = [.info, .partials]
+    }
+
+    package init(
+        _ id: ID, _ request: AdmittedRequest, replacing tiers: CacheTypes, interests: Interests
+    ) {
+        self.id = id
+        self.request = request
+        replaced = tiers
+        self.interests = interests
+    }
+
+    /// The store policy for the result, which replaces outdated entries.
+    var storePolicy: StorePolicy {
+        StorePolicy(
+            tiers: request.plan.storeTiers.union(replaced), waitsForDisk: request.waitsForStores,
+            serializer: request.serializer, tags: request.terms.tags)
+    }
+
+    /// The tiers in which to store the original.
+    var originalTiers: CacheTypes {
+        request.plan.includes(.storeOriginal) ? request.plan.originalStoreTiers : .none
+    }
+}
+
+/// Tiers that were queried and missed.
+package struct MissedTiers: Sendable {
+    /// For the result.
+    package var result = CacheTypes.none
+    /// For the original.
+    package var original = CacheTypes.none
+
+    package init() {}
+
+    /// The missed tiers for the original under the texts of a request.
+    func original(of request: AdmittedRequest) -> CacheTypes {
+        request.names.plainOriginal == request.names.plainResult ? result : original
+    }
+}
+
+/// The position at which a subscriber waits. Valid until an event names the subscriber.
+package struct Place: Sendable {
+    enum Node: Sendable {
+        /// For a query of the result's key.
+        case lookup(Need<LookupNode>)
+        /// With a stale image, for freshness information from external caches.
+        case validity(Need<ValidityNode>)
+        /// For the overlays of its image.
+        case overlays(Subscriber.ID)
+        /// For a result in production.
+        case result(Need<ResultNode>)
+        /// With its image, for the store of the original (`waitStoreCache`).
+        case original(SourceNode.ID, WatcherList.Seat)
+        /// With its image, for the serialization of it (`waitStoreCache`).
+        case transcode(TranscodeNode.ID, WatcherList.Seat)
+    }
+
+    let node: Node
+
+    init(_ node: Node) { self.node = node }
+}
+
+/// Identifies a transfer in progress reports.
+package struct Transfer: Hashable, Sendable {
+    let source: SourceNode.ID
+}
+
+/// A finished image, or its properties.
+package struct FinishedProduct: Sendable {
+    package let image: DeliveredImage
+    package let timings: StageTimings
+    /// Identifies the source bytes.
+    package let mark: BodyMark
+    /// The origin's caching information, as far as it is known.
+    package let caching: OriginCaching?
+    /// Operator-supplied data stored with the source bytes.
+    package let extendedData: ExtendedData?
+    /// Whether the source bytes came from the cache.
+    package let isOfCachedOriginal: Bool
+    /// Whether the source bytes were fetched.
+    package let isFetched: Bool
+    /// Accounts of the fetch, the decode and the transform.
+    package let fetched: FetchAccount?
+    package let decoded: DecodeAccount?
+    package let transformed: TransformAccount?
+
+    init(_ image: DeliveredImage, _ result: borrowing ResultNode) {
+        self.image = image
+        timings = result.timings
+        mark = result.provenance.mark
+        caching = result.provenance.caching
+        extendedData = result.provenance.extendedData
+        isOfCachedOriginal = result.provenance.tier != .none
+        isFetched = result.name.origin.isFetched
+        fetched = result.provenance.fetched
+        (decoded, transformed) = (result.decoded, result.transformed)
+    }
+}
+
+/// What subscribers do after their work was torn down.
+package enum TeardownResult: Sendable {
+    /// They fail.
+    case fail(ImageError)
+    /// They continue with the next stage after work that took this time. The cache was queried for
+    /// the given text and missed, if not `nil`.
+    case onward(StageTimings, missed: String?)
+    /// They start again.
+    case again
+    /// They start again without counting it as a retry.
+    case afresh
+    /// They already have the current image.
+    case unmodified
+
+    /// The text that was queried in the cache and missed.
+    package var missedText: String? {
+        if case .onward(_, let text) = self { text } else { nil }
+    }
+}
+
+// Cancellation and changes of urgency of subscribers.
+extension WorkGraph {
+    /// Removes a subscriber. Unwanted work is removed from the tables in the same step in which its
+    /// worker is notified, so that new subscribers get new work.
+    package mutating func leave(_ place: Place) {
+        switch place.node {
+        case .lookup(let need): detach(from: need)
+        case .validity(let need): detach(from: need)
+        case .overlays(let id): leaveOverlays(id)
+        case .result(let need):
+            detach(from: need)
+            // Once the result exists, a cancel affects only the reply and not the store.
+            if results.contains(need.node), results[need.node].consumers.isEmpty {
+                waitsForSpace(need.node, false)
+            }
+        case .original(let node, let seat): sources[node].storing.watchers.leave(seat)
+        case .transcode(let node, let seat): transcodes[node].watchers.leave(seat)
+        }
+    }
+
+    /// Updates the urgency of a subscriber. Shared work runs in the highest class of its
+    /// subscribers.
+    package mutating func reprioritize(_ place: Place, _ urgency: Urgency) {
+        switch place.node {
+        case .lookup(let need): update(need, urgency)
+        case .validity(let need): update(need, urgency)
+        case .overlays(let id): reprioritizeOverlays(of: id, urgency)
+        case .result(let need): update(need, urgency)
+        // A store keeps the class with which it was started; it delays only this reply.
+        case .original, .transcode: break
+        }
+    }
+
+    /// Whether the subscriber's next job is waiting for a worker.
+    package func waitsForWorker(_ place: Place) -> Bool {
+        awaitedJob(at: place).map { dispatcher.isWaiting(awaited($0)) } ?? false
+    }
+
+    /// The pool of that job if the pool has no connected workers.
+    package func missingWorkers(at place: Place) -> MissingWorkers? {
+        awaitedJob(at: place).flatMap { dispatcher.missingWorkers(for: awaited($0)) }
+    }
+
+    /// Whether that job is a transfer that waits because transfers are suspended.
+    package func waitsForResumption(_ place: Place) -> Bool {
+        dispatcher.transfers.isSuspended
+            && awaitedJob(at: place).map { dispatcher.isWaitingTransfer($0) } ?? false
+    }
+
+    private func awaitedJob(at place: Place) -> JobID? {
+        switch place.node {
+        case .original, .transcode: return nil
+        case .lookup(let need): return lookups[need.node].job
+        case .validity(let need): return validities[need.node].job
+        case .overlays(let id): return awaitedOverlayJob(of: id)
+        case .result(let need):
+            return results[need.node].job
+                ?? results[need.node].decode.flatMap { awaitedJob(of: $0) }
+        }
+    }
+
+    /// The job that the first missing overlay waits for.
+    private func awaitedOverlayJob(of id: Subscriber.ID) -> JobID? {
+        let nodes = (gatherings[id]?.layers ?? []).compactMap { $0.decode?.node }
+        guard let node = nodes.first(where: { decodes[$0].pixels == nil }) else { return nil }
+        return awaitedJob(of: node)
+    }
+
+    /// The job that must finish before the pixels are available.
+    private func awaitedJob(of decode: DecodeNode.ID) -> JobID? {
+        decodes[decode].job ?? decodes[decode].source.flatMap { sources[$0].job }
+    }
+
+    /// Whether the subscriber waits for the data of the transfer.
+    package func isFed(_ place: Place, by transfer: Transfer) -> Bool {
+        guard case .result(let need) = place.node else { return false }
+        return results[need.node].source == transfer.source
+    }
+
+    /// Whether the subscriber waits for the data of the transfer and its result doesn't exist yet.
+    package func isFedOnly(_ place: Place, by transfer: Transfer) -> Bool {
+        guard isFed(place, by: transfer), case .result(let need) = place.node else { return false }
+        return !results[need.node].exists
+    }
+}

@@ -1,0 +1,346 @@
+public import Model
+
+/// The work graph: produces images for subscribers and shares each unit of work among all that need
+/// it.
+///
+/// A subscriber (`Subscriber`) waits at a node, which performs one unit of work:
+///
+///     subscribers ──► LookupNode                               a query of the result's key
+///     subscribers ──► ValidityNode                             freshness known to external
+///                                                              caches
+///     subscribers ──► ResultNode ──► DecodeNode ──► SourceNode a result, its pixels, its bytes
+///     subscribers, results ────────► DecodeNode ──► SourceNode overlays
+///                     TranscodeNode                            a serialization on its way to
+///                                                              disk
+///                     PartialNode                              a partial image
+///
+/// A subscriber is opaque: an ID and the requested image. Calls change the state at once; outcomes
+/// for subscribers are queued as `WorkGraphEvent` values, which the caller drains after each call.
+/// The dispatcher owns jobs and workers: nodes submit work to it and receive completions.
+///
+/// A job holds the blocks that it reads for its lifetime; a node holds the blocks that it keeps.
+/// The loss of a worker tears down the nodes that need its output, and their subscribers start
+/// again.
+package struct WorkGraph: Sendable {
+    private let passing = PassedByAddress()
+    let limits: WorkGraphLimits
+    /// Computes a digest of header values for cache keys that doesn't reveal the values.
+    let variantDigest: @Sendable ([HTTPHeader]) -> String
+
+    // Active nodes by kind.
+    var lookups = NodeTable<LookupNode>()
+    var validities = NodeTable<ValidityNode>()
+    var results = NodeTable<ResultNode>()
+    var decodes = NodeTable<DecodeNode>()
+    var sources = NodeTable<SourceNode>()
+    /// Serializations of results for the disk.
+    var transcodes = SlotMap<TranscodeNode>()
+    /// Partial images from the data received so far.
+    var partials = SlotMap<PartialNode>()
+    /// The overlays of subscribers.
+    var gatherings: [Subscriber.ID: Gathering] = [:]
+    /// Bytes of overlay pixels. They don't count as decoder output because a request that holds
+    /// overlays may itself wait for decoder space.
+    var overlayBytes: OverlayBytes { didSet { dispatcher.pixelBytesApart = overlayBytes.count } }
+
+    /// The composite and external caches.
+    package var layout = CacheLayout() { didSet { changes.restart() } }
+
+    /// Composite cache jobs: those that involve external caches.
+    var compositeJobs = CompositeCacheJobs()
+    /// Recent stores and removals, used to detect stale hits of external caches; maintained only
+    /// while there are such caches.
+    var changes = EntryChangeLog()
+
+    /// Texts of entries whose revalidation is being reported to the cache.
+    var renewing: Set<String> = []
+
+    /// Assigns the work to workers.
+    package internal(set) var dispatcher: Dispatcher
+    /// The purpose of each job, until its work is abandoned.
+    var purposes: [JobID: JobPurpose] = [:]
+
+    package internal(set) var metrics = WorkGraphMetrics()
+    package private(set) var events = Deque<WorkGraphEvent>()
+
+    /// Creates a work graph without subscribers and workers.
+    ///
+    /// `variantDigest` must return a short digest of the headers that a response varies on, usable
+    /// in a key and not computable from guessed values.
+    package init(
+        limits: WorkGraphLimits, dispatch: DispatchLimits,
+        variantDigest: @escaping @Sendable ([HTTPHeader]) -> String
+    ) {
+        self.limits = limits
+        self.variantDigest = variantDigest
+        overlayBytes = OverlayBytes(max: limits.overlayBytesMax)
+        dispatcher = Dispatcher(limits: dispatch)
+    }
+
+    /// Whether there are events, completions or actions to process. Called several times per event.
+    package var hasNews: Bool {
+        events.count > 0 || dispatcher.completions.count > 0 || !dispatcher.actions.isEmpty
+    }
+
+    /// Returns the oldest event, exactly once.
+    package mutating func nextEvent() -> WorkGraphEvent? {
+        events.count == 0 ? nil : events.popFirst()
+    }
+
+    /// Queues an event for the owner of the subscribers.
+    mutating func emit(_ event: WorkGraphEvent) { events.append(event) }
+
+    /// Queues an event for subscribers unless there are none.
+    mutating func emit(
+        _ subscribers: [Subscriber], _ event: (_ subscribers: [Subscriber.ID]) -> WorkGraphEvent
+    ) {
+        if !subscribers.isEmpty { emit(event(subscribers.map(\.id))) }
+    }
+
+    /// Whether all events have been processed.
+    var isSilent: Bool { events.count == 0 }
+}
+
+/// Outcomes for subscribers and other information for the modules above. A subscriber named in an
+/// event no longer waits anywhere unless the event says otherwise.
+package indirect enum WorkGraphEvent: Sendable {
+    // Subscribers.
+
+    /// The cache has the subscribers' result in the given block.
+    case found(CacheHit, BlockHandle, StageTimings, [Subscriber.ID])
+    /// The cache doesn't have the result under this text in these tiers.
+    case missed(String, CacheTypes, StageTimings, [Subscriber.ID])
+    /// The answer of external caches about the freshness of the subscribers' images, with the time
+    /// that the queries took; `nil` if there is nothing new.
+    case validity(Validity?, StageTimings, [Subscriber.ID])
+    /// The overlays of the subscribers are available.
+    case gathered([Subscriber.ID])
+    /// An overlay failed; `nil` if its stages are exhausted.
+    case ungathered(Subscriber.ID, ImageError?)
+    /// The subscribers' image is available; if they asked for image properties only, there is no
+    /// block.
+    case produced(FinishedProduct, BlockHandle?, [Subscriber.ID])
+    /// The image of a subscriber whose reply waits for a store, and the pending store, if any.
+    case kept(FinishedProduct, BlockHandle?, Subscriber.ID, Place?)
+    /// A subscriber now waits for another store.
+    case moved(Subscriber.ID, Place)
+    /// The subscribers' stores have finished, and their images are in these tiers.
+    case stored([Stored])
+    /// The subscribers' images were lost with the cache.
+    case lost([Subscriber.ID])
+    /// A subscriber keeps waiting after an unsuccessful attempt that took this time.
+    case tried(StageTimings, Subscriber.ID)
+    /// The cache lookup of the subscribers' original missed after this time. They keep waiting
+    /// while it is fetched.
+    case fetching(StageTimings, [Subscriber.ID])
+    /// The work of the subscribers was torn down.
+    case disposed(TeardownResult, [Subscriber.ID])
+    /// Progress of the subscribers' transfer, with the image header if it is known. They keep
+    /// waiting.
+    case progressed(Transfer, JobProgress, ImageInfo?, [Subscriber.ID])
+    /// A partial image in the given block, made from this many bytes. The subscribers keep waiting.
+    case partial(Transfer, DeliveredImage, BlockHandle, UInt64, [Subscriber.ID])
+
+    // Sources.
+
+    /// An operation of these requests on a source failed.
+    case failedSource(SourceKey, SourceOperation, ImageError, [AdmittedRequest])
+    /// The source turned out to be an image on which these requests' operation is possible.
+    case provenSource(SourceKey, SourceOperation, [AdmittedRequest])
+    /// The header fields on which the original under this plain text depends.
+    case varies(String, [String]?)
+    /// The origin revalidated the entry with this mark under this plain text.
+    case confirmed(String, BodyMark, Confirmation)
+
+    // The cache.
+
+    /// An entry was stored under this text.
+    case overtaken(String)
+    /// The cache referred to a block in `results/`.
+    case noticed(BlockReference, WorkerID)
+    /// The cache and its memory tier are gone.
+    case cacheGone(WorkerID)
+    /// The cache answered an operator's request.
+    case answered(JobID, CacheReport.Outcome)
+}
+
+/// Limits on produced images and intermediate data; job limits are separate.
+public struct WorkGraphLimits: Hashable, Sendable {
+    /// The largest number of concurrent serializations; further ones are not written to disk.
+    public var transcodesMax = 64
+    /// The budget for overlay pixels in bytes, in addition to the decoders' budget. A request that
+    /// exceeds it is `busy`, as is one whose owner would hold more than three times the remaining
+    /// budget.
+    public var overlayBytesMax: UInt64 = 256 << 20
+    /// The largest number of pixels per overlay: 3840 × 2160. Four such overlays with alpha, which
+    /// one request may hold while its image is produced, use about half of `overlayBytesMax` and
+    /// leave space for others.
+    public var overlayPixelsMax = 8_294_400
+    /// The largest size of a fetched body in bytes.
+    public var bodyBytesMax: UInt64 = 64 << 20
+    /// The largest encoding cost of a result: pixels times the slowness of the encoder
+    /// (`JobWork.cost`). The default is 25 megapixels of lossless WebP, which takes about a second
+    /// per megapixel; other formats reach `image` first.
+    public var encodingCostMax: UInt64 = 1_000_000_000
+    /// The largest number of frames that a decoder may return. Results use the first frame; the
+    /// others are kept equally long.
+    public var framesMax = 1
+    /// Image limits, applied at admission to the request itself and in every job.
+    public var image = ImageLimits()
+
+    /// The limits for an overlay.
+    var overlay: ImageLimits {
+        var limits = image
+        limits.pixelsMax = min(limits.pixelsMax, overlayPixelsMax)
+        return limits
+    }
+
+    /// Creates the default limits.
+    public init() {}
+}
+
+/// Coalescing and cache metrics since the start.
+package struct WorkGraphMetrics: Sendable {
+    /// Subscribers that joined a lookup of their result's key.
+    package internal(set) var joinedLookups: UInt64 = 0
+    /// Subscribers that joined a result in production.
+    package internal(set) var joinedResults: UInt64 = 0
+    /// Results and subscribers that joined a decode.
+    package internal(set) var joinedDecodes: UInt64 = 0
+    /// Decodes that joined a transfer or a lookup of the original.
+    package internal(set) var joinedSources: UInt64 = 0
+    /// Originals found in the cache.
+    package internal(set) var originalHits: UInt64 = 0
+    /// Partial images produced.
+    package internal(set) var partials: UInt64 = 0
+}
+
+// Events about workers, blocks and time, forwarded to the dispatcher.
+extension WorkGraph {
+    /// The time of the current event.
+    package var now: Instant {
+        get { dispatcher.now }
+        set { dispatcher.now = newValue }
+    }
+
+    /// Passes the pending worker actions to `body` in order and removes them.
+    package mutating func drainActions(_ body: (DispatchAction) -> Void) {
+        guard !dispatcher.actions.isEmpty else { return }
+        for action in dispatcher.actions { body(action) }
+        dispatcher.actions.removeAll(keepingCapacity: true)
+    }
+
+    /// Assigns waiting jobs while workers have credit.
+    package mutating func dispatch() { dispatcher.dispatch() }
+
+    // MARK: - Workers
+
+    package mutating func workerJoined(
+        _ worker: WorkerID, _ pool: PoolID, _ incarnation: Incarnation, credit: UInt32,
+        _ capabilities: WorkerCapabilities
+    ) {
+        dispatcher.workerJoined(worker, pool, incarnation, credit: credit, capabilities)
+    }
+
+    package mutating func grew(_ worker: WorkerID, by more: UInt32) {
+        dispatcher.grew(worker, by: more)
+    }
+
+    package mutating func workerDraining(_ worker: WorkerID) { dispatcher.workerDraining(worker) }
+
+    package mutating func workerLeft(_ worker: WorkerID, _ crash: CrashRecord?) {
+        dispatcher.workerGone(worker, crash)
+    }
+
+    package mutating func expel(_ worker: WorkerID, _ error: ImageError) {
+        dispatcher.expel(worker, error)
+    }
+
+    package mutating func progressed(_ progress: JobProgress, at worker: WorkerID) {
+        dispatcher.progressed(progress, at: worker)
+    }
+
+    package mutating func collect(
+        _ outcome: JobOutcome, from worker: WorkerID, hasReaders: Bool
+    ) {
+        dispatcher.collect(outcome, from: worker, hasReaders: hasReaders)
+    }
+
+    // MARK: - Blocks
+
+    package mutating func opened(_ segments: [SegmentAnnouncement], by worker: WorkerID) {
+        dispatcher.opened(segments, by: worker)
+    }
+
+    package mutating func closed(_ segments: [SegmentAnnouncement], by worker: WorkerID) {
+        dispatcher.closed(segments, by: worker)
+    }
+
+    package mutating func acceptUpload(
+        _ reference: BlockReference, as format: ImageFormat?
+    ) throws(ImageError) -> Upload {
+        let taken = try dispatcher.acceptUpload(reference, as: format)
+        return Upload(block: taken.block, reference: taken.reference)
+    }
+
+    package mutating func checkResult(_ reference: BlockReference, from worker: WorkerID)
+        -> BlockReference?
+    {
+        dispatcher.checkResult(reference, from: worker)
+    }
+
+    package mutating func hold(_ handle: BlockHandle) { dispatcher.hold(handle) }
+
+    package mutating func drop(_ handle: BlockHandle) { dispatcher.drop(handle) }
+
+    package mutating func release(_ handle: BlockHandle) { dispatcher.release(handle) }
+
+    // MARK: - Time
+
+    package mutating func retryParked() { dispatcher.retryParked() }
+
+    /// The time at which the next timer is due; `nil` if there is none.
+    package var nextDeadline: Instant? { dispatcher.nextDeadline.min(compositeJobs.nextAlarm) }
+
+    /// The time of the next timer.
+    package var nextAlarm: Instant? { dispatcher.nextAlarm.min(compositeJobs.nextAlarm) }
+
+    package mutating func fireFirstTimer() -> Bool {
+        guard let ours = compositeJobs.nextAlarm, ours <= dispatcher.nextAlarm ?? ours else {
+            return dispatcher.fireFirstTimer()
+        }
+        return fireCompositeJobTimer()
+    }
+
+    package mutating func forgetAlarms() {
+        dispatcher.forgetAlarms()
+        compositeJobs.forgetAlarms()
+    }
+
+    // MARK: - Failure lists
+
+    /// The last entry number issued for any failure list.
+    package var lastDenial: UInt64 {
+        get { dispatcher.lastDenial }
+        set { dispatcher.lastDenial = newValue }
+    }
+
+    package mutating func forgive(_ url: String?) -> Int { dispatcher.forgive(url) }
+
+    // MARK: - State
+
+    /// Whether nothing is left: no nodes, jobs, blocks, or list entries.
+    package var isIdle: Bool {
+        lookups.isEmpty && validities.isEmpty && results.isEmpty && decodes.isEmpty
+            && sources.isEmpty && transcodes.count == 0 && partials.count == 0 && gatherings.isEmpty
+            && purposes.isEmpty && compositeJobs.isEmpty && changes.isQuiet
+            && overlayBytes.count == 0 && isSilent && dispatcher.isIdle
+    }
+}
+
+extension WorkGraph {
+    /// Changes the transfer limits; waiting transfers start with the next event.
+    package mutating func limitTransfers(_ change: (inout TransferGate) -> Void) {
+        change(&dispatcher.transfers)
+    }
+}
