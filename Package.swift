@@ -85,37 +85,17 @@ let core: [Target] = [
 ]
 
 let runtime: [Target] = [
-    room("Runtime", "Observability", ["Linux"]),
-    room(
-        "Runtime", "ConfigurationFile",
-        ["YAML", "Linux", "Model"]),
     room("Runtime", "Wire", ["CMessages", "Model"]),
-    room("Runtime", "EventLoop", ["Linux", "ZeroMQ", "Model"]),
-    room("Runtime", "BusConnection", ["Linux", "ZeroMQ", "Model", "Wire"]),
-    room("Runtime", "Bootstrap", ["Linux", "Model", "SharedArena", "Observability"]),
-    room("Runtime", "SharedArena", ["Linux", "Model"]),
-    room("Runtime", "ControlSegment", ["Linux", "Model", "SharedArena"]),
-    room(
-        "Runtime", "Sandbox", ["Linux", "Seccomp", "Model", "SharedArena", "Observability"]),
-    room(
-        "Runtime", "WorkerRuntime",
-        [
-            "Linux", "ZeroMQ", "Model", "Wire", "EventLoop", "ControlSegment", "SharedArena",
-            "Observability", "Bootstrap", "BusConnection",
-        ]),
+    room("Runtime", "ProcessRuntime", ["Linux", "ZeroMQ", "Model", "Wire"]),
+    room("Runtime", "Sandbox", ["Linux", "Seccomp", "Model", "ProcessRuntime"]),
+    room("Runtime", "ConfigurationFile", ["YAML", "Linux", "Model"]),
     room(
         "Runtime", "CoordinatorRuntime",
         [
             "Linux", "ZeroMQ", "Sodium", "Model", "Scheduling", "ConfigurationFile", "Wire",
-            "EventLoop", "ControlSegment", "SharedArena", "Observability", "Bootstrap",
-            "BusConnection",
+            "ProcessRuntime",
         ]),
-    room(
-        "Runtime", "Supervision",
-        [
-            "ControlSegment", "BusConnection", "Wire", "ZeroMQ", "Linux", "Model", "SharedArena",
-            "Observability",
-        ]),
+    room("Runtime", "Supervision", ["Linux", "ZeroMQ", "Model", "Wire", "ProcessRuntime"]),
 ]
 
 let stages: [Target] = [
@@ -136,7 +116,7 @@ let stages: [Target] = [
 let client: [Target] = [
     room(
         "Client", "Imagebus",
-        ["Linux", "ZeroMQ", "Zlib", "Model", "Wire", "EventLoop", "SharedArena", "BusConnection"]),
+        ["Linux", "ZeroMQ", "Zlib", "Model", "Wire", "ProcessRuntime"]),
     // The stage that makes pixels makes them here, too: the same steps, the same pixels.
     room(
         "Client", "ImagebusTransforms",
@@ -149,30 +129,27 @@ let client: [Target] = [
 let kit: [Target] = [
     room(
         "Kit", "ImagebusWorker",
-        [
-            "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena", "Observability", "Model",
-            "Linux", "Sodium", "Wire",
-        ])
+        ["ProcessRuntime", "Model", "Linux", "Sodium", "Wire"])
 ]
 
 /// What programs share that are used by people, or that speak for them.
 let fronts: [Target] = [
-    room("Fronts", "Reporting", ["JSON", "Model", "Observability"]),
+    room("Fronts", "Reporting", ["JSON", "Model", "ProcessRuntime"]),
     room(
         "Fronts", "CommandLineInterface",
-        ["Linux", "Model", "Observability", "Reporting"]),
+        ["Linux", "Model", "ProcessRuntime", "Reporting"]),
     room(
         "Fronts", "StackAccess",
         [
-            "Linux", "Model", "ConfigurationFile", "SharedArena", "Observability", "Supervision",
-            "Imagebus", "CommandLineInterface",
+            "Linux", "Model", "ConfigurationFile", "ProcessRuntime", "Supervision", "Imagebus",
+            "CommandLineInterface",
         ]),
     room("Fronts", "WebGrammar", ["Nettle", "Model"]),
     room(
         "Fronts", "WebFront",
         [
-            "WebGrammar", "Imagebus", "Model", "MicroHTTPD", "EventLoop", "Linux", "Observability",
-            "Reporting", "JSON", "Nettle",
+            "WebGrammar", "Imagebus", "Model", "MicroHTTPD", "ProcessRuntime", "Linux", "Reporting",
+            "JSON", "Nettle",
         ]),
 ]
 
@@ -192,14 +169,12 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: "Sources/Programs/\(name)")
 }
 
-let worker: [Target.Dependency] = [
-    "WorkerRuntime", "Model", "SharedArena", "Linux", "Bootstrap", "Observability",
-]
+let worker: [Target.Dependency] = ["ProcessRuntime", "Model", "Linux"]
 let programs: [Target] = [
     program(
         "imagebus-cli",
         [
-            "Imagebus", "Supervision", "SharedArena", "Model", "Linux", "JSON", "Observability",
+            "Imagebus", "Supervision", "ProcessRuntime", "Model", "Linux", "JSON",
             "ConfigurationFile", "Reporting", "CommandLineInterface", "StackAccess",
         ]),
     program(
@@ -211,12 +186,12 @@ let programs: [Target] = [
     program(
         "imagebus-gateway",
         [
-            "WebFront", "WebGrammar", "Imagebus", "Model", "MicroHTTPD", "Bootstrap", "SharedArena",
-            "Linux", "Observability", "Sandbox",
+            "WebFront", "WebGrammar", "Imagebus", "Model", "MicroHTTPD", "ProcessRuntime", "Linux",
+            "Sandbox",
         ]),
     program("imagebus-coordinator", ["CoordinatorRuntime", "Linux"]),
     program("imagebus-download", worker + ["Downloading"]),
-    program("imagebus-cache", worker + ["Caching", "EventLoop"]),
+    program("imagebus-cache", worker + ["Caching"]),
     program("imagebus-decode", worker + ["Decoding", "Sandbox"]),
     program("imagebus-transform", worker + ["Transforming", "Sandbox"]),
 ]
@@ -275,37 +250,37 @@ let testing: [Target] = [
     tests(
         "ConfigurationFileTests",
         ["ConfigurationFile", "Model", "YAML", "Linux", "TestKit"]),
-    tests("ControlSegmentTests", ["ControlSegment", "Linux", "Model", "TestKit"]),
+    tests("ControlSegmentTests", ["ProcessRuntime", "Linux", "Model", "TestKit"]),
     tests(
         "SchedulingTests",
         ["Scheduling", "Model", "TestKit"]),
     tests("WireTests", ["Wire", "CMessages", "Model", "TestKit"]),
-    tests("EventLoopTests", ["EventLoop", "ZeroMQ", "Linux", "Model", "TestKit"]),
-    tests("ObservabilityTests", ["Observability", "Linux"]),
+    tests("EventLoopTests", ["ProcessRuntime", "ZeroMQ", "Linux", "Model", "TestKit"]),
+    tests("ObservabilityTests", ["ProcessRuntime", "Linux"]),
     tests(
         "SharedArenaTests",
-        ["SharedArena", "Model", "Linux", "TestKit"]),
+        ["ProcessRuntime", "Model", "Linux", "TestKit"]),
     tests(
         "WorkerRuntimeTests",
-        ["WorkerRuntime", "Bootstrap", "Model", "Linux", "TestKit"]),
+        ["ProcessRuntime", "Model", "Linux", "TestKit"]),
     tests(
         "ImagebusWorkerTests",
         [
-            "ImagebusWorker", "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena", "Model",
-            "Observability", "Linux", "StageKit", "TestKit", "qoi-coder", "dictionary-cache",
+            "ImagebusWorker", "ProcessRuntime", "Model", "Linux", "StageKit", "TestKit",
+            "qoi-coder", "dictionary-cache",
         ]),
     tests(
         "CoordinatorRuntimeTests",
         [
-            "CoordinatorRuntime", "Scheduling", "Wire", "Model", "ZeroMQ", "Linux", "Observability",
-            "ConfigurationFile", "TestKit",
+            "CoordinatorRuntime", "Scheduling", "Wire", "Model", "ZeroMQ", "Linux",
+            "ProcessRuntime", "ConfigurationFile", "TestKit",
         ]),
-    tests("SupervisionTests", ["Supervision", "SharedArena", "Model", "Linux", "TestKit"]),
+    tests("SupervisionTests", ["Supervision", "ProcessRuntime", "Model", "Linux", "TestKit"]),
     tests(
         "WebFrontTests",
         [
-            "WebFront", "WebGrammar", "Imagebus", "SharedArena", "Observability", "Linux", "Model",
-            "JSON", "MicroHTTPD", "TestKit",
+            "WebFront", "WebGrammar", "Imagebus", "ProcessRuntime", "Linux", "Model", "JSON",
+            "MicroHTTPD", "TestKit",
         ]),
     tests(
         "WebGrammarTests", ["WebGrammar", "Nettle", "Model", "TestKit"],
@@ -315,7 +290,7 @@ let testing: [Target] = [
         "CommandLineTests",
         [
             "imagebus-cli", "CommandLineInterface", "StackAccess", "Reporting", "Supervision",
-            "SharedArena", "Imagebus", "Observability", "Model", "Linux", "TestKit",
+            "ProcessRuntime", "Imagebus", "Model", "Linux", "TestKit",
         ]),
     tests(
         "BenchTests",
@@ -340,7 +315,7 @@ let testing: [Target] = [
         ["Decoding", "Transforming", "Vips", "JPEG", "Model", "StageKit", "Linux", "TestKit"]),
     tests(
         "SandboxTests",
-        ["sandbox-probe", "Sandbox", "SharedArena", "Model", "Linux", "TestKit"]),
+        ["sandbox-probe", "Sandbox", "ProcessRuntime", "Model", "Linux", "TestKit"]),
     .executableTarget(
         name: "eviction", dependencies: ["Caching", "TestKit", "Linux"], path: "Tests/Eviction"),
     .executableTarget(
@@ -368,7 +343,7 @@ let testing: [Target] = [
         "IntegrationTests",
         [
             "Imagebus", "ImagebusFoundation", "Model", "Linux", "Vips", "TestKit", "StackKit",
-            "ZeroMQ", "Wire", "EventLoop", "BusConnection", "SharedArena", "SQLite", "StageKit",
+            "ZeroMQ", "Wire", "ProcessRuntime", "SQLite", "StageKit",
         ]),
     tests(
         "ConformanceTests",
@@ -387,10 +362,7 @@ let testPrograms: [Target] = [
     .target(name: "SandboxAttempts", path: "Tests/SandboxProbe/Attempts"),
     .executableTarget(
         name: "sandbox-probe",
-        dependencies: [
-            "Sandbox", "SandboxAttempts", "SharedArena", "Model", "Linux", "Bootstrap",
-            "Observability",
-        ],
+        dependencies: ["Sandbox", "SandboxAttempts", "ProcessRuntime", "Model", "Linux"],
         path: "Tests/SandboxProbe/Program"),
     .executableTarget(
         name: "stack-origin", dependencies: ["TestKit", "Linux"], path: "Tests/StackTools/Origin"),

@@ -1,7 +1,7 @@
 import CommandLineInterface
 import Linux
 import Model
-import SharedArena
+import ProcessRuntime
 import Supervision
 import TestKit
 import Testing

@@ -4,7 +4,7 @@ import Model
 import TestKit
 import Testing
 
-@testable import ControlSegment
+@testable import ProcessRuntime
 
 /// A control segment of this process; `FaultTests` covers the fault handler's output.
 @Suite(.serialized) struct ControlSegmentTests {

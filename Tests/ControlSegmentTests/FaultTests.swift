@@ -4,7 +4,7 @@ import Model
 import TestKit
 import Testing
 
-@testable import ControlSegment
+@testable import ProcessRuntime
 
 /// Child processes that are terminated by a signal. Each leaves a crash record in a folder named
 /// after its parent.

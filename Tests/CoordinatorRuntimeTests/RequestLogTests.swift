@@ -1,5 +1,5 @@
 import Model
-import Observability
+import ProcessRuntime
 import Scheduling
 import Testing
 

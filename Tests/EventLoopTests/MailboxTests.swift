@@ -1,5 +1,5 @@
-import EventLoop
 import Linux
+import ProcessRuntime
 import Testing
 
 @Suite struct MailboxTests {

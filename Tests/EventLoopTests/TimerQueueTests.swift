@@ -1,5 +1,5 @@
-import EventLoop
 import Model
+import ProcessRuntime
 import TestKit
 import Testing
 

@@ -1,7 +1,6 @@
-import EventLoop
 import Linux
 import Model
-import SharedArena
+import ProcessRuntime
 import Synchronization
 import TestKit
 import Testing

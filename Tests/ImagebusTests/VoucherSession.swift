@@ -1,6 +1,5 @@
-import EventLoop
 import Model
-import SharedArena
+import ProcessRuntime
 import TestKit
 
 @testable import Imagebus

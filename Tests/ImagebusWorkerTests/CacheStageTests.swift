@@ -1,7 +1,7 @@
 import Glibc
 import Linux
 import Model
-import SharedArena
+import ProcessRuntime
 import Synchronization
 import TestKit
 import Testing

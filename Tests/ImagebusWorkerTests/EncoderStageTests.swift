@@ -1,5 +1,5 @@
 import Model
-import SharedArena
+import ProcessRuntime
 import TestKit
 import Testing
 

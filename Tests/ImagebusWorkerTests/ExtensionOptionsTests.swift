@@ -1,4 +1,4 @@
-import Bootstrap
+import ProcessRuntime
 import Testing
 
 @testable import ImagebusWorker

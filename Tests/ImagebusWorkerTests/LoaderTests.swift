@@ -1,13 +1,11 @@
-import EventLoop
 import Linux
 import Model
-import SharedArena
 import Synchronization
 import TestKit
 import Testing
 
 @testable import ImagebusWorker
-@testable import WorkerRuntime
+@testable import ProcessRuntime
 
 @Suite struct LoaderStageTests {
     private let bench: StageBench

@@ -1,10 +1,8 @@
-import Bootstrap
-import EventLoop
 import Glibc
 import Model
 import TestKit
 
-@testable import WorkerRuntime
+@testable import ProcessRuntime
 
 /// An executor that only does what a test specifies, and records its calls.
 final class NotingExecutor: JobExecutor {

@@ -1,9 +1,7 @@
-import Bootstrap
-import EventLoop
 import Model
 import Testing
 
-@testable import WorkerRuntime
+@testable import ProcessRuntime
 
 /// What a worker does with the preview of a job: it is sent while the coordinator waits for the
 /// job, and otherwise its block is freed.

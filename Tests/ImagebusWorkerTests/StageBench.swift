@@ -1,7 +1,6 @@
 import ImagebusWorker
 import Model
-import Observability
-import SharedArena
+import ProcessRuntime
 import TestKit
 
 /// A temporary arena and a log that is never read.

@@ -1,9 +1,7 @@
-import Bootstrap
-import EventLoop
 import Model
 import Testing
 
-@testable import WorkerRuntime
+@testable import ProcessRuntime
 
 /// A worker's reactions to time: a job ends at its deadline, which an adjustment moves; a process
 /// whose work ignores that exits after a grace period; a worker that leaves waits for readers of

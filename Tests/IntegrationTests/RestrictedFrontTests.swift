@@ -1,6 +1,6 @@
 import Imagebus
 import Model
-import SharedArena
+import ProcessRuntime
 import StackKit
 import TestKit
 import Testing

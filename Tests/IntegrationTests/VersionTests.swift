@@ -1,6 +1,6 @@
-import EventLoop
 import Linux
 import Model
+import ProcessRuntime
 import StackKit
 import Synchronization
 import TestKit

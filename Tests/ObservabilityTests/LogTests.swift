@@ -1,5 +1,5 @@
 import Linux
-import Observability
+import ProcessRuntime
 import Testing
 
 @Suite struct LogTests {

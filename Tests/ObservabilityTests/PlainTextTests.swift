@@ -1,4 +1,4 @@
-import Observability
+import ProcessRuntime
 import Testing
 
 /// External text as it is displayed.

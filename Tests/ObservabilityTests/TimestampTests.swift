@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Observability
+@testable import ProcessRuntime
 
 @Suite struct TimestampTests {
     @Test(arguments: [

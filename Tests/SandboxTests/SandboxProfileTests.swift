@@ -1,6 +1,6 @@
 import Model
+import ProcessRuntime
 import Sandbox
-import SharedArena
 import Testing
 
 /// The accesses and limits in which the profiles of processes differ. A profile is a value, so the

@@ -1,7 +1,7 @@
 import Linux
 import Model
+import ProcessRuntime
 import Sandbox
-import SharedArena
 import Testing
 
 /// Features of the running kernel.

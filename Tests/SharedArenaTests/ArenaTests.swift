@@ -2,7 +2,7 @@ import Linux
 import Model
 import Testing
 
-@testable import SharedArena
+@testable import ProcessRuntime
 
 /// An arena in a real directory, with readers for it.
 final class ArenaBench {

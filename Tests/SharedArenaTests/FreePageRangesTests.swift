@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SharedArena
+@testable import ProcessRuntime
 
 @Suite struct FreePageRangesTests {
     @Test func takesTheSmallestRunThatFits() {

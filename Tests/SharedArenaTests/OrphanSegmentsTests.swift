@@ -3,7 +3,7 @@ import Model
 import TestKit
 import Testing
 
-@testable import SharedArena
+@testable import ProcessRuntime
 
 @Suite struct OrphanSegmentsTests {
     private let folder = TestKit.TemporaryDirectory()

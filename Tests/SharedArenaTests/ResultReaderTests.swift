@@ -2,7 +2,7 @@ import Linux
 import Model
 import Testing
 
-@testable import SharedArena
+@testable import ProcessRuntime
 
 @Suite struct ResultReaderTests {
     @Test func aPublishedBlockIsCopiedAndAnUnpublishedOneIsStale() throws {

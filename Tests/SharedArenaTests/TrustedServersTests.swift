@@ -1,6 +1,6 @@
 import Glibc
 import Linux
-import SharedArena
+import ProcessRuntime
 import TestKit
 import Testing
 

@@ -3,7 +3,7 @@ import Model
 import TestKit
 import Testing
 
-@testable import SharedArena
+@testable import ProcessRuntime
 
 /// The voucher file: one side reads what the other writes, and rejects anything else.
 @Suite struct VoucherFileTests {

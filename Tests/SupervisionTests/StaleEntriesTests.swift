@@ -1,6 +1,6 @@
 import Linux
 import Model
-import SharedArena
+import ProcessRuntime
 import TestKit
 import Testing
 

@@ -2,7 +2,7 @@ import Glibc
 import Linux
 import MicroHTTPD
 import Model
-import SharedArena
+import ProcessRuntime
 import TestKit
 import Testing
 

@@ -1,6 +1,6 @@
 import Linux
 import Model
-import Observability
+import ProcessRuntime
 import TestKit
 import Testing
 

@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import WorkerRuntime
+@testable import ProcessRuntime
 
 @Suite struct OutstandingBlocksTests {
     private func reference(_ block: UInt64, _ arena: ArenaName = .stage) -> BlockReference {

@@ -1,6 +1,6 @@
-import Bootstrap
 import Linux
 import Model
+import ProcessRuntime
 import Testing
 
 @Suite struct ReadyPipeTests {

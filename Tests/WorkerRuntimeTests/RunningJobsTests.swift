@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import WorkerRuntime
+@testable import ProcessRuntime
 
 @Suite struct RunningJobsTests {
     @Test func aJobIsFoundByBothNamesUntilItsEnd() {

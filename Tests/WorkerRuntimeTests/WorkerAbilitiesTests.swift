@@ -1,6 +1,6 @@
 import Testing
 
-@testable import WorkerRuntime
+@testable import ProcessRuntime
 
 @Suite struct WorkerAbilitiesTests {
     @Test func librariesAreFoundAmongWhatIsMapped() {

@@ -1,8 +1,7 @@
-import Bootstrap
 import Model
 import Testing
 
-@testable import WorkerRuntime
+@testable import ProcessRuntime
 
 @Suite struct WorkerPolicyTests {
     private func policy(_ words: String...) throws -> WorkerPolicy {

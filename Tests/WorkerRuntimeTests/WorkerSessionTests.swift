@@ -1,7 +1,7 @@
 import Model
 import Testing
 
-@testable import WorkerRuntime
+@testable import ProcessRuntime
 
 private let welcome = WorkerCommand.welcome(
     WorkerWelcome(epoch: Epoch(Identifier128(high: 1, low: 1))))

@@ -1,6 +1,6 @@
 import Linux
 import Model
-import SharedArena
+import ProcessRuntime
 import Synchronization
 
 /// A pool of buffers for copies of results. Reusing them avoids page faults: malloc returns large

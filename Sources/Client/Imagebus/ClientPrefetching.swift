@@ -1,5 +1,5 @@
-import BusConnection
 public import Model
+import ProcessRuntime
 import Synchronization
 import Wire
 import ZeroMQ

@@ -1,7 +1,6 @@
-import EventLoop
 import Linux
 public import Model
-public import SharedArena
+public import ProcessRuntime
 import Synchronization
 import ZeroMQ
 

@@ -84,4 +84,4 @@
 @_exported public import enum Model.TransformStep
 @_exported public import struct Model.Validity
 @_exported public import enum Model.WorkerKind
-@_exported public import enum SharedArena.RuntimePathsError
+@_exported public import enum ProcessRuntime.RuntimePathsError

@@ -1,6 +1,6 @@
 import Glibc
 package import Model
-package import Observability
+package import ProcessRuntime
 import Reporting
 
 /// Parses option values; each error states what is expected.

@@ -1,7 +1,7 @@
 import Glibc
 package import Linux
 package import Model
-import Observability
+import ProcessRuntime
 
 /// Standard output and standard error, written without buffering.
 ///

@@ -1,5 +1,5 @@
 package import JSON
-import Observability
+import ProcessRuntime
 
 /// Formats human-readable tables and numbers.
 package enum TextTable {

@@ -2,7 +2,7 @@ import ConfigurationFile
 package import Imagebus
 package import Linux
 package import Model
-package import SharedArena
+package import ProcessRuntime
 import Supervision
 
 /// The stack that a command uses: an existing one or a private one.

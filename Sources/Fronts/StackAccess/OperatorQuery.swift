@@ -2,7 +2,7 @@ package import CommandLineInterface
 package import Imagebus
 import Linux
 package import Model
-import SharedArena
+import ProcessRuntime
 import Supervision
 import Synchronization
 

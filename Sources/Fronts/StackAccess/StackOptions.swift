@@ -1,8 +1,7 @@
 package import CommandLineInterface
 import Linux
 package import Model
-package import Observability
-import SharedArena
+package import ProcessRuntime
 import Supervision
 
 /// The options that select the stack a command uses.

@@ -1,5 +1,5 @@
 import Model
-import Observability
+import ProcessRuntime
 
 /// An error thrown by a plug-in author's function, in the form in which it is reported to the
 /// caller.

@@ -1,5 +1,5 @@
 public import Model
-import Observability
+import ProcessRuntime
 
 /// Decodes images of one format in place of the built-in decoders, to 8-bit sRGB, upright, with one
 /// or more frames. Corresponds to SDWebImage's coder.

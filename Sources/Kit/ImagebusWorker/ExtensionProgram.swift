@@ -1,9 +1,6 @@
-import Bootstrap
 import Linux
 import Model
-import Observability
-import SharedArena
-import WorkerRuntime
+import ProcessRuntime
 
 // The entry points: `ImagebusWorker.run(QOICoder())` is a plug-in's complete main program.
 

@@ -1,6 +1,6 @@
 import Linux
 import Model
-import Observability
+import ProcessRuntime
 import Synchronization
 
 /// Executes the jobs of a cache (PROTOCOL §8.1.2). Can be used from any thread.

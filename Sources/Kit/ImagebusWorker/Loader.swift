@@ -1,6 +1,6 @@
 import Linux
 public import Model
-import Observability
+import ProcessRuntime
 import Synchronization
 
 /// Loads the bytes of URLs. Corresponds to SDWebImage's loader.

@@ -1,10 +1,7 @@
-import EventLoop
 import Linux
 import Model
-import Observability
-import SharedArena
+import ProcessRuntime
 import Synchronization
-import WorkerRuntime
 
 /// Executes several jobs concurrently, each on its own thread. A canceled job ends immediately, and
 /// its thread is abandoned.

@@ -1,5 +1,5 @@
 public import Model
-import Observability
+import ProcessRuntime
 
 /// Performs custom steps, named `VENDOR.STEP`, on pixels. Corresponds to SDWebImage's transformer.
 ///

@@ -1,10 +1,7 @@
 public import Caching
-import EventLoop
 import Linux
 import Model
-import Observability
-public import SharedArena
-import WorkerRuntime
+public import ProcessRuntime
 
 extension Arena: ResultSpace {}
 extension BlockCopier: PayloadSource {}

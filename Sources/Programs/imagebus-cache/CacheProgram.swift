@@ -1,10 +1,7 @@
-import Bootstrap
 import Caching
 import Linux
 import Model
-import Observability
-import SharedArena
-import WorkerRuntime
+import ProcessRuntime
 
 /// Maps keys to bytes: memory tier, disk tier, and the copies that clients read.
 enum CacheProgram {

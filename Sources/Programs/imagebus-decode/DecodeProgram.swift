@@ -1,11 +1,9 @@
 import Decoding
 import Linux
 import Model
-import Observability
+import ProcessRuntime
 import Sandbox
-import SharedArena
 import Synchronization
-import WorkerRuntime
 
 /// Decodes bytes to pixels: one job at a time, without network access.
 enum DecodeProgram {

@@ -1,8 +1,6 @@
-import Bootstrap
 import Downloading
 import Model
-import SharedArena
-import WorkerRuntime
+import ProcessRuntime
 
 /// Downloads URLs: many transfers on one thread; the only process with network access.
 enum DownloadProgram {

@@ -1,7 +1,7 @@
-import Bootstrap
 import Linux
 import MicroHTTPD
 import Model
+import ProcessRuntime
 import WebFront
 import WebGrammar
 

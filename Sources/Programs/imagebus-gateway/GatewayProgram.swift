@@ -1,9 +1,8 @@
-import Bootstrap
 import Imagebus
 import Linux
 import MicroHTTPD
 import Model
-import Observability
+import ProcessRuntime
 import Sandbox
 import WebFront
 

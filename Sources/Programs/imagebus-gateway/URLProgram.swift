@@ -1,8 +1,7 @@
-import Bootstrap
 import Imagebus
 import Linux
 import Model
-import SharedArena
+import ProcessRuntime
 import WebFront
 import WebGrammar
 

@@ -1,10 +1,8 @@
 import Linux
 import Model
-import Observability
+import ProcessRuntime
 import Sandbox
-import SharedArena
 import Transforming
-import WorkerRuntime
 
 /// Transforms and encodes pixels: one job at a time, without network access.
 enum TransformProgram {

@@ -1,8 +1,6 @@
-import Bootstrap
 import Model
-import Observability
+import ProcessRuntime
 import Scheduling
-import SharedArena
 
 /// Chunked deliveries to clients (PROTOCOL §10.1): their order and flow control. Bytes are read
 /// elsewhere, chunk by chunk, so that a slow client costs no more than one window.

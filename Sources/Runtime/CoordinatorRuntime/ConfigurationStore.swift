@@ -1,8 +1,6 @@
-import Bootstrap
 import ConfigurationFile
-import EventLoop
 import Model
-import Observability
+import ProcessRuntime
 import Scheduling
 
 /// The active configuration and the file that it comes from.

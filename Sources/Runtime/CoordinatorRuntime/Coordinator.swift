@@ -1,10 +1,7 @@
-public import Bootstrap
-import EventLoop
 import Linux
 import Model
-import Observability
+public import ProcessRuntime
 import Scheduling
-import SharedArena
 import Wire
 import ZeroMQ
 

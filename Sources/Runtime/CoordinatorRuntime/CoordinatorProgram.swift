@@ -1,10 +1,8 @@
-public import Bootstrap
 import ConfigurationFile
 import Linux
 public import Model
-public import Observability
+public import ProcessRuntime
 public import Scheduling
-import SharedArena
 
 /// The program of the coordinator.
 public enum CoordinatorProgram {

@@ -1,8 +1,6 @@
-import Bootstrap
-import EventLoop
 import Linux
 import Model
-import Observability
+import ProcessRuntime
 import Scheduling
 
 extension Coordinator {

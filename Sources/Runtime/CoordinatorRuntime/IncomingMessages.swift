@@ -1,11 +1,7 @@
-import Bootstrap
-import ControlSegment
-import EventLoop
 import Linux
 import Model
-import Observability
+import ProcessRuntime
 import Scheduling
-import SharedArena
 import Wire
 import ZeroMQ
 

@@ -1,6 +1,5 @@
-import Bootstrap
 import Model
-import SharedArena
+import ProcessRuntime
 import Sodium
 import Wire
 

@@ -1,5 +1,5 @@
-import EventLoop
 import Model
+import ProcessRuntime
 import Scheduling
 import Sodium
 import Wire

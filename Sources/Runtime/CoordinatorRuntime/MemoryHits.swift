@@ -1,8 +1,7 @@
-import EventLoop
 import Linux
 import Model
+import ProcessRuntime
 import Scheduling
-import SharedArena
 import Wire
 import ZeroMQ
 

@@ -1,7 +1,5 @@
-import Bootstrap
-import EventLoop
 import Model
-import Observability
+import ProcessRuntime
 import Scheduling
 import Wire
 import ZeroMQ

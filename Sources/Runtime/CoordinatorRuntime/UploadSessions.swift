@@ -1,7 +1,6 @@
-import Bootstrap
 import Model
+import ProcessRuntime
 import Scheduling
-import SharedArena
 import Sodium
 
 /// Uploads of clients while they are received into blocks of the coordinator (PROTOCOL §10.1).

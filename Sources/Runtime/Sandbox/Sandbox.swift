@@ -1,8 +1,7 @@
 import Linux
 public import Model
-public import Observability
+public import ProcessRuntime
 import Seccomp
-public import SharedArena
 
 /// Drops the privileges that a worker does not need, from within the process, before its first job.
 public enum Sandbox {

@@ -1,6 +1,6 @@
-import BusConnection
 public import Linux
 public import Model
+import ProcessRuntime
 import Wire
 import ZeroMQ
 

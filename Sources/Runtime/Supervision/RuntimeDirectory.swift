@@ -1,7 +1,7 @@
 import Glibc
 public import Linux
 public import Model
-public import SharedArena
+public import ProcessRuntime
 
 /// The directories of one stack, created, verified and locked for the kinds that this process
 /// serves (PROTOCOL §10).

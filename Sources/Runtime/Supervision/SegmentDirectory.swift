@@ -1,6 +1,6 @@
 import Linux
 import Model
-import SharedArena
+import ProcessRuntime
 
 /// A directory of segments, from which unused ones are removed.
 ///

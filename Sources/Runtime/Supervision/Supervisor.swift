@@ -1,9 +1,7 @@
-import ControlSegment
 import Glibc
 public import Linux
 public import Model
-public import Observability
-import SharedArena
+public import ProcessRuntime
 
 /// Keeps the children of one stack running until it is asked to stop: one loop over pidfds, ready
 /// pipes and stop requests; `SupervisorState` makes the decisions.
@@ -454,9 +452,4 @@ public enum ReadinessPoll {
         }
         return Set(items.filter { $0.revents != 0 }.map(\.fd))
     }
-}
-
-extension Instant {
-    /// Reads the monotonic clock.
-    static func now() -> Instant { Instant(nanoseconds: MonotonicClock.now()) }
 }

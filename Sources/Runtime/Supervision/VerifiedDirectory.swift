@@ -1,5 +1,5 @@
 import Linux
-import SharedArena
+import ProcessRuntime
 
 /// An open directory whose type, owner and mode were verified with `fstat`.
 struct VerifiedDirectory: ~Copyable {

@@ -1,6 +1,5 @@
-import EventLoop
 import Model
-import SharedArena
+import ProcessRuntime
 import TestKit
 
 /// Loads on one connection, most of them canceled around their completion; every terminal reply on

@@ -1,7 +1,6 @@
-import BusConnection
-import EventLoop
 import Linux
 import Model
+import ProcessRuntime
 import TestKit
 import Wire
 import ZeroMQ

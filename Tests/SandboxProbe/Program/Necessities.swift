@@ -1,7 +1,7 @@
 import Linux
+import ProcessRuntime
 import Sandbox
 import SandboxAttempts
-import SharedArena
 
 /// Operations that a worker needs.
 enum Necessities {

@@ -1,7 +1,7 @@
 import Linux
 import Model
+import ProcessRuntime
 import Sandbox
-import SharedArena
 
 /// The files used by the probe.
 struct ProbePlaces {

@@ -1,9 +1,7 @@
-import Bootstrap
 import Linux
 import Model
-import Observability
+import ProcessRuntime
 import Sandbox
-import SharedArena
 
 /// Enters the sandbox of a worker and tries everything that must be denied, then everything that a
 /// worker needs; prints one line each. Exits 0 if all of the former is denied and all of the latter

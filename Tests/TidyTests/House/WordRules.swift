@@ -69,7 +69,7 @@ enum WordRules {
         }
         if code.declaresActor { found.append(("actor", "use a value and one thread that owns it")) }
         if path.hasPrefix("Sources/"), !isCommandLine(path), code.callsPrint {
-            found.append(("print(", "write a log line through Observability"))
+            found.append(("print(", "write a log line with Log"))
         }
         if let module = Imports.module(in: code), module.hasPrefix("Foundation") {
             if !mayImport(module, path) {

@@ -29,15 +29,11 @@ enum Arrows {
         "JSON": ["CJansson"],
     ]
     /// The modules of Runtime that the client library depends on.
-    static let runtimeOfClient: Set<String> = [
-        "Wire", "EventLoop", "BusConnection", "SharedArena",
-    ]
+    static let runtimeOfClient: Set<String> = ["Wire", "ProcessRuntime"]
 
     /// The modules of Runtime that the SDK for plug-ins depends on: those of a worker, and none
     /// that only the coordinator or a supervisor needs.
-    static let runtimeOfKit: Set<String> = [
-        "WorkerRuntime", "EventLoop", "Bootstrap", "SharedArena", "Observability", "Wire",
-    ]
+    static let runtimeOfKit: Set<String> = ["Wire", "ProcessRuntime"]
 
     /// The library that transforms images in the caller's process, using the same stage as the
     /// stack so that the results are identical.
@@ -48,9 +44,7 @@ enum Arrows {
 
     /// The modules that Reporting depends on, so that any front can use it, with or without a
     /// command line.
-    static let roomsOfReporting: Set<String> = [
-        "Model", "Observability", "JSON",
-    ]
+    static let roomsOfReporting: Set<String> = ["Model", "ProcessRuntime", "JSON"]
 
     /// The library that extends the client's calls with Foundation's types, so that the client
     /// itself doesn't link Foundation.

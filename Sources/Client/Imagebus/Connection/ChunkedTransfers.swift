@@ -1,7 +1,6 @@
-import BusConnection
-import EventLoop
 import Linux
 public import Model
+import ProcessRuntime
 
 // Loading images that have no URL.
 extension ImagebusClient {

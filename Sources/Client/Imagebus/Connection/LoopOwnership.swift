@@ -1,6 +1,6 @@
-import EventLoop
 import Linux
 import Model
+import ProcessRuntime
 import Synchronization
 
 /// Owns the client's connection and arbitrates which thread runs its loop: one at a time.

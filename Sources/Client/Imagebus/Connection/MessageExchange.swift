@@ -1,8 +1,6 @@
-import BusConnection
-import EventLoop
 import Linux
 import Model
-import SharedArena
+import ProcessRuntime
 import Wire
 import ZeroMQ
 

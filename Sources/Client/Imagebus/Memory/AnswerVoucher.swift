@@ -1,7 +1,6 @@
-import EventLoop
 import Linux
 import Model
-import SharedArena
+import ProcessRuntime
 import Synchronization
 
 /// A client-side lease on a memory hit, which can be checked for validity. For programs that keep

@@ -1,5 +1,5 @@
-import EventLoop
 public import Model
+import ProcessRuntime
 import Synchronization
 
 /// Answers held in the client's process together with their bytes, so that they can be returned

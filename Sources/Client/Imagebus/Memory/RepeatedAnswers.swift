@@ -1,7 +1,6 @@
-import EventLoop
 import Linux
 import Model
-import SharedArena
+import ProcessRuntime
 import Synchronization
 
 /// Answers that this client received with a voucher and can repeat without a message

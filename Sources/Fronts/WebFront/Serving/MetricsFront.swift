@@ -1,8 +1,8 @@
-import EventLoop
 package import Imagebus
 package import Linux
 package import MicroHTTPD
 package import Model
+import ProcessRuntime
 import Reporting
 
 /// Serves `/metrics` on a separate listener: the metrics of a front, followed by those of the stack

@@ -1,7 +1,6 @@
-import EventLoop
 package import MicroHTTPD
 package import Model
-package import Observability
+package import ProcessRuntime
 
 /// The state of a request from its head to the end of its response, attached to its exchange.
 package final class OpenRequest {

@@ -1,10 +1,9 @@
-import EventLoop
 package import Imagebus
 import JSON
 package import Linux
 package import MicroHTTPD
 package import Model
-package import Observability
+package import ProcessRuntime
 package import WebGrammar
 
 /// Handles removals of cache entries for operators, on a separate listener. Single-threaded, on its

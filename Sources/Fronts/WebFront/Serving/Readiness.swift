@@ -1,8 +1,8 @@
-import EventLoop
 package import Imagebus
 package import Linux
 package import MicroHTTPD
 import Model
+import ProcessRuntime
 
 /// Serves `/ready`: whether the stack can process images. Single-threaded, on its loop.
 ///

@@ -1,9 +1,8 @@
-import EventLoop
 package import Imagebus
 package import Linux
 package import MicroHTTPD
 import Model
-package import Observability
+package import ProcessRuntime
 import WebGrammar
 
 /// Answers HTTP requests with images of the stack. Single-threaded, on its loop; events of the

@@ -1,7 +1,7 @@
-import EventLoop
 package import Linux
 package import MicroHTTPD
 package import Model
+import ProcessRuntime
 
 /// An event reported by a front's loop to the program that runs it.
 package enum WebFrontEvent: Hashable, Sendable {

@@ -3,7 +3,7 @@ import Glibc
 import Imagebus
 import Linux
 import Model
-import Observability
+import ProcessRuntime
 import Reporting
 import StackAccess
 import Supervision

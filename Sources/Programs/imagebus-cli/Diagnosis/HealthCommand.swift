@@ -3,7 +3,7 @@ import Imagebus
 import JSON
 import Linux
 import Model
-import SharedArena
+import ProcessRuntime
 import StackAccess
 import Supervision
 

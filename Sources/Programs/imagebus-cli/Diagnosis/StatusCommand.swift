@@ -2,7 +2,7 @@ import CommandLineInterface
 import Glibc
 import Imagebus
 import Model
-import Observability
+import ProcessRuntime
 import Reporting
 import StackAccess
 import Supervision

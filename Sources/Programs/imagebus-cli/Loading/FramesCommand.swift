@@ -2,7 +2,7 @@ import CommandLineInterface
 import Imagebus
 import Linux
 import Model
-import Observability
+import ProcessRuntime
 import Reporting
 import StackAccess
 import Synchronization

@@ -1,7 +1,7 @@
 import CommandLineInterface
 import Imagebus
 import Model
-import Observability
+import ProcessRuntime
 import Reporting
 import StackAccess
 

@@ -3,9 +3,8 @@ import ConfigurationFile
 import Glibc
 import Linux
 import Model
-import Observability
+import ProcessRuntime
 import Reporting
-import SharedArena
 import StackAccess
 import Supervision
 

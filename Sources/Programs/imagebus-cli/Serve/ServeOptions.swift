@@ -1,7 +1,7 @@
 import CommandLineInterface
 import Linux
 import Model
-import Observability
+import ProcessRuntime
 import StackAccess
 import Supervision
 

@@ -2,9 +2,8 @@ import CommandLineInterface
 import ConfigurationFile
 import Linux
 import Model
-import Observability
+import ProcessRuntime
 import Reporting
-import SharedArena
 
 /// The gateway supervised by `serve`. Its settings are validated here, so that a mistake is a usage
 /// error and not a process that fails to start.

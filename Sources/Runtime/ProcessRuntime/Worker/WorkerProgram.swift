@@ -1,8 +1,5 @@
-public import Bootstrap
 import Linux
 public import Model
-public import Observability
-public import SharedArena
 
 /// The program of a worker, except for the code of its kind.
 public enum WorkerProgram {

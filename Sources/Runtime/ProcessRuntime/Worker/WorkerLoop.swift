@@ -1,11 +1,5 @@
-public import Bootstrap
-import BusConnection
-import ControlSegment
-import EventLoop
 public import Linux
 public import Model
-import Observability
-import SharedArena
 import Wire
 import ZeroMQ
 

@@ -1,6 +1,5 @@
 public import Linux
 public import Model
-import SharedArena
 
 /// A worker's page of shared memory: its current job, its heartbeat, and the cause of its death.
 ///

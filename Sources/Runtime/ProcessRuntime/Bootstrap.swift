@@ -1,7 +1,5 @@
 public import Linux
 public import Model
-public import Observability
-public import SharedArena
 
 /// The common first steps of every program of the stack, in this order: block signals before any
 /// thread starts, arrange to exit with the parent, set resource limits, then open the log. No

@@ -1,7 +1,5 @@
-import EventLoop
 public import Linux
 public import Model
-public import SharedArena
 
 /// Executes the jobs of a worker. All calls are made on the bus thread and must not block; results
 /// go to the `WorkerReporter` from any thread, with exactly one outcome per started job.

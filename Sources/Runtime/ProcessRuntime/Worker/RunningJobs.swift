@@ -1,9 +1,5 @@
-import Bootstrap
-import ControlSegment
-import EventLoop
 import Linux
 import Model
-import Observability
 
 /// The running jobs of the executor, under local IDs.
 ///
