@@ -137,12 +137,9 @@ let fronts: [Target] = [
     room("Fronts", "Reporting", ["JSON", "Model", "ProcessRuntime"]),
     room(
         "Fronts", "CommandLineInterface",
-        ["Linux", "Model", "ProcessRuntime", "Reporting"]),
-    room(
-        "Fronts", "StackAccess",
         [
             "Linux", "Model", "ConfigurationFile", "ProcessRuntime", "Supervision", "Imagebus",
-            "CommandLineInterface",
+            "Reporting",
         ]),
     room("Fronts", "WebGrammar", ["Nettle", "Model"]),
     room(
@@ -175,14 +172,11 @@ let programs: [Target] = [
         "imagebus-cli",
         [
             "Imagebus", "Supervision", "ProcessRuntime", "Model", "Linux", "JSON",
-            "ConfigurationFile", "Reporting", "CommandLineInterface", "StackAccess",
+            "ConfigurationFile", "Reporting", "CommandLineInterface",
         ]),
     program(
         "imagebus-bench",
-        [
-            "Imagebus", "StackAccess", "CommandLineInterface", "Reporting", "MicroHTTPD", "Model",
-            "Linux",
-        ]),
+        ["Imagebus", "CommandLineInterface", "Reporting", "MicroHTTPD", "Model", "Linux"]),
     program(
         "imagebus-gateway",
         [
@@ -289,15 +283,12 @@ let testing: [Target] = [
     tests(
         "CommandLineTests",
         [
-            "imagebus-cli", "CommandLineInterface", "StackAccess", "Reporting", "Supervision",
-            "ProcessRuntime", "Imagebus", "Model", "Linux", "TestKit",
+            "imagebus-cli", "CommandLineInterface", "Reporting", "Supervision", "ProcessRuntime",
+            "Imagebus", "Model", "Linux", "TestKit",
         ]),
     tests(
         "BenchTests",
-        [
-            "imagebus-bench", "CommandLineInterface", "StackAccess", "Reporting", "Model", "Linux",
-            "TestKit",
-        ]),
+        ["imagebus-bench", "CommandLineInterface", "Reporting", "Model", "Linux", "TestKit"]),
     tests(
         "DownloadingTests",
         ["Downloading", "Curl", "Model", "StageKit", "Linux", "TestKit"]),

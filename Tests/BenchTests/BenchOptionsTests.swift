@@ -1,7 +1,6 @@
 import CommandLineInterface
 import Linux
 import Model
-import StackAccess
 import Testing
 
 @testable import imagebus_bench

@@ -1,5 +1,4 @@
 import CommandLineInterface
-import StackAccess
 import Testing
 
 @testable import imagebus_bench

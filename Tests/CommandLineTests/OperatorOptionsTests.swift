@@ -1,7 +1,6 @@
 import CommandLineInterface
 import Model
 import Reporting
-import StackAccess
 import Testing
 
 @testable import imagebus_cli

@@ -1,4 +1,3 @@
-import CommandLineInterface
 import Linux
 import Model
 import ProcessRuntime
@@ -6,7 +5,7 @@ import Supervision
 import TestKit
 import Testing
 
-@testable import StackAccess
+@testable import CommandLineInterface
 @testable import imagebus_cli
 
 @Suite struct StackChoiceTests {

@@ -1,7 +1,7 @@
+import CommandLineInterface
 import Imagebus
 import Linux
 import Model
-import StackAccess
 import Synchronization
 
 /// Keeps a number of loads in flight for a period of time: whenever one ends, the next one begins.

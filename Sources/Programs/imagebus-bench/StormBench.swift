@@ -1,8 +1,8 @@
+import CommandLineInterface
 import Imagebus
 import Linux
 import Model
 import Reporting
-import StackAccess
 
 /// A very large number of simultaneous loads: of one image, then of many images in several sizes
 /// each.

@@ -1,6 +1,5 @@
 import CommandLineInterface
 import Linux
-import StackAccess
 
 StandardDescriptors.reserve()
 let environment = CurrentProcess.environment

@@ -1,7 +1,6 @@
 import CommandLineInterface
 import Model
 import Reporting
-import StackAccess
 
 /// The program: finds the command, reads its options and runs it.
 enum CommandLineTool {

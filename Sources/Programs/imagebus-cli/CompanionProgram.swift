@@ -1,7 +1,6 @@
 import CommandLineInterface
 import Linux
 import Model
-import StackAccess
 
 /// A program installed next to this one that implements a command, so that this program needs none
 /// of its libraries.

@@ -1,6 +1,5 @@
 import CommandLineInterface
 import Model
-import StackAccess
 import TestKit
 import Testing
 

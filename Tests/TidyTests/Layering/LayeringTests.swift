@@ -81,7 +81,7 @@ import Testing
             room("Client", "ImagebusFoundation", ["Imagebus"]),
             room("Kit", "ImagebusWorker", ["Model"]),
             room("Fronts", "Reporting", ["Model"]),
-            room("Fronts", "StackAccess", ["Imagebus", "Reporting", "Supervision"]),
+            room("Fronts", "CommandLineInterface", ["Imagebus", "Reporting", "Supervision"]),
         ]
         let worker: [Target.Dependency] = [
             "Wire", "Model",
@@ -118,7 +118,7 @@ import Testing
         ("\"Reporting\", \"Supervision\"]", "\"Reporting\", \"Decoding\"]"),
         ("\"Reporting\", \"Supervision\"]", "\"CZMQ\", \"Supervision\"]"),
         ("\"Reporting\", [\"Model\"]", "\"Reporting\", [\"Imagebus\"]"),
-        ("\"Reporting\", [\"Model\"]", "\"Reporting\", [\"StackAccess\"]"),
+        ("\"Reporting\", [\"Model\"]", "\"Reporting\", [\"CommandLineInterface\"]"),
         ("\"ImagebusWorker\", [\"Model\"]", "\"ImagebusWorker\", [\"Supervision\"]"),
         ("\"ImagebusWorker\", [\"Model\"]", "\"ImagebusWorker\", [\"Decoding\"]"),
         ("worker + [\"Decoding\"]", "worker + [\"ImagebusWorker\"]"),

@@ -5,7 +5,6 @@ import Linux
 import Model
 import ProcessRuntime
 import Reporting
-import StackAccess
 import Supervision
 
 extension Command {

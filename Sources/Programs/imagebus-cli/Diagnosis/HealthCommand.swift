@@ -4,7 +4,6 @@ import JSON
 import Linux
 import Model
 import ProcessRuntime
-import StackAccess
 import Supervision
 
 /// The options of `imagebus health`.

@@ -4,7 +4,6 @@ import Imagebus
 import Model
 import ProcessRuntime
 import Reporting
-import StackAccess
 import Supervision
 
 extension Command {

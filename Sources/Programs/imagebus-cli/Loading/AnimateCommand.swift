@@ -2,7 +2,6 @@ import CommandLineInterface
 import Imagebus
 import Linux
 import Model
-import StackAccess
 
 extension Command {
     static let animate = Command(

@@ -4,7 +4,6 @@ import Linux
 import Model
 import ProcessRuntime
 import Reporting
-import StackAccess
 import Synchronization
 
 /// `imagebus get --frames`: writes every frame of an animation to a file.

@@ -2,7 +2,6 @@ import CommandLineInterface
 import Imagebus
 import Linux
 import Model
-import StackAccess
 
 /// The output of `get --json` (SEMANTICS §15.3). Every member is always present, and null if
 /// unknown.

@@ -1,7 +1,6 @@
 import CommandLineInterface
 import Imagebus
 import Model
-import StackAccess
 
 extension Command {
     static let get = Command(

@@ -3,7 +3,6 @@ import Imagebus
 import Model
 import ProcessRuntime
 import Reporting
-import StackAccess
 
 /// The final output of `get` and `animate`, human-readable or as JSON.
 struct GetReport {

@@ -2,7 +2,6 @@ import CommandLineInterface
 import Imagebus
 import Linux
 import Model
-import StackAccess
 
 /// Writes the image for `-o FILE`, completely or not at all.
 enum OutputFile {

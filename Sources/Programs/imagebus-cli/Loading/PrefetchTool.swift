@@ -2,7 +2,6 @@ import CommandLineInterface
 import Imagebus
 import Model
 import Reporting
-import StackAccess
 
 extension Command {
     static let prefetch = Command(

@@ -2,7 +2,6 @@ import CommandLineInterface
 import Imagebus
 import Linux
 import Model
-import StackAccess
 
 /// `imagebus get --show`: displays an image or an animation in the terminal.
 enum ShowCommand {

@@ -1,7 +1,6 @@
 import CommandLineInterface
 import Linux
 import Model
-import StackAccess
 
 extension Command {
     static let cache = Command(

@@ -3,7 +3,6 @@ import Imagebus
 import Linux
 import Model
 import Reporting
-import StackAccess
 import Synchronization
 
 /// `imagebus cache`: manages cache entries and reports the state of the caches.

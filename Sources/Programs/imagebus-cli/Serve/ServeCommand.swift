@@ -5,7 +5,6 @@ import Linux
 import Model
 import ProcessRuntime
 import Reporting
-import StackAccess
 import Supervision
 
 /// `imagebus serve`: runs the supervised stack in the foreground.

@@ -2,7 +2,6 @@ import CommandLineInterface
 import Linux
 import Model
 import ProcessRuntime
-import StackAccess
 import Supervision
 
 extension Command {

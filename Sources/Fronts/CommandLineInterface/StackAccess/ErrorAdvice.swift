@@ -1,4 +1,3 @@
-import CommandLineInterface
 package import Model
 
 extension ImageError {

@@ -1,5 +1,3 @@
-package import CommandLineInterface
-
 extension Command {
     /// The command `imagebus bench`. Its separate program parses this definition; this one only
     /// documents it and starts that program.

@@ -1,4 +1,3 @@
-package import CommandLineInterface
 package import Imagebus
 import Linux
 package import Model

@@ -1,4 +1,3 @@
-package import CommandLineInterface
 import Linux
 package import Model
 package import ProcessRuntime
