@@ -238,25 +238,15 @@ let testing: [Target] = [
     tests("SeccompTests", ["Seccomp"]),
     tests("YAMLTests", ["YAML", "TestKit"]),
     tests("JSONTests", ["JSON"]),
-    tests("AnimationTests", ["Model"]),
-    tests("ImageModelTests", ["Model", "TestKit"]),
-    tests("ConfigurationTests", ["Model"]),
+    tests("ModelTests", ["Model", "TestKit"]),
     tests(
         "ConfigurationFileTests",
         ["ConfigurationFile", "Model", "YAML", "Linux", "TestKit"]),
-    tests("ControlSegmentTests", ["ProcessRuntime", "Linux", "Model", "TestKit"]),
     tests(
         "SchedulingTests",
         ["Scheduling", "Model", "TestKit"]),
     tests("WireTests", ["Wire", "CMessages", "Model", "TestKit"]),
-    tests("EventLoopTests", ["ProcessRuntime", "ZeroMQ", "Linux", "Model", "TestKit"]),
-    tests("ObservabilityTests", ["ProcessRuntime", "Linux"]),
-    tests(
-        "SharedArenaTests",
-        ["ProcessRuntime", "Model", "Linux", "TestKit"]),
-    tests(
-        "WorkerRuntimeTests",
-        ["ProcessRuntime", "Model", "Linux", "TestKit"]),
+    tests("ProcessRuntimeTests", ["ProcessRuntime", "ZeroMQ", "Linux", "Model", "TestKit"]),
     tests(
         "ImagebusWorkerTests",
         [
