@@ -2,31 +2,31 @@ import Model
 
 /// URLs of the IIIF Image API 3.0: `/ID/REGION/SIZE/ROTATION/QUALITY.FORMAT`, `/ID/info.json` and
 /// `/ID` (`Proto/WEB.md`).
-public struct IIIFGrammar: URLGrammar {
+package struct IIIFGrammar: URLGrammar {
     /// The settings that apply to every URL.
-    public struct Settings: Hashable, Sendable {
+    package struct Settings: Hashable, Sendable {
         /// The prefix of the identifier, such as `iiif/3`, without enclosing slashes.
-        public var prefix = ""
+        package var prefix = ""
         /// The URL template of a source, in which `{id}` is replaced by the identifier.
-        public var source: String
+        package var source: String
         /// The rules for the resulting sources.
-        public var sources = SourceRules()
+        package var sources = SourceRules()
 
         /// Creates settings with a source template.
-        public init(source: String) { self.source = source }
+        package init(source: String) { self.source = source }
     }
 
     private let settings: Settings
     private let template: IIIFTemplate
 
     /// Throws for a template that doesn't contain `{id}` exactly once.
-    public init(_ settings: Settings) throws(GrammarError) {
+    package init(_ settings: Settings) throws(GrammarError) {
         template = try IIIFTemplate(settings.source)
         self.settings = settings
     }
 
     /// Parses a request target; see `URLGrammar`.
-    public func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
+    package func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
         let text = try RequestTarget.text(of: RequestTarget.path(of: target))
         let parts = try withoutPrefix(text).split("/")
         let identifier = try PercentText.text(parts[0], of: "identifier")
@@ -52,7 +52,7 @@ public struct IIIFGrammar: URLGrammar {
 
     /// Returns the identifier followed by the parameters; without parameters, those of the full
     /// image as JPEG. See `URLGrammar`.
-    public func path(options: String, source: String) -> String {
+    package func path(options: String, source: String) -> String {
         let parameters = options.isEmpty ? "full/max/0/default.jpg" : options
         let identifier = PercentCoding.encode(source.utf8) { byte in
             switch byte {
@@ -65,7 +65,7 @@ public struct IIIFGrammar: URLGrammar {
     }
 
     /// Returns the path unsigned, because there are no signatures; see `URLGrammar`.
-    public func target(ofPath path: String) throws(GrammarError) -> String { "/\(path)" }
+    package func target(ofPath path: String) throws(GrammarError) -> String { "/\(path)" }
 
     private func withoutPrefix(_ text: String) throws(GrammarError) -> String {
         if settings.prefix.isEmpty { return text }

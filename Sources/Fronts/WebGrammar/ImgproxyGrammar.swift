@@ -2,37 +2,37 @@ import Nettle
 
 /// imgproxy's URLs: `/SIGNATURE/OPTIONS…/plain/URL@FORMAT`, or with the URL in Base64
 /// (`Proto/WEB.md`).
-public struct ImgproxyGrammar: URLGrammar {
+package struct ImgproxyGrammar: URLGrammar {
     /// The settings that apply to every URL.
-    public struct Settings: Hashable, Sendable {
+    package struct Settings: Hashable, Sendable {
         /// Pairs of key and salt; a signature by any of them is accepted.
-        public var keys: [SigningKey] = []
+        package var keys: [SigningKey] = []
         /// The length of a signature in bytes, 8 to 32: HMAC-SHA256 truncated to its first bytes.
-        public var signatureBytes = 32
+        package var signatureBytes = 32
         /// Whether any text is accepted as a signature, such as `unsafe` and `_`.
-        public var permitsUnsigned = false
+        package var permitsUnsigned = false
         /// Named option lists; the one named `default` applies to every URL.
-        public var presets = ImgproxyPresets()
+        package var presets = ImgproxyPresets()
         /// Whether URLs may only name presets.
-        public var onlyPresets = false
+        package var onlyPresets = false
         /// The separator between the arguments of an option: one or more characters, but not `/`.
-        public var separator = ":"
+        package var separator = ":"
         /// The rules for source URLs.
-        public var sources = SourceRules()
+        package var sources = SourceRules()
         /// The URL of the image used by `watermark`; `nil` if there is none.
-        public var watermark: String?
+        package var watermark: String?
         /// The opacity of that image if the option specifies 1, from 0 to 1.
-        public var watermarkOpacity = 1.0
+        package var watermarkOpacity = 1.0
 
         /// Creates settings that accept no URLs.
-        public init() {}
+        package init() {}
     }
 
     let settings: Settings
     private let signature: PathSignature
 
     /// Throws if settings are out of range.
-    public init(_ settings: Settings) throws(GrammarError) {
+    package init(_ settings: Settings) throws(GrammarError) {
         guard (8...32).contains(settings.signatureBytes) else {
             throw GrammarError(.malformed, "the signature size must be between 8 and 32 bytes")
         }
@@ -49,7 +49,7 @@ public struct ImgproxyGrammar: URLGrammar {
     }
 
     /// Parses a request target; see `URLGrammar`.
-    public func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
+    package func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
         let path = try RequestTarget.path(of: target)
         let signed = try signedPart(of: path)
         let text = try RequestTarget.text(of: ImgproxyPath.repaired(signed))
@@ -81,13 +81,13 @@ public struct ImgproxyGrammar: URLGrammar {
     }
 
     /// Returns a path with the source in plain text; see `URLGrammar`.
-    public func path(options: String, source: String) -> String {
+    package func path(options: String, source: String) -> String {
         (options.isEmpty ? "" : "\(options)/") + "plain/\(PercentText.source(source))"
     }
 
     /// Returns the signed target; the leading slash of the path is part of the signed text; see
     /// `URLGrammar`.
-    public func target(ofPath path: String) throws(GrammarError) -> String {
+    package func target(ofPath path: String) throws(GrammarError) -> String {
         if let text = signature.text(for: Array("/\(path)".utf8)) { return "/\(text)/\(path)" }
         guard settings.permitsUnsigned else { throw .notSigned(signature) }
         return "/unsafe/\(path)"
@@ -260,7 +260,7 @@ struct ImgproxySource {
 }
 
 /// Named lists of imgproxy options.
-public struct ImgproxyPresets: Hashable, Sendable {
+package struct ImgproxyPresets: Hashable, Sendable {
     /// A preset with the presets that it includes.
     struct Preset: Hashable, Sendable {
         var names: [String]
@@ -270,11 +270,11 @@ public struct ImgproxyPresets: Hashable, Sendable {
     private(set) var flattened: [String: Preset] = [:]
 
     /// Creates an empty set.
-    public init() {}
+    package init() {}
 
     /// Creates presets from option lists by name, written as in URLs, such as `rt:fill/q:70`; a
     /// preset may include others. Throws for invalid options, unknown presets and cycles.
-    public init(_ texts: [String: String], separator: String = ":") throws(GrammarError) {
+    package init(_ texts: [String: String], separator: String = ":") throws(GrammarError) {
         for name in texts.keys {
             flattened[name] = try Self.flatten(name, texts, separator)
         }
@@ -282,7 +282,7 @@ public struct ImgproxyPresets: Hashable, Sendable {
 
     /// Parses a file with a line `NAME=OPTIONS` per preset; empty lines and lines that begin with
     /// `#` are ignored.
-    public init(lines text: String, separator: String = ":") throws(GrammarError) {
+    package init(lines text: String, separator: String = ":") throws(GrammarError) {
         var texts: [String: String] = [:]
         for line in text.split(whereSeparator: \.isNewline) {
             let line = line.trimmed

@@ -2,20 +2,20 @@ import Model
 
 /// The rules that a listener applies to source URLs, independent of its grammar: replacements
 /// first, then the base, then the default scheme. The result must be allowed.
-public struct SourceRules: Hashable, Sendable {
+package struct SourceRules: Hashable, Sendable {
     /// The allowed schemes.
-    public var schemes = SourceSchemes.usual
+    package var schemes = SourceSchemes.usual
     /// The scheme of sources without one, without `://`; if empty, they are refused.
-    public var defaultScheme = ""
+    package var defaultScheme = ""
     /// A prefix for sources that don't already begin with it.
-    public var base = ""
+    package var base = ""
     /// Replacements of prefixes, applied in order.
-    public var replacements: [SourceReplacement] = []
+    package var replacements: [SourceReplacement] = []
     /// The sources that may be loaded; `nil` for any.
-    public var allowed: [SourcePattern]?
+    package var allowed: [SourcePattern]?
 
     /// Creates rules that leave sources unchanged.
-    public init() {}
+    package init() {}
 
     /// Returns the URL for a source that has been decoded once.
     func url(_ source: [UInt8]) throws(GrammarError) -> String {
@@ -54,19 +54,19 @@ public struct SourceRules: Hashable, Sendable {
 }
 
 /// The schemes that a grammar accepts. The stack decides whether an address may be connected to.
-public struct SourceSchemes: Hashable, Sendable {
+package struct SourceSchemes: Hashable, Sendable {
     /// The accepted schemes, in lowercase.
-    public let names: Set<String>
+    package let names: Set<String>
 
     /// The schemes of the stack's built-in loaders.
-    public static let usual = SourceSchemes(["http", "https", "s3", "gs", "data", "file", "local"])
+    package static let usual = SourceSchemes(["http", "https", "s3", "gs", "data", "file", "local"])
 
     /// Creates a set of exactly these schemes.
-    public init(_ names: Set<String>) { self.names = Set(names.map { $0.lowercased() }) }
+    package init(_ names: Set<String>) { self.names = Set(names.map { $0.lowercased() }) }
 
     /// Returns the set with additional schemes, such as that of a loader `photos` added by the
     /// operator.
-    public func adding(_ others: [String]) -> SourceSchemes {
+    package func adding(_ others: [String]) -> SourceSchemes {
         SourceSchemes(names.union(others))
     }
 
@@ -127,11 +127,11 @@ public struct SourceSchemes: Hashable, Sendable {
 /// Scheme and host are case-insensitive. A host is compared as a whole, so `https://example.com`
 /// doesn't permit `https://example.com.evil.org/`. Redirects are checked by the stack, according to
 /// `sources` in its configuration.
-public struct SourcePattern: Hashable, Sendable {
+package struct SourcePattern: Hashable, Sendable {
     private let wildcards: SourceWildcards
 
     /// The maximum number of patterns per listener.
-    public static let countMax = 256
+    package static let countMax = 256
 
     /// Parses a pattern such as `s3://bucket/` or `https://*.example.com/`; `*` matches any text
     /// without a slash. Returns `nil` for a text without a scheme.
@@ -159,7 +159,7 @@ public struct SourcePattern: Hashable, Sendable {
     }
 
     /// Parses a comma-separated list. Throws for a pattern without a scheme.
-    public static func list(_ text: String) throws(GrammarError) -> [SourcePattern] {
+    package static func list(_ text: String) throws(GrammarError) -> [SourcePattern] {
         var list: [SourcePattern] = []
         for item in text.split(separator: ",") {
             let item = String(item.trimmedOfBlanks)
@@ -179,7 +179,7 @@ public struct SourcePattern: Hashable, Sendable {
 
     /// Whether a URL matches one of the patterns. URLs that parsers may interpret differently, such
     /// as those with dot segments or backslashes, never match.
-    public static func permit(_ patterns: [SourcePattern], _ url: String) -> Bool {
+    package static func permit(_ patterns: [SourcePattern], _ url: String) -> Bool {
         guard let source = try? SourceURL(url) else { return false }
         let text = source.withoutUserInfo
         guard !hasDots(text) else { return false }
@@ -204,7 +204,7 @@ public struct SourcePattern: Hashable, Sendable {
 }
 
 /// A replacement of a source prefix (imgproxy's `IMGPROXY_URL_REPLACEMENTS`).
-public struct SourceReplacement: Hashable, Sendable {
+package struct SourceReplacement: Hashable, Sendable {
     private let pattern: SourceWildcards
     private let parts: [Part]
 
@@ -215,7 +215,7 @@ public struct SourceReplacement: Hashable, Sendable {
     }
 
     /// The maximum number of replacements per listener.
-    public static let countMax = 64
+    package static let countMax = 64
 
     /// Parses `PATTERN=REPLACEMENT`: `*` in the pattern matches any text without a slash, and
     /// `${1}` in the replacement refers to the first match. Returns `nil` for other texts.
@@ -236,7 +236,7 @@ public struct SourceReplacement: Hashable, Sendable {
     }
 
     /// Parses a semicolon-separated list. Throws for anything but `PATTERN=REPLACEMENT`.
-    public static func list(_ text: String) throws(GrammarError) -> [SourceReplacement] {
+    package static func list(_ text: String) throws(GrammarError) -> [SourceReplacement] {
         var list: [SourceReplacement] = []
         for item in text.split(separator: ";") {
             guard let one = SourceReplacement(String(item.trimmedOfBlanks)) else {

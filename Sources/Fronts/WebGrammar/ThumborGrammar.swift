@@ -2,25 +2,25 @@ import Model
 import Nettle
 
 /// thumbor's URLs: `/SIGNATURE/trim/AxB:CxD/fit-in/WxH/ALIGN/smart/filters:…/URL` (`Proto/WEB.md`).
-public struct ThumborGrammar: URLGrammar {
+package struct ThumborGrammar: URLGrammar {
     /// The settings that apply to every URL.
-    public struct Settings: Hashable, Sendable {
+    package struct Settings: Hashable, Sendable {
         /// Keys without salt; a signature by any of them is accepted.
-        public var keys: [SigningKey] = []
+        package var keys: [SigningKey] = []
         /// Whether `unsafe` is accepted as a signature.
-        public var permitsUnsigned = false
+        package var permitsUnsigned = false
         /// The rules for source URLs; the default scheme is http.
-        public var sources = SourceRules()
+        package var sources = SourceRules()
 
         /// Creates settings that accept no URLs.
-        public init() { sources.defaultScheme = "http" }
+        package init() { sources.defaultScheme = "http" }
     }
 
     private let settings: Settings
     private let signature: PathSignature
 
     /// Throws for a key with a salt.
-    public init(_ settings: Settings) throws(GrammarError) {
+    package init(_ settings: Settings) throws(GrammarError) {
         guard settings.keys.allSatisfy(\.salt.isEmpty) else {
             throw GrammarError(.malformed, "thumbor keys have no salt: leave it out")
         }
@@ -30,7 +30,7 @@ public struct ThumborGrammar: URLGrammar {
     }
 
     /// Parses a request target; see `URLGrammar`.
-    public func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
+    package func read(_ target: [UInt8], now: Int) throws(GrammarError) -> WebRequest {
         let path = try RequestTarget.path(of: target)
         let parts = try ThumborPath(RequestTarget.text(of: signedPart(of: path)))
         var plan = ThumborPlan(parts)
@@ -47,13 +47,13 @@ public struct ThumborGrammar: URLGrammar {
     }
 
     /// Returns the options followed by the source; see `URLGrammar`.
-    public func path(options: String, source: String) -> String {
+    package func path(options: String, source: String) -> String {
         (options.isEmpty ? "" : "\(options)/") + PercentText.source(source)
     }
 
     /// Returns the signed target; the leading slash is not part of the signed text, and the
     /// signature has padding as in thumbor; see `URLGrammar`.
-    public func target(ofPath path: String) throws(GrammarError) -> String {
+    package func target(ofPath path: String) throws(GrammarError) -> String {
         if let text = signature.text(for: Array(path.utf8)) {
             let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
             return "/\(text)\(padding)/\(path)"

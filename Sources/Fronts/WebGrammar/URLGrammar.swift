@@ -1,9 +1,9 @@
-public import Model
+package import Model
 import Nettle
 
 /// The URL syntax of a listener: that of imgproxy, thumbor or IIIF (`Proto/WEB.md`). Parses text
 /// without sockets or a clock.
-public protocol URLGrammar: Sendable {
+package protocol URLGrammar: Sendable {
     /// Parses a request target, given as undecoded bytes. Everything after the first `?` is
     /// ignored.
     ///
@@ -22,21 +22,21 @@ public protocol URLGrammar: Sendable {
 }
 
 /// The limits of a request target in any grammar.
-public enum GrammarLimits {
+package enum GrammarLimits {
     /// The maximum length of a target in bytes.
-    public static let targetBytesMax = 8_192
+    package static let targetBytesMax = 8_192
     /// The maximum number of options in a target.
-    public static let optionsMax = 64
+    package static let optionsMax = 64
     /// The maximum number of options including those of presets.
-    public static let appliedMax = 256
+    package static let appliedMax = 256
     /// The maximum length of a file name and a cache buster, in bytes.
-    public static let textBytesMax = 255
+    package static let textBytesMax = 255
 }
 
 /// The result of parsing a request target.
-public struct WebRequest: Hashable, Sendable {
+package struct WebRequest: Hashable, Sendable {
     /// The kind of response.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// The image.
         case image
         /// The unchanged bytes of the source, whatever they are.
@@ -49,40 +49,40 @@ public struct WebRequest: Hashable, Sendable {
     }
 
     /// The kind of response.
-    public var kind: Kind
+    package var kind: Kind
     /// The request for the stack.
-    public var image: ImageRequest
+    package var image: ImageRequest
     /// Qualities by format, to be applied when the format has been chosen. Empty if the output
     /// options specify the quality.
-    public var formatQualities: [ImageFormat: Int]
+    package var formatQualities: [ImageFormat: Int]
     /// The formats whose sources are sent unchanged, unless the output has another format.
-    public var skippedFormats: [ImageFormat]
+    package var skippedFormats: [ImageFormat]
     /// The maximum number of frames of an animation to keep; `nil` if not specified.
-    public var framesMax: Int?
+    package var framesMax: Int?
     /// The time until which the URL is valid, and thus the response may be cached, in seconds since
     /// 1970; `nil` for no limit.
-    public var expires: Int?
+    package var expires: Int?
     /// The lifetime of the response in seconds; `nil` if not specified.
-    public var maxAge: Int?
+    package var maxAge: Int?
     /// The file name for saving the image; `nil` if not specified.
-    public var fileName: String?
+    package var fileName: String?
     /// Whether browsers should save the image instead of displaying it.
-    public var isAttachment: Bool
+    package var isAttachment: Bool
     /// A text that distinguishes URLs of the same image; not part of the stack's cache keys.
-    public var cacheBuster: String?
+    package var cacheBuster: String?
     /// The presets used, in order.
-    public var presets: [String]
+    package var presets: [String]
     /// For IIIF, the decoded identifier of the image; `nil` in other grammars.
-    public var identifier: String?
+    package var identifier: String?
     /// Whether the path specifies the pixel ratio of its sizes, so that client hints are ignored.
-    public var saysPixelRatio: Bool
+    package var saysPixelRatio: Bool
     /// The minimum size of the result, with 0 for a side determined by the other: a smaller result
     /// means that the source is too small, and is an error (IIIF Image API 3.0, section 4.2). `nil`
     /// for no minimum.
-    public var leastSize: PixelSize?
+    package var leastSize: PixelSize?
 
     /// Creates a request for an image.
-    public init(_ image: ImageRequest, kind: Kind = .image) {
+    package init(_ image: ImageRequest, kind: Kind = .image) {
         (self.image, self.kind) = (image, kind)
         (formatQualities, skippedFormats) = ([:], [])
         isAttachment = false
@@ -91,12 +91,12 @@ public struct WebRequest: Hashable, Sendable {
     }
 
     /// Whether the format is negotiated with the client.
-    public var negotiatesFormat: Bool { kind == .image && image.output.format == nil }
+    package var negotiatesFormat: Bool { kind == .image && image.output.format == nil }
 }
 
 extension WebRequest {
     /// Whether a result has at least the minimum size; an unknown size counts as sufficient.
-    public func isLargeEnough(_ size: PixelSize?) -> Bool {
+    package func isLargeEnough(_ size: PixelSize?) -> Bool {
         guard let leastSize, let size else { return true }
         return size.width >= leastSize.width && size.height >= leastSize.height
     }
@@ -130,9 +130,9 @@ extension WebRequest {
 }
 
 /// Why a request target is refused.
-public struct GrammarError: Error, Hashable, Sendable {
+package struct GrammarError: Error, Hashable, Sendable {
     /// The kind of error.
-    public enum Kind: Hashable, Sendable, CaseIterable {
+    package enum Kind: Hashable, Sendable, CaseIterable {
         /// The target doesn't follow the grammar.
         case malformed
         /// The signature is missing or not by a known key.
@@ -149,7 +149,7 @@ public struct GrammarError: Error, Hashable, Sendable {
         case notOffered
 
         /// The machine-readable name.
-        public var name: String {
+        package var name: String {
             switch self {
             case .malformed: "malformedURL"
             case .signature: "notSigned"
@@ -163,21 +163,21 @@ public struct GrammarError: Error, Hashable, Sendable {
     }
 
     /// The kind of error.
-    public let kind: Kind
+    package let kind: Kind
     /// The invalid option as written in the URL; `nil` if the error concerns the whole target.
-    public let option: String?
+    package let option: String?
     /// A human-readable message that names the option, what is wrong and what to do.
-    public let message: String
+    package let message: String
 
     /// Creates an error; the option is put before the message.
-    public init(_ kind: Kind, _ message: String, option: String? = nil) {
+    package init(_ kind: Kind, _ message: String, option: String? = nil) {
         (self.kind, self.option) = (kind, option)
         self.message = option.map { "\($0): \(message)" } ?? message
     }
 
     /// The HTTP status (RFC 9110): 404 for expired URLs, as in imgproxy, and for paths that are not
     /// of the IIIF Image API, as it requires; 501 for unsupported features.
-    public var status: Int {
+    package var status: Int {
         switch kind {
         case .malformed: 400
         case .signature, .forbidden: 403
@@ -190,7 +190,7 @@ public struct GrammarError: Error, Hashable, Sendable {
 
 extension GrammarError: CustomStringConvertible {
     /// For instance, `400: width: …`
-    public var description: String { "\(status): \(message)" }
+    package var description: String { "\(status): \(message)" }
 }
 
 extension GrammarError {
@@ -282,21 +282,21 @@ struct PathSignature: Hashable, Sendable {
 }
 
 /// A secret for signing paths.
-public struct SigningKey: Hashable, Sendable {
+package struct SigningKey: Hashable, Sendable {
     /// The key; at least one byte.
-    public let key: [UInt8]
+    package let key: [UInt8]
     /// The prefix added to every path before signing; only used by imgproxy.
-    public let salt: [UInt8]
+    package let salt: [UInt8]
 
     /// Returns `nil` for an empty key, with which anyone could sign.
-    public init?(key: [UInt8], salt: [UInt8] = []) {
+    package init?(key: [UInt8], salt: [UInt8] = []) {
         guard !key.isEmpty else { return nil }
         (self.key, self.salt) = (key, salt)
     }
 
     /// Parses hexadecimal digits, as in imgproxy's configuration; also returns `nil` for other
     /// texts.
-    public init?(hexKey: String, hexSalt: String) {
+    package init?(hexKey: String, hexSalt: String) {
         guard let key = Self.bytes(hexKey), let salt = Self.bytes(hexSalt) else { return nil }
         self.init(key: key, salt: salt)
     }

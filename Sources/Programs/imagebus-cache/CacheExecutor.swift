@@ -1,7 +1,7 @@
-public import Caching
+import Caching
 import Linux
 import Model
-public import ProcessRuntime
+import ProcessRuntime
 
 extension Arena: ResultSpace {}
 extension BlockCopier: PayloadSource {}

@@ -1,16 +1,16 @@
-public import Model
+package import Model
 import YAML
 
 /// Reads a configuration from a YAML file. A file with any error is rejected as a whole.
-public enum ConfigurationFile {
+package enum ConfigurationFile {
     /// Reads `path`, which must be a regular file, without blocking. Secrets are read separately by
     /// `SecretFiles`.
-    public static func read(_ path: String) throws(ConfigurationFileError) -> Configuration {
+    package static func read(_ path: String) throws(ConfigurationFileError) -> Configuration {
         try check(path).configuration
     }
 
     /// Reads `path` like `read`, and also returns the former names that the file uses.
-    public static func check(
+    package static func check(
         _ path: String
     ) throws(ConfigurationFileError) -> (configuration: Configuration, formerNames: [FormerName]) {
         let bytes: [UInt8]
@@ -25,14 +25,14 @@ public enum ConfigurationFile {
     }
 
     /// Parses a configuration from the text of a file; `path` is used in errors.
-    public static func configuration(
+    package static func configuration(
         _ bytes: [UInt8], path: String
     ) throws(ConfigurationFileError) -> Configuration {
         try check(bytes, path: path).configuration
     }
 
     /// Parses a configuration like `configuration`, and also returns the former names in the text.
-    public static func check(
+    package static func check(
         _ bytes: [UInt8], path: String
     ) throws(ConfigurationFileError) -> (configuration: Configuration, formerNames: [FormerName]) {
         let root: YAMLNode?
@@ -58,21 +58,21 @@ public enum ConfigurationFile {
 }
 
 /// A key or value of a configuration under a former name, which is still accepted.
-public struct FormerName: Hashable, Sendable, CustomStringConvertible {
+package struct FormerName: Hashable, Sendable, CustomStringConvertible {
     /// The line number, starting at 1.
-    public let line: Int
+    package let line: Int
     /// The former name.
-    public let name: String
+    package let name: String
     /// The name that replaced it.
-    public let current: String
+    package let current: String
 
     /// Creates a note.
-    public init(line: Int, _ name: String, current: String) {
+    package init(line: Int, _ name: String, current: String) {
         (self.line, self.name, self.current) = (line, name, current)
     }
 
     /// `3: note: NAME was renamed to CURRENT`
-    public var description: String { "\(line): note: \(name) was renamed to \(current)" }
+    package var description: String { "\(line): note: \(name) was renamed to \(current)" }
 }
 
 extension YAMLNode {
@@ -86,40 +86,40 @@ extension YAMLNode {
 }
 
 /// The errors in a configuration, as many as can be found in one pass.
-public struct ConfigurationFileError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ConfigurationFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One error.
-    public struct Problem: Hashable, Sendable, CustomStringConvertible {
+    package struct Problem: Hashable, Sendable, CustomStringConvertible {
         /// The line number, starting at 1; `nil` if the error concerns the whole file.
-        public let line: Int?
+        package let line: Int?
         /// The description of the error.
-        public let reason: String
+        package let reason: String
 
         /// Creates an error for a line.
-        public init(line: Int?, _ reason: String) {
+        package init(line: Int?, _ reason: String) {
             self.line = line
             self.reason = reason
         }
 
         /// `3: reason`
-        public var description: String { line.map { "\($0): \(reason)" } ?? reason }
+        package var description: String { line.map { "\($0): \(reason)" } ?? reason }
     }
 
     /// The path of the file, as the caller gave it.
-    public let path: String
+    package let path: String
     /// The errors, sorted by line; never empty.
-    public let problems: [Problem]
+    package let problems: [Problem]
 
     /// Creates the error for a file.
-    public init(path: String, _ problems: [Problem]) {
+    package init(path: String, _ problems: [Problem]) {
         self.path = path
         self.problems = problems
     }
 
     /// `file:line: reason` for each error.
-    public var lines: [String] { problems.map { "\(path):\($0.line == nil ? " " : "")\($0)" } }
+    package var lines: [String] { problems.map { "\(path):\($0.line == nil ? " " : "")\($0)" } }
 
     /// All errors in one line.
-    public var description: String { lines.joined(separator: "; ") }
+    package var description: String { lines.joined(separator: "; ") }
 }
 
 /// The state of parsing one file.

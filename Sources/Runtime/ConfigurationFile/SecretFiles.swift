@@ -1,21 +1,21 @@
 import Linux
-public import Model
+package import Model
 
 /// The secret files that a configuration names. They are read when the configuration is loaded and
 /// polled while it is in use, so that rotating a key needs no signal.
-public struct SecretFiles: Sendable {
+package struct SecretFiles: Sendable {
     /// A message about a file for the operator; never contains the secret.
-    public struct Note: Hashable, Sendable {
+    package struct Note: Hashable, Sendable {
         /// The file.
-        public let path: String
+        package let path: String
         /// The message, one sentence.
-        public let reason: String
+        package let reason: String
     }
 
     /// The maximum size of a secret file, in bytes.
-    public static let bytesMax = 16 << 10
+    package static let bytesMax = 16 << 10
     /// The maximum number of files per configuration; all of them are polled every second.
-    public static let filesMax = 64
+    package static let filesMax = 64
 
     /// Pending notes, until they are taken.
     private var notes: [Note] = []
@@ -24,7 +24,7 @@ public struct SecretFiles: Sendable {
     private var stamps: [String: SecretFile.Stamp] = [:]
 
     /// Creates an instance that has not read any file.
-    public init() {}
+    package init() {}
 
     /// Reads all files of a configuration that replaces `old` (`nil` on first load). Throws if a
     /// file is unusable and `old` has a value for it or doesn't name it; `old` then stays in effect
@@ -34,7 +34,7 @@ public struct SecretFiles: Sendable {
     /// and if `old` names the file but has no value for it either. Such a file is noted, and
     /// `refresh` tries it again. Until it is usable, requests that need it are rejected
     /// (`Configuration.resolve`); other requests are not affected.
-    public mutating func fill(
+    package mutating func fill(
         _ configuration: inout Configuration, path: String, after old: Configuration?
     ) throws(ConfigurationFileError) {
         let nothingToLose = old.map(Self.missed(by:))
@@ -72,7 +72,7 @@ public struct SecretFiles: Sendable {
     /// Returns a note for the first file of `next` that can't be read now although `current` has
     /// its value: a coordinator that replaced this one would not have that value. A file without a
     /// value has nothing to lose.
-    public static func loss(from current: Configuration, to next: Configuration) -> Note? {
+    package static func loss(from current: Configuration, to next: Configuration) -> Note? {
         for path in next.secretFiles where current.secrets[path] != nil {
             do throws(SecretFileError) {
                 _ = try SecretFile(path).text(isProfile: next.credentialsFiles.contains(path))
@@ -87,7 +87,7 @@ public struct SecretFiles: Sendable {
     }
 
     /// Returns whether there are files to poll.
-    public func areUsed(by configuration: Configuration) -> Bool {
+    package func areUsed(by configuration: Configuration) -> Bool {
         !configuration.secrets.isEmpty || !unreadable.isEmpty
     }
 
@@ -95,7 +95,7 @@ public struct SecretFiles: Sendable {
     /// unreadable keeps its value, which is noted once.
     ///
     /// - Returns: Whether any value changed.
-    public mutating func refresh(_ configuration: inout Configuration) -> Bool {
+    package mutating func refresh(_ configuration: inout Configuration) -> Bool {
         var hasChanged = false
         for path in unreadable.union(configuration.secrets.keys) {
             let old = configuration.secrets[path]
@@ -125,7 +125,7 @@ public struct SecretFiles: Sendable {
     }
 
     /// Returns the notes since the last call and clears them.
-    public mutating func drainNotes() -> [Note] {
+    package mutating func drainNotes() -> [Note] {
         defer { notes = [] }
         return notes
     }

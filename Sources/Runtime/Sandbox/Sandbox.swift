@@ -1,17 +1,17 @@
 import Linux
-public import Model
-public import ProcessRuntime
+package import Model
+package import ProcessRuntime
 import Seccomp
 
 /// Drops the privileges that a worker does not need, from within the process, before its first job.
-public enum Sandbox {
+package enum Sandbox {
     /// Enters the profile and returns the layers that are active from now on, irrevocably.
     ///
     /// Call it while the process has one thread and after all libraries have completed their lazy
     /// loading: Landlock applies to the calling thread and the threads that it starts. A layer that
     /// the kernel or the container engine doesn't support only logs a warning; the worker
     /// continues.
-    public static func enter(_ profile: SandboxProfile, log: Log) -> SandboxLayers {
+    package static func enter(_ profile: SandboxProfile, log: Log) -> SandboxLayers {
         if CurrentProcess.hasSanitizer {
             log.warning("sandbox disabled: a sanitizer opens files and traces at exit")
             return []
@@ -135,22 +135,22 @@ public enum Sandbox {
 /// reads are named in `inputs`; for transformers, these include external pools that perform steps.
 ///
 /// The column "reads" is the table of SEMANTICS §14.2.
-public struct SandboxProfile: Hashable, Sendable {
+package struct SandboxProfile: Hashable, Sendable {
     /// Directories that the process may list and whose files it may read.
-    public let inputs: [String]
+    package let inputs: [String]
     /// Directories in which the process may create, read, write and remove files.
-    public let own: [String]
+    package let own: [String]
     /// Directories whose files the process may read; any of them may be missing.
-    public let fonts: [String]
+    package let fonts: [String]
     /// The size in bytes of the largest file that the process may create: a segment of its arena.
-    public let fileBytesMax: UInt64
+    package let fileBytesMax: UInt64
     /// The limit of private memory in bytes (RLIMIT_DATA); `nil` for no explicit limit.
-    public let memoryBytesMax: UInt64?
+    package let memoryBytesMax: UInt64?
 
     /// The maximum number of open descriptors.
-    public let descriptorsMax: UInt64
+    package let descriptorsMax: UInt64
     /// Whether the process accepts connections on an inherited socket.
-    public let accepts: Bool
+    package let accepts: Bool
 
     /// The maximum number of descriptors of a worker: about a dozen sockets and events of libzmq,
     /// and one for each mapped segment.
@@ -158,7 +158,7 @@ public struct SandboxProfile: Hashable, Sendable {
     /// The maximum number of processes and threads of the worker's user. The user may be a person
     /// with a desktop session, and the kernel counts all of that user's threads, so this only
     /// bounds a fork bomb.
-    public static let threadsOfUserMax: UInt64 = 16_384
+    package static let threadsOfUserMax: UInt64 = 16_384
 
     /// Debian's directories of fonts, font configuration and the font cache.
     static let fontDirectories = [
@@ -173,7 +173,7 @@ public struct SandboxProfile: Hashable, Sendable {
     /// open other processes' files.
     ///
     /// `arenaBytesMax` is the limit of its own arena, which may be a single segment.
-    public static func of(
+    package static func of(
         _ kind: WorkerKind, paths: RuntimePaths, arenaBytesMax: Int
     ) -> SandboxProfile? {
         switch kind {
@@ -186,7 +186,7 @@ public struct SandboxProfile: Hashable, Sendable {
     private typealias Pools = (own: PoolName, inputs: [PoolName])
 
     /// Returns the profile of a decode worker. See `of`.
-    public static func decode(
+    package static func decode(
         pool: PoolName = PoolName(.decode), inputs: [PoolName] = [], paths: RuntimePaths,
         arenaBytesMax: Int
     ) -> SandboxProfile {
@@ -196,7 +196,7 @@ public struct SandboxProfile: Hashable, Sendable {
     }
 
     /// Returns the profile of a transform worker. See `of`.
-    public static func transform(
+    package static func transform(
         pool: PoolName = PoolName(.transform), inputs: [PoolName] = [], paths: RuntimePaths,
         arenaBytesMax: Int
     ) -> SandboxProfile {
@@ -207,7 +207,7 @@ public struct SandboxProfile: Hashable, Sendable {
     /// Returns the profile of a gateway, whose socket is already listening. It connects to a socket
     /// of the stack, reads delivered results, and reads `files` again on a reload. `connections` is
     /// the maximum number of connections.
-    public static func gateway(
+    package static func gateway(
         paths: RuntimePaths, socket: String, files: [String], connections: Int
     ) -> SandboxProfile {
         SandboxProfile(

@@ -1,33 +1,33 @@
-public import Linux
-public import Model
+package import Linux
+package import Model
 
 /// A child process that the supervisor keeps running.
-public struct ChildSpecification: Hashable, Sendable {
+package struct ChildSpecification: Hashable, Sendable {
     /// The kind of process.
-    public var kind: ProcessKind
+    package var kind: ProcessKind
     /// Its pool; nil if it doesn't belong to one.
-    public var pool: PoolName?
+    package var pool: PoolName?
     /// The path of its program.
-    public var program: String
+    package var program: String
     /// Its own arguments; the supervisor appends `lifeArguments`.
-    public var arguments: [String]
+    package var arguments: [String]
     /// A listening socket that each incarnation inherits, so that clients that connect during a
     /// restart wait. The specification's creator owns it and keeps it open for the lifetime of the
     /// stack.
-    public var listener: Int32?
+    package var listener: Int32?
 
     /// The path of an external program, which `setpriv` executes; nil for a program of the stack.
     private(set) var externalProgram: String?
     /// Whether it is an external program. It gets no arguments that it doesn't know and receives
     /// its incarnation's parameters in the environment. The stack's readiness doesn't depend on it,
     /// and its end doesn't stop the stack.
-    public var isExternal: Bool { externalProgram != nil }
+    package var isExternal: Bool { externalProgram != nil }
     /// Additional environment variables besides those that every child gets.
-    public private(set) var environment: [String: String] = [:]
+    package private(set) var environment: [String: String] = [:]
 
     /// Creates the specification of a worker in an external pool with a command; nil for other
     /// pools. The worker is killed when its supervisor dies and can't gain privileges.
-    public init?(external pool: WorkerPool, runtimeDirectory: String) {
+    package init?(external pool: WorkerPool, runtimeDirectory: String) {
         guard pool.trust == .external, let command = pool.command, let path = command.first else {
             return nil
         }
@@ -45,7 +45,7 @@ public struct ChildSpecification: Hashable, Sendable {
     static let setpriv = "/usr/bin/setpriv"
 
     /// Creates a specification; without `pool`, the child belongs to the default pool of its kind.
-    public init(
+    package init(
         kind: ProcessKind, pool: PoolName? = nil, program: String, arguments: [String],
         listener: Int32? = nil, environment: [String: String] = [:]
     ) {
@@ -58,20 +58,20 @@ public struct ChildSpecification: Hashable, Sendable {
     }
 
     /// Returns the program name of a kind.
-    public static func programName(_ kind: ProcessKind) -> String { "imagebus-\(kind.name)" }
+    package static func programName(_ kind: ProcessKind) -> String { "imagebus-\(kind.name)" }
 
     /// The descriptor on which a child reports its startup stage (`Heartbeat`).
-    public static let readyDescriptor: Int32 = 3
+    package static let readyDescriptor: Int32 = 3
 
     /// The descriptor from which a child reads its secret, if it has one.
-    public static let secretDescriptor: Int32 = 4
+    package static let secretDescriptor: Int32 = 4
 
     /// The descriptor of a child's listening socket, if it has one.
-    public static let listenerDescriptor: Int32 = 5
+    package static let listenerDescriptor: Int32 = 5
 
     /// The descriptor to which a child of the stack writes its log. Its standard output and error
     /// carry the output of native libraries, which the supervisor logs.
-    public static let logDescriptor: Int32 = 6
+    package static let logDescriptor: Int32 = 6
 
     /// Returns the arguments that differ between incarnations: the restart count, the reporting
     /// descriptor, and the parent that it must not outlive.
@@ -124,12 +124,12 @@ enum ChildEnvironment {
 /// The coordinator gets all of them and a worker the one of its pool, each in sealed memory on an
 /// inherited descriptor. Workers of external pools aren't children of the supervisor: they find
 /// theirs next to their listener.
-public struct StackSecrets {
+package struct StackSecrets {
     let listeners: ListenerSecrets
     private let files: [PoolName: SealedFile]
 
     /// Generates secrets for the default pools and these additional ones.
-    public init(for pools: [WorkerPool] = []) throws(Errno) {
+    package init(for pools: [WorkerPool] = []) throws(Errno) {
         let further = pools.filter { !$0.isBuiltIn }
         let drawn = ListenerSecrets(further: further.map(\.name)) { Random.bytes(count: $0) }
         guard let listeners = drawn else { throw .invalidArgument }

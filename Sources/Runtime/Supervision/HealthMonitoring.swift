@@ -1,5 +1,5 @@
-public import Linux
-public import Model
+package import Linux
+package import Model
 import ProcessRuntime
 import Wire
 import ZeroMQ
@@ -66,15 +66,15 @@ struct HeartbeatMonitor: Sendable {
 ///
 /// Only time in which it could have run counts: neither time that it waited for a processor nor a
 /// late check. After 60 checks it counts as hung regardless of the reason.
-public struct Stall: Hashable, Sendable {
+package struct Stall: Hashable, Sendable {
     /// Milliseconds in which it could have run.
-    public private(set) var stoodMilliseconds = 0
+    package private(set) var stoodMilliseconds = 0
     /// Milliseconds in which it or the supervisor waited for a processor.
-    public private(set) var waitedMilliseconds = 0
+    package private(set) var waitedMilliseconds = 0
     private var looks = 0
 
     /// Creates the state right after a heartbeat.
-    public init() {}
+    package init() {}
 
     /// Milliseconds of runnable time after which a child counts as hung.
     static let stoodMax = 5_000
@@ -217,7 +217,7 @@ final class CoordinatorPing {
 ///
 /// The line is a JSON object with `ok` or an error for each kind, for example `{"decode":"ok"}`.
 /// Confined to the supervisor's thread.
-public final class HealthListener {
+package final class HealthListener {
     private let listener: UnixListener
     private let directory: FileDescriptor
     private let name: String
@@ -229,7 +229,7 @@ public final class HealthListener {
 
     /// Listens in the runtime directory `root` for a supervisor of one kind or of all kinds;
     /// removes the sockets of supervisors that have exited.
-    public init(in root: String, only kind: ProcessKind?) throws(Errno) {
+    package init(in root: String, only kind: ProcessKind?) throws(Errno) {
         directory = try FileDescriptor.openDirectory(root)
         name = Self.name(of: kind) + "\(CurrentProcess.processID)\(Self.suffix)"
         Self.removeUnserved(in: root)
@@ -277,7 +277,7 @@ extension HealthListener {
     /// Returns the answers of the supervisors of a kind in a runtime directory, including
     /// supervisors of all kinds; nil for one that doesn't answer within `milliseconds`. Empty if
     /// there are none.
-    public static func ask(
+    package static func ask(
         in root: String, about kind: ProcessKind, milliseconds: Int
     ) throws(Errno) -> [[UInt8]?] {
         let directory = try FileDescriptor.openDirectory(root)

@@ -1,7 +1,7 @@
 import Glibc
-public import Linux
-public import Model
-public import ProcessRuntime
+package import Linux
+package import Model
+package import ProcessRuntime
 
 /// The directories of one stack, created, verified and locked for the kinds that this process
 /// serves (PROTOCOL §10).
@@ -9,9 +9,9 @@ public import ProcessRuntime
 /// Directories are opened without following links, and owner, mode and type are checked with
 /// `fstat` on the open descriptor. Leftovers of earlier incarnations are removed: stale sockets and
 /// segments of dead processes.
-public struct RuntimeDirectory: ~Copyable {
+package struct RuntimeDirectory: ~Copyable {
     /// The paths of the stack.
-    public let paths: RuntimePaths
+    package let paths: RuntimePaths
     private let lock: StackLock?
     /// The segment directories of all pools, by kind.
     private let segments: [WorkerKind: [SegmentDirectory]]
@@ -20,7 +20,7 @@ public struct RuntimeDirectory: ~Copyable {
 
     /// The maximum length in bytes of a Unix socket path, without the terminating zero
     /// (`sun_path`).
-    public static let socketPathBytesMax = 107
+    package static let socketPathBytesMax = 107
 
     /// Creates, verifies and locks everything; `root` must be absolute. Existing directories that
     /// an administrator created are left as they are.
@@ -31,7 +31,7 @@ public struct RuntimeDirectory: ~Copyable {
     /// create. `pools` are the configured pools; `own` is the pool to serve instead of the default
     /// one when serving only its kind. `sharedMemory` is the location of segments if `root` is not
     /// on tmpfs.
-    public init(
+    package init(
         root: String, kinds: Set<WorkerKind>, pools: [WorkerPool] = [], only own: WorkerPool? = nil,
         sharedMemory: String = "/dev/shm"
     ) throws(RuntimeDirectoryError) {
@@ -63,10 +63,10 @@ public struct RuntimeDirectory: ~Copyable {
     }
 
     /// Whether segments are outside the runtime directory because that isn't on tmpfs.
-    public var hasSegmentsElsewhere: Bool { paths.segmentsRoot != paths.root }
+    package var hasSegmentsElsewhere: Bool { paths.segmentsRoot != paths.root }
 
     /// Writes the operators' secret to `admin/`. Call once, before any process is started.
-    public borrowing func leaveAdminSecret(
+    package borrowing func leaveAdminSecret(
         of secrets: StackSecrets
     ) throws(RuntimeDirectoryError) {
         let admin = try VerifiedDirectory.at(path: paths.root, .above).directory("admin", .secret)
@@ -79,7 +79,7 @@ public struct RuntimeDirectory: ~Copyable {
 
     /// Writes the secrets of external pools to `back/<pool>/`, readable only by the user of the
     /// stack. Call once, before any process is started.
-    public borrowing func leavePoolSecrets(
+    package borrowing func leavePoolSecrets(
         of secrets: StackSecrets
     ) throws(RuntimeDirectoryError) {
         for pool in pools where pool.trust == .external {
@@ -95,7 +95,7 @@ public struct RuntimeDirectory: ~Copyable {
     }
 
     /// Unlinks the segments of a dead process and returns their number.
-    public func removeSegments(of incarnation: Incarnation, kind: WorkerKind) -> Int {
+    package func removeSegments(of incarnation: Incarnation, kind: WorkerKind) -> Int {
         var removed = 0
         for directory in segments[kind] ?? [] {
             // Leftovers that can't be removed now are removed at the next start.
@@ -107,7 +107,7 @@ public struct RuntimeDirectory: ~Copyable {
     /// Removes what a stack leaves behind after all of its processes have ended: sockets and
     /// segments. The directories stay, except one in `/dev/shm` that was created for this runtime
     /// directory.
-    public borrowing func clear() {
+    package borrowing func clear() {
         for directory in segments.values.joined() { try? directory.clear() }
         guard lock != nil else { return }
         if let top = try? VerifiedDirectory.at(path: paths.root, .above) {
@@ -248,7 +248,7 @@ extension RuntimeDirectory {
 }
 
 /// The reason why a runtime directory can't be used.
-public enum RuntimeDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum RuntimeDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path is not absolute.
     case notAbsolute(String)
     /// The longest socket path below it exceeds the kernel's limit.
@@ -269,7 +269,7 @@ public enum RuntimeDirectoryError: Error, Hashable, Sendable, CustomStringConver
     case system(String, Errno)
 
     /// The error and the remedy, in one sentence.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notAbsolute(let path): "the runtime directory '\(path)' is not an absolute path"
         case .pathTooLong(let path, let bytes):
@@ -299,10 +299,10 @@ public enum RuntimeDirectoryError: Error, Hashable, Sendable, CustomStringConver
 }
 
 /// The default directories of a stack (SEMANTICS §15.1).
-public enum RuntimeLocation {
+package enum RuntimeLocation {
     /// Returns `$XDG_RUNTIME_DIR/imagebus`, else `/run/imagebus` if it is writable, else
     /// `/dev/shm/imagebus-UID`.
-    public static func runtimeDirectory(
+    package static func runtimeDirectory(
         environment: [String: String], userID: UInt32,
         mayWrite: (String) -> Bool = Self.mayWrite
     ) -> String {
@@ -314,7 +314,7 @@ public enum RuntimeLocation {
     }
 
     /// Returns `$XDG_CACHE_HOME/imagebus`, else `~/.cache/imagebus`; nil without a home directory.
-    public static func cacheDirectory(environment: [String: String]) -> String? {
+    package static func cacheDirectory(environment: [String: String]) -> String? {
         if let parent = environment["XDG_CACHE_HOME"], parent.hasPrefix("/") {
             return "\(parent)/imagebus"
         }
@@ -323,7 +323,7 @@ public enum RuntimeLocation {
     }
 
     /// Returns whether this user can write to a directory, or create it if it is missing.
-    public static func mayWrite(_ path: String) -> Bool {
+    package static func mayWrite(_ path: String) -> Bool {
         if access(path, F_OK) == 0 { return access(path, W_OK) == 0 }
         guard let cut = path.utf8.lastIndex(of: UInt8(ascii: "/")), cut > path.startIndex else {
             return false
@@ -333,11 +333,11 @@ public enum RuntimeLocation {
 }
 
 /// The lock of a runtime directory, `serve.lock`, held by the process that runs the coordinator.
-public final class StackLock {
+package final class StackLock {
     private let file: FileDescriptor
 
     /// The file's name in the runtime directory.
-    public static let fileName = "serve.lock"
+    package static let fileName = "serve.lock"
 
     /// Retries while other processes probe the lock for an instant (`isHeld`).
     private static let triesMax = 30
@@ -367,7 +367,7 @@ public final class StackLock {
     /// directory doesn't exist.
     ///
     /// Probes with a shared lock, so that concurrent probes don't see each other.
-    public static func isHeld(in root: String) throws(Errno) -> Bool {
+    package static func isHeld(in root: String) throws(Errno) -> Bool {
         do throws(Errno) {
             let file = try FileDescriptor.openDirectory(root).open(fileName, [.noFollow])
             return try !file.tryLock(.shared)

@@ -1,14 +1,14 @@
 import Glibc
-public import Linux
-public import Model
-public import ProcessRuntime
+package import Linux
+package import Model
+package import ProcessRuntime
 
 /// Keeps the children of one stack running until it is asked to stop: one loop over pidfds, ready
 /// pipes and stop requests; `SupervisorState` makes the decisions.
 ///
 /// Confined to one thread, which must outlive the children, because the kernel ties their
 /// parent-death signal to it.
-public final class Supervisor {
+package final class Supervisor {
     private let specifications: [ChildSpecification]
     private let directory: RuntimeDirectory
     private let stopRequests: StopRequests
@@ -34,7 +34,7 @@ public final class Supervisor {
     /// them, and `directory` contains the one for operators. A child that shows no sign of life
     /// within `startMilliseconds` is killed. `prepareReload` is called before children are asked to
     /// reload their configuration.
-    public init(
+    package init(
         _ specifications: [ChildSpecification], in directory: consuming RuntimeDirectory,
         stopRequests: consuming StopRequests, secrets: StackSecrets? = nil,
         health: HealthListener? = nil,
@@ -59,7 +59,7 @@ public final class Supervisor {
     /// Starts all children and returns after the last one has exited and sockets and segments are
     /// removed. Throws only if the kernel is out of descriptors or memory; children are then
     /// killed.
-    public func run() throws(Errno) -> SupervisorEnd {
+    package func run() throws(Errno) -> SupervisorEnd {
         handle(.start)
         lookForLife()
         while true {
@@ -298,7 +298,7 @@ public final class Supervisor {
 }
 
 /// An event that the supervisor logs.
-public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
+package enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     /// A child was started.
     case started(ProcessKind, ProcessID)
     /// A child is initialized and connects to its coordinator.
@@ -333,7 +333,7 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     case removedSegments(WorkerKind, Int)
 
     /// The severity of the event.
-    public var level: LogLevel {
+    package var level: LogLevel {
         switch self {
         case .started, .begun, .welcomed, .removedSegments: .debug
         case .ended(_, _, let status, let expected):
@@ -347,7 +347,7 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// One line for the log.
-    public var description: String {
+    package var description: String {
         switch self {
         case .started(let kind, let pid): "\(kind.name) \(pid) started"
         case .begun(let kind, let pid): "\(kind.name) \(pid) is connecting to its coordinator"
@@ -388,7 +388,7 @@ public enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The source of requests to stop or to reload the configuration.
-public enum StopRequests: ~Copyable {
+package enum StopRequests: ~Copyable {
     /// SIGTERM and SIGINT stop, SIGHUP reloads; must be blocked in all threads.
     case signals(SignalDescriptor)
     /// Each byte of a pipe stops, for supervisors inside another program; its end stops
@@ -396,7 +396,7 @@ public enum StopRequests: ~Copyable {
     case pipe(FileDescriptor)
 
     /// The signals that stop a stack.
-    public static let stopSignals: [Signal] = [.terminate, .interrupt]
+    package static let stopSignals: [Signal] = [.terminate, .interrupt]
 
     /// The descriptor, readable when there is a request.
     var descriptorNumber: Int32 {
@@ -439,9 +439,9 @@ public enum StopRequests: ~Copyable {
 }
 
 /// `poll(2)` over a few descriptors until one is readable or closed.
-public enum ReadinessPoll {
+package enum ReadinessPoll {
     /// Returns the ready descriptors; empty after `milliseconds` (nil: no limit) or a signal.
-    public static func wait(_ numbers: [Int32], milliseconds: Int?) throws(Errno) -> Set<Int32> {
+    package static func wait(_ numbers: [Int32], milliseconds: Int?) throws(Errno) -> Set<Int32> {
         var items = numbers.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         let limit = milliseconds.map { Int32(clamping: $0) } ?? -1
         let count = poll(&items, nfds_t(items.count), limit)

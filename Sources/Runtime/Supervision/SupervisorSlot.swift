@@ -1,5 +1,5 @@
 import Linux
-public import Model
+package import Model
 
 /// The slot of one child, refilled whenever its child exits.
 struct SupervisorSlot: Sendable {
@@ -121,7 +121,7 @@ struct OrphanedLife: Hashable, Sendable {
 /// without one, but never crashes. The ten seconds are running time of the child, so that the
 /// delays themselves don't end the backoff. Every exit of an external program counts, and its own
 /// report of being welcomed clears nothing.
-public struct RestartPolicy: Hashable, Sendable {
+package struct RestartPolicy: Hashable, Sendable {
     private struct CountedEnd: Hashable, Sendable {
         let ranNanoseconds: UInt64
         let crashed: Bool
@@ -134,25 +134,25 @@ public struct RestartPolicy: Hashable, Sendable {
     private let isExternal: Bool
 
     /// Creates the initial state.
-    public init(isExternal: Bool = false) { self.isExternal = isExternal }
+    package init(isExternal: Bool = false) { self.isExternal = isExternal }
 
     /// The number of counted exits that start the backoff.
-    public static let endsBeforeBackoff = 3
+    package static let endsBeforeBackoff = 3
     /// The span of running time in which exits are counted, in milliseconds.
-    public static let windowMilliseconds = 10_000
+    package static let windowMilliseconds = 10_000
     /// The first delay, in milliseconds.
-    public static let firstDelayMilliseconds = 100
+    package static let firstDelayMilliseconds = 100
     /// The maximum delay, in milliseconds.
-    public static let lastDelayMilliseconds = 5_000
+    package static let lastDelayMilliseconds = 5_000
 
     /// Records that a new incarnation started.
-    public mutating func started(at now: Instant) {
+    package mutating func started(at now: Instant) {
         startedAt = now
         isWelcomed = false
     }
 
     /// Records that the coordinator welcomed this incarnation.
-    public mutating func welcomed() {
+    package mutating func welcomed() {
         guard !isExternal else { return }
         isWelcomed = true
         counted.removeAll { !$0.crashed }

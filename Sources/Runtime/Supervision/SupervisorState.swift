@@ -1,30 +1,30 @@
-public import Linux
-public import Model
+package import Linux
+package import Model
 
 /// The supervisor's state machine: events in, actions out, no I/O and no clock.
 ///
 /// A slot holds one child and is refilled whenever its child exits. On shutdown, front ends end
 /// first, so that no more requests arrive; then the coordinator, if any, drains and notifies the
 /// workers, which exit by themselves.
-public struct SupervisorState: Sendable {
+package struct SupervisorState: Sendable {
     /// The time after `SIGTERM` until everything left is killed (SEMANTICS §14.10).
-    public static let drainMilliseconds = 8_000
+    package static let drainMilliseconds = 8_000
     /// The time that workers have to exit after their coordinator before they get a signal.
-    public static let workersGraceMilliseconds = 500
+    package static let workersGraceMilliseconds = 500
     /// The part of the drain that front ends have before the coordinator is signaled as well.
-    public static let frontsMilliseconds = 3_000
+    package static let frontsMilliseconds = 3_000
     /// The time that children have to exit after they were killed.
-    public static let killMilliseconds = 1_000
+    package static let killMilliseconds = 1_000
     /// The time that segments of a dead child are kept, because they may still be read.
-    public static let orphanGraceMilliseconds = 2_000
+    package static let orphanGraceMilliseconds = 2_000
     /// The time from a child's start to its first sign of life: a hundred times what it needs on an
     /// idle machine. Waiting for the coordinator doesn't count.
-    public static let startMilliseconds = 30_000
+    package static let startMilliseconds = 30_000
     /// The maximum delay of a tick that still counts as on time.
     static let latenessMilliseconds = 500
     /// The exit codes that mean that a child can't run with these settings: 64 usage, 78
     /// configuration, such as a cache directory that another cache process holds.
-    public static let refusals: Set<Int32> = [64, 78]
+    package static let refusals: Set<Int32> = [64, 78]
 
     enum Phase: Hashable, Sendable {
         case running
@@ -47,7 +47,7 @@ public struct SupervisorState: Sendable {
 
     /// Creates one slot for each kind, in that order; the coordinator must be first. The slots in
     /// `external` run external programs.
-    public init(
+    package init(
         kinds: [ProcessKind], external: Set<Int> = [],
         startMilliseconds: Int = Self.startMilliseconds
     ) {
@@ -58,7 +58,7 @@ public struct SupervisorState: Sendable {
     }
 
     /// When `tick` is due at the latest; nil if nothing depends on the clock.
-    public var nextDeadline: Instant? {
+    package var nextDeadline: Instant? {
         var deadlines = slots.compactMap(\.waitsUntil) + orphans.map(\.removedAt)
         if phase == .running {
             deadlines += heartbeats.nextLook.map { [$0] } ?? []
@@ -73,7 +73,7 @@ public struct SupervisorState: Sendable {
     }
 
     /// Handles one event and appends the resulting actions in order.
-    public mutating func handle(
+    package mutating func handle(
         _ event: SupervisorEvent, at now: Instant, into actions: inout [SupervisorAction]
     ) {
         switch event {
@@ -152,7 +152,7 @@ public struct SupervisorState: Sendable {
 }
 
 /// An input of the supervisor's state machine; slots count from 0.
-public enum SupervisorEvent: Hashable, Sendable {
+package enum SupervisorEvent: Hashable, Sendable {
     /// Start the children. Once, first.
     case start
     /// A program could not be started.
@@ -174,7 +174,7 @@ public enum SupervisorEvent: Hashable, Sendable {
 }
 
 /// An output of the supervisor's state machine, to be executed in order.
-public enum SupervisorAction: Hashable, Sendable {
+package enum SupervisorAction: Hashable, Sendable {
     /// Start the slot's program; `restarts` counts previous incarnations.
     case spawn(slot: Int, restarts: UInt32)
     /// Send a signal to the slot's child.
@@ -201,7 +201,7 @@ public enum SupervisorAction: Hashable, Sendable {
 }
 
 /// How a stack ended.
-public enum SupervisorEnd: Hashable, Sendable {
+package enum SupervisorEnd: Hashable, Sendable {
     /// Drained as requested.
     case drained
     /// The drain timed out; remaining processes were killed.
@@ -213,7 +213,7 @@ public enum SupervisorEnd: Hashable, Sendable {
 
     /// The exit status of `serve` (SEMANTICS §15.7): 0, 124 for a timeout, 130 for a forced end, or
     /// that of the child.
-    public var exitStatus: Int32 {
+    package var exitStatus: Int32 {
         switch self {
         case .drained: 0
         case .limitPassed: 124

@@ -1,4 +1,4 @@
-public import Model
+package import Model
 internal import Nettle
 internal import Synchronization
 
@@ -71,7 +71,7 @@ final class Body: Sendable {
 }
 
 /// The arena of `results/`, which clients read while it is written.
-public protocol ResultSpace: OutputSpace {
+package protocol ResultSpace: OutputSpace {
     /// Marks the block's bytes as complete, so that readers find its ID. Call once per block,
     /// before sending its reference.
     func publish(_ block: OutputBlock)
@@ -81,7 +81,7 @@ public protocol ResultSpace: OutputSpace {
 }
 
 /// Access to payloads in the segments of other processes.
-public protocol PayloadSource: Sendable {
+package protocol PayloadSource: Sendable {
     /// Checks that the bytes exist, without reading them.
     /// - Throws: If the segment is gone, or shorter than the reference states.
     func check(_ reference: BlockReference) throws(ImageError)

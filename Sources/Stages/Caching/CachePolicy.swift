@@ -1,28 +1,28 @@
-public import Model
+package import Model
 
 /// The limits of the cache worker.
-public struct CachePolicy: Sendable, Hashable {
+package struct CachePolicy: Sendable, Hashable {
     /// The maximum total size in bytes of the memory tier and of results being delivered; must be
     /// less than the limit of the arena of `results/`.
-    public var memoryBytesMax: Int
+    package var memoryBytesMax: Int
     /// The maximum number of entries in the memory tier and of results being delivered; 0 is
     /// unlimited.
-    public var memoryCountMax: Int
+    package var memoryCountMax: Int
     /// Whether entries are kept in memory; otherwise it only holds results being delivered.
-    public var usesMemory: Bool
+    package var usesMemory: Bool
     /// Whether entries are kept on disk.
-    public var usesDisk: Bool
+    package var usesDisk: Bool
     /// Whether an entry is written to disk at its first request; otherwise at its second.
-    public var writesFirstUse: Bool
+    package var writesFirstUse: Bool
     /// Whether stores are answered before the data is on disk.
-    public var writesBehind: Bool
+    package var writesBehind: Bool
     /// The maximum size of the write-behind queue, in bytes.
-    public var writeBehindBytesMax: Int
+    package var writeBehindBytesMax: Int
     /// The limits of the disk tier.
-    public var disk: DiskPolicy
+    package var disk: DiskPolicy
 
     /// Creates a policy; the defaults include 256 MiB of memory and 64 MiB of write-behind.
-    public init(
+    package init(
         memoryBytesMax: Int = 256 << 20, memoryCountMax: Int = 0, usesMemory: Bool = true,
         usesDisk: Bool = true, writesFirstUse: Bool = true, writesBehind: Bool = true,
         writeBehindBytesMax: Int = 64 << 20, disk: DiskPolicy = DiskPolicy()
@@ -40,13 +40,13 @@ public struct CachePolicy: Sendable, Hashable {
 
 extension CachePolicy {
     /// Applies the settings of an operator; unset ones keep their value.
-    public mutating func apply(_ settings: CacheSettings) {
+    package mutating func apply(_ settings: CacheSettings) {
         for (setting, value) in settings.explicitSettings { apply(setting, value) }
     }
 
     /// Returns the policy of a named cache: its own settings on top of the common ones, except for
     /// the common limits. 0 means no limit of its own.
-    public func named(_ settings: CacheSettings) -> CachePolicy {
+    package func named(_ settings: CacheSettings) -> CachePolicy {
         var own = self
         (own.memoryBytesMax, own.memoryCountMax) = (0, 0)
         (own.disk.bytesMax, own.disk.countMax) = (0, 0)
@@ -73,7 +73,7 @@ extension CachePolicy {
 
     /// Returns the default size of the memory tier for a process with this memory limit: a quarter,
     /// because writing, staging and delivering need memory as well.
-    public static func memoryBytes(ofLimit limit: Int?) -> Int {
+    package static func memoryBytes(ofLimit limit: Int?) -> Int {
         guard let limit else { return CachePolicy().memoryBytesMax }
         return min(max(limit / 4, 16 << 20), 4 << 30)
     }
@@ -87,7 +87,7 @@ extension CacheStage {
     /// The limits of the `named` policies apply to each cache alone; 0 means no limit of its own.
     /// The `readOnly` directories are searched after a miss of the cache; the empty name is the
     /// default cache.
-    public func adopt(
+    package func adopt(
         _ policy: CachePolicy, named: [String: CachePolicy] = [:],
         readOnly: [String: [String]] = [:], now: UnixTime
     ) -> [CacheAction] {
@@ -119,7 +119,7 @@ extension CacheStage {
 
     /// Shrinks the memory tier to its low-water mark because memory is short. Counted if entries
     /// were evicted.
-    public func shrinkMemory(now: UnixTime) -> [CacheAction] {
+    package func shrinkMemory(now: UnixTime) -> [CacheAction] {
         let gone = memory.shrink(toPercent: policy.disk.lowWaterPercent)
         if !gone.isEmpty { counts.memoryShrinks += 1 }
         apply(gone)

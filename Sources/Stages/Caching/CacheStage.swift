@@ -1,15 +1,15 @@
 internal import Linux
-public import Model
+package import Model
 
 /// The cache worker's logic: answers queries from memory and disk, stores entries, and keeps both
 /// tiers within their limits. Independent of the bus: jobs in, actions out.
 ///
 /// Owned by the bus thread, on which it never blocks: the disk and copies of 1 MiB and more have
 /// their own threads. After `wake`, `collect` handles their answers.
-public final class CacheStage {
+package final class CacheStage {
     /// Copies of at least this size are not made on the calling thread (SEMANTICS §14.7). Receivers
     /// may map results of at least this size, which are kept for them (SEMANTICS §14.6).
-    public static let largeBytes = 1 << 20
+    package static let largeBytes = 1 << 20
     /// The maximum number of requests that wait for the disk or for a copy.
     static let requestsMax = 4_096
     /// The maximum number of memory hits that wait to be recorded on disk.
@@ -75,7 +75,7 @@ public final class CacheStage {
     var isMaintaining = false
     /// Whether the disk removes expired and excess entries by itself; false until the configured
     /// settings are known.
-    public var maintains = true
+    package var maintains = true
     /// Whether a policy for the disk waits for capacity in its queue.
     var owesPolicy = false
     /// The wall clock at the last tick.
@@ -99,7 +99,7 @@ public final class CacheStage {
     ///
     /// `wake` is called from other threads and must make the owner call `collect`. The directory is
     /// opened on the disk thread: queries that arrive earlier are answered afterwards.
-    public init(
+    package init(
         policy: CachePolicy, directory: CacheDirectory?, results: any ResultSpace,
         staging: any OutputSpace, source: any PayloadSource, now: UnixTime,
         wake: @escaping @Sendable () -> Void
@@ -141,7 +141,7 @@ public final class CacheStage {
 
     /// Stops the threads after their pending requests; the last call. Write-behind data that was
     /// not drained is lost.
-    public func stop() {
+    package func stop() {
         disk?.stop()
         copier.stop()
         readOnly?.stop()
@@ -209,7 +209,7 @@ public final class CacheStage {
 }
 
 /// An action for the owner of a `CacheStage`, to be executed in order.
-public enum CacheAction: Sendable, Hashable {
+package enum CacheAction: Sendable, Hashable {
     /// Send the outcome of a job; exactly one per job.
     case outcome(JobID, attempt: UInt32, JobResult)
     /// Notify the coordinator that it may answer a key itself.
@@ -224,17 +224,17 @@ public enum CacheAction: Sendable, Hashable {
 }
 
 /// Identifies an operator's command; chosen by the caller.
-public struct CacheCommandID: Sendable, Hashable {
+package struct CacheCommandID: Sendable, Hashable {
     /// The number; any value is valid.
-    public let value: UInt64
+    package let value: UInt64
 
     /// Creates an ID from a number.
-    public init(_ value: UInt64) { self.value = value }
+    package init(_ value: UInt64) { self.value = value }
 }
 
 extension CacheStage {
     /// Executes a job; its outcome is among these or later actions.
-    public func perform(_ job: Job, now: UnixTime) -> [CacheAction] {
+    package func perform(_ job: Job, now: UnixTime) -> [CacheAction] {
         let id = CacheJob(id: job.id, attempt: job.attempt)
         if beginRound(id, job.work, now) { return settle(now) }
         switch job.work {
@@ -250,7 +250,7 @@ extension CacheStage {
     }
 
     /// Cancels a job, which is answered immediately. A store continues without it.
-    public func cancel(_ id: JobID, now: UnixTime) -> [CacheAction] {
+    package func cancel(_ id: JobID, now: UnixTime) -> [CacheAction] {
         endRound(of: id)
         for (ticket, work) in pending {
             guard let job = work.job, job.id == id else { continue }
@@ -267,7 +267,7 @@ extension CacheStage {
     }
 
     /// Handles the answers of the threads; must be called after `wake`.
-    public func collect(now: UnixTime) -> [CacheAction] {
+    package func collect(now: UnixTime) -> [CacheAction] {
         for answer in inbox.removeAll() {
             switch answer {
             case .copy(let answer): copied(answer, now)
@@ -279,7 +279,7 @@ extension CacheStage {
     }
 
     /// Marks blocks as used. Calls may be batched and delayed.
-    public func touched(_ blocks: [BlockID]) {
+    package func touched(_ blocks: [BlockID]) {
         for block in blocks {
             guard let key = memory.touch(block) else { continue }
             noteUse(key)
@@ -288,7 +288,7 @@ extension CacheStage {
     }
 
     /// Handles blocks that no longer have a receiver. Unknown IDs are ignored.
-    public func release(_ blocks: [BlockID], now: UnixTime) -> [CacheAction] {
+    package func release(_ blocks: [BlockID], now: UnixTime) -> [CacheAction] {
         for block in blocks where staged.removeValue(forKey: block) == nil {
             departing.release(block)
         }
@@ -297,7 +297,7 @@ extension CacheStage {
 
     /// Begins a session with a new coordinator: jobs of the previous one are not answered, and
     /// resources that only they used are freed. Entries with keys and pending disk writes stay.
-    public func beginEpoch(now: UnixTime) -> [CacheAction] {
+    package func beginEpoch(now: UnixTime) -> [CacheAction] {
         for (ticket, work) in pending where work.job != nil { withdraw(ticket, work) }
         awaitedStores = [:]
         rounds = [:]
@@ -310,7 +310,7 @@ extension CacheStage {
 
     /// Handles the passing of time; called about once a second. `uptime` is in monotonic
     /// nanoseconds.
-    public func tick(now: UnixTime, uptime: UInt64? = nil) -> [CacheAction] {
+    package func tick(now: UnixTime, uptime: UInt64? = nil) -> [CacheAction] {
         lookForStalls(now, uptime: uptime ?? MonotonicClock.now())
         if !touches.isEmpty, ask(.touch(Array(touches)), .noting, now) { touches = [] }
         followClock(now)
@@ -387,7 +387,7 @@ extension CacheStage {
 
 extension CacheStage {
     /// Returns notices for all entries of the memory tier, for a new coordinator.
-    public func notices(now: UnixTime) -> [StoredNotice] {
+    package func notices(now: UnixTime) -> [StoredNotice] {
         memory.entries(now: now).compactMap { notice(of: $0, now) }
     }
 
@@ -405,98 +405,98 @@ extension CacheStage {
 }
 
 /// The contents and counters of the cache worker, for status reports.
-public struct CacheStatistics: Sendable, Hashable {
+package struct CacheStatistics: Sendable, Hashable {
     /// Entries with a key in the memory tier.
-    public var memoryEntries = 0
+    package var memoryEntries = 0
     /// Bytes of the memory tier and of results being delivered.
-    public var memoryBytes = 0
+    package var memoryBytes = 0
     /// Bytes that receivers have not released yet.
-    public var heldBytes = 0
+    package var heldBytes = 0
     /// Blocks staged for decoders.
-    public var stagedBlocks = 0
+    package var stagedBlocks = 0
     /// Bodies queued for the disk.
-    public var writeBehindCount = 0
+    package var writeBehindCount = 0
     /// Bytes queued for the disk.
-    public var writeBehindBytes = 0
+    package var writeBehindBytes = 0
     /// Stores that skipped the disk because the write-behind queue was full.
-    public var writeBehindSkipped: UInt64 = 0
+    package var writeBehindSkipped: UInt64 = 0
     /// Stores that failed on disk.
-    public var diskSkipped: UInt64 = 0
+    package var diskSkipped: UInt64 = 0
     /// Queries answered from memory.
-    public var memoryHits: UInt64 = 0
+    package var memoryHits: UInt64 = 0
     /// Queries answered from the disk or its write-behind queue.
-    public var diskHits: UInt64 = 0
+    package var diskHits: UInt64 = 0
     /// Queries without a hit.
-    public var misses: UInt64 = 0
+    package var misses: UInt64 = 0
     /// Blocks that lost their keys.
-    public var evictions: UInt64 = 0
+    package var evictions: UInt64 = 0
     /// How often the memory tier was shrunk to its low-water mark because memory was short.
-    public var memoryShrinks: UInt64 = 0
+    package var memoryShrinks: UInt64 = 0
     /// The limit of the memory tier in bytes.
-    public var memoryBytesMax = 0
+    package var memoryBytesMax = 0
     /// The limit of its entries; 0 for none.
-    public var memoryCountMax = 0
+    package var memoryCountMax = 0
     /// The limit of the disk tier in bytes; 0 for none.
-    public var diskBytesMax = 0
+    package var diskBytesMax = 0
     /// The limit of its entries; 0 for none.
-    public var diskCountMax = 0
+    package var diskCountMax = 0
     /// Named caches, by name.
-    public var caches: [String: Named] = [:]
+    package var caches: [String: Named] = [:]
 
     /// The usage and limits of a named cache.
-    public struct Named: Sendable, Hashable {
+    package struct Named: Sendable, Hashable {
         /// The usage of the memory tier.
-        public var memory = ShareUsage(entries: 0, bytes: 0)
+        package var memory = ShareUsage(entries: 0, bytes: 0)
         /// The usage of the disk tier, up to about a second old.
-        public var disk = ShareUsage(entries: 0, bytes: 0)
+        package var disk = ShareUsage(entries: 0, bytes: 0)
         /// Its own limits in the memory tier.
-        public var memoryLimits = ShareLimits()
+        package var memoryLimits = ShareLimits()
         /// Its own limits in the disk tier.
-        public var diskLimits = ShareLimits()
+        package var diskLimits = ShareLimits()
         /// Its query counters.
-        public var queries = CacheQueries()
+        package var queries = CacheQueries()
         /// Blocks of its memory that lost their keys.
-        public var evictions: UInt64 = 0
+        package var evictions: UInt64 = 0
     }
 
     /// Read-only directories, searched after a miss.
-    public var directories: [Directory] = []
+    package var directories: [Directory] = []
 
     /// A read-only directory.
-    public struct Directory: Sendable, Hashable {
+    package struct Directory: Sendable, Hashable {
         /// The name of its cache; empty for the default cache.
-        public var cache: String
+        package var cache: String
         /// The path.
-        public var path: String
+        package var path: String
         /// Why it can't be used and what to do; empty if it can be used.
-        public var reason: String
+        package var reason: String
         /// Queries answered from it.
-        public var hits: UInt64
+        package var hits: UInt64
         /// Damaged entries, which disagree with their index.
-        public var damaged: UInt64
+        package var damaged: UInt64
     }
 
     /// The status of the disk tier as of its last answer; `nil` if there is none, or before the
     /// first answer.
-    public var disk: DiskStatus?
+    package var disk: DiskStatus?
 }
 
 /// The query counters of a named cache since the process started.
-public struct CacheQueries: Sendable, Hashable {
+package struct CacheQueries: Sendable, Hashable {
     /// Queries answered from memory.
-    public var memoryHits: UInt64 = 0
+    package var memoryHits: UInt64 = 0
     /// Queries answered from the disk.
-    public var diskHits: UInt64 = 0
+    package var diskHits: UInt64 = 0
     /// Queries without a hit.
-    public var misses: UInt64 = 0
+    package var misses: UInt64 = 0
 
     /// Creates zero counters.
-    public init() {}
+    package init() {}
 }
 
 extension CacheStage {
     /// The current contents and counters.
-    public var statistics: CacheStatistics {
+    package var statistics: CacheStatistics {
         var all = counts
         all.memoryEntries = memory.keyedCount
         all.memoryBytes = memory.cost

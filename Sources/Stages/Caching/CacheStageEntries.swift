@@ -1,4 +1,4 @@
-public import Model
+package import Model
 
 // Operations on one entry or all of them, without their bytes (SEMANTICS §5.7).
 extension CacheStage {
@@ -320,7 +320,7 @@ extension CacheStage {
 
     /// Removes all keys from tiers. `commanded` follows the resulting `evicted` and the disk;
     /// bodies being read or copied are not kept.
-    public func clear(
+    package func clear(
         _ tiers: CacheTypes, command: CacheCommandID, now: UnixTime
     ) -> [CacheAction] {
         forgetAll(tiers)
@@ -343,7 +343,7 @@ extension CacheStage {
 
     /// Writes all pending data to the disk, waits for jobs in progress, and then returns `drained`.
     /// Can be repeated if a job arrived afterwards.
-    public func drain(now: UnixTime) -> [CacheAction] {
+    package func drain(now: UnixTime) -> [CacheAction] {
         if draining == .no || draining == .done {
             draining = .asked
             hasReportedDrained = false

@@ -66,7 +66,7 @@ extension CacheStage {
     var isDiskAway: Bool { diskStall.isStalled || owesClear }
 
     /// Whether a copy in memory has taken so long that the process must be replaced.
-    public var isCopyStalled: Bool { copyStall.isStalled }
+    package var isCopyStalled: Bool { copyStall.isStalled }
 
     /// Checks whether the threads respond; `uptime` in monotonic nanoseconds.
     func lookForStalls(_ now: UnixTime, uptime: UInt64) {

@@ -1,5 +1,5 @@
 import Deflate
-public import Model
+package import Model
 import Vips
 
 /// Decodes bytes to pixels or image properties: the work of a decode worker.
@@ -10,7 +10,7 @@ import Vips
 /// (SEMANTICS §11.4). If the work keeps the source's profile, colors are not converted
 /// (SEMANTICS §11.21). A file that need not change is passed through instead (SEMANTICS §11.37).
 /// Processes one job at a time; a second one waits.
-public struct DecodeStage: Sendable {
+package struct DecodeStage: Sendable {
     private let library: VipsLibrary
     private let decoders: FormatDecoders
     private let animationCache = AnimationCache()
@@ -23,7 +23,7 @@ public struct DecodeStage: Sendable {
     ///   - onWarning: Receives warnings of libvips, on any thread.
     /// - Throws: `internalError` if libvips can't start. A missing component that only one format
     ///   needs is a warning.
-    public init(
+    package init(
         _ family: FormatFamily = .raster, concurrency: Int = 1,
         onWarning: (@Sendable (_ domain: String, _ message: String) -> Void)? = nil
     ) throws(ImageError) {
@@ -50,7 +50,7 @@ public struct DecodeStage: Sendable {
     /// - Throws: `badImageData` for invalid, damaged or truncated images; `unsupportedFormat` for a
     ///   known format that isn't decoded; `limitExceeded` before any pixel is computed;
     ///   `cancelled`; the errors of `output`; `internalError`.
-    public func perform(
+    package func perform(
         _ work: DecodeWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
         cancellation: CancellationFlag
     ) throws(ImageError) -> DecodedImage {

@@ -1,46 +1,46 @@
 import Curl
 import Linux
-public import Model
+package import Model
 
 /// The settings for all transfers of a download worker.
-public struct DownloadConfiguration: Hashable, Sendable {
+package struct DownloadConfiguration: Hashable, Sendable {
     /// Whether connections to loopback, private and link-local addresses are allowed.
-    public var allowsPrivateNetworks = false
+    package var allowsPrivateNetworks = false
     /// `IP:PORT` or `[IPv6]:PORT`, each allowed regardless of its scope.
-    public var allowedAddresses: [String] = []
+    package var allowedAddresses: [String] = []
     /// The path of a PEM file with trusted certificates, which replace the system's.
-    public var certificatesFile: String?
+    package var certificatesFile: String?
     /// The `User-Agent` header, unless a request sets its own.
-    public var userAgent: String
+    package var userAgent: String
     /// The responses that are accepted as images.
-    public var accepted = AcceptedResponses()
+    package var accepted = AcceptedResponses()
     /// The URL of a proxy for all transfers; it resolves host names.
-    public var proxy: String?
+    package var proxy: String?
     /// `IP` or `IP/BITS`; connections to these addresses are always blocked.
-    public var deniedAddresses: [String] = []
+    package var deniedAddresses: [String] = []
     /// The maximum number of concurrent transfers; further jobs fail as *busy*.
-    public var jobsMax = Int(WorkerKind.download.creditMax)
+    package var jobsMax = Int(WorkerKind.download.creditMax)
     /// The timeout for resolving a name and connecting, in milliseconds.
-    public var connectTimeoutMilliseconds = 10_000
+    package var connectTimeoutMilliseconds = 10_000
     /// The timeout for a whole transfer in milliseconds, regardless of its deadline.
-    public var totalTimeoutMilliseconds = 300_000
+    package var totalTimeoutMilliseconds = 300_000
     /// A transfer that is slower than this many bytes per second …
-    public var lowSpeedBytesPerSecond = 1_024
+    package var lowSpeedBytesPerSecond = 1_024
     /// … for this many seconds times out.
-    public var lowSpeedSeconds = 15
+    package var lowSpeedSeconds = 15
     /// The maximum number of redirects to follow.
-    public var redirectsMax = 10
+    package var redirectsMax = 10
     /// How often an interrupted transfer is continued; 0 to fail immediately.
-    public var continuationsMax = 3
+    package var continuationsMax = 3
     /// The minimum interval between progress reports of a transfer, in milliseconds.
-    public var progressIntervalMilliseconds = 100
+    package var progressIntervalMilliseconds = 100
     /// The time in milliseconds after which partial data is published again if no more has arrived,
     /// because the receiver may have been busy.
-    public var handOutAgainMilliseconds = 200
+    package var handOutAgainMilliseconds = 200
 
     /// Creates a configuration with defaults for images from the public internet; `version` is part
     /// of the `User-Agent`.
-    public init(version: String) {
+    package init(version: String) {
         userAgent = "Imagebus/\(version)"
     }
 
@@ -52,7 +52,7 @@ public struct DownloadConfiguration: Hashable, Sendable {
 extension DownloadConfiguration {
     /// Applies an operator's setting. Returns false, without a change, if the text is not a valid
     /// value.
-    public mutating func set(_ setting: DownloadSetting, to text: String) -> Bool {
+    package mutating func set(_ setting: DownloadSetting, to text: String) -> Bool {
         guard let value = setting.value(of: text) else { return false }
         switch (setting, value) {
         case (.connectTimeout, .number(let seconds)): connectTimeoutMilliseconds = seconds * 1_000

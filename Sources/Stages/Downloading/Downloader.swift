@@ -1,13 +1,13 @@
 import Curl
 import Linux
-public import Model
+package import Model
 import Synchronization
 
 /// Fetches URLs into shared memory with one thread and many transfers. May be called from any
 /// thread.
 ///
 /// Every started job gets exactly one outcome, and no progress after it.
-public final class Downloader: Sendable {
+package final class Downloader: Sendable {
     /// The configuration from command-line options.
     private let configuration: DownloadConfiguration
     private let inbox: DownloadInbox
@@ -22,7 +22,7 @@ public final class Downloader: Sendable {
     ///
     /// Throws `invalidRequest` for an invalid configuration, and `internalError` if the library or
     /// the system can't provide a handle or thread.
-    public init(
+    package init(
         _ configuration: DownloadConfiguration, into space: any SharingSpace,
         onProgress: @escaping @Sendable (JobProgress) -> Void,
         onOutcome: @escaping @Sendable (JobOutcome) -> Void
@@ -59,7 +59,7 @@ public final class Downloader: Sendable {
     }
 
     /// Starts a fetch job. Its deadline counts from now.
-    public func start(_ job: Job) {
+    package func start(_ job: Job) {
         if let error = inbox.admit(job) {
             onOutcome(
                 JobOutcome(
@@ -71,18 +71,18 @@ public final class Downloader: Sendable {
 
     /// Cancels a job, which fails with `cancelled`: its connection is closed within one turn of the
     /// loop. No effect after its outcome.
-    public func cancel(_ id: JobID) {
+    package func cancel(_ id: JobID) {
         if inbox.cancel(id) { waker.wake() }
     }
 
     /// Sets a new deadline; from now on reports progress and publishes partial data, if requested.
     /// No effect after its outcome.
-    public func adjust(_ adjustment: JobAdjustment) {
+    package func adjust(_ adjustment: JobAdjustment) {
         if inbox.adjust(adjustment) { waker.wake() }
     }
 
     /// Applies settings to transfers that start from now on; they override command-line options.
-    public func adopt(_ settings: DownloadSettings) {
+    package func adopt(_ settings: DownloadSettings) {
         let adopted = configuration.adopting(settings)
         // The addresses come from the options, which were already validated.
         guard let policy = try? adopted.policy() else { return }
@@ -91,11 +91,11 @@ public final class Downloader: Sendable {
     }
 
     /// The current activity of the thread.
-    public var heartbeat: DownloadHeartbeat { loopHeartbeat.now }
+    package var heartbeat: DownloadHeartbeat { loopHeartbeat.now }
 
     /// Ends all jobs with `shuttingDown` and waits for the thread. Later jobs get the same error.
     /// Must not be called from `onProgress` or `onOutcome`.
-    public func stop() {
+    package func stop() {
         inbox.stop()
         waker.wake()
         let ended = thread.withLock { $0.take() }
@@ -205,13 +205,13 @@ final class DownloadInbox: Sendable {
 /// The activity of a downloader's thread, as seen by other threads.
 ///
 /// While the thread is stuck in one turn, it processes neither other transfers nor cancellations.
-public struct DownloadHeartbeat: Hashable, Sendable {
+package struct DownloadHeartbeat: Hashable, Sendable {
     /// The turn counter, which differs at each check while the thread makes progress.
-    public let turn: UInt64
+    package let turn: UInt64
     /// Whether it waits for events, which may take long.
-    public let isWaiting: Bool
+    package let isWaiting: Bool
     /// The job whose bytes are being processed.
-    public let job: JobID?
+    package let job: JobID?
 }
 
 /// The shared state to which the loop writes its activity.

@@ -71,16 +71,16 @@ extension ResponseHead {
 }
 
 /// The responses that are accepted as images.
-public struct AcceptedResponses: Hashable, Sendable {
+package struct AcceptedResponses: Hashable, Sendable {
     /// The accepted statuses. 206 and 304 are accepted only as answers to range or conditional
     /// requests.
-    public var statuses = [200...299]
+    package var statuses = [200...299]
     /// The accepted content types in lower case, `image/*` as a prefix match; empty for all. A
     /// response without a type is accepted, as in SDWebImage.
-    public var types: [String] = []
+    package var types: [String] = []
 
     /// Accepts any type with a successful status.
-    public init() {}
+    package init() {}
 
     func check(_ head: ResponseHead) throws(DownloadFailure) {
         guard head.status != 206, head.status != 304,

@@ -62,11 +62,11 @@ struct PixelSource {
 
 /// The pixels of an overlay, copied from its producer's segment: a block reader has one block at a
 /// time.
-public final class OverlayPixels {
+package final class OverlayPixels {
     let bytes: UnsafeRawBufferPointer
 
     /// Copies the bytes.
-    public init(copying source: UnsafeRawBufferPointer) {
+    package init(copying source: UnsafeRawBufferPointer) {
         let copy = UnsafeMutableRawBufferPointer.allocate(
             byteCount: source.count, alignment: 64)
         copy.copyMemory(from: source)

@@ -1,6 +1,6 @@
 import AVIF
 import JPEG
-public import Model
+package import Model
 import Vips
 import WebP
 import Zimg
@@ -8,7 +8,7 @@ import Zimg
 /// Transforms pixels and encodes the result: the work of a transform worker.
 ///
 /// Processes one job at a time; a second one waits.
-public struct TransformStage: Sendable {
+package struct TransformStage: Sendable {
     private let library: VipsLibrary
     // Unsafe: only accessed inside of `library.exclusively`, by one thread at a time.
     /// Jobs are similar, so most reuse filters of an earlier one.
@@ -20,7 +20,7 @@ public struct TransformStage: Sendable {
     ///   - concurrency: The number of libvips threads; 1 if processes provide the parallelism.
     ///   - onWarning: Receives warnings of libvips, on any thread.
     /// - Throws: `internalError` if libvips can't start.
-    public init(
+    package init(
         concurrency: Int = 1,
         onWarning: (@Sendable (_ domain: String, _ message: String) -> Void)? = nil
     ) throws(ImageError) {
@@ -46,7 +46,7 @@ public struct TransformStage: Sendable {
     /// - Throws: `stepFailed` with the step's name for a step that isn't applicable to this image
     ///   or not supported by this version; `limitExceeded`; `unsupportedFormat` for a format that
     ///   can't be encoded; `cancelled`; the errors of `output`; `internalError`.
-    public func perform(
+    package func perform(
         _ work: TransformWork, pixels: UnsafeRawBufferPointer, overlays: [OverlayPixels] = [],
         output: some OutputSpace, cancellation: CancellationFlag
     ) throws(ImageError) -> EncodedImage {
@@ -66,7 +66,7 @@ public struct TransformStage: Sendable {
     ///   - pixels: As for `perform`, but 8-bit and a single frame.
     ///   - cancellation: Checked between steps and every few rows.
     /// - Throws: As `perform`, except for errors of the output.
-    public func render(
+    package func render(
         _ work: TransformWork, pixels: UnsafeRawBufferPointer, cancellation: CancellationFlag
     ) throws(ImageError) -> RenderedImage {
         try library.exclusively { () throws(ImageError) -> RenderedImage in
@@ -83,7 +83,7 @@ public struct TransformStage: Sendable {
     ///   - cancellation: Checked every few rows.
     /// - Throws: `limitExceeded`; `unsupportedFormat` for a format that can't be encoded;
     ///   `cancelled`; the errors of `output`; `internalError`.
-    public func paint(
+    package func paint(
         _ work: PaintWork, output: some OutputSpace, cancellation: CancellationFlag
     ) throws(ImageError) -> EncodedImage {
         try library.exclusively { () throws(ImageError) -> EncodedImage in
@@ -264,14 +264,14 @@ struct PaintJob {
 }
 
 /// The pixels after the steps, without encoding.
-public struct RenderedImage: Sendable {
+package struct RenderedImage: Sendable {
     /// The size in pixels.
-    public let size: PixelSize
+    package let size: PixelSize
     /// The number of samples per pixel: 1 for gray, 2 for gray and alpha, 3 for sRGB, 4 for sRGB
     /// and alpha; alpha is straight.
-    public let bands: Int
+    package let bands: Int
     /// The interleaved 8-bit samples, rows without padding.
-    public let samples: [UInt8]
+    package let samples: [UInt8]
 }
 
 extension ImageError {

@@ -7,9 +7,9 @@ internal import SQLite
 /// it, because its files determine what is served. The file `lock` in it stays locked (flock) while
 /// this value exists, so that a second process can't open the same cache; the lock ends with the
 /// process, however it exits.
-public final class CacheDirectory: Sendable {
+package final class CacheDirectory: Sendable {
     /// The path as given by the caller.
-    public let path: String
+    package let path: String
     let root: FileDescriptor
     private let lock: FileDescriptor
 
@@ -18,7 +18,7 @@ public final class CacheDirectory: Sendable {
     ///
     /// - Throws: `.unsafe` if other users could change its contents, `.inUse` if another process
     ///   holds it, `.readOnly`, `.full`, `.failed`.
-    public init(path: String) throws(DiskError) {
+    package init(path: String) throws(DiskError) {
         self.path = path
         do {
             root = try FileDescriptor.openTrusted(path)
@@ -40,7 +40,7 @@ public final class CacheDirectory: Sendable {
     func filePath(_ name: String) -> String { "/proc/self/fd/\(root.number)/\(name)" }
 
     /// The size of its file system in bytes; 0 if the kernel doesn't report it.
-    public var fileSystemBytes: UInt64 { (try? root.fileSystemStatus().totalBytes) ?? 0 }
+    package var fileSystemBytes: UInt64 { (try? root.fileSystemStatus().totalBytes) ?? 0 }
 
     /// Returns the size of a file in it; 0 if the file is missing.
     func bytes(of name: String) -> Int { (try? root.status(of: name).size) ?? 0 }
@@ -107,9 +107,9 @@ extension DiskError {
 }
 
 /// An error of the disk tier.
-public struct DiskError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct DiskError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The category of the error, which determines its handling.
-    public enum Kind: String, Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable {
         /// Another process holds the cache directory.
         case inUse
         /// The cache directory belongs to another user, or other users can write to it.
@@ -127,18 +127,18 @@ public struct DiskError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The category.
-    public let kind: Kind
+    package let kind: Kind
     /// The description, for logs and status.
-    public let text: String
+    package let text: String
 
     /// Creates an error.
-    public init(_ kind: Kind, _ text: String) {
+    package init(_ kind: Kind, _ text: String) {
         self.kind = kind
         self.text = text
     }
 
     /// `full: SQLite 13: database or disk is full`
-    public var description: String { "\(kind.rawValue): \(text)" }
+    package var description: String { "\(kind.rawValue): \(text)" }
 
     init(_ error: SQLiteError) {
         let kind: Kind

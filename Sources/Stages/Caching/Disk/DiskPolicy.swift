@@ -3,12 +3,12 @@ internal import Model
 /// A wall-clock time supplied by the caller: nothing here reads a clock.
 ///
 /// Ages must survive restarts, so monotonic time can't be used.
-public struct UnixTime: Hashable, Comparable, Sendable {
+package struct UnixTime: Hashable, Comparable, Sendable {
     /// Milliseconds since 1970.
-    public var milliseconds: Int64
+    package var milliseconds: Int64
 
     /// Creates a time from a clock reading.
-    public init(milliseconds: Int64) { self.milliseconds = milliseconds }
+    package init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
     /// Creates a time from a stored value; `nil` if it is implausible: before 1970, or after the
     /// year 9999.
@@ -18,7 +18,7 @@ public struct UnixTime: Hashable, Comparable, Sendable {
     }
 
     /// Orders times chronologically.
-    public static func < (left: UnixTime, right: UnixTime) -> Bool {
+    package static func < (left: UnixTime, right: UnixTime) -> Bool {
         left.milliseconds < right.milliseconds
     }
 
@@ -31,7 +31,7 @@ public struct UnixTime: Hashable, Comparable, Sendable {
 
 /// The date of an entry that determines its age and eviction order; SDWebImage's numbers
 /// (SEMANTICS §5.5).
-public enum ExpireType: UInt8, Sendable, Hashable, CaseIterable {
+package enum ExpireType: UInt8, Sendable, Hashable, CaseIterable {
     /// The last read, for least-recently-used eviction. The default.
     case access = 0
     /// The last time its bytes were stored.
@@ -44,29 +44,29 @@ public enum ExpireType: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// The limits of the disk tier.
-public struct DiskPolicy: Sendable, Hashable {
+package struct DiskPolicy: Sendable, Hashable {
     /// The maximum size of all entries in bytes, including the overhead of file system and index; 0
     /// is unlimited. A hard limit: writes evict first.
-    public var bytesMax: Int
+    package var bytesMax: Int
     /// The maximum number of entries; 0 is unlimited. Also a hard limit.
-    public var countMax: Int
+    package var countMax: Int
     /// The percentage of the limits at which a trim ends.
-    public var lowWaterPercent: Int
+    package var lowWaterPercent: Int
     /// The age in seconds at which an entry is no longer answered and is removed; negative for
     /// never, 0 for immediately.
-    public var ageMax: Int64
+    package var ageMax: Int64
     /// The date that determines ages.
-    public var expireType: ExpireType
+    package var expireType: ExpireType
     /// The policies of named caches; their limits apply to each cache alone, in addition to the
     /// limits here.
-    public var caches: [String: DiskPolicy] = [:]
+    package var caches: [String: DiskPolicy] = [:]
 
     /// The maximum number of named caches with their own accounting.
     static let cachesMax = 4_096
 
     /// Creates a policy; the defaults are SDWebImage's: unlimited size, 50 percent, 7 days, by
     /// access.
-    public init(
+    package init(
         bytesMax: Int = 0, countMax: Int = 0, lowWaterPercent: Int = 50,
         ageMax: Int64 = 7 * 24 * 3600,
         expireType: ExpireType = .access

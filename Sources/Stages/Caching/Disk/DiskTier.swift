@@ -136,7 +136,7 @@ final class DiskTier {
 }
 
 /// Whether the disk tier works.
-public enum DiskHealth: Sendable, Hashable {
+package enum DiskHealth: Sendable, Hashable {
     /// It reads and writes.
     case healthy
     /// It doesn't write, and reads if possible; writing is retried at `retryAt`.
@@ -146,7 +146,7 @@ public enum DiskHealth: Sendable, Hashable {
     static let pause: Int64 = 5_000
 
     /// Why it is degraded.
-    public var reason: DiskError? {
+    package var reason: DiskError? {
         switch self {
         case .healthy: nil
         case .degraded(let error, _): error

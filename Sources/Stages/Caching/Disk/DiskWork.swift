@@ -81,25 +81,25 @@ enum DiskResult: Sendable {
 }
 
 /// The status of the disk tier.
-public struct DiskStatus: Sendable, Hashable {
+package struct DiskStatus: Sendable, Hashable {
     /// Whether it works, and if not, why.
-    public var health: DiskHealth
+    package var health: DiskHealth
     /// Entries and bytes; `nil` while the index can't be read.
-    public var usage: DiskUsage?
+    package var usage: DiskUsage?
     /// The number of damaged entries that were removed.
-    public var damaged: Int
+    package var damaged: Int
     /// The number of indexes that were set aside and rebuilt.
-    public var rebuilt: Int
+    package var rebuilt: Int
     /// The reason for the last of them.
-    public var quarantineReason: DiskError?
+    package var quarantineReason: DiskError?
     /// The version of the index before it was upgraded while opening; `nil` if it was not upgraded.
-    public var upgradedFrom: Int64?
+    package var upgradedFrom: Int64?
     /// Since when it is degraded.
-    public var degradedSince: UnixTime?
+    package var degradedSince: UnixTime?
     /// Counters since the process started.
-    public var counts: DiskCounts
+    package var counts: DiskCounts
     /// The usage of named caches, up to about a second old.
-    public var caches: [String: DiskUsage]
+    package var caches: [String: DiskUsage]
 }
 
 extension DiskTier {
@@ -190,13 +190,13 @@ extension DiskTier {
 }
 
 /// Counters of the disk tier since the process started.
-public struct DiskCounts: Sendable, Hashable {
+package struct DiskCounts: Sendable, Hashable {
     /// A number of removed entries and their size in bytes.
-    public struct Gone: Sendable, Hashable {
+    package struct Gone: Sendable, Hashable {
         /// The number of entries.
-        public var entries: UInt64 = 0
+        package var entries: UInt64 = 0
         /// Their size in bytes.
-        public var bytes: UInt64 = 0
+        package var bytes: UInt64 = 0
 
         mutating func add(_ victims: [IndexVictim]) {
             entries += UInt64(victims.count)
@@ -205,18 +205,18 @@ public struct DiskCounts: Sendable, Hashable {
     }
 
     /// The bytes written for bodies and their headers.
-    public var bytesWritten: UInt64 = 0
+    package var bytesWritten: UInt64 = 0
     /// How often a trim to the low-water mark was started.
-    public var trims: UInt64 = 0
+    package var trims: UInt64 = 0
     /// Entries evicted because of limits.
-    public var trimmed = Gone()
+    package var trimmed = Gone()
     /// Expired entries.
-    public var expired = Gone()
+    package var expired = Gone()
     /// How often it became degraded.
-    public var failures: UInt64 = 0
+    package var failures: UInt64 = 0
 
     /// Creates zero counters.
-    public init() {}
+    package init() {}
 }
 
 /// A selection of disk entries.

@@ -33,17 +33,17 @@ struct IndexVictim: Hashable, Sendable {
 }
 
 /// The space used by the disk tier.
-public struct DiskUsage: Hashable, Sendable {
+package struct DiskUsage: Hashable, Sendable {
     /// The number of entries.
-    public var entries: Int
+    package var entries: Int
     /// The size of the entries in bytes: bodies and headers rounded up to blocks, and rows of the
     /// index.
-    public var bytes: Int
+    package var bytes: Int
     /// The size of everything else in bytes: the index's log, and set-aside indexes.
-    public var overhead = 0
+    package var overhead = 0
 
     /// The total size in bytes.
-    public var total: Int { bytes + overhead }
+    package var total: Int { bytes + overhead }
 }
 
 /// The result of looking a key up in the index.

@@ -1,14 +1,14 @@
 internal import Model
 
 /// The limits of one named cache in a tier, in addition to those of the whole tier; 0 is unlimited.
-public struct ShareLimits: Sendable, Hashable {
+package struct ShareLimits: Sendable, Hashable {
     /// The maximum size in bytes.
-    public var bytesMax: Int
+    package var bytesMax: Int
     /// The maximum number of entries.
-    public var countMax: Int
+    package var countMax: Int
 
     /// Creates limits; unlimited by default.
-    public init(bytesMax: Int = 0, countMax: Int = 0) {
+    package init(bytesMax: Int = 0, countMax: Int = 0) {
         (self.bytesMax, self.countMax) = (max(0, bytesMax), max(0, countMax))
     }
 
@@ -94,18 +94,18 @@ struct MemoryShare: Sendable {
 }
 
 /// The usage of a tier by one named cache.
-public struct ShareUsage: Sendable, Hashable {
+package struct ShareUsage: Sendable, Hashable {
     /// The number of entries.
-    public var entries: Int
+    package var entries: Int
     /// Their size in bytes.
-    public var bytes: Int
+    package var bytes: Int
 }
 
 // Named caches with their own limits (SEMANTICS §5.17).
 extension MemoryTier {
     /// Applies limits to named caches, and removes the limits of all other caches. Entries that no
     /// longer fit are evicted.
-    public mutating func limit(shares limits: [String: ShareLimits]) -> Departures {
+    package mutating func limit(shares limits: [String: ShareLimits]) -> Departures {
         for name in limits.keys { _ = share(named: name) }
         var gone = Departures()
         for index in shares.indices {
@@ -120,7 +120,7 @@ extension MemoryTier {
     }
 
     /// The usage of named caches that have entries.
-    public var usage: [String: ShareUsage] {
+    package var usage: [String: ShareUsage] {
         var usage: [String: ShareUsage] = [:]
         for share in shares where share.count > 0 {
             usage[share.name] = ShareUsage(entries: share.count, bytes: share.cost)
@@ -129,7 +129,7 @@ extension MemoryTier {
     }
 
     /// The evictions of named caches that have any.
-    public var evictions: [String: UInt64] {
+    package var evictions: [String: UInt64] {
         var evictions: [String: UInt64] = [:]
         for share in shares where share.evictions > 0 { evictions[share.name] = share.evictions }
         return evictions
@@ -137,7 +137,7 @@ extension MemoryTier {
 
     /// Returns whether an entry of a key can fit at all; `cost` as returned by
     /// `cost(key:blockBytes:)`.
-    public func mayHold(_ key: String?, cost: Int) -> Bool {
+    package func mayHold(_ key: String?, cost: Int) -> Bool {
         guard cost <= costMax else { return false }
         return share(of: key).map { shares[$0].mayHold(cost) } ?? true
     }

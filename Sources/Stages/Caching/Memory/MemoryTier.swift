@@ -1,5 +1,5 @@
-public import Linux
-public import Model
+package import Linux
+package import Model
 internal import XXHash
 
 /// The accounting of `results/`: which entry each block contains, and the eviction order.
@@ -10,16 +10,16 @@ internal import XXHash
 /// Clients may still read a large entry after its eviction. The coordinator knows whether they do:
 /// it is notified of the eviction of every large entry (`Departures.evicted`) and releases the
 /// block when no client reads it any more (SEMANTICS §14.6).
-public struct MemoryTier: Sendable {
+package struct MemoryTier: Sendable {
     /// The bookkeeping overhead charged per entry in bytes: slot, table entries, metadata.
-    public static let overhead = 512
+    package static let overhead = 512
 
     /// The limit of `cost` in bytes.
-    public private(set) var costMax: Int
+    package private(set) var costMax: Int
     /// The limit of `count`; 0 is unlimited.
-    public private(set) var countMax: Int
+    package private(set) var countMax: Int
     /// The total size of all entries in bytes.
-    public private(set) var cost = 0
+    package private(set) var cost = 0
 
     private var queue: GDSFCache
     /// The entries, by slot of the queue.
@@ -40,14 +40,14 @@ public struct MemoryTier: Sendable {
     }
 
     /// Creates an empty tier with a limit of `costMax` bytes.
-    public init(costMax: Int, countMax: Int = 0) {
+    package init(costMax: Int, countMax: Int = 0) {
         self.costMax = max(0, costMax)
         self.countMax = max(0, countMax)
         queue = GDSFCache(bytesMax: self.costMax)
     }
 
     /// Applies new limits and evicts what exceeds them.
-    public mutating func limit(costMax: Int, countMax: Int) -> Departures {
+    package mutating func limit(costMax: Int, countMax: Int) -> Departures {
         (self.costMax, self.countMax) = (max(0, costMax), max(0, countMax))
         queue.limit(bytesMax: self.costMax)
         let countMax = self.countMax > 0 ? self.countMax : .max
@@ -55,7 +55,7 @@ public struct MemoryTier: Sendable {
     }
 
     /// Shrinks to a percentage of its byte limit.
-    public mutating func shrink(toPercent percent: Int) -> Departures {
+    package mutating func shrink(toPercent percent: Int) -> Departures {
         let target = costMax / 100 * percent + costMax % 100 * percent / 100
         return evict { $0.cost <= target }
     }
@@ -67,14 +67,14 @@ public struct MemoryTier: Sendable {
     }
 
     /// The number of entries, including results without a key, which are only delivered.
-    public var count: Int { slotOfBlock.count }
+    package var count: Int { slotOfBlock.count }
 
     /// The number of entries with a key.
-    public var keyedCount: Int { slotOfKey.count }
+    package var keyedCount: Int { slotOfKey.count }
 
     /// Returns the cost of an entry: its block, its key, `overhead`, and `partBytes` of tags and
     /// extended data.
-    public static func cost(key: String?, blockBytes: Int, partBytes: Int = 0) -> Int {
+    package static func cost(key: String?, blockBytes: Int, partBytes: Int = 0) -> Int {
         blockBytes + (key?.utf8.count ?? 0) + overhead + partBytes
     }
 
@@ -82,7 +82,7 @@ public struct MemoryTier: Sendable {
 
     /// Evicts until `cost` more bytes fit in the key's cache and in the tier; returns `nil` without
     /// evicting if that is impossible.
-    public mutating func makeRoom(for cost: Int, of key: String? = nil) -> Departures? {
+    package mutating func makeRoom(for cost: Int, of key: String? = nil) -> Departures? {
         guard cost <= costMax else { return nil }
         var gone = makeRoom(in: key, for: cost)
         while self.cost + cost > costMax || (countMax > 0 && count >= countMax) {
@@ -93,7 +93,7 @@ public struct MemoryTier: Sendable {
     }
 
     /// Evicts the entry that is first in the eviction order; returns `nil` if there are no entries.
-    public mutating func evictOne() -> Departures? {
+    package mutating func evictOne() -> Departures? {
         guard let slot = queue.victim() else { return nil }
         return remove(at: slot, asVictim: true)
     }
@@ -101,7 +101,7 @@ public struct MemoryTier: Sendable {
     // MARK: - Entries
 
     /// Inserts an entry, replacing one with the same key. The caller must have made room.
-    public mutating func insert(_ entry: MemoryEntry) -> Departures {
+    package mutating func insert(_ entry: MemoryEntry) -> Departures {
         precondition(slotOfBlock[entry.block] == nil, "block IDs must not be reused")
         let gone = entry.key.map { remove(key: $0) } ?? Departures()
         let slot = place(entry)
@@ -112,7 +112,7 @@ public struct MemoryTier: Sendable {
     }
 
     /// Returns the entry of a key and marks it as used; an expired entry is removed instead.
-    public mutating func lookup(_ key: String, now: UnixTime) -> (MemoryEntry?, Departures) {
+    package mutating func lookup(_ key: String, now: UnixTime) -> (MemoryEntry?, Departures) {
         guard let slot = slotOfKey[key] else { return (nil, Departures()) }
         if let expires = held[Int(slot)]?.expires, expires <= now {
             return (nil, remove(at: slot))
@@ -122,14 +122,14 @@ public struct MemoryTier: Sendable {
     }
 
     /// Returns whether a key has an entry that has not expired; doesn't count as use.
-    public func contains(_ key: String, now: UnixTime) -> Bool {
+    package func contains(_ key: String, now: UnixTime) -> Bool {
         guard let slot = slotOfKey[key] else { return false }
         return held[Int(slot)]?.expires.map { $0 > now } ?? true
     }
 
     /// Marks a block as used and returns its key; `nil` for blocks that were evicted or have no
     /// key.
-    public mutating func touch(_ block: BlockID) -> String? {
+    package mutating func touch(_ block: BlockID) -> String? {
         guard let slot = slotOfBlock[block] else { return nil }
         use(slot)
         return held[Int(slot)]?.key
@@ -142,19 +142,19 @@ public struct MemoryTier: Sendable {
     }
 
     /// Removes the entry of a key, if it exists.
-    public mutating func remove(key: String) -> Departures {
+    package mutating func remove(key: String) -> Departures {
         slotOfKey[key].map { remove(at: $0) } ?? Departures()
     }
 
     /// Removes every entry with a key.
-    public mutating func clear() -> Departures {
+    package mutating func clear() -> Departures {
         var gone = Departures()
         for slot in slotOfKey.values.sorted() { gone.append(remove(at: slot)) }
         return gone
     }
 
     /// Removes all results without a key, which are only delivered.
-    public mutating func removeKeyless() -> Departures {
+    package mutating func removeKeyless() -> Departures {
         var gone = Departures()
         for case let entry? in held where entry.key == nil {
             if let slot = slotOfBlock[entry.block] { gone.append(remove(at: slot)) }
@@ -163,7 +163,7 @@ public struct MemoryTier: Sendable {
     }
 
     /// Returns every entry with a key that has not expired, in no particular order.
-    public func entries(now: UnixTime) -> [MemoryEntry] {
+    package func entries(now: UnixTime) -> [MemoryEntry] {
         held.compactMap { $0 }.filter { $0.key != nil && ($0.expires.map { $0 > now } ?? true) }
     }
 
@@ -233,22 +233,22 @@ public struct MemoryTier: Sendable {
 }
 
 /// An entry in the accounting of `results/`.
-public struct MemoryEntry: Sendable, Hashable {
+package struct MemoryEntry: Sendable, Hashable {
     /// The text of the cache key; `nil` for a result that is only delivered.
-    public var key: String?
+    package var key: String?
     /// The location of the bytes; its block identifies the entry.
-    public var reference: BlockReference
+    package var reference: BlockReference
     /// The metadata stored with the bytes.
-    public var metadata: StoredMetadata
+    package var metadata: StoredMetadata
     /// The cost in bytes: the block, the key, `MemoryTier.overhead`, tags and extended data.
-    public var cost: Int
+    package var cost: Int
     /// When it expires; `nil` for never.
-    public var expires: UnixTime?
+    package var expires: UnixTime?
     /// When its bytes were stored; `nil` for a result that is only delivered.
-    public var stored: UnixTime?
+    package var stored: UnixTime?
 
     /// Creates an entry; `blockBytes` is the size of the whole block, not only of the payload.
-    public init(
+    package init(
         key: String?, reference: BlockReference, metadata: StoredMetadata, blockBytes: Int,
         expires: UnixTime? = nil, stored: UnixTime? = nil
     ) {
@@ -262,27 +262,27 @@ public struct MemoryEntry: Sendable, Hashable {
     }
 
     /// Whether its receivers may have mapped it (SEMANTICS §14.6).
-    public var isLarge: Bool { reference.length >= UInt64(CacheStage.largeBytes) }
+    package var isLarge: Bool { reference.length >= UInt64(CacheStage.largeBytes) }
 
     /// The block, which identifies the entry.
-    public var block: BlockID { reference.block }
+    package var block: BlockID { reference.block }
 }
 
 /// Blocks that left the memory tier.
-public struct Departures: Sendable, Hashable {
+package struct Departures: Sendable, Hashable {
     /// Blocks that lost their keys or were large, which must be reported to the coordinator.
-    public var evicted: [BlockID] = []
+    package var evicted: [BlockID] = []
     /// Blocks whose bytes the memory tier no longer uses.
-    public var freed: [BlockID] = []
+    package var freed: [BlockID] = []
 
     /// Creates an empty set.
-    public init() {}
+    package init() {}
 
     /// Whether no blocks left.
-    public var isEmpty: Bool { evicted.isEmpty && freed.isEmpty }
+    package var isEmpty: Bool { evicted.isEmpty && freed.isEmpty }
 
     /// Adds other departures.
-    public mutating func append(_ other: Departures) {
+    package mutating func append(_ other: Departures) {
         evicted += other.evicted
         freed += other.freed
     }
@@ -290,23 +290,23 @@ public struct Departures: Sendable, Hashable {
 
 /// Decides whether the memory tier must shrink because memory is scarce, based on kernel statistics
 /// that the caller reads.
-public struct MemoryShortage: Sendable {
+package struct MemoryShortage: Sendable {
     /// The percentage of a group's limit above which the tier shrinks.
-    public static let usedPercentMax = 90
+    package static let usedPercentMax = 90
     /// The percentage of time in which processes wait for memory, from which the tier shrinks.
-    public static let stallPercentMax = 10.0
+    package static let stallPercentMax = 10.0
     /// The percentage of available system memory below which the tier shrinks.
-    public static let availablePercentMin = 5
+    package static let availablePercentMin = 5
     /// The pause after shrinking in milliseconds: the kernel averages over ten seconds.
-    public static let pause: Int64 = 10_000
+    package static let pause: Int64 = 10_000
 
     private var shrankAt: UnixTime?
 
     /// Creates the initial state, without a recent shrink.
-    public init() {}
+    package init() {}
 
     /// Returns why the tier must shrink now; `nil` if it need not, or did so recently.
-    public mutating func reason(_ supply: MemorySupply, now: UnixTime) -> String? {
+    package mutating func reason(_ supply: MemorySupply, now: UnixTime) -> String? {
         if let shrankAt, now >= shrankAt, now < shrankAt.adding(milliseconds: Self.pause) {
             return nil
         }
