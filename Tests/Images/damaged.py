@@ -1,9 +1,9 @@
 """Slightly damaged files, and what Pillow reads from them.
 
-    damaged.py KIND FILE RAW    write FILE, and the RGB of the whole picture to RAW; print its width,
-                                height, and the number of rows that Pillow reads from FILE as they
-                                were. KIND: jpeg and png, cut off; png-sum, with a wrong checksum of
-                                the pixels; jpeg-end and gif-end, without the end marker
+    damaged.py KIND FILE RAW    write FILE, and the RGB of the whole picture to RAW; print its
+                                width, height, and the number of rows that Pillow reads from FILE
+                                as they were. KIND: jpeg and png, cut off; png-sum, with a wrong
+                                checksum of the pixels; jpeg-end and gif-end, without the end marker
 """
 
 import io
