@@ -153,7 +153,7 @@ def is_unknown(bench: Bench, name: str) -> Cell:
 
 def shows(is_damaged: bool) -> Check:
     """The gateway shows what has arrived. If pixels are missing, it marks that and limits caching;
-    what is missing behind the last pixel is no damage (SEMANTICS §11.38)."""
+    what is missing behind the last pixel is not damage (SEMANTICS §11.38)."""
 
     def check(bench: Bench, name: str) -> Cell:
         reference = bench.reference(name, "Chromium")
