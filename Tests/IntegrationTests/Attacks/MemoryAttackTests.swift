@@ -21,7 +21,7 @@ extension RealProcesses {
                 let httpClient = HonestHTTPClient(port: gateway.port, interval: .milliseconds(25))
                 let undisturbed = await httpClient.load(30) { path("/good/u\($0)") }
                 let isOver = Atomic(false)
-                let refused = Atomic(0)
+                let refused = Monitor(0)
                 let others = Atomic(0)
                 let longestJob = LongestDuration()
                 let attack = BackgroundThread { [port = gateway.port] in
@@ -34,19 +34,20 @@ extension RealProcesses {
                             && String(decoding: answer.body, as: UTF8.self)
                                 .contains("limitExceeded")
                         if isRefused {
-                            refused.add(1, ordering: .relaxed)
+                            refused.withLock { $0 += 1 }
                         } else {
                             others.add(1, ordering: .relaxed)
                         }
                     }
                 }
                 let beside = await httpClient.load(60) { path("/good/b\($0)") }
+                let wereRefused = await refused.wait { $0 > 4 }
                 isOver.store(true, ordering: .relaxed)
                 #expect(await attack.join())
                 beside.expectUndisturbed(
                     than: undisturbed, beside: "files that need 2 GB", longestJob: longestJob.value)
                 memory.expectNoKills()
-                #expect(refused.load(ordering: .relaxed) > 4)
+                #expect(wereRefused)
                 #expect(others.load(ordering: .relaxed) == 0)
                 #expect(try await stack.counter("crashes") == 0)
             }
