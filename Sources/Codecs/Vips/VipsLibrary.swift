@@ -218,6 +218,8 @@ extension VipsError {
         ("killed for image", .killed),
         ("security limit exceeded", .tooLarge),
         ("size out of range", .tooLarge),
+        // Reported as a Unix error.
+        ("cannot allocate memory", .tooLarge),
         ("unix error", .internal),
         ("operation is blocked", .unsupported),
         // A module wasn't loaded.
