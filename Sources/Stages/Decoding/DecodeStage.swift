@@ -48,8 +48,9 @@ package struct DecodeStage: Sendable {
     ///     stays allocated.
     ///   - cancellation: Checked every few rows.
     /// - Throws: `badImageData` for invalid, damaged or truncated images; `unsupportedFormat` for a
-    ///   known format that isn't decoded; `limitExceeded` before any pixel is computed;
-    ///   `cancelled`; the errors of `output`; `internalError`.
+    ///   known format that isn't decoded; `limitExceeded` before any pixel is computed, or when
+    ///   memory or the bytes that a PNG may inflate are exhausted; `cancelled`; the errors of
+    ///   `output`; `internalError`.
     package func perform(
         _ work: DecodeWork, input: UnsafeRawBufferPointer, output: some OutputSpace,
         cancellation: CancellationFlag
