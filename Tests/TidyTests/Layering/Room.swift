@@ -22,8 +22,8 @@ enum Layer: String, CaseIterable {
     }
 }
 
-/// A target of `Sources`: its name, its layer, its folder, and the modules that the manifest lets it
-/// import.
+/// A target of `Sources`: its name, its layer, its folder, and the modules that it may import
+/// according to the manifest.
 struct Room: Equatable {
     let name: String
     let layer: Layer
