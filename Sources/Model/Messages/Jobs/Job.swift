@@ -371,7 +371,7 @@ extension ImageError {
 // information of the response.
 extension ImageError {
     /// The error for a 304 response, with its caching information.
-    public static func notModified(_ caching: OriginCaching) -> ImageError {
+    package static func notModified(_ caching: OriginCaching) -> ImageError {
         ImageError(.cacheNotModified, "the origin reports that the resource has not changed") {
             $0.cacheControl = caching.cacheControl.field
             $0.bornMilliseconds = caching.age.bornMilliseconds
@@ -380,11 +380,11 @@ extension ImageError {
     }
 
     /// The `Cache-Control` directives of the response.
-    public var confirmedControl: CacheControl { CacheControl(typedDetails.cacheControl) }
+    package var confirmedControl: CacheControl { CacheControl(typedDetails.cacheControl) }
 
     /// The caching information of the response; `nil` if the worker reported no age or an invalid
     /// one.
-    public var confirmedCaching: OriginCaching? {
+    package var confirmedCaching: OriginCaching? {
         guard let born = typedDetails.bornMilliseconds, HTTPExpiry.bornRange.contains(born)
         else { return nil }
         let age = ResponseAge(
