@@ -1,13 +1,13 @@
 import ConfigurationFile
 import Linux
-package import Model
-package import ProcessRuntime
-package import Scheduling
+public import Model
+public import ProcessRuntime
+public import Scheduling
 
 /// The program of the coordinator.
-package enum CoordinatorProgram {
+public enum CoordinatorProgram {
     /// Runs with these arguments (without the program's name) and returns the exit status.
-    package static func run(_ words: [String]) -> Int32 {
+    public static func run(_ words: [String]) -> Int32 {
         do {
             let arguments = try ProgramArguments(
                 words, valued: Bootstrap.valued.union(CoordinatorOptions.valued),
@@ -35,36 +35,36 @@ package enum CoordinatorProgram {
 }
 
 /// The coordinator's command-line options.
-package struct CoordinatorOptions: Sendable {
+public struct CoordinatorOptions: Sendable {
     /// The limits of the scheduler.
-    package var limits: SchedulerLimits
+    public var limits: SchedulerLimits
     /// The file of the installation's secret; `nil` for a secret that lives as long as the process.
-    package var secretFile: String?
+    public var secretFile: String?
     /// The operator's configuration file; `nil` if there is none.
-    package var configurationFile: String?
+    public var configurationFile: String?
     /// Whether its workers belong to another supervisor: SIGTERM then ends only the coordinator,
     /// and the workers wait for the next one.
-    package var keepsWorkers: Bool
+    public var keepsWorkers: Bool
 
     /// The number of workers in the drawing pool; 0 to use the configuration.
-    package var vectorWorkers: Int
+    public var vectorWorkers: Int
 
     /// The root directory of `local:` URLs; `nil` to reject them.
-    package var localRoot: String?
+    public var localRoot: String?
     /// The directory of the gateway's watermark; `nil` if the watermark isn't a file.
-    package var watermarkRoot: String?
+    public var watermarkRoot: String?
 
     /// The permissions for the gateway that `serve` runs alongside.
-    package var grant: GatewayGrant
+    public var grant: GatewayGrant
 
     /// The maximum number of connections of one process at `front/`.
-    package var connectionsPerProcess: Int
+    public var connectionsPerProcess: Int
 
     /// Which requests are logged.
-    package var requestLogging: RequestLogging
+    public var requestLogging: RequestLogging
 
     /// The names of the arguments besides those of every program.
-    package static let valued = Set([
+    public static let valued = Set([
         "secret-file", "failure-cache-seconds", "failure-cache-entries", "fetch-retries",
         "fetches-per-host", "fetch-order", "queue-limit",
         "log-requests", "config", "connections-per-process", "vector",
@@ -72,7 +72,7 @@ package struct CoordinatorOptions: Sendable {
     ]).union(LimitSetting.allCases.map(\.rawValue))
 
     /// The names of the arguments without a value.
-    package static let flags: Set<String> = ["keeps-workers", "web-refresh", "web-removals"]
+    public static let flags: Set<String> = ["keeps-workers", "web-refresh", "web-removals"]
 
     /// Former names of arguments, with those that replaced them: a `serve` that was started by an
     /// earlier version may restart this program.
@@ -81,7 +81,7 @@ package struct CoordinatorOptions: Sendable {
     ]
 
     /// Parses the arguments.
-    package init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
+    public init(_ arguments: ProgramArguments) throws(ProgramArgumentsError) {
         limits = SchedulerLimits()
         try limits.workGraph.read(arguments)
         let seconds = try arguments.number(

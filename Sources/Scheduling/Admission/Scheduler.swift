@@ -1,4 +1,4 @@
-package import Model
+public import Model
 
 /// The decision logic of the coordinator: it takes events and returns actions, without I/O or a
 /// clock (SEMANTICS §2 to §9).
@@ -8,14 +8,14 @@ package import Model
 /// terminal **reply**.
 ///
 /// `WorkGraph` does that work: requests wait there, and its events report the outcomes.
-package struct Scheduler: Sendable {
+public struct Scheduler: Sendable {
     private let passing = PassedByAddress()
     let limits: SchedulerLimits
 
     /// Resolves requests that start later than they arrive. The owner of the configuration must set
     /// it, and set it again after configuration changes. By default, such requests are left
     /// unchanged.
-    package var lateResolution: LateResolution = { request, _ in Resolution(request) }
+    public var lateResolution: LateResolution = { request, _ in Resolution(request) }
 
     // Clients and their requests.
     var clients: [ClientID: LiveClient] = [:]
@@ -38,7 +38,7 @@ package struct Scheduler: Sendable {
     var silent: Set<String> = []
     /// The offset to add to the milliseconds of `now` to get milliseconds since 1970. Set by the
     /// owner of the clocks.
-    package var calendarOffsetMilliseconds: Int64 = 0
+    public var calendarOffsetMilliseconds: Int64 = 0
     var now = Instant(nanoseconds: 0)
     var drain = Drain()
     /// The actions of the current event.
@@ -50,7 +50,7 @@ package struct Scheduler: Sendable {
     ///
     /// `variantDigest` must return a short digest of the headers that a response varies on, usable
     /// in a key and not computable from guessed values.
-    package init(
+    public init(
         limits: SchedulerLimits = SchedulerLimits(),
         variantDigest: @escaping @Sendable ([HTTPHeader]) -> String
     ) {
@@ -64,7 +64,7 @@ package struct Scheduler: Sendable {
     /// Handles an event and appends the resulting actions in order. `now` never goes backward; an
     /// earlier time is treated as the latest one seen. Events take precedence over deadlines that
     /// passed unnoticed before them. Events of unknown clients and workers are ignored.
-    package mutating func handle(
+    public mutating func handle(
         _ event: SchedulerEvent, at now: Instant, into actions: inout [SchedulerAction]
     ) {
         self.now = max(self.now, now)
@@ -163,7 +163,7 @@ package struct Scheduler: Sendable {
 
 /// An input of the scheduler. The runtime converts messages, connection changes and timers to
 /// these.
-package indirect enum SchedulerEvent: Hashable, Sendable {
+public indirect enum SchedulerEvent: Hashable, Sendable {
     /// A client was welcomed. The process ID comes from the kernel, if available, never from the
     /// client; all sessions of a process have one common share.
     case clientJoined(ClientID, Incarnation, process: Int32? = nil)
@@ -241,7 +241,7 @@ package indirect enum SchedulerEvent: Hashable, Sendable {
 }
 
 /// An action for the runtime, to be performed in order.
-package indirect enum SchedulerAction: Hashable, Sendable {
+public indirect enum SchedulerAction: Hashable, Sendable {
     /// Assigns a job to a worker.
     case assign(WorkerID, Job)
     /// Cancels a job that is no longer wanted.
@@ -273,66 +273,66 @@ package indirect enum SchedulerAction: Hashable, Sendable {
 }
 
 /// Limits of the scheduler; they bound all of its data structures.
-package struct SchedulerLimits: Hashable, Sendable {
+public struct SchedulerLimits: Hashable, Sendable {
     /// Limits of jobs and workers.
-    package var dispatch = DispatchLimits()
+    public var dispatch = DispatchLimits()
     /// Limits on produced images and intermediate data.
-    package var workGraph = WorkGraphLimits()
+    public var workGraph = WorkGraphLimits()
 
     /// The largest number of live requests of all clients; further ones are refused as `busy`.
-    package var liveRequestsMax = 65_536
+    public var liveRequestsMax = 65_536
     /// The largest number of live requests per client; further ones are refused as `busy`.
-    package var requestsPerClientMax = MessageLimits.windowMax
+    public var requestsPerClientMax = MessageLimits.windowMax
     /// The largest number of unfinished prefetches per client; further ones are refused as `busy`.
-    package var batchesPerClientMax = 64
+    public var batchesPerClientMax = 64
     /// The largest number of waiting prefetch URLs per client, and their size in bytes including
     /// `prefetchOverheadBytes` each; beyond it, prefetches are refused as `busy`.
-    package var prefetchesPerClientMax = 2 * RequestLimits.prefetchMax
+    public var prefetchesPerClientMax = 2 * RequestLimits.prefetchMax
     /// See `prefetchesPerClientMax`.
-    package var prefetchBytesPerClientMax = 64 << 20
+    public var prefetchBytesPerClientMax = 64 << 20
     /// The same size limit for all clients together; beyond it, prefetches are refused as `busy`.
-    package var prefetchBytesMax = 256 << 20
+    public var prefetchBytesMax = 256 << 20
     /// The overhead in bytes of a waiting URL in addition to its text, which is all that is kept of
     /// it.
-    package static let prefetchOverheadBytes = 64
+    public static let prefetchOverheadBytes = 64
     /// The largest number of prefetch URLs started in one event.
-    package var prefetchesBegunMax = 64
+    public var prefetchesBegunMax = 64
     /// The largest number of requests that one event processes in batch operations, such as
     /// replying to all requests for a result, and the largest number of timers that it fires. Later
     /// events process the rest.
-    package var batchStepsMax = 64
+    public var batchStepsMax = 64
     /// The same limit for requests that move to their next stage without a message, which takes a
     /// sixteenth of the time. The limit is higher because requests that join shared work late could
     /// start it a second time.
-    package var batchTransitionsMax = 1_024
+    public var batchTransitionsMax = 1_024
     /// The largest number of memory tier entries that the coordinator can answer; beyond it, the
     /// oldest is dropped.
-    package var hitsMax = 100_000
+    public var hitsMax = 100_000
     /// The largest number of valid vouchers; one more invalidates the oldest. 0 disables vouchers.
-    package var vouchersMax = 131_072
+    public var vouchersMax = 131_072
     /// The number of requests whose derived keys are cached, so that hits don't derive them again.
-    package var namesMax = 4_096
+    public var namesMax = 4_096
 
     /// The largest number of bytes in large results that clients have not released, in total and
     /// per client. Beyond it, clients must copy.
-    package var unreleasedBytesMax: UInt64 = 256 << 20
+    public var unreleasedBytesMax: UInt64 = 256 << 20
     /// See `unreleasedBytesMax`.
-    package var unreleasedBytesPerClientMax: UInt64 = 64 << 20
+    public var unreleasedBytesPerClientMax: UInt64 = 64 << 20
 
     /// The largest number of sources in the failure cache, and their lifetime in milliseconds; 0
     /// means unlimited.
-    package var failureCacheMax = 10_000
+    public var failureCacheMax = 10_000
     /// See `failureCacheMax`.
-    package var failureCacheMilliseconds = 600_000
+    public var failureCacheMilliseconds = 600_000
 
     /// The number of used blocks reported in one `Touched`, which is as many as fit. The load that
     /// reaches it is handled without a hit ticket.
-    package var touchedMax = MessageLimits.idsMax
+    public var touchedMax = MessageLimits.idsMax
     /// The longest time in milliseconds before used blocks are reported.
-    package var touchedMilliseconds = 100
+    public var touchedMilliseconds = 100
 
     /// Creates the default limits.
-    package init() {}
+    public init() {}
 }
 
 /// Whether the scheduler is draining, and whether the end of the drain was reported.

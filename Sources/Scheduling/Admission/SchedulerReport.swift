@@ -1,84 +1,84 @@
-package import Model
+public import Model
 
 /// Metrics and current state of the scheduler, for status reports.
-package struct SchedulerReport: Hashable, Sendable {
+public struct SchedulerReport: Hashable, Sendable {
     /// Counters since the start.
-    package var counters: SchedulerCounters
+    public var counters: SchedulerCounters
     /// Requests without a terminal reply, including those of prefetches.
-    package var liveRequests: Int
+    public var liveRequests: Int
     /// Unfinished prefetches, and their URLs that haven't been started.
-    package var prefetches: Int
+    public var prefetches: Int
     /// See `prefetches`.
-    package var waitingPrefetches: Int
+    public var waitingPrefetches: Int
     /// Jobs that wait, run, or were canceled but not answered yet.
-    package var liveJobs: Int
+    public var liveJobs: Int
     /// Jobs waiting for a worker, for space or for a retry, by stage; stages without any are
     /// omitted.
-    package var queued: [JobStage: Queue]
+    public var queued: [JobStage: Queue]
     /// Capacity and load of the workers of each kind.
-    package var credits: [WorkerKind: Credit]
+    public var credits: [WorkerKind: Credit]
     /// All stages: waiting and running jobs, and latencies since the start.
-    package var stages: [StatusReport.StageStatus]
+    public var stages: [StatusReport.StageStatus]
     /// Latencies of requests from admission to reply, excluding those answered from the hit index,
     /// which take no time.
-    package var requests: LatencyHistogram
+    public var requests: LatencyHistogram
     /// Stage blocks with holds.
-    package var liveBlocks: Int
+    public var liveBlocks: Int
     /// Entries of the memory tier that can be answered without asking the cache.
-    package var hits: Int
+    public var hits: Int
     /// The number of quarantined suspects.
-    package var quarantined: Int
+    public var quarantined: Int
     /// The number of entries in the failure cache.
-    package var blacklisted: Int
+    public var blacklisted: Int
     /// Whether transfers are suspended.
-    package var hasSuspendedDownloads: Bool
+    public var hasSuspendedDownloads: Bool
     /// Bytes in use by the kind of worker that produced them.
-    package var liveBytes: [WorkerKind: UInt64]
+    public var liveBytes: [WorkerKind: UInt64]
     /// How long canceled jobs kept their workers busy, by stage.
-    package var cancellations: [StatusReport.Cancellations]
+    public var cancellations: [StatusReport.Cancellations]
     /// All workers, oldest session first.
-    package var workers: [Worker]
+    public var workers: [Worker]
     /// All worker pools.
-    package var pools: [StatusReport.PoolStatus]
+    public var pools: [StatusReport.PoolStatus]
     /// Latencies of transfer phases.
-    package var transferTimes: [StatusReport.TransferTimes]
+    public var transferTimes: [StatusReport.TransferTimes]
     /// Metrics of external caches, as status counters.
-    package var externalCaches: [StatusReport.Counter]
+    public var externalCaches: [StatusReport.Counter]
 
     /// The queue of one stage.
-    package struct Queue: Hashable, Sendable {
+    public struct Queue: Hashable, Sendable {
         /// The number of jobs.
-        package var jobs: Int
+        public var jobs: Int
         /// Their total cost: 1 per fetch or query, 1 per 4 KiB of a store, the source bytes of a
         /// decode, the pixels of a transform times the class of its encoder.
-        package var cost: UInt64
+        public var cost: UInt64
         /// The drain rate in cost per second, measured while jobs waited; `nil` before the first
         /// measurement.
-        package var costPerSecond: Double?
+        public var costPerSecond: Double?
     }
 
     /// The workers of one kind that accept jobs.
-    package struct Credit: Hashable, Sendable {
+    public struct Credit: Hashable, Sendable {
         /// The number of jobs they can hold.
-        package var window = 0
+        public var window = 0
         /// The number of jobs they hold, including canceled ones.
-        package var held = 0
+        public var held = 0
         /// Of these, jobs of class low.
-        package var heldLow = 0
+        public var heldLow = 0
     }
 
     /// One worker.
-    package struct Worker: Hashable, Sendable {
+    public struct Worker: Hashable, Sendable {
         /// The worker's session.
-        package var id: WorkerID
+        public var id: WorkerID
         /// The worker's kind.
-        package var kind: WorkerKind
+        public var kind: WorkerKind
         /// The number of jobs that it holds, including canceled ones.
-        package var jobs: Int
+        public var jobs: Int
         /// The number of jobs that it can hold.
-        package var window: Int
+        public var window: Int
         /// Whether it accepts no more jobs.
-        package var isDraining: Bool
+        public var isDraining: Bool
     }
 }
 
@@ -90,18 +90,18 @@ struct RequestMetrics: Sendable {
 }
 
 /// How a request ended, for the log of the coordinator.
-package struct RequestRecord: Hashable, Sendable {
+public struct RequestRecord: Hashable, Sendable {
     /// The URL as written by the client, including secrets; log only `SourceURL.forLogs`.
-    package let url: String
+    public let url: String
     /// The number of attempts; more than one if a product was lost.
-    package let attempts: Int
+    public let attempts: Int
     /// Further context for the log.
-    package let logContext: LogContext
+    public let logContext: LogContext
     /// The terminal reply.
-    package let reply: Reply
+    public let reply: Reply
 
     /// Creates the record of a load that is answered with `reply`.
-    package init(_ load: LoadRequest, attempts: Int = 1, _ reply: Reply) {
+    public init(_ load: LoadRequest, attempts: Int = 1, _ reply: Reply) {
         self.init(url: load.image.url, attempts: attempts, load.logContext, reply)
     }
 
@@ -115,7 +115,7 @@ package struct RequestRecord: Hashable, Sendable {
 
 extension Scheduler {
     /// The current report.
-    package var report: SchedulerReport {
+    public var report: SchedulerReport {
         SchedulerReport(
             counters: allCounters, liveRequests: requests.count,
             prefetches: prefetching.batches.count,
@@ -155,7 +155,7 @@ extension Scheduler {
     }
 
     /// The number of jobs that workers have or that wait for them.
-    package var liveJobs: Int { workGraph.dispatcher.jobCount }
+    public var liveJobs: Int { workGraph.dispatcher.jobCount }
 
     /// The counters of requests and jobs.
     private var allCounters: SchedulerCounters {
@@ -200,7 +200,7 @@ extension Scheduler {
     }
 
     /// Whether nothing is left of any request: no nodes, jobs, blocks, or list entries.
-    package var isIdle: Bool {
+    public var isIdle: Bool {
         requests.count == 0 && tokens.isEmpty && pendingTransitions.isEmpty && prefetching.isEmpty
             && workGraph.isIdle
     }

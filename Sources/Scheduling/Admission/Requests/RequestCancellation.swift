@@ -1,4 +1,4 @@
-package import Model
+public import Model
 
 // Cancellation (SEMANTICS §8.1).
 extension Scheduler {
@@ -79,7 +79,7 @@ extension Scheduler {
 // Timers; time advances only through events.
 extension Scheduler {
     /// The latest time at which `tick` is due; `nil` while nothing waits for a time.
-    package var nextDeadline: Instant? {
+    public var nextDeadline: Instant? {
         let touched = hits.touchedSince?.adding(milliseconds: limits.touchedMilliseconds)
         let work = wantsToPrefetch || isUnfinished ? now : nil
         return (deadlines.first?.at).min(workGraph.nextDeadline)
