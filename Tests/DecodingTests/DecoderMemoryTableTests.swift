@@ -80,7 +80,8 @@ import Testing
         return try #require(UInt64(digits))
     }
 
-    /// Of the columns of the table, the last one is the pixels that the memory suffices for.
+    /// The last column of the table is the largest image, in megapixels, that the memory is enough
+    /// for.
     @Test func theDefaultPixelLimitIsThatOfTheDocuments() throws {
         let megapixels = ImageLimits().pixelsMax / 1_000_000
         let text = try #require(FileBytes.text(RepositoryRoot.file("SECURITY.md")))

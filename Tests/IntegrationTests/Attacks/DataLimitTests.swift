@@ -6,8 +6,8 @@ import TestKit
 import Testing
 
 extension RealProcesses {
-    /// The kernel's limit of a decoder's private memory (RLIMIT_DATA), in case that the estimate
-    /// from an image's header is too low.
+    /// The kernel's limit of a decoder's private memory (RLIMIT_DATA), in case the estimate from an
+    /// image's header is too low.
     @Suite struct DataLimitTests {
         private let origin = OriginServer()
 

@@ -83,7 +83,7 @@ extension RealProcesses {
             }
         }
 
-        /// Without the stack the origin gives away what isn't permitted.
+        /// Without the stack, the origin delivers what isn't permitted.
         private func expectAnswers() throws {
             for path in Self.outside {
                 #expect(try RawClient.get(path, origin.port).body == secret, "\(path)")
