@@ -1,5 +1,5 @@
 // swift-tools-version: 6.3
-// One target per room of `Sources/`; arrows go down only (Sources/ARCHITECTURE.md, TidyTests).
+// One target per module of `Sources/`; arrows go down only (Sources/ARCHITECTURE.md, TidyTests).
 import PackageDescription
 
 // MARK: - C: module maps, shims and generated messages
@@ -42,108 +42,106 @@ let c: [Target] = [
         linkerSettings: [.linkedLibrary("protobuf-c")]),
 ]
 
-// MARK: - Swift rooms
+// MARK: - Swift modules
 
-func room(_ folder: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(folder)/\(name)")
+/// A module in a folder of `Sources`: `Layer/Name`, or `Name` if it is in `Core`.
+func module(_ folder: String, _ dependencies: [Target.Dependency]) -> Target {
+    let name = folder.split(separator: "/").last.map(String.init) ?? folder
+    return .target(name: name, dependencies: dependencies, path: "Sources/\(folder)")
 }
 
 let bindings: [Target] = [
-    room("System", "Linux", ["CLinux"]),
-    room("System", "ZeroMQ", ["CZMQ"]),
-    room("System", "SQLite", ["CSQLite"]),
-    room("System", "Curl", ["CCurl"]),
-    room("System", "XXHash", ["CXXHash"]),
-    room("System", "Sodium", ["CSodium"]),
-    room("System", "MicroHTTPD", ["CMicroHTTPD"]),
-    room("Codecs", "PNGFilters", ["CPNGFilters"]),
-    room("Codecs", "PNG", ["CPNG"]),
-    room("Codecs", "Vips", ["CVips", "CVipsShims"]),
-    room("Codecs", "RSVG", ["CRSVG", "CRSVGShims"]),
-    room("Codecs", "Pixbuf", ["CPixbuf", "CPixbufShims"]),
-    room("Codecs", "JPEG", ["CJPEG"]),
-    room("Codecs", "Zimg", ["CZimg"]),
-    room("Codecs", "Deflate", ["CDeflate"]),
-    room("System", "Zlib", ["CZlib"]),
-    room("System", "OpenSSL", ["COpenSSL"]),
-    room("System", "Nettle", ["CNettle"]),
-    room("Codecs", "WebP", ["CWebP"]),
-    room("Codecs", "AVIF", ["CAVIF"]),
-    room("System", "Seccomp", ["CSeccomp"]),
-    room("System", "YAML", ["CYAML"]),
-    room("System", "JSON", ["CJansson"]),
+    module("System/Linux", ["CLinux"]),
+    module("System/ZeroMQ", ["CZMQ"]),
+    module("System/SQLite", ["CSQLite"]),
+    module("System/Curl", ["CCurl"]),
+    module("System/XXHash", ["CXXHash"]),
+    module("System/Sodium", ["CSodium"]),
+    module("System/MicroHTTPD", ["CMicroHTTPD"]),
+    module("Codecs/PNGFilters", ["CPNGFilters"]),
+    module("Codecs/PNG", ["CPNG"]),
+    module("Codecs/Vips", ["CVips", "CVipsShims"]),
+    module("Codecs/RSVG", ["CRSVG", "CRSVGShims"]),
+    module("Codecs/Pixbuf", ["CPixbuf", "CPixbufShims"]),
+    module("Codecs/JPEG", ["CJPEG"]),
+    module("Codecs/Zimg", ["CZimg"]),
+    module("Codecs/Deflate", ["CDeflate"]),
+    module("System/Zlib", ["CZlib"]),
+    module("System/OpenSSL", ["COpenSSL"]),
+    module("System/Nettle", ["CNettle"]),
+    module("Codecs/WebP", ["CWebP"]),
+    module("Codecs/AVIF", ["CAVIF"]),
+    module("System/Seccomp", ["CSeccomp"]),
+    module("System/YAML", ["CYAML"]),
+    module("System/JSON", ["CJansson"]),
 ]
 
-/// Modules of data and decisions, whose folders are directly in `Sources`.
-func coreModule(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(name)")
-}
-
+/// Modules of data and decisions.
 let core: [Target] = [
-    coreModule("Model", []),
-    coreModule("Scheduling", ["Model"]),
+    module("Model", []),
+    module("Scheduling", ["Model"]),
 ]
 
 let runtime: [Target] = [
-    room("Runtime", "Wire", ["CMessages", "Model"]),
-    room("Runtime", "ProcessRuntime", ["Linux", "ZeroMQ", "Model", "Wire"]),
-    room("Runtime", "Sandbox", ["Linux", "Seccomp", "Model", "ProcessRuntime"]),
-    room("Runtime", "ConfigurationFile", ["YAML", "Linux", "Model"]),
-    room(
-        "Runtime", "CoordinatorRuntime",
+    module("Runtime/Wire", ["CMessages", "Model"]),
+    module("Runtime/ProcessRuntime", ["Linux", "ZeroMQ", "Model", "Wire"]),
+    module("Runtime/Sandbox", ["Linux", "Seccomp", "Model", "ProcessRuntime"]),
+    module("Runtime/ConfigurationFile", ["YAML", "Linux", "Model"]),
+    module(
+        "Runtime/CoordinatorRuntime",
         [
             "Linux", "ZeroMQ", "Sodium", "Model", "Scheduling", "ConfigurationFile", "Wire",
             "ProcessRuntime",
         ]),
-    room("Runtime", "Supervision", ["Linux", "ZeroMQ", "Model", "Wire", "ProcessRuntime"]),
+    module("Runtime/Supervision", ["Linux", "ZeroMQ", "Model", "Wire", "ProcessRuntime"]),
 ]
 
 let stages: [Target] = [
-    room(
-        "Stages", "Downloading",
+    module(
+        "Stages/Downloading",
         ["Curl", "Zlib", "OpenSSL", "Linux", "Model"]),
-    room(
-        "Stages", "Caching",
+    module(
+        "Stages/Caching",
         ["SQLite", "XXHash", "Nettle", "Linux", "Model"]),
-    room(
-        "Stages", "Decoding",
+    module(
+        "Stages/Decoding",
         ["Vips", "RSVG", "Pixbuf", "JPEG", "PNG", "WebP", "AVIF", "Zimg", "Deflate", "Model"]),
-    room(
-        "Stages", "Transforming",
+    module(
+        "Stages/Transforming",
         ["Vips", "JPEG", "Zimg", "PNGFilters", "Deflate", "WebP", "AVIF", "Model"]),
 ]
 
 let client: [Target] = [
-    room(
-        "Client", "Imagebus",
+    module(
+        "Client/Imagebus",
         ["Linux", "ZeroMQ", "Zlib", "Model", "Wire", "ProcessRuntime"]),
     // The stage that makes pixels makes them here, too: the same steps, the same pixels.
-    room(
-        "Client", "ImagebusTransforms",
+    module(
+        "Client/ImagebusTransforms",
         ["Transforming", "Vips", "Model"]),
     // What only those link who have Foundation in any case.
-    room("Client", "ImagebusFoundation", ["Imagebus", "Model"]),
+    module("Client/ImagebusFoundation", ["Imagebus", "Model"]),
 ]
 
 /// SDK for external programs that do a part of the stack's work.
 let kit: [Target] = [
-    room(
-        "Kit", "ImagebusWorker",
+    module(
+        "Kit/ImagebusWorker",
         ["ProcessRuntime", "Model", "Linux", "Sodium", "Wire"])
 ]
 
 /// What programs share that are used by people, or that speak for them.
 let fronts: [Target] = [
-    room("Fronts", "Reporting", ["JSON", "Model", "ProcessRuntime"]),
-    room(
-        "Fronts", "CommandLineInterface",
+    module("Fronts/Reporting", ["JSON", "Model", "ProcessRuntime"]),
+    module(
+        "Fronts/CommandLineInterface",
         [
             "Linux", "Model", "ConfigurationFile", "ProcessRuntime", "Supervision", "Imagebus",
             "Reporting",
         ]),
-    room("Fronts", "WebGrammar", ["Nettle", "Model"]),
-    room(
-        "Fronts", "WebFront",
+    module("Fronts/WebGrammar", ["Nettle", "Model"]),
+    module(
+        "Fronts/WebFront",
         [
             "WebGrammar", "Imagebus", "Model", "MicroHTTPD", "ProcessRuntime", "Linux", "Reporting",
             "JSON", "Nettle",

@@ -62,26 +62,26 @@ import Testing
                 name: "CVipsShims", dependencies: ["CVips"], path: "Sources/Codecs/CVipsShims"),
             .target(name: "CMessages", path: "Sources/System/CMessages"),
         ]
-        func room(_ folder: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
-            .target(name: name, dependencies: dependencies, path: "Sources/(folder)/(name)")
+        func module(_ folder: String, _ dependencies: [Target.Dependency]) -> Target {
+            .target(name: folder, dependencies: dependencies, path: "Sources/(folder)")
         }
-        let rooms: [Target] = [
-            room("System", "ZeroMQ", ["CZMQ"]),
-            room("Codecs", "Vips", ["CVips", "CVipsShims"]),
-            coreModule("Model", []),
-            coreModule("Scheduling", ["Model"]),
-            room("Runtime", "Wire", ["CMessages", "Model"]),
-            room(
-                "Runtime", "Supervision",
+        let modules: [Target] = [
+            module("System/ZeroMQ", ["CZMQ"]),
+            module("Codecs/Vips", ["CVips", "CVipsShims"]),
+            module("Model", []),
+            module("Scheduling", ["Model"]),
+            module("Runtime/Wire", ["CMessages", "Model"]),
+            module(
+                "Runtime/Supervision",
                 [
                     "ZeroMQ", "Model",
                 ]),
-            room("Stages", "Decoding", ["Vips", "Model"]),
-            room("Client", "Imagebus", ["ZeroMQ", "Wire", "Model"]),
-            room("Client", "ImagebusFoundation", ["Imagebus"]),
-            room("Kit", "ImagebusWorker", ["Model"]),
-            room("Fronts", "Reporting", ["Model"]),
-            room("Fronts", "CommandLineInterface", ["Imagebus", "Reporting", "Supervision"]),
+            module("Stages/Decoding", ["Vips", "Model"]),
+            module("Client/Imagebus", ["ZeroMQ", "Wire", "Model"]),
+            module("Client/ImagebusFoundation", ["Imagebus"]),
+            module("Kit/ImagebusWorker", ["Model"]),
+            module("Fronts/Reporting", ["Model"]),
+            module("Fronts/CommandLineInterface", ["Imagebus", "Reporting", "Supervision"]),
         ]
         let worker: [Target.Dependency] = [
             "Wire", "Model",
@@ -113,14 +113,14 @@ import Testing
         ("[\"Vips\", \"Model\"]", "[\"Vips\", \"ZeroMQ\"]"),
         ("\"ZeroMQ\", \"Model\",", "\"ZeroMQ\", \"Decoding\","),
         ("\"ZeroMQ\", \"Model\",", "\"ZeroMQ\", \"CMessages\","),
-        ("\"ZeroMQ\", [\"CZMQ\"]", "\"ZeroMQ\", [\"CZMQ\", \"CMessages\"]"),
+        ("ZeroMQ\", [\"CZMQ\"]", "ZeroMQ\", [\"CZMQ\", \"CMessages\"]"),
         ("[\"ZeroMQ\", \"Wire\", \"Model\"]", "[\"Supervision\"]"),
         ("\"Reporting\", \"Supervision\"]", "\"Reporting\", \"Decoding\"]"),
         ("\"Reporting\", \"Supervision\"]", "\"CZMQ\", \"Supervision\"]"),
-        ("\"Reporting\", [\"Model\"]", "\"Reporting\", [\"Imagebus\"]"),
-        ("\"Reporting\", [\"Model\"]", "\"Reporting\", [\"CommandLineInterface\"]"),
-        ("\"ImagebusWorker\", [\"Model\"]", "\"ImagebusWorker\", [\"Supervision\"]"),
-        ("\"ImagebusWorker\", [\"Model\"]", "\"ImagebusWorker\", [\"Decoding\"]"),
+        ("Reporting\", [\"Model\"]", "Reporting\", [\"Imagebus\"]"),
+        ("Reporting\", [\"Model\"]", "Reporting\", [\"CommandLineInterface\"]"),
+        ("ImagebusWorker\", [\"Model\"]", "ImagebusWorker\", [\"Supervision\"]"),
+        ("ImagebusWorker\", [\"Model\"]", "ImagebusWorker\", [\"Decoding\"]"),
         ("worker + [\"Decoding\"]", "worker + [\"ImagebusWorker\"]"),
         ("[\"Imagebus\", \"Model\"]", "[\"Imagebus\", \"Wire\"]"),
         ("[\"Imagebus\", \"Model\"]", "[\"Imagebus\", \"ZeroMQ\"]"),

@@ -1,7 +1,7 @@
 /// The modules declared by `Package.swift`.
 ///
 /// The manifest is read as text, since asking the package manager takes seconds. The forms that our
-/// manifest uses are supported: `coreModule("Name", […])`, `room("Folder", "Name", […])`,
+/// manifest uses are supported: `module("Name", […])`, `module("Layer/Name", […])`,
 /// `program("name", […])`, with or without `worker +`, and `.target` or `.systemLibrary` with a
 /// literal name and a path below `Sources`, which are C modules.
 struct Manifest {
@@ -12,8 +12,7 @@ struct Manifest {
         let worker = Self.calls("let worker: [Target.Dependency] = [", "[", "]", in: source)
             .first.map { Self.literals(in: $0.text) }
         rooms =
-            Self.calls("coreModule(", "(", ")", in: source).compactMap(Self.coreModule)
-            + Self.calls("room(", "(", ")", in: source).compactMap(Self.room)
+            Self.calls("module(", "(", ")", in: source).compactMap(Self.module)
             + Self.calls("program(", "(", ")", in: source).compactMap {
                 Self.program($0, worker: worker ?? [])
             }
@@ -28,20 +27,15 @@ struct Manifest {
         let line: Int
     }
 
-    private static func coreModule(_ call: Call) -> Room? {
+    private static func module(_ call: Call) -> Room? {
         let words = literals(in: call.text)
-        guard let name = words.first else { return nil }
+        let parts = words.first?.split(separator: "/").map(String.init) ?? []
+        guard let name = parts.last,
+            let layer = parts.count == 1 ? Layer.core : Layer.layer(ofFolder: parts[0])
+        else { return nil }
         return Room(
-            name: name, layer: .core, path: "Sources/\(name)",
+            name: name, layer: layer, path: "Sources/\(words[0])",
             dependencies: Array(words.dropFirst()), line: call.line)
-    }
-
-    private static func room(_ call: Call) -> Room? {
-        let words = literals(in: call.text)
-        guard words.count >= 2, let layer = Layer.layer(ofFolder: words[0]) else { return nil }
-        return Room(
-            name: words[1], layer: layer, path: "Sources/\(words[0])/\(words[1])",
-            dependencies: Array(words.dropFirst(2)), line: call.line)
     }
 
     private static func program(_ call: Call, worker: [String]) -> Room? {
