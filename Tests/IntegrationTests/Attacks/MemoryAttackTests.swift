@@ -1,4 +1,3 @@
-import Synchronization
 import TestKit
 import Testing
 
@@ -8,49 +7,14 @@ extension RealProcesses {
     @Suite struct MemoryAttackTests {
         private let origin = OriginServer()
 
-        private func path(_ name: String) -> String {
-            "/unsafe/w:40/f:png/plain/\(origin.url(name))"
-        }
-
         @Test func aFileThatTakesTooMuchMemoryIsRefusedAndDelaysNobody() async throws {
             origin.route("/bad/*", .bytes(LargeJXL.file, contentType: "image/jxl"))
-            origin.route("/good/*", .bytes(try Images.quadrants().png()))
-            try await withStack(decoders: 1) { stack in
-                let gateway = try GatewayProcess(before: stack, ["--unsigned"])
-                let memory = try ShippedMemory(stack, gateway)
-                let httpClient = HonestHTTPClient(port: gateway.port, interval: .milliseconds(25))
-                let undisturbed = await httpClient.load(30) { path("/good/u\($0)") }
-                let isOver = Atomic(false)
-                let refused = Monitor(0)
-                let others = Atomic(0)
-                let longestJob = LongestDuration()
-                let attack = BackgroundThread { [port = gateway.port] in
-                    for number in 0..<10_000 where !isOver.load(ordering: .relaxed) {
-                        guard let client = try? RawClient(port: port, from: 9) else { return }
-                        client.get(path("/bad/\(number)"))
-                        let answer = longestJob.measure { client.whole() }
-                        let isRefused =
-                            answer.status == 422
-                            && String(decoding: answer.body, as: UTF8.self)
-                                .contains("limitExceeded")
-                        if isRefused {
-                            refused.withLock { $0 += 1 }
-                        } else {
-                            others.add(1, ordering: .relaxed)
-                        }
-                    }
-                }
-                let beside = await httpClient.load(60) { path("/good/b\($0)") }
-                let wereRefused = await refused.wait { $0 > 4 }
-                isOver.store(true, ordering: .relaxed)
-                #expect(await attack.join())
-                beside.expectUndisturbed(
-                    than: undisturbed, beside: "files that need 2 GB", longestJob: longestJob.value)
-                memory.expectNoKills()
-                #expect(wereRefused)
-                #expect(others.load(ordering: .relaxed) == 0)
-                #expect(try await stack.counter("crashes") == 0)
+            let attack = LimitAttack(
+                origin: origin, files: "files that need 2 GB", interval: .milliseconds(25)
+            ) { number in
+                "/bad/\(number)"
             }
+            try await attack.expectRefusalsThatDelayNobody()
         }
     }
 }
