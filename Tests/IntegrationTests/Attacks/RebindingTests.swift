@@ -58,7 +58,8 @@ extension RealProcesses {
             _ body: (StackHarness, HostileNames) async throws -> Void
         ) async throws {
             let names = try HostileNames(Self.zone, image: image)
-            let arguments = ["--allow-address", "127.0.0.1:8083", "--connect-timeout", "2s"]
+            // Long for a busy machine, yet shorter than the 10 s after which the resolver gives up.
+            let arguments = ["--allow-address", "127.0.0.1:8083", "--connect-timeout", "5s"]
             try await withStack(
                 arguments, decoders: 1, environment: ["IMAGEBUS_FETCH_RETRIES": "0"],
                 launcher: names.launcher
