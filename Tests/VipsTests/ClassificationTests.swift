@@ -41,17 +41,55 @@ import Testing
         #expect(VipsError.kind(of: text, otherwise: .corrupt) == .corrupt)
     }
 
-    @Test func whatIsLargerThanALibraryOrTheMemoryIsTooLarge() {
-        for text in [
-            "heif: Memory allocation error: Security limit exceeded: Image size 17000x17000",
-            "tiff2vips: tile size out of range",
-            "VipsImage: out of memory --- size == 103MB",
-            "vips_tracked: out of memory --- size == 103MB",
-            "png: Insufficient memory",
-            "windowread: unable to mmap\nunix error: Cannot allocate memory",
-        ] {
-            #expect(VipsError.kind(of: text, otherwise: .corrupt) == .tooLarge)
+    @Test(arguments: [
+        "heif: Memory allocation error: Security limit exceeded: Image size 17000x17000",
+        "tiff2vips: tile size out of range",
+    ])
+    func whatIsLargerThanALibraryIsTooLarge(text: String) {
+        #expect(VipsError.kind(of: text, otherwise: .corrupt) == .tooLarge)
+    }
+
+    /// Whether it is needed to read a file, or to write one.
+    @Test(arguments: [
+        // libvips.
+        "VipsImage: out of memory --- size == 103MB",
+        "vips_tracked: out of memory --- size == 103MB",
+        "windowread: unable to mmap\nunix error: Cannot allocate memory",
+        "vips: unable to malloc", "webp: picture memory error", "gifload: Out of memory",
+        // libtiff, and the decoders within it.
+        """
+        source input: Failed to allocate memory for StripOffsets (8 elements of 8 bytes each)
+        tiff2vips: unable to set directory
+        """,
+        "TIFFReadDirectory: Out of memory reading of \"ColorMap\"",
+        "TIFFOpenOptions: Memory allocation of 9 bytes is beyond the 8 byte limit",
+        "LZWSetupDecode: No space for LZW code table",
+        "LZMADecode: memory usage limit was reached",
+        "TIFFFillStripPartial: No space to expand strip arrays",
+        "JPEGLib: Insufficient memory (case 4)",
+        "WebPSetupDecode: Unable to allocate WebP decoder.",
+        "tiff2vips: Cannot decode tile, memory error", "jp2kload: Not enough memory to decode tile",
+        // libjpeg, libpng, libheif, libde265, LittleCMS and poppler.
+        "VipsJpeg: Insufficient memory (case 4)", "png: Insufficient memory",
+        "vipspng: Row has too many bytes to allocate in memory",
+        "heif: Memory allocation error: Unspecified: Cannot allocate image memory. (6.0)",
+        "heif: Decoder plugin generated an error: Unspecified: out of memory (7.0)",
+        "VipsIcc: Couldn't allocate 9000 bytes for profile", "glib: Out of memory",
+    ])
+    func whatLacksMemoryIsTooLarge(text: String) {
+        for kind in [VipsError.Kind.corrupt, .internal] {
+            #expect(VipsError.kind(of: text, otherwise: kind) == .tooLarge)
         }
+    }
+
+    /// No memory would be enough.
+    @Test(arguments: [
+        "source input: Integer overflow in StripOffsets",
+        "source input: Invalid argument to _TIFFMultiplySSize() in StripOffsets",
+    ])
+    func aCountThatCannotBeAllocatedIsDamage(text: String) {
+        let more = "source input: Failed to allocate memory for StripOffsets"
+        #expect(VipsError.kind(of: "\(text)\n\(more)", otherwise: .corrupt) == .corrupt)
     }
 
     @Test func aKilledImageIsNeither() {

@@ -58,6 +58,12 @@ static const char *copy(GdkPixbuf *pixbuf, load *state, guchar *pixels) {
     return NULL;
 }
 
+static int status_of(const GError *failure) {
+    return g_error_matches(failure, GDK_PIXBUF_ERROR, GDK_PIXBUF_ERROR_INSUFFICIENT_MEMORY)
+               ? CPIXBUF_NO_MEMORY
+               : CPIXBUF_FAULTY;
+}
+
 int cpixbuf_decode(cpixbuf_image image, const void *bytes, size_t count, void *pixels,
                    char **error) {
     GError *failure = NULL;
@@ -73,11 +79,12 @@ int cpixbuf_decode(cpixbuf_image image, const void *bytes, size_t count, void *p
     }
     const char *fault =
         failure ? failure->message : copy(gdk_pixbuf_loader_get_pixbuf(loader), &state, pixels);
+    int status = fault ? status_of(failure) : 0;
     if (fault)
         *error = g_strdup(fault);
     g_clear_error(&failure);
     g_clear_object(&loader);
-    return fault ? -1 : 0;
+    return status;
 }
 
 void cpixbuf_free_text(char *text) {

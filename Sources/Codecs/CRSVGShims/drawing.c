@@ -16,17 +16,25 @@ int crsvg_load_fonts(void) {
     return FcInit() ? 0 : -1;
 }
 
-static void *fail(GError *failure, char **error) {
-    *error = g_strdup(failure ? failure->message : "no reason");
-    g_clear_error(&failure);
-    return NULL;
+// librsvg has one code for all errors; its text contains the name of cairo's error, or the text of
+// libxml2's.
+static int lacks_memory(const GError *failure) {
+    static const char *const parts[] = {"NoMemory", "out of memory", "allocation failed"};
+    for (size_t i = 0; failure && i < sizeof(parts) / sizeof(*parts); i++)
+        if (strstr(failure->message, parts[i]))
+            return 1;
+    return 0;
 }
 
-crsvg_drawing crsvg_open(const void *bytes, size_t count, char **error) {
+crsvg_drawing crsvg_open(const void *bytes, size_t count, int *status, char **error) {
     GError *failure = NULL;
     RsvgHandle *handle = rsvg_handle_new_from_data(bytes, count, &failure);
-    if (!handle)
-        return fail(failure, error);
+    if (!handle) {
+        *status = lacks_memory(failure) ? CRSVG_NO_MEMORY : CRSVG_FAULTY;
+        *error = g_strdup(failure ? failure->message : "no reason");
+        g_clear_error(&failure);
+        return NULL;
+    }
     rsvg_handle_set_dpi(handle, DOTS_PER_INCH);
     crsvg_drawing drawing = g_new0(struct crsvg_drawing, 1);
     drawing->handle = handle;
@@ -103,11 +111,6 @@ static void straighten(unsigned char *pixel, size_t count) {
         }
         pixel[3] = alpha;
     }
-}
-
-// librsvg has one code for all errors; its text contains the name of cairo's error.
-static int lacks_memory(const GError *failure) {
-    return failure && strstr(failure->message, "NoMemory") != NULL;
 }
 
 int crsvg_draw(crsvg_drawing drawing, int width, int height, void *pixels, char **error) {

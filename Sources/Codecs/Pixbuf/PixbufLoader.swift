@@ -22,7 +22,8 @@ public struct PixbufLoader: Hashable, Sendable {
     ///   - height: the height in the file's header.
     ///   - bands: 3, or 4 with straight alpha. With 3, the image's alpha is dropped.
     ///   - pixels: `width` × `height` × `bands` bytes.
-    /// - Throws: if the bytes are damaged, incomplete or not supported by the loader.
+    /// - Throws: if the bytes are damaged, incomplete or not supported by the loader, or memory is
+    ///   short.
     public func decode(
         _ bytes: UnsafeRawBufferPointer, width: Int, height: Int, bands: Int,
         into pixels: UnsafeMutableRawBufferPointer
@@ -36,7 +37,9 @@ public struct PixbufLoader: Hashable, Sendable {
                     loader: name, width: Int32(width), height: Int32(height), bands: Int32(bands)),
                 bytes.baseAddress, bytes.count, pixels.baseAddress, &text)
         }
-        guard status == 0 else { throw PixbufError(taking: text) }
+        guard status == 0 else {
+            throw PixbufError(taking: text, lacksMemory: Int(status) == CPIXBUF_NO_MEMORY)
+        }
     }
 }
 
@@ -44,9 +47,12 @@ public struct PixbufLoader: Hashable, Sendable {
 public struct PixbufError: Error, Hashable, Sendable {
     /// gdk-pixbuf's message; for logs, not for clients.
     public let text: String
+    /// Whether memory is too short for the image.
+    public let lacksMemory: Bool
 
-    fileprivate init(taking text: UnsafeMutablePointer<CChar>?) {
+    fileprivate init(taking text: UnsafeMutablePointer<CChar>?, lacksMemory: Bool) {
         self.text = text.map { String(cString: $0) } ?? ""
+        self.lacksMemory = lacksMemory
         cpixbuf_free_text(text)
     }
 }

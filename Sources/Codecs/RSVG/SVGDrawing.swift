@@ -17,8 +17,9 @@ public struct SVGDrawing: ~Copyable {
     /// Parses a drawing. The bytes aren't used afterwards.
     public init(_ bytes: UnsafeRawBufferPointer) throws(SVGError) {
         var text: UnsafeMutablePointer<CChar>?
-        guard let handle = crsvg_open(bytes.baseAddress, bytes.count, &text) else {
-            throw SVGError(taking: text)
+        var status: Int32 = 0
+        guard let handle = crsvg_open(bytes.baseAddress, bytes.count, &status, &text) else {
+            throw SVGError(taking: text, lacksMemory: Int(status) == CRSVG_NO_MEMORY)
         }
         var (width, height) = (0.0, 0.0)
         crsvg_size(handle, &width, &height)
@@ -47,10 +48,10 @@ public struct SVGDrawing: ~Copyable {
 public struct SVGError: Error, Hashable, Sendable {
     /// librsvg's message; for logs, not for clients.
     public let text: String
-    /// Whether memory is too short for a drawing of that size.
+    /// Whether memory is too short for the drawing, or for its size.
     public let lacksMemory: Bool
 
-    fileprivate init(taking text: UnsafeMutablePointer<CChar>?, lacksMemory: Bool = false) {
+    fileprivate init(taking text: UnsafeMutablePointer<CChar>?, lacksMemory: Bool) {
         self.text = text.map { String(cString: $0) } ?? ""
         self.lacksMemory = lacksMemory
         crsvg_free_text(text)

@@ -218,8 +218,27 @@ extension VipsError {
         ("killed for image", .killed),
         ("security limit exceeded", .tooLarge),
         ("size out of range", .tooLarge),
-        // Reported as a Unix error.
-        ("cannot allocate memory", .tooLarge),
+        // libtiff adds that it can't allocate as many bytes.
+        ("integer overflow", .corrupt),
+        ("_TIFFMultiplySSize", .corrupt),
+        // Lack of memory, in the words of each library. The system's own text, "Cannot allocate
+        // memory", is in a Unix error.
+        ("out of memory", .tooLarge),
+        ("insufficient memory", .tooLarge),
+        ("not enough memory", .tooLarge),
+        ("too much memory", .tooLarge),
+        ("to allocate", .tooLarge),
+        ("cannot allocate", .tooLarge),
+        ("could not allocate", .tooLarge),
+        ("couldn't allocate", .tooLarge),
+        ("malloc", .tooLarge),
+        ("calloc", .tooLarge),
+        ("memory allocation", .tooLarge),
+        ("no space for", .tooLarge),
+        ("no space to", .tooLarge),
+        ("memory usage limit", .tooLarge),
+        ("tile, memory error", .tooLarge),
+        ("picture memory error", .tooLarge),
         ("unix error", .internal),
         ("operation is blocked", .unsupported),
         // A module wasn't loaded.
@@ -233,9 +252,6 @@ extension VipsError {
         // libjxl and doesn't drop any.
         ("error JxlDecoderImageOutBufferSize", .unsupported),
         ("Not implemented", .unsupported),
-        ("out of memory", .tooLarge),
-        ("insufficient memory", .tooLarge),
-        ("unable to malloc", .tooLarge),
     ]
 
     /// Returns the error for a loader or saver that this libvips has neither built in nor in a

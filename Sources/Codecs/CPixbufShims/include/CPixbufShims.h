@@ -16,7 +16,8 @@ typedef struct {
 // Loads a loader, which may be in a module. Returns 0, or -1 if this machine doesn't have it.
 int cpixbuf_load(const char *loader);
 // Decodes all pixels to `pixels`, which has `width` × `height` × `bands` bytes; pixels without data
-// are 0. Returns 0, or -1 with a text in `error`, to be freed with `cpixbuf_free_text`.
+// are 0. Returns 0, or one of these with a text in `error`, to be freed with `cpixbuf_free_text`.
+enum { CPIXBUF_FAULTY = -1, CPIXBUF_NO_MEMORY = -2 };
 int cpixbuf_decode(cpixbuf_image image, const void *bytes, size_t count, void *pixels,
                    char **error);
 void cpixbuf_free_text(char *text);

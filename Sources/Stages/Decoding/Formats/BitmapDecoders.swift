@@ -66,7 +66,8 @@ extension VipsImage {
             try loader.decode(
                 bytes, width: size.width, height: size.height, bands: bands, into: pixels.bytes)
         } catch {
-            throw VipsError(kind: .corrupt, operation: "pixbuf", text: error.text)
+            let kind = error.lacksMemory ? VipsError.Kind.tooLarge : .corrupt
+            throw VipsError(kind: kind, operation: "pixbuf", text: error.text)
         }
         return try .pixels(
             UnsafeRawBufferPointer(pixels.bytes), width: size.width, height: size.height,

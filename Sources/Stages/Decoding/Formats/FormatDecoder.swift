@@ -220,8 +220,7 @@ struct SVGDecoder: FormatDecoder {
         do {
             try drawing.draw(into: pixels.bytes, width: size.width, height: size.height)
         } catch {
-            let kind = error.lacksMemory ? VipsError.Kind.tooLarge : .corrupt
-            throw VipsError(kind: kind, operation: "svg", text: error.text)
+            throw VipsError(decoding: error)
         }
         return try .pixels(
             UnsafeRawBufferPointer(pixels.bytes), width: size.width, height: size.height, bands: 4,
@@ -232,7 +231,7 @@ struct SVGDecoder: FormatDecoder {
         do {
             return try SVGDrawing(bytes)
         } catch {
-            throw VipsError(kind: .corrupt, operation: "svg", text: error.text)
+            throw VipsError(decoding: error)
         }
     }
 
@@ -246,6 +245,13 @@ struct SVGDecoder: FormatDecoder {
                 kind: .tooLarge, operation: "svg", text: "a drawing of \(width) × \(height)")
         }
         return PixelSize(width: Int(width), height: Int(height))
+    }
+}
+
+extension VipsError {
+    fileprivate init(decoding error: SVGError) {
+        let kind = error.lacksMemory ? Kind.tooLarge : .corrupt
+        self.init(kind: kind, operation: "svg", text: error.text)
     }
 }
 
