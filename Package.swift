@@ -288,7 +288,10 @@ let testing: [Target] = [
         ["Decoding", "Model", "PNG", "Vips", "Linux", "StageKit", "TestKit"]),
     tests(
         "TransformingTests",
-        ["Transforming", "Vips", "Zimg", "Model", "StageKit", "Linux", "TestKit"]),
+        [
+            "Transforming", "AVIF", "Deflate", "JPEG", "Vips", "WebP", "Zimg", "Model", "StageKit",
+            "Linux", "TestKit",
+        ]),
     tests(
         "LaneTests",
         ["Decoding", "Transforming", "Vips", "JPEG", "Model", "StageKit", "Linux", "TestKit"]),

@@ -1,4 +1,5 @@
 import AVIF
+import Deflate
 import JPEG
 package import Model
 import Vips
@@ -296,7 +297,7 @@ extension ImageError {
     }
 
     /// Converts a library error: since the pixels are the stage's own, it is a defect unless the
-    /// job was canceled.
+    /// job was canceled or memory is short.
     init(transforming error: any Error, step: String) {
         switch error {
         case let error as ImageError: self = error
@@ -305,11 +306,29 @@ extension ImageError {
         case let error as JPEGError where error.kind == .cancelled: self = .cancelled
         case let error as WebPError where error.kind == .cancelled: self = .cancelled
         case let error as AVIFError where error.kind == .cancelled: self = .cancelled
+        case _ where Self.isOfMemory(error):
+            self = .over(
+                "pixelBytesMax", step,
+                "transforming the image requires too much memory: request fewer pixels")
+            typedDetails.reason = Self.reason(error)
         default:
             self.init(.internalError, "the image could not be transformed") {
                 $0.step = step
                 $0.reason = Self.reason(error)
             }
+        }
+    }
+
+    /// Whether a library reports that the image needs more memory than there is.
+    private static func isOfMemory(_ error: any Error) -> Bool {
+        switch error {
+        case let error as VipsError: error.kind == .tooLarge
+        case let error as ZimgError: error.kind == .outOfMemory
+        case let error as JPEGError: error.kind == .outOfMemory
+        case let error as WebPError: error.kind == .outOfMemory
+        case let error as AVIFError: error.kind == .outOfMemory
+        case let error as DeflateError: error == .outOfMemory
+        default: false
         }
     }
 }
