@@ -12,127 +12,87 @@ struct ReportedFileTests {
         let means: [Double]
         let points: [[Int]?]
 
-        init(_ width: Int, _ height: Int, _ means: [Double] = [], _ points: [[Int]?] = []) {
+        init(_ width: Int, _ height: Int, _ means: [Double], _ points: [[Int]?]) {
             size = PixelSize(width: width, height: height)
             (self.means, self.points) = (means, points)
+        }
+
+        /// Parses the last column of `reports.tsv`.
+        init?(_ text: String) {
+            let words = text.split(separator: " ")
+            guard words.count > 1 else { return nil }
+            let sides = words[0].split(separator: "x").compactMap { Int($0) }
+            let means = words[1].split(separator: ",").compactMap { Double($0) }
+            let points = words[2...].map { point -> [Int]? in
+                point == "-" ? nil : point.split(separator: ",").compactMap { Int($0) }
+            }
+            guard sides.count == 2, means.count == 4,
+                points.allSatisfy({ $0.map { $0.count == 4 } ?? true })
+            else { return nil }
+            self.init(sides[0], sides[1], means, points)
         }
     }
 
     enum Right: Sendable {
         /// The picture that `chromium-reference.txt` states for the file, or for one that looks the
         /// same.
-        case drawn(like: String? = nil)
+        case drawn(like: String?)
         /// The picture of another reader, because Chromium's doesn't exist or isn't right.
         case picture(Picture)
         /// A decode error, with this part of its message.
-        case refused(ErrorCode, saying: String? = nil)
+        case refused(ErrorCode, saying: String?)
+
+        /// Parses the second and the last column of `reports.tsv`.
+        init?(_ text: String, picture: String) {
+            let parts = text.split(separator: ": ", maxSplits: 1).map(String.init)
+            let words = text.split(separator: " ").map(String.init)
+            if let code = ErrorCode.allCases.first(where: { $0.rule.name == parts.first }) {
+                self = .refused(code, saying: parts.count > 1 ? parts[1] : nil)
+            } else if let picture = Picture(picture) {
+                self = .picture(picture)
+            } else if picture == "-", words.first == "Chromium" {
+                self = .drawn(like: words.count > 1 ? words.last : nil)
+            } else {
+                return nil
+            }
+        }
     }
 
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         let right: Right
         /// The number of frames or images; nil if the file ends before its last frame.
-        var frames: Int?
+        let frames: Int?
         /// Whether pixels are missing or wrong, so that the image is shown only on request.
-        var isDamaged = false
+        let isDamaged: Bool
         /// The permitted difference between samples: more for lossy formats, whose decoders
         /// upsample chroma differently.
-        var tolerance: Int
-        var family = FormatFamily.raster
+        let tolerance: Int
+        let family: FormatFamily
         var testDescription: String { name }
 
-        init(
-            _ name: String, _ right: Right = .drawn(), frames: Int? = 1, isDamaged: Bool = false,
-            by family: FormatFamily = .raster
-        ) {
-            (self.name, self.right, self.frames) = (name, right, frames)
-            (self.isDamaged, self.family) = (isDamaged, family)
-            let isLossy = [".jpg", ".avif", ".avifs", ".tif"].contains { name.hasSuffix($0) }
+        /// Parses a line of `reports.tsv`.
+        init?(_ line: Substring) {
+            let columns = line.split(separator: "\t").map(String.init)
+            guard columns.count == 5, let right = Right(columns[1], picture: columns[4]) else {
+                return nil
+            }
+            (name, self.right) = (columns[0], right)
+            (frames, isDamaged) = (Int(columns[2]), columns[3] == "damaged")
+            let isLossy = [".jpg", ".avif", ".avifs", ".tif"].contains { columns[0].hasSuffix($0) }
             tolerance = isLossy ? 8 : 4
+            var isDrawn = columns[0].hasSuffix(".svg")
+            if case .refused = right { isDrawn = false }
+            family = isDrawn ? .vector : .raster
         }
     }
 
-    /// The picture of most files, at a quality without visible loss.
-    private static let photo = Picture(
-        240, 160, [137.1, 128.2, 118.4, 255],
-        [[207, 22, 237, 255], [220, 30, 40, 255], [21, 199, 59, 255]])
-
-    static let rows: [Row] = [
-        // 12 bits, by tiffinfo.
-        Row("12bit.cropped.tif", .refused(.unsupportedFormat)),
-        Row("a10_imir.avif"),
-        Row("alpha.png"),
-        Row("apng_cut.png", frames: nil),
-        Row("apng_p2.png", .drawn(like: "apng_cut.png"), frames: 4),
-        Row("avif_p3_444.avif"),
-        // Chromium takes the full range of its alpha for limited.
-        Row("avif_prem.avif", .drawn(like: "alpha.png")),
-        Row("badcrc.png", isDamaged: true),
-        Row("cicp_p3.png"),
-        // By its color planes: the depth track isn't alpha.
-        Row(
-            "colors-animated-8bpc-depth-exif-xmp.avif",
-            .picture(
-                Picture(150, 150, [0, 0, 0, 255], [[Int]](repeating: [0, 0, 0, 255], count: 3))),
-            frames: 5),
-        // `var()` is ignored (SEMANTICS §11.19).
-        Row(
-            "css.svg",
-            .picture(
-                Picture(
-                    40, 40, [127.5, 0, 127.5, 255],
-                    [[255, 0, 255, 255], [255, 0, 255, 255], [0, 0, 0, 255]])),
-            by: .vector),
-        Row("cur.cur"),
-        Row("cut60.gif", frames: nil),
-        Row("fox.profile0.8bpc.yuv420.monochrome.avif"),
-        Row("gama1.png"),
-        Row("hd120.gif", frames: 120),
-        Row("ico1.ico"),
-        Row("iec_rotated.jpg"),
-        // Chromium doesn't draw its last rows, which are present.
-        Row("jnoeoi.jpg", .picture(photo)),
-        Row("jtrunc.jpg", isDamaged: true),
-        // CMYK, by jxlinfo.
-        Row("jxl_cmyk_layers.jxl", .refused(.unsupportedFormat)),
-        Row("kimono.rotate90.avif"),
-        Row("loop_2.gif", .drawn(like: "zeroframe.gif"), frames: 3),
-        Row("p3.png"),
-        Row("pal8os2sp.bmp"),
-        Row("rgb16-565pal.bmp"),
-        Row("rgb_grayprof.jpg"),
-        Row("sample-xyb.jpg"),
-        // By avifdec, with the tiles in the order of `dimg`.
-        Row(
-            "sofa_grid1x5_420_reversed_dimg_order.avif",
-            .picture(
-                Picture(
-                    1_024, 770, [97.4, 93.4, 91.3, 255],
-                    [[99, 107, 109, 255], [2, 12, 38, 255], [30, 34, 37, 255]]))),
-        // By avifdec: its AV1 header says full range, which Chromium takes for limited.
-        Row(
-            "star-8bpc.avifs",
-            .picture(
-                Picture(
-                    159, 159, [99.7, 94, 71.3, 255], [[16, 16, 16, 255], nil, [16, 16, 16, 255]])),
-            frames: 5),
-        Row("stillcut.gif", isDamaged: true),
-        Row("syntax_num_frames_invalid.png"),
-        Row("t_pb.tif", .refused(.badImageData)),
-        // By Pillow; Chromium draws no TIFF.
-        Row(
-            "t_ycc.tif",
-            .picture(
-                Picture(
-                    240, 160, [136.1, 128.3, 117.1, 255],
-                    [[204, 25, 227, 255], [219, 30, 38, 255], [19, 200, 59, 255]]))),
-        Row("trunc.png", isDamaged: true),
-        // Not a JPEG, although it begins with FF. Chromium draws it.
-        Row("u16.svg", .refused(.badImageData, saying: "not an image in a known format")),
-        // By Pillow. Single pixels are as different as neighboring ones.
-        Row("webtoon.jpg", .picture(Picture(690, 25_000, [126.8, 127.3, 126.9, 255]))),
-        Row("zeroframe.gif", frames: 3),
-    ]
+    /// The lines of the table that `scripts/sweep --reports` reads, too. One that can't be parsed is
+    /// left out, so that its file has no row.
+    static let rows: [Row] = {
+        let text = FileBytes.text(RepositoryRoot.file("Tests/Sweep/reports.tsv")) ?? ""
+        return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { Row($0) }
+    }()
 
     @Test func everyFileHasARow() throws {
         let folder = try #require(Fixtures.folder)

@@ -87,20 +87,60 @@ class Bench:
 Check = Callable[[Bench, str], Cell]
 
 
-def draws(reader: str = "Chromium", like: str = "", or_error: str = "") -> Check:
+@dataclass(frozen=True)
+class Right:
+    """The right result for a file: a reader's picture, of another file if `like` isn't empty, or
+    an error with a part of its message.
+    """
+
+    reader: str
+    like: str
+    error: str
+    message: str
+    #: None if the file ends before its last frame, and for an error.
+    frames: int | None
+    is_damaged: bool
+
+
+def read_right(path: Path) -> dict[str, Right]:
+    """The results in the table by file name; the table describes its columns."""
+    results = {}
+    for line in path.read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        name, right, frames, pixels, _ = line.split("\t")
+        reader, _, like = right.partition(" of ")
+        error, _, message = right.partition(": ")
+        is_drawn = reader in READERS
+        results[name] = Right(
+            reader if is_drawn else "",
+            like if is_drawn else "",
+            "" if is_drawn else error,
+            "" if is_drawn else message,
+            None if frames == "-" else int(frames),
+            pixels == "damaged",
+        )
+    return results
+
+
+READERS = "Chromium", "Pillow", "avifdec"
+RIGHT = read_right(Path(__file__).with_name("reports.tsv"))
+
+
+def draws(reader: str, like: str = "") -> Check:
     """The image equals that of a reader, for the file itself or for another one that looks the
-    same. `or_error`: an error that is right as well.
+    same.
     """
 
     def check(bench: Bench, name: str) -> Cell:
         reference = bench.reference(like or name, reader)
         reference = Picture(reference.image, tolerance=reference.tolerance)
         source = f"{reader}, {like}" if like else reader
-        right = reference.describe() + (f" or {or_error}" if or_error else "")
+        right = reference.describe()
         try:
             ours = bench.imagebus.read(bench.folder / name)
         except Refused as refused:
-            return Cell(refused.reason, right, source, refused.reason == or_error)
+            return Cell(refused.reason, right, source, False)
         found = compare(ours, reference)
         text = ours.describe() + (f" ({found})" if found else "")
         return Cell(text, right, source, found is None)
@@ -108,20 +148,18 @@ def draws(reader: str = "Chromium", like: str = "", or_error: str = "") -> Check
     return check
 
 
-def draws_last_frame(reader: str = "Chromium") -> Check:
-    def check(bench: Bench, name: str) -> Cell:
-        reference = bench.last_frame(name, reader)
-        right = f"{reference.frames} frames, {reference.describe()}"
-        try:
-            ours = bench.imagebus.read(bench.folder / name)
-        except Refused as refused:
-            return Cell(refused.reason, right, reader, False)
-        last = Picture(ours.last or ours.image, ours.frames)
-        found = compare(last, reference)
-        text = f"{ours.frames} frames, {last.describe()}" + (f" ({found})" if found else "")
-        return Cell(text, right, reader, found is None)
-
-    return check
+def draws_last_frame(bench: Bench, name: str) -> Cell:
+    reader = RIGHT[name].reader
+    reference = bench.last_frame(name, reader)
+    right = f"{reference.frames} frames, {reference.describe()}"
+    try:
+        ours = bench.imagebus.read(bench.folder / name)
+    except Refused as refused:
+        return Cell(refused.reason, right, reader, False)
+    last = Picture(ours.last or ours.image, ours.frames)
+    found = compare(last, reference)
+    text = f"{ours.frames} frames, {last.describe()}" + (f" ({found})" if found else "")
+    return Cell(text, right, reader, found is None)
 
 
 def draws_without_variables(bench: Bench, name: str) -> Cell:
@@ -140,15 +178,27 @@ def draws_without_variables(bench: Bench, name: str) -> Cell:
     return Cell(text, right, "Chromium, SEMANTICS", found is None)
 
 
-def is_unknown(bench: Bench, name: str) -> Cell:
-    """The file is refused as an unknown format, not as a damaged image of a known one."""
-    right = "badImageData: not an image in a known format"
-    try:
-        text = bench.imagebus.read(bench.folder / name).describe()
-    except Refused as refused:
-        text = f"{refused.reason}: {refused.detail}"
-    is_right = text.startswith("badImageData") and right.split(": ")[1] in text
-    return Cell(text, right, "issue", is_right)
+def is_refused(error: str, message: str) -> Check:
+    """The file ends with this error, and with this part of its message."""
+
+    def check(bench: Bench, name: str) -> Cell:
+        right = f"{error}: {message}" if message else error
+        try:
+            text = bench.imagebus.read(bench.folder / name).describe()
+        except Refused as refused:
+            text = f"{refused.reason}: {refused.detail}" if message else refused.reason
+        is_right = text.split(":")[0] == error and message in text
+        return Cell(text, right, "reports.tsv", is_right)
+
+    return check
+
+
+def as_stated(bench: Bench, name: str) -> Cell:
+    """The picture or the error that the table of right results states."""
+    right = RIGHT[name]
+    if right.error:
+        return is_refused(right.error, right.message)(bench, name)
+    return draws(right.reader, right.like)(bench, name)
 
 
 def shows(is_damaged: bool) -> Check:
@@ -281,33 +331,34 @@ FIRST = "--option", "decode-first-frame-only"
 SMALLER = "--option", "scale-down-large-images"
 STRIP = "--resize", "40x", "--format", "png"
 CUT_OFF = "badImageData", "the file ends early", "--animated", *STRIP[:2], "--format", "gif"
-DAMAGED = "jtrunc.jpg", "trunc.png", "badcrc.png", "stillcut.gif", "apng_cut.png"
+DAMAGED = [name for name, right in RIGHT.items() if right.is_damaged]
+HD_FRAMES = RIGHT["hd120.gif"].frames
 
 ROWS: list[tuple[str, str, str, Check]] = [
-    ("1", "hd120.gif", "--info", answers("1280x720, 120 frames", "Pillow", "--info")),
+    ("1", "hd120.gif", "--info", answers(
+        f"1280x720, {HD_FRAMES} frames", "Pillow", "--info")),
     ("1", "hd120.gif", "--resize 200x", answers("200x11[23], 1 frames", "ratio", "--resize", "200x",
                                                 "--format", "png")),
     ("1", "hd120.gif", "--frame 3", frame_3),
     ("1", "hd120.gif", "get", passes()),
     ("1", "hd120.gif", "raw:1", passes_raw),
     ("1", "hd120.gif", "--animated --resize 200x", answers(
-        "200x11[23], 120 frames", "Pillow", "--animated", "--resize", "200x", "--format", "gif")),
+        f"200x11[23], {HD_FRAMES} frames", "Pillow", "--animated", "--resize", "200x", "--format",
+        "gif")),
     ("2", "cut60.gif", "--resize 40x", answers("40x30, 1 frames", "ratio", *STRIP)),
     ("2", "cut60.gif", "--animated", answers(*CUT_OFF)),
     ("2", "cut60.gif", "--resize 41x", answers("41x3[01], 1 frames", "ratio", "--resize", "41x",
                                                "--format", "png")),
-    ("3", "jnoeoi.jpg", "pixels", draws("Pillow")),
+    ("3", "jnoeoi.jpg", "pixels", as_stated),
+    *(("3", name, "f:png", shows(True)) for name in DAMAGED),
+    *(("3", name, "--format png", refuses) for name in DAMAGED),
     # Only frames behind the first are missing.
-    *(("3", name, "f:png", shows(name != "apng_cut.png")) for name in DAMAGED),
-    *(("3", name, "--format png", refuses) for name in DAMAGED if name != "apng_cut.png"),
-    *(("3", name, "get", passes()) for name in DAMAGED),
-    *(("3", name, "--info", passes("--info")) for name in DAMAGED),
+    ("3", "apng_cut.png", "f:png", shows(False)),
+    *(("3", name, "get", passes()) for name in (*DAMAGED, "apng_cut.png")),
+    *(("3", name, "--info", passes("--info")) for name in (*DAMAGED, "apng_cut.png")),
     ("4", "webtoon.jpg", "--resize 1000x1000 --mode fill", fills),
-    ("5", "syntax_num_frames_invalid.png", "pixels", draws()),
-    ("6", "12bit.cropped.tif", "error", answers("unsupportedFormat", "issue", "--format", "png")),
-    ("6", "jxl_cmyk_layers.jxl", "error", draws(or_error="unsupportedFormat")),
-    ("6", "t_pb.tif", "error", answers("badImageData", "issue", "--format", "png")),
-    ("6", "u16.svg", "error", is_unknown),
+    ("5", "syntax_num_frames_invalid.png", "pixels", as_stated),
+    *(("6", name, "error", as_stated) for name, right in RIGHT.items() if right.error),
     ("7", "loop_2.gif", "--info", plays),
     ("7", "apng_p2.png", "--info", plays),
     *(("7", "loop_2.gif", f"to {form}", answers(
@@ -317,36 +368,35 @@ ROWS: list[tuple[str, str, str, Check]] = [
         f"loop {count}", "plays of the source", "--animated", "--format", form, info="loop"))
       for form, count in (("webp", 2), ("gif", 1))),
     ("8", "loop_2.gif", "decode-first-frame-only", answers("40x30, 1 frames", "Pillow", *FIRST)),
-    ("9", "loop_2.gif", "scale-down-large-images", answers("40x30, 3 frames", "Pillow", *SMALLER)),
-    # Its AV1 header says full range, which Chromium 156 takes for limited.
-    ("11", "star-8bpc.avifs", "pixels", draws("avifdec")),
-    ("11", "star-8bpc.avifs", "last frame", draws_last_frame("avifdec")),
-    ("11", "colors-animated-8bpc-depth-exif-xmp.avif", "pixels", draws()),
-    ("11", "colors-animated-8bpc-depth-exif-xmp.avif", "last frame", draws_last_frame()),
-    ("11", "zeroframe.gif", "pixels", draws()),
-    ("11", "zeroframe.gif", "last frame", draws_last_frame()),
-    ("12", "rgb_grayprof.jpg", "pixels", draws()),
-    ("13", "avif_p3_444.avif", "pixels", draws()),
+    ("9", "loop_2.gif", "scale-down-large-images", answers(
+        f"40x30, {RIGHT['loop_2.gif'].frames} frames", "Pillow", *SMALLER)),
+    ("11", "star-8bpc.avifs", "pixels", as_stated),
+    ("11", "star-8bpc.avifs", "last frame", draws_last_frame),
+    ("11", "colors-animated-8bpc-depth-exif-xmp.avif", "pixels", as_stated),
+    ("11", "colors-animated-8bpc-depth-exif-xmp.avif", "last frame", draws_last_frame),
+    ("11", "zeroframe.gif", "pixels", as_stated),
+    ("11", "zeroframe.gif", "last frame", draws_last_frame),
+    ("12", "rgb_grayprof.jpg", "pixels", as_stated),
+    ("13", "avif_p3_444.avif", "pixels", as_stated),
     ("13", "avif_p3_444.avif", "as p3.png", draws("Pillow", like="p3.png")),
-    ("13", "cicp_p3.png", "pixels", draws()),
+    ("13", "cicp_p3.png", "pixels", as_stated),
     ("13", "cicp_p3.png", "as p3.png", draws("Pillow", like="p3.png")),
-    ("13", "gama1.png", "pixels", draws()),
-    # Chromium 156 takes the full range of its alpha for limited.
-    ("14", "avif_prem.avif", "as alpha.png", draws(like="alpha.png")),
-    ("15", "sample-xyb.jpg", "pixels", draws()),
-    ("15", "iec_rotated.jpg", "pixels", draws()),
-    ("16", "fox.profile0.8bpc.yuv420.monochrome.avif", "pixels", draws()),
-    ("16", "sofa_grid1x5_420_reversed_dimg_order.avif", "pixels", draws()),
-    ("17", "kimono.rotate90.avif", "pixels", draws()),
-    ("17", "a10_imir.avif", "pixels", draws()),
-    ("18", "ico1.ico", "pixels", draws()),
-    ("18", "cur.cur", "pixels", draws()),
-    ("18", "rgb16-565pal.bmp", "pixels", draws()),
-    ("18", "pal8os2sp.bmp", "pixels", draws()),
-    ("19", "t_ycc.tif", "pixels", draws("Pillow", or_error="unsupportedFormat")),
+    ("13", "gama1.png", "pixels", as_stated),
+    ("14", "avif_prem.avif", "as alpha.png", as_stated),
+    ("15", "sample-xyb.jpg", "pixels", as_stated),
+    ("15", "iec_rotated.jpg", "pixels", as_stated),
+    ("16", "fox.profile0.8bpc.yuv420.monochrome.avif", "pixels", as_stated),
+    ("16", "sofa_grid1x5_420_reversed_dimg_order.avif", "pixels", as_stated),
+    ("17", "kimono.rotate90.avif", "pixels", as_stated),
+    ("17", "a10_imir.avif", "pixels", as_stated),
+    ("18", "ico1.ico", "pixels", as_stated),
+    ("18", "cur.cur", "pixels", as_stated),
+    ("18", "rgb16-565pal.bmp", "pixels", as_stated),
+    ("18", "pal8os2sp.bmp", "pixels", as_stated),
+    ("19", "t_ycc.tif", "pixels", as_stated),
     ("19", "css.svg", "pixels", draws_without_variables),
-    ("-", "alpha.png", "pixels", draws()),
-    ("-", "p3.png", "pixels", draws()),
+    ("-", "alpha.png", "pixels", as_stated),
+    ("-", "p3.png", "pixels", as_stated),
 ]  # fmt: skip
 
 
