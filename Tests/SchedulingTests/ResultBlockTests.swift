@@ -106,8 +106,8 @@ struct ResultBlockTests {
         #expect(stack.isAtRest)
     }
 
-    /// The worker that encoded the result is lost in the event in which the cache has delivered it,
-    /// so that it is produced again. The cache still has the first delivery.
+    /// The worker that encoded the result is lost while the cache delivers it, so that it is
+    /// produced again. The cache still has the first delivery.
     @Test func aDeliveryThatNobodyWantsAnyMoreGoesBackWhenItIsEvicted() {
         var stack = Stack()
         stack.hireAll()
@@ -126,15 +126,9 @@ struct ResultBlockTests {
             Issue.record("it is delivered")
             return
         }
-        stack.workers[transform.worker] = nil
-        stack.workers[delivery.worker]?.held[delivery.job.id] = nil
-        stack.scheduler.workGraph.dispatcher.workerGone(transform.worker, nil)
-        stack.scheduler.workGraph.collect(
-            JobOutcome(
-                id: delivery.job.id, attempt: delivery.job.attempt, result: result,
-                workMicroseconds: 1),
-            from: delivery.worker, hasReaders: false)
-        stack.send(.tick)
+        stack.kill(transform.worker)
+        #expect(stack.actions.contains(.cancelJob(delivery.worker, delivery.job.id)))
+        stack.finish(delivery, result)
         #expect(stack.reply(token) == nil)
         stack.evict(block)
         #expect(stack.actions.contains(.release(delivery.worker, [block], isPrompt: true)))

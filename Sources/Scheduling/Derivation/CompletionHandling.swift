@@ -20,8 +20,10 @@ extension WorkGraph {
         case .done(let job, let result, let blocks):
             if advanceCompositeJob(job, .success(result), blocks) { return }
             changes.ended(job.id)
+            // Only a composite job can be abandoned after its completion, and then its result has
+            // no references: a worker's outcome is handled before anything else happens.
             guard let purpose = purposes.removeValue(forKey: job.id) else {
-                return abandoned(result, blocks, at: job.worker)
+                return dispatcher.drop(blocks)
             }
             succeeded(purpose, job, result, blocks)
         case .failed(let job, let error):
@@ -30,18 +32,6 @@ extension WorkGraph {
             if let purpose = purposes.removeValue(forKey: job.id) { failed(purpose, job, error) }
         case .workerGone(let departure): workerGone(departure)
         case .unclaimed(let reference, let cache): emit(.noticed(reference, cache))
-        }
-    }
-
-    /// Handles a result that is no longer wanted because of an earlier completion of the same
-    /// event.
-    private mutating func abandoned(
-        _ result: JobResult, _ blocks: ShortList<BlockHandle>, at worker: WorkerID?
-    ) {
-        dispatcher.drop(blocks)
-        guard let worker else { return }
-        for reference in result.references where reference.arena == .results {
-            emit(.noticed(reference, worker))
         }
     }
 
