@@ -219,14 +219,14 @@ let testing: [Target] = [
         path: "Tests/StackKit"),
     tests("LinuxTests", ["Linux", "TestKit"]),
     tests("ZeroMQTests", ["ZeroMQ", "Linux", "TestKit"]),
-    tests("SQLiteTests", ["SQLite", "TestKit"]),
+    tests("SQLiteTests", ["SQLite", "Linux"]),
     tests("XXHashTests", ["XXHash"]),
     tests("NettleTests", ["Nettle"]),
     tests("SodiumTests", ["Sodium"]),
     tests("CurlTests", ["Curl", "TestKit"]),
     tests("MicroHTTPDTests", ["MicroHTTPD", "Linux", "TestKit"]),
     tests("PNGFiltersTests", ["PNGFilters"]),
-    tests("VipsTests", ["Vips", "TestKit"]),
+    tests("VipsTests", ["Vips"]),
     tests("JPEGTests", ["JPEG", "Vips", "TestKit"]),
     tests("ZimgTests", ["Zimg"]),
     tests("DeflateTests", ["Deflate", "Vips"]),
@@ -234,12 +234,12 @@ let testing: [Target] = [
     tests("WebPTests", ["WebP", "Vips"]),
     tests("AVIFTests", ["AVIF", "TestKit"]),
     tests("SeccompTests", ["Seccomp"]),
-    tests("YAMLTests", ["YAML", "TestKit"]),
+    tests("YAMLTests", ["YAML"]),
     tests("JSONTests", ["JSON"]),
     tests("ModelTests", ["Model", "TestKit"]),
     tests(
         "ConfigurationFileTests",
-        ["ConfigurationFile", "Model", "YAML", "Linux", "TestKit"]),
+        ["ConfigurationFile", "Model", "Linux", "TestKit"]),
     tests(
         "SchedulingTests",
         ["Scheduling", "Model", "TestKit"]),
@@ -248,8 +248,8 @@ let testing: [Target] = [
     tests(
         "ImagebusWorkerTests",
         [
-            "ImagebusWorker", "ProcessRuntime", "Model", "Linux", "StageKit", "TestKit",
-            "qoi-coder", "dictionary-cache",
+            "ImagebusWorker", "ProcessRuntime", "Model", "Linux", "TestKit", "qoi-coder",
+            "dictionary-cache",
         ]),
     tests(
         "CoordinatorRuntimeTests",
@@ -265,7 +265,7 @@ let testing: [Target] = [
             "MicroHTTPD", "TestKit",
         ]),
     tests(
-        "WebGrammarTests", ["WebGrammar", "Nettle", "Model", "TestKit"],
+        "WebGrammarTests", ["WebGrammar", "Model", "TestKit"],
         documents: ["Thumbor/signed1.txt", "Thumbor/signed2.txt"]),
     tests("ReportingTests", ["Reporting", "Model", "TestKit"]),
     tests(
@@ -306,12 +306,12 @@ let testing: [Target] = [
         path: "Tests/DiskBench"),
     tests(
         "ImagebusTests",
-        ["Imagebus", "Wire", "Model", "Linux", "StackKit", "TestKit"]),
+        ["Imagebus", "Wire", "ProcessRuntime", "Model", "Linux", "StackKit", "TestKit"]),
     tests("ImagebusTransformsTests", ["ImagebusTransforms", "TestKit"]),
     tests(
         "ImagebusFoundationTests",
-        ["ImagebusFoundation", "Imagebus", "Model", "TestKit"]),
-    tests("TidyTests", ["TestKit", "Linux"]),
+        ["ImagebusFoundation", "Model", "TestKit"]),
+    tests("TidyTests", ["TestKit"]),
     .target(
         name: "FuzzTargets",
         dependencies: [
@@ -324,14 +324,13 @@ let testing: [Target] = [
     tests(
         "IntegrationTests",
         [
-            "Imagebus", "ImagebusFoundation", "Model", "Linux", "Vips", "TestKit", "StackKit",
-            "ZeroMQ", "Wire", "ProcessRuntime", "SQLite", "StageKit",
+            "Imagebus", "ImagebusFoundation", "Model", "Linux", "TestKit", "StackKit", "ZeroMQ",
+            "Wire", "ProcessRuntime", "SQLite", "StageKit",
         ]),
     tests(
         "ConformanceTests",
         [
-            "CommandLineInterface", "Imagebus", "Model", "Linux", "TestKit", "StackKit",
-            "imagebus-cli",
+            "CommandLineInterface", "Imagebus", "Model", "TestKit", "StackKit", "imagebus-cli",
         ],
         documents: ["CASES.md", "CONFIGURATION.md", "OPTIONS.md", "PEERS.md"]),
 ]
