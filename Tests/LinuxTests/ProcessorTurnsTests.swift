@@ -1,6 +1,7 @@
-import Linux
 import TestKit
 import Testing
+
+@testable import Linux
 
 @Suite(.serialized) struct ProcessorTurnsTests {
     /// `proc(5)`: the third field is the state, the 14th and 15th are ticks of 10 ms; a program may

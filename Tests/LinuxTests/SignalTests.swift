@@ -1,6 +1,7 @@
 import Glibc
-import Linux
 import Testing
+
+@testable import Linux
 
 /// Each test runs in its own process, as masks and dispositions belong to the process.
 @Suite struct SignalTests {

@@ -1,6 +1,7 @@
 import Glibc
-import Linux
 import Testing
+
+@testable import Linux
 
 @Suite struct SpaceTests {
     @Test func reservedSpaceIsTheFilesSize() throws {

@@ -1,5 +1,6 @@
 import Testing
-import YAML
+
+@testable import YAML
 
 /// The real libyaml, with valid and invalid documents.
 @Suite struct YAMLParserTests {

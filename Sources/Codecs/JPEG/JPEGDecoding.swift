@@ -104,12 +104,6 @@ public struct JPEGChroma: Equatable, Sendable {
     public let horizontalLog2: Int
     /// The base 2 logarithm of the number of luma rows per chroma row, 0 to 2.
     public let verticalLog2: Int
-
-    /// Creates a subsampling with the factors of any file.
-    public init(horizontalLog2: Int, verticalLog2: Int) {
-        self.horizontalLog2 = horizontalLog2
-        self.verticalLog2 = verticalLog2
-    }
 }
 
 /// The size of one sample plane as libjpeg writes it, known before decoding.
@@ -434,12 +428,9 @@ public struct JPEGError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// A description for logs, such as `corrupt: Premature end of input file`.
     public var description: String { "\(kind): \(text)" }
+}
 
-    init(kind: Kind, text: String) {
-        self.kind = kind
-        self.text = text
-    }
-
+extension JPEGError {
     init(_ failure: cjpeg_failure) {
         kind = Kind(failure.status)
         text = withUnsafeBytes(of: failure.text) { bytes in

@@ -371,12 +371,9 @@ public struct WebPError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// A description for logs, such as `tooLarge: libwebp error 5`.
     public var description: String { "\(kind): \(text)" }
+}
 
-    init(kind: Kind, text: String) {
-        self.kind = kind
-        self.text = text
-    }
-
+extension WebPError {
     init(_ status: cwebp_status, code: CInt) {
         kind = Kind(status)
         text = "libwebp error \(code)"

@@ -503,12 +503,9 @@ public struct ZimgError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// A description for logs, such as `unsupported: subsampling greater than 4x is not supported`.
     public var description: String { "\(kind): \(text)" }
+}
 
-    init(kind: Kind, text: String) {
-        self.kind = kind
-        self.text = text
-    }
-
+extension ZimgError {
     init(_ failure: czimg_failure) {
         kind = Kind(failure.status)
         text = withUnsafeBytes(of: failure.text) { bytes in

@@ -188,8 +188,6 @@ package struct ReadOptions: Hashable {
     package var entries: [Entry] = []
     package var operands: [String] = []
 
-    package init() {}
-
     package func isSet(_ name: String) -> Bool { entries.contains { $0.name == name } }
 
     /// Returns the value of the last occurrence.

@@ -177,12 +177,6 @@ public struct SegmentDirectories: Hashable, Sendable {
     /// `results/`
     public let results: String
 
-    /// Creates the pair from absolute paths.
-    public init(arenas: String, results: String) {
-        self.arenas = arenas
-        self.results = results
-    }
-
     /// Returns the directory of a producer's segments.
     public func path(of arena: ArenaName, producer: PoolName) -> String {
         switch arena {

@@ -73,9 +73,6 @@ package struct Stall: Hashable, Sendable {
     package private(set) var waitedMilliseconds = 0
     private var looks = 0
 
-    /// Creates the state right after a heartbeat.
-    package init() {}
-
     /// Milliseconds of runnable time after which a child counts as hung.
     static let stoodMax = 5_000
     /// Checks after which it counts as hung, regardless of waiting.

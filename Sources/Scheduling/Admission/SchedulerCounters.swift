@@ -60,9 +60,6 @@ public struct SchedulerCounters: Hashable, Sendable {
     /// as failed.
     public var expired: UInt64 = 0
 
-    /// Creates zeroed counters.
-    public init() {}
-
     /// Transfers that delivered a body.
     public struct Transfers: Hashable, Sendable {
         /// Number of transfers by HTTP version.
@@ -132,9 +129,6 @@ public struct Coalesced: Hashable, Sendable {
     public var decodes: UInt64 = 0
     /// Decodes that joined a transfer, or a query of the original.
     public var sources: UInt64 = 0
-
-    /// Creates zeroed counters.
-    public init() {}
 
     /// Requests that joined any work.
     public var requests: UInt64 { lookups + results }

@@ -56,8 +56,6 @@ package struct MissedTiers: Sendable {
     /// For the original.
     package var original = CacheTypes.none
 
-    package init() {}
-
     /// The missed tiers for the original under the texts of a request.
     func original(of request: AdmittedRequest) -> CacheTypes {
         request.names.plainOriginal == request.names.plainResult ? result : original

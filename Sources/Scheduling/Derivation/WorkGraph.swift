@@ -194,9 +194,6 @@ public struct WorkGraphLimits: Hashable, Sendable {
         limits.pixelsMax = min(limits.pixelsMax, overlayPixelsMax)
         return limits
     }
-
-    /// Creates the default limits.
-    public init() {}
 }
 
 /// Coalescing and cache metrics since the start.

@@ -207,11 +207,6 @@ struct BlockLedger: Sendable {
 package struct BlockHandle: Hashable, Sendable {
     package let worker: WorkerID
     package let block: BlockID
-
-    package init(worker: WorkerID, block: BlockID) {
-        self.worker = worker
-        self.block = block
-    }
 }
 
 // Shared-memory accounting: blocks in use and releases (SEMANTICS §9.6).

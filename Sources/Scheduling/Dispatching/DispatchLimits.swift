@@ -1,6 +1,6 @@
 public import Model
 
-/// Limits of jobs and workers.
+/// Limits of jobs and workers. The defaults suit a small machine with a slow network.
 public struct DispatchLimits: Hashable, Sendable {
     /// The worker pools and what each is granted.
     public var pools = WorkerPools()
@@ -87,10 +87,7 @@ public struct DispatchLimits: Hashable, Sendable {
     /// may be waiting for the space. Smaller releases are sent with the next message.
     public var promptReleaseBytes: UInt64 = 4 << 20
 
-    /// Creates defaults suitable for a small machine with a slow network.
-    public init() {}
-
-    /// Output budgets in bytes by kind of worker.
+    /// Output budgets in bytes by kind of worker. The defaults hold a few of the largest images.
     public struct OutputBudgets: Hashable, Sendable {
         /// Fetched bodies.
         public var download: UInt64 = 256 << 20
@@ -98,9 +95,6 @@ public struct DispatchLimits: Hashable, Sendable {
         public var decode: UInt64 = 512 << 20
         /// Encoded results.
         public var transform: UInt64 = 256 << 20
-
-        /// Creates budgets for a few of the largest images at a time.
-        public init() {}
 
         /// Returns the budget of a kind, or `nil` if it has none.
         func bytes(_ kind: WorkerKind) -> UInt64? {
@@ -136,9 +130,6 @@ extension DispatchLimits {
         public var decode = WorkerKind.decode.creditMax
         /// Limit for a transform worker.
         public var transform = WorkerKind.transform.creditMax
-
-        /// Creates the limits of the worker kinds themselves.
-        public init() {}
 
         func jobs(_ kind: WorkerKind) -> Int {
             switch kind {

@@ -195,13 +195,7 @@ package struct FlowOwner: Hashable, Comparable, Sendable {
 package struct Urgency: Hashable, Sendable {
     package var priority: Priority
     package var deadline: Instant
-    package var flows: Flows
-
-    package init(priority: Priority, deadline: Instant, flows: Flows = Flows(.coordinator)) {
-        self.priority = priority
-        self.deadline = deadline
-        self.flows = flows
-    }
+    package var flows = Flows(.coordinator)
 
     /// The urgency of unwanted work.
     package static let none = Urgency(priority: .low, deadline: Instant(nanoseconds: 0))

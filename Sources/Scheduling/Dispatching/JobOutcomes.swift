@@ -337,12 +337,9 @@ extension Dispatcher {
 }
 
 /// The order in which transfers began. Of two responses of an origin, the one to the later request
-/// is newer.
+/// is newer. The initial value precedes the serial of every transfer.
 package struct TransferSerial: Comparable, Hashable, Sendable {
     private var number: UInt64 = 0
-
-    /// Precedes the serial of every transfer.
-    package init() {}
 
     /// Returns the serial of the next transfer.
     mutating func next() -> TransferSerial {

@@ -190,12 +190,6 @@ package struct LiveWorker: Sendable {
     private(set) var expendableJobs = 0
     package internal(set) var isDraining = false
 
-    init(kind: WorkerKind, pool: PoolID, window: Int) {
-        self.kind = kind
-        self.pool = pool
-        self.window = window
-    }
-
     /// Adjusts the count of jobs with the given share.
     mutating func count(_ change: Int, as share: PlaceShare) {
         switch share {

@@ -489,9 +489,6 @@ package struct CacheQueries: Sendable, Hashable {
     package var diskHits: UInt64 = 0
     /// Queries without a hit.
     package var misses: UInt64 = 0
-
-    /// Creates zero counters.
-    package init() {}
 }
 
 extension CacheStage {

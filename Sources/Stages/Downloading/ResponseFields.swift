@@ -70,7 +70,7 @@ extension ResponseHead {
     }
 }
 
-/// The responses that are accepted as images.
+/// The responses that are accepted as images; by default any type with a successful status.
 package struct AcceptedResponses: Hashable, Sendable {
     /// The accepted statuses. 206 and 304 are accepted only as answers to range or conditional
     /// requests.
@@ -78,9 +78,6 @@ package struct AcceptedResponses: Hashable, Sendable {
     /// The accepted content types in lower case, `image/*` as a prefix match; empty for all. A
     /// response without a type is accepted, as in SDWebImage.
     package var types: [String] = []
-
-    /// Accepts any type with a successful status.
-    package init() {}
 
     func check(_ head: ResponseHead) throws(DownloadFailure) {
         guard head.status != 206, head.status != 304,

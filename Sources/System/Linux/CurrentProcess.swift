@@ -144,12 +144,6 @@ public struct ResourceLimit: Hashable, Sendable {
     /// The ceiling for `soft`; an unprivileged user can only lower it.
     public var hard: UInt64
 
-    /// Creates a limit without applying it.
-    public init(soft: UInt64, hard: UInt64) {
-        self.soft = soft
-        self.hard = hard
-    }
-
     /// Returns the current limit of this process.
     public static func current(_ resource: LimitedResource) throws(Errno) -> ResourceLimit {
         var limit = ResourceLimit(soft: 0, hard: 0)

@@ -94,11 +94,6 @@ public struct ReceivedSignal: Hashable, Sendable {
     public let sender: ProcessID
     /// The sender's real user ID.
     public let userID: UInt32
-
-    /// Creates a signal as a `SignalDescriptor` delivers it.
-    public init(signal: Signal, sender: ProcessID, userID: UInt32) {
-        (self.signal, self.sender, self.userID) = (signal, sender, userID)
-    }
 }
 
 /// Distinguishes a repeated request to stop from one that reaches a process twice.

@@ -230,13 +230,6 @@ public struct ProcessorTurns: Hashable, Sendable {
         /// Whether the thread is running or waiting for a processor, rather than sleeping or
         /// stopped.
         public var wantsToRun: Bool
-
-        /// Creates a value.
-        public init(ran: UInt64, waited: UInt64, wantsToRun: Bool) {
-            self.ran = ran
-            self.waited = waited
-            self.wantsToRun = wantsToRun
-        }
     }
 
     /// The time of the snapshot, in nanoseconds of the monotonic clock.

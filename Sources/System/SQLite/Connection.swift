@@ -206,15 +206,11 @@ public struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The text of `sqlite3_errmsg`, or of `sqlite3_errstr` if there is no connection.
     public let message: String
 
-    /// Creates an error with a custom text.
-    public init(code: ResultCode, message: String) {
-        self.code = code
-        self.message = message
-    }
-
     /// `code: message`, for logs.
     public var description: String { "SQLite \(code.rawValue): \(message)" }
+}
 
+extension SQLiteError {
     /// Copies the text at once: the next call on the connection overwrites it.
     init(_ code: Int32, of database: OpaquePointer?) {
         let text = database.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)

@@ -136,14 +136,6 @@ public struct YAMLEntry: Hashable, Sendable {
     public let column: Int
     /// The value.
     public let value: YAMLNode
-
-    /// Creates an entry at a position.
-    public init(key: String, line: Int, column: Int, value: YAMLNode) {
-        self.key = key
-        self.line = line
-        self.column = column
-        self.value = value
-    }
 }
 
 /// A libyaml event, copied out of libyaml's structure.

@@ -14,9 +14,6 @@ package struct CacheHeader: Hashable, Sendable {
     /// Whether responses never change under the same URL.
     package var isImmutable = false
 
-    /// Creates the default settings.
-    package init() {}
-
     /// The maximum lifetime of a response with a damaged image, in seconds: its origin may soon
     /// have an intact one.
     private static let damagedSeconds = 60

@@ -122,8 +122,6 @@ package struct RefusedConnections: Hashable, Sendable {
     /// The minimum interval between reports, in milliseconds.
     private static let pauseMilliseconds = 10_000
 
-    package init() {}
-
     /// Counts a closed connection.
     package mutating func add(_ peer: PeerAddress) {
         total &+= 1

@@ -123,8 +123,6 @@ package struct RequestCounters: Hashable, Sendable {
     /// The statuses counted separately; others count as the nearest of these.
     package static let statuses: ClosedRange<UInt16> = 100...599
 
-    package init() {}
-
     /// The total number of completed requests.
     package var answeredCount: UInt64 { answered.reduce(0, &+) }
 

@@ -487,8 +487,6 @@ struct ReportedReasons {
 package struct HTTPClientNumbers: Sendable {
     private let salt = UInt64.random(in: 1 ... .max)
 
-    package init() {}
-
     /// Returns the same number for the same text within this process; never 0, which means no
     /// particular client.
     package func number(of text: String) -> UInt64 {

@@ -12,8 +12,6 @@ package struct EdgeSettings: Hashable, Sendable {
     /// addresses; the value of any other field is the client.
     package var clientField = "X-Forwarded-For"
 
-    package init() {}
-
     /// The number of addresses of a list that are examined.
     private static let addressesMax = 32
     /// The maximum length of a client's name in bytes; longer names are truncated.
@@ -237,8 +235,6 @@ extension EdgeSettings {
 package struct IDSource: Sendable {
     private var words: [UInt64] = []
     private static let wordsMax = 256
-
-    package init() {}
 
     /// Generates a request ID.
     package mutating func request() -> RequestID { RequestID(identifier()) }

@@ -93,9 +93,6 @@ package struct OutputDefaults: Hashable, Sendable {
     /// The encoder effort by format.
     package var efforts: [ImageFormat: Int] = [:]
 
-    /// Creates the stack's defaults.
-    package init() {}
-
     /// Whether options other than the quality are set for a format.
     func isStated(of format: ImageFormat) -> Bool {
         efforts[format] != nil || progressive.contains(format)

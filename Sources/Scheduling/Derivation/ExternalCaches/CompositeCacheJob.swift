@@ -529,9 +529,6 @@ package struct ExternalCacheMetrics: Hashable, Sendable {
     package var refused: UInt64 = 0
     /// Hits stored in the built-in cache.
     package var promoted: UInt64 = 0
-
-    /// Creates zeroed metrics.
-    package init() {}
 }
 
 extension WorkGraph {

@@ -90,8 +90,6 @@ package struct FetchTerms: Hashable, Sendable {
 package struct Canvas: Hashable, Sendable {
     package let color: Color
     package let size: PixelSize
-
-    package init(color: Color, size: PixelSize) { (self.color, self.size) = (color, size) }
 }
 
 /// A key of `Model` together with the origin of the bytes. A reference type, so that nodes and

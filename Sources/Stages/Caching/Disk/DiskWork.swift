@@ -214,9 +214,6 @@ package struct DiskCounts: Sendable, Hashable {
     package var expired = Gone()
     /// How often it became degraded.
     package var failures: UInt64 = 0
-
-    /// Creates zero counters.
-    package init() {}
 }
 
 /// A selection of disk entries.

@@ -275,9 +275,6 @@ package struct Departures: Sendable, Hashable {
     /// Blocks whose bytes the memory tier no longer uses.
     package var freed: [BlockID] = []
 
-    /// Creates an empty set.
-    package init() {}
-
     /// Whether no blocks left.
     package var isEmpty: Bool { evicted.isEmpty && freed.isEmpty }
 
