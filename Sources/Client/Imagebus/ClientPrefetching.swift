@@ -169,7 +169,6 @@ struct PrefetchCommand: Sendable {
 struct PendingPrefetches {
     /// An action for the connection to perform, in order.
     enum Action: Equatable {
-        /// Send a message.
         case send(ClientMessage)
         /// Report progress to the caller.
         case advance(Token, PrefetchCounts)
@@ -271,7 +270,6 @@ struct PendingPrefetches {
         return [.send(.cancel(batch))]
     }
 
-    /// Changes the priority of a batch.
     mutating func reprioritized(_ batch: Token, _ priority: Priority) -> [Action] {
         guard let entry = entries[batch] else { return [] }
         entries[batch]?.priority = priority
@@ -309,7 +307,6 @@ struct PendingPrefetches {
         return nil
     }
 
-    /// Records that a part was sent.
     mutating func sent(_ part: PrefetchRequest) -> [Action] {
         guard let entry = entries[part.batch] else { return [] }
         entries[part.batch]?.sent += part.urls.count

@@ -86,7 +86,6 @@ final class ImageAccount: Sendable {
     let extendedData: ExtendedData?
     let isDamaged: Bool
 
-    /// Creates the account of a delivered image.
     init(of image: DeliveredImage, _ timings: StageTimings) {
         status = .ok
         info = image.info

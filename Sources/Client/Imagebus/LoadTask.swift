@@ -494,7 +494,7 @@ struct LoadEvents {
 ///
 /// Releasing it after the end of the load has no effect.
 public final class LoadLease: Sendable {
-    /// The load.
+    /// The load, which is canceled when the lease is released.
     public let task: LoadTask
 
     /// Creates a lease that ends the load when released.

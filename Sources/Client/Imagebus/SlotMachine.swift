@@ -36,7 +36,6 @@ struct SlotMachine<Placeholder: Sendable> {
     /// Whether the load is in flight or about to be started.
     func isLive(_ id: SlotLoadID) -> Bool { loads[id] != nil && loads[id]?.pending == nil }
 
-    /// Returns the state of a key.
     func state(of key: String) -> SlotState? {
         places[key].map {
             SlotState(url: $0.url, progress: $0.progress, loads: $0.live.count)
@@ -121,7 +120,6 @@ struct SlotMachine<Placeholder: Sendable> {
 
     // MARK: - From the connection
 
-    /// Handles the progress of a load.
     mutating func advance(_ id: SlotLoadID, to progress: SlotProgress) -> [Action] {
         guard isLive(id), let key = loads[id]?.key, places[key]?.newest == id,
             places[key]?.progress != progress
@@ -143,7 +141,6 @@ struct SlotMachine<Placeholder: Sendable> {
         return preview(response, of: id, wantsTransition: wants)
     }
 
-    /// A load has ended.
     mutating func end(
         _ id: SlotLoadID, with result: Result<ImageResponse, ImageError>
     ) -> [Action] {
@@ -270,7 +267,6 @@ struct SlotMachine<Placeholder: Sendable> {
 
 /// An action for the owner of the state machine to perform, in order.
 enum SlotAction<Placeholder: Sendable>: Sendable {
-    /// Begin the load.
     case start(SlotLoadID)
     /// Release a load that was begun, and cancel it if it has not ended. Issued once per load.
     case stop(SlotLoadID)

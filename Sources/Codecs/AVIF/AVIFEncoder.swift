@@ -137,7 +137,7 @@ public struct AVIFEncoding: Equatable, Sendable {
         /// The transfer characteristics, such as 16 and 18.
         public var transfer: UInt8
 
-        /// Creates a value.
+        /// Creates colors from code points, which aren't checked.
         public init(primaries: UInt8, transfer: UInt8) {
             (self.primaries, self.transfer) = (primaries, transfer)
         }

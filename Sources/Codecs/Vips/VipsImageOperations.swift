@@ -118,7 +118,7 @@ extension VipsImage {
         try derive("colourspace") { cvips_to_gray($0, isDeep ? 1 : 0, $1) }
     }
 
-    /// Returns the first `count` bands.
+    /// Returns the first `count` bands. Throws if the image has fewer.
     public func firstBands(_ count: Int) throws(VipsError) -> VipsImage {
         try derive("extract_band") { cvips_first_bands($0, CInt(count), $1) }
     }

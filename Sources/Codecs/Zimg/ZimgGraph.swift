@@ -157,7 +157,7 @@ public struct ZimgConversion: Hashable, Sendable {
     public var target: ZimgFormat
     /// The filter for the first plane, and for all planes of RGB.
     public var filter: ZimgFilter
-    /// The filter for chroma.
+    /// The filter for the chroma planes; RGB and gray have none.
     public var chromaFilter: ZimgFilter
 
     /// Creates a conversion. If both sizes are equal, nothing is resampled.

@@ -216,7 +216,6 @@ package struct ReadOptions: Hashable {
         }
     }
 
-    /// Parses all values of an option.
     package func parsedAll<Value>(
         _ name: String, _ parse: (String) throws(UsageError) -> Value
     ) throws(UsageError) -> [Value] {

@@ -54,7 +54,6 @@ package enum OptionValue {
             + SpellingSuggestion.question(text, names)
     }
 
-    /// Parses a kind of process.
     package static func kind(_ text: String) throws(UsageError) -> ProcessKind {
         try word(text, ProcessKind.all.map { ($0.name, $0) })
     }

@@ -99,7 +99,6 @@ package enum RequestReader {
         return tags
     }
 
-    /// Parses a tag.
     package static func tag(_ text: String) throws(UsageError) -> String {
         guard CacheTag.isTag(text) else {
             throw UsageError("'\(text)' is not a valid tag: use \(CacheTag.expected)")

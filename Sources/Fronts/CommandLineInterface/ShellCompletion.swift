@@ -235,7 +235,6 @@ struct ZshScript {
     }
 }
 
-/// The completion script for fish.
 struct FishScript {
     let commands: [Command]
 

@@ -381,7 +381,6 @@ enum PoolMetrics {
 
 /// A metric with all its samples, in the Prometheus text exposition format, version 0.0.4.
 package struct MetricFamily: Hashable {
-    /// The type of a metric.
     package enum Kind: String {
         case counter
         case gauge

@@ -301,7 +301,6 @@ struct StoreAnswer: Encodable {
         }
     }
 
-    /// A named cache.
     struct Named: Encodable {
         let memory: Share
         let disk: Share
@@ -347,7 +346,6 @@ struct StoreAnswer: Encodable {
 
     let memory: Memory
     let disk: Disk
-    /// By name.
     let named: [String: Named]
     let readOnly: [Directory]
 

@@ -65,7 +65,6 @@ struct ImgproxyOptions: Sendable {
 
     init(now: Int) { self.now = now }
 
-    /// Applies an option.
     mutating func apply(_ arguments: OptionArguments) throws(GrammarError) {
         count += 1
         guard count <= GrammarLimits.appliedMax else { throw .tooManyOptions }
@@ -514,7 +513,6 @@ extension ImgproxyOptions {
 
     // MARK: - Results
 
-    /// Returns the output options.
     func output() -> OutputOptions {
         var output = OutputOptions(format: format)
         output.quality = quality > 0 ? quality : format.flatMap { qualities[$0] }

@@ -1,6 +1,5 @@
 import Model
 
-/// A filter of thumbor.
 struct ThumborFilter: Sendable {
     let name: String
     /// Whether it affects what happens before all filters.

@@ -35,9 +35,7 @@ package enum GrammarLimits {
 
 /// The result of parsing a request target.
 package struct WebRequest: Hashable, Sendable {
-    /// The kind of response.
     package enum Kind: Hashable, Sendable {
-        /// The image.
         case image
         /// The unchanged bytes of the source, whatever they are.
         case source
@@ -48,7 +46,6 @@ package struct WebRequest: Hashable, Sendable {
         case redirect(path: String)
     }
 
-    /// The kind of response.
     package var kind: Kind
     /// The request for the stack.
     package var image: ImageRequest
@@ -81,7 +78,6 @@ package struct WebRequest: Hashable, Sendable {
     /// for no minimum.
     package var leastSize: PixelSize?
 
-    /// Creates a request for an image.
     package init(_ image: ImageRequest, kind: Kind = .image) {
         (self.image, self.kind) = (image, kind)
         (formatQualities, skippedFormats) = ([:], [])
@@ -131,7 +127,6 @@ extension WebRequest {
 
 /// Why a request target is refused.
 package struct GrammarError: Error, Hashable, Sendable {
-    /// The kind of error.
     package enum Kind: Hashable, Sendable, CaseIterable {
         /// The target doesn't follow the grammar.
         case malformed
@@ -141,7 +136,6 @@ package struct GrammarError: Error, Hashable, Sendable {
         case forbidden
         /// The target doesn't have the form of any path of the grammar.
         case nowhere
-        /// The URL has expired.
         case expired
         /// The target is too long.
         case tooLong
@@ -162,7 +156,6 @@ package struct GrammarError: Error, Hashable, Sendable {
         }
     }
 
-    /// The kind of error.
     package let kind: Kind
     /// The invalid option as written in the URL; `nil` if the error concerns the whole target.
     package let option: String?

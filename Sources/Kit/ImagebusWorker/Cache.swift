@@ -102,7 +102,7 @@ extension Cache {
         }
     }
 
-    /// Removes the keys one by one.
+    /// Removes the keys one by one, up to the first failure.
     public func remove(_ keys: [String]) throws { for key in keys { try remove(key) } }
 
     /// Does nothing.

@@ -29,7 +29,6 @@ public struct ImageInfo: Hashable, Sendable {
         (self.bits, self.isHDR) = (bits, isHDR)
     }
 
-    /// The valid range of `bits`.
     package static let bitsRange = 8...64
 
     /// The number of parts of one image that are all needed to display it; independent pages don't
@@ -215,7 +214,7 @@ public enum ExifField: String, Hashable, Sendable, CaseIterable {
     case aperture
     /// The ISO sensitivity.
     case iso
-    /// The focal length.
+    /// The focal length in millimeters.
     case focalLengthMillimetres
     /// The photographer.
     case artist

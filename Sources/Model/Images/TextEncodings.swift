@@ -181,7 +181,6 @@ extension String {
     }
 }
 
-/// Spelling suggestions.
 package enum SpellingSuggestion {
     /// Returns `. Did you mean 'x'?`, or the list of known words if none is similar.
     package static func hint(_ word: String, _ known: [String]) -> String {

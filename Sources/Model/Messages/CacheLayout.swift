@@ -468,7 +468,7 @@ public struct CompositeCache: Hashable, Sendable {
     /// The maximum number of caches in a composite.
     public static let countMax = 8
 
-    /// Returns the policy of an operation.
+    /// Returns the configured policy of an operation, or its default.
     public func policy(_ operation: CompositeOperation) -> CompositePolicy {
         policies[operation] ?? operation.defaultPolicy
     }

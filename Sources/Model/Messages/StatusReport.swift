@@ -279,7 +279,7 @@ public struct CacheStatus: Hashable, Sendable {
     public var memoryHits: UInt64 = 0
     /// Disk hits, including entries that are still being written.
     public var diskHits: UInt64 = 0
-    /// Misses.
+    /// Queries without a hit.
     public var misses: UInt64 = 0
     /// Bytes of bodies written to the disk.
     public var diskBytesWritten: UInt64 = 0
@@ -332,7 +332,7 @@ public struct NamedCacheStatus: Hashable, Sendable {
     public var memoryHits: UInt64 = 0
     /// Disk hits, including entries that are still being written and read-only directories.
     public var diskHits: UInt64 = 0
-    /// Misses.
+    /// Queries without a hit.
     public var misses: UInt64 = 0
     /// Evictions of blocks from memory.
     public var memoryEvictions: UInt64 = 0

@@ -48,7 +48,7 @@ public struct WorkerPools: Hashable, Sendable {
         areOpen = byKind.map { $0.count == 1 && all[$0[0].index].grant == .all }
     }
 
-    /// A pool by its ID.
+    /// The pool with that ID, which must be one of these.
     public subscript(id: PoolID) -> WorkerPool { all[id.index] }
 
     /// Returns the pools of a kind; a job is assigned to the first one that is granted it.
@@ -70,7 +70,7 @@ public struct WorkerPools: Hashable, Sendable {
     /// The configured further pools, in order.
     public var further: [WorkerPool] { all.filter { !$0.isBuiltIn } }
 
-    /// Returns the pool with that name.
+    /// Returns the ID of the pool with that name; `nil` if there is none.
     public func id(of name: PoolName) -> PoolID? {
         all.firstIndex { $0.name == name }.map(PoolID.init)
     }
@@ -388,7 +388,6 @@ public struct WorkerCapabilities: Hashable, Sendable {
 
 /// A pool without connected workers, whose jobs have to wait.
 package struct MissingWorkers: Hashable, Sendable, CustomStringConvertible {
-    /// The pool.
     package let pool: PoolName
     private let kind: WorkerKind
     /// Whether its workers are plug-ins.

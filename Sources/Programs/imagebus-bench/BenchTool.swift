@@ -110,7 +110,6 @@ enum BenchKinds {
     static var names: String { all.map { $0.name }.joined(separator: ", ") }
 }
 
-/// The options of `bench`.
 struct BenchOptions: Hashable {
     /// One of `BenchKinds`.
     var kind: String

@@ -68,7 +68,6 @@ struct LoadMetrics: Hashable, Sendable {
     private(set) var bytes = 0
     private(set) var latencies = LatencyCounts()
     private var bySlice = [Int](repeating: 0, count: slices)
-    /// The duration in seconds.
     var seconds = 0.0
 
     /// Counts a load; `bytes` is `nil` on failure.
@@ -120,7 +119,6 @@ struct LatencyCounts: Hashable, Sendable {
     private var counts = [UInt32](repeating: 0, count: (65 - stepBits) * steps)
     private(set) var count: UInt64 = 0
 
-    /// Records a latency.
     mutating func record(nanoseconds: UInt64) {
         counts[Self.place(of: nanoseconds)] &+= 1
         count += 1

@@ -64,7 +64,6 @@ struct MemoryFiles {
 
     init(_ folder: String?) { self.folder = folder }
 
-    /// The current memory supply.
     var supply: MemorySupply {
         guard let folder else { return .now() }
         return .now(groups: folder + "/groups", process: folder + "/proc")

@@ -155,7 +155,6 @@ enum DocumentationCommand {
         return Terminal.finish(Command.completion.name, shell.script(Command.documented))
     }
 
-    /// Prints the manual page.
     static func printManual(_ read: ReadOptions) throws(UsageError) -> Int32 {
         if let operand = read.operands.first {
             throw UsageError("unexpected argument '\(operand)'")

@@ -5,9 +5,7 @@ import Model
 /// A program installed next to this one that implements a command, so that this program needs none
 /// of its libraries.
 struct CompanionProgram: Sendable {
-    /// The name of the program.
     let name: String
-    /// The command it implements.
     let command: String
 
     /// Executes the program with arguments in place of this process; returns an exit status only on
@@ -88,11 +86,9 @@ extension Command {
 
 /// The options of `imagebus url`, converted to those of the gateway program.
 struct URLOptions: Hashable {
-    /// The action.
     enum Action: String, CaseIterable {
         case build, sign, explain
 
-        /// The operands of the action.
         fileprivate var operands: [String] {
             switch self {
             case .build: ["OPTIONS", "SOURCE"]

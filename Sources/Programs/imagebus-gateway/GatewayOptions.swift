@@ -5,9 +5,7 @@ import ProcessRuntime
 import WebFront
 import WebGrammar
 
-/// The options of the program.
 struct GatewayOptions {
-    /// The address to listen on.
     var place: ListenPlace
     /// An inherited socket to use instead of creating one.
     var listener: Int32?
@@ -245,7 +243,6 @@ struct GatewayOptions {
 
     // MARK: - Grammars
 
-    /// Returns a reader that creates grammars from arguments.
     static func reader(_ arguments: ProgramArguments, keyLines: [String] = []) -> GrammarReader {
         GrammarReader(
             keyLines: keyLines,

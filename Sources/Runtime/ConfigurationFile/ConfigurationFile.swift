@@ -61,7 +61,6 @@ package enum ConfigurationFile {
 package struct FormerName: Hashable, Sendable, CustomStringConvertible {
     /// The line number, starting at 1.
     package let line: Int
-    /// The former name.
     package let name: String
     /// The name that replaced it.
     package let current: String
@@ -87,7 +86,6 @@ extension YAMLNode {
 
 /// The errors in a configuration, as many as can be found in one pass.
 package struct ConfigurationFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One error.
     package struct Problem: Hashable, Sendable, CustomStringConvertible {
         /// The line number, starting at 1; `nil` if the error concerns the whole file.
         package let line: Int?
@@ -109,7 +107,6 @@ package struct ConfigurationFileError: Error, Hashable, Sendable, CustomStringCo
     /// The errors, sorted by line; never empty.
     package let problems: [Problem]
 
-    /// Creates the error for a file.
     package init(path: String, _ problems: [Problem]) {
         self.path = path
         self.problems = problems

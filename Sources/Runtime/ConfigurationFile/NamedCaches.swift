@@ -1,22 +1,18 @@
 import Model
 import YAML
 
-/// The caches of a configuration.
 struct NamedCaches: Sendable {
     /// The names of the caches other than the default one.
     var names: Set<String> = []
-    /// Cache settings, by cache name.
     var settings: [String: CacheSettings] = [:]
     /// Additional read-only directories, by cache name.
     var readOnly: [String: [String]] = [:]
     /// Composite caches, by name; `compositeLines` has the lines that define them.
     var composites: [String: CompositeCache] = [:]
     var compositeLines: [String: Int] = [:]
-    /// External caches, by name.
     var external: [String: ExternalCache] = [:]
 }
 
-/// The settings of one cache.
 struct OneCache: Sendable {
     var settings = CacheSettings()
     var readOnly: [String]?
@@ -149,7 +145,6 @@ extension NamedCaches {
 }
 
 extension KeyTable where Target == CompositeCache {
-    /// The keys of a composite cache.
     static let compositeCache = KeyTable(
         [
             Row("of", .cacheList, \.caches)
@@ -190,7 +185,6 @@ extension ValueReader where Value == [String] {
 }
 
 extension NamedCaches {
-    /// Reads a composite cache.
     mutating func readComposite(
         _ name: String, _ node: YAMLNode, _ line: Int, _ reading: inout Reading
     ) {

@@ -6,7 +6,6 @@ package import Model
 package struct SecretFiles: Sendable {
     /// A message about a file for the operator; never contains the secret.
     package struct Note: Hashable, Sendable {
-        /// The file.
         package let path: String
         /// The message, one sentence.
         package let reason: String

@@ -83,7 +83,6 @@ extension ValueReader where Value == String {
         }
     }
 
-    /// A valid name.
     static let name = scalar("a name of letters, digits, '.', '_' and '-'") {
         Configuration.isName($0) ? $0 : nil
     }

@@ -8,7 +8,6 @@ struct ChunkDeliveries {
     /// A result that is being delivered, followed by its reply.
     struct Delivery {
         let load: LoadRequest
-        /// The deadline of the load.
         let deadline: Instant
         let reply: Reply
         let image: DeliveredImage

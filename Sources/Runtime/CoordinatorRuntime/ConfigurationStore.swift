@@ -87,7 +87,6 @@ struct ConfigurationStore {
             + "the change"
     }
 
-    /// The worker pools.
     var pools: WorkerPools {
         WorkerPools(configuration.pools.drawing(workers: vectorWorkers))
     }
@@ -105,7 +104,6 @@ struct ConfigurationStore {
     /// Which cache names are composite caches.
     var cacheLayout: CacheLayout { configuration.cacheLayout }
 
-    /// The settings of downloads.
     var downloads: DownloadSettings { configuration.downloads }
 
     /// Resolves a request. Without a configuration, a request that refers to nothing in it stays

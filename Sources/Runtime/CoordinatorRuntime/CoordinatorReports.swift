@@ -176,7 +176,6 @@ struct RequestLog {
     /// The duration in milliseconds above which a request is slow.
     static let slowMilliseconds = 1_000.0
 
-    /// Creates a request log for `--log-requests`.
     init(_ mode: RequestLogging) { self.mode = mode }
 
     /// Whether hits may use the fast path, which doesn't log.

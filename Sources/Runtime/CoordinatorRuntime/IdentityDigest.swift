@@ -153,7 +153,6 @@ struct IdentityKeyFile {
         return key
     }
 
-    /// The directory and the name in it.
     private var place: (directory: String, name: String) {
         guard let cut = path.lastIndex(of: "/") else { return (".", path) }
         return (

@@ -6,7 +6,6 @@ import Wire
 import ZeroMQ
 
 extension Coordinator {
-    /// The kind of a received message.
     enum Received {
         /// A hit that was answered on the fast path.
         case hit

@@ -48,7 +48,6 @@ enum Listener: Hashable {
         }
     }
 
-    /// The name of the socket in its directory.
     var socketName: String {
         switch self {
         case .front: "front.sock"

@@ -18,7 +18,6 @@ final class ListenerSocket {
     /// The event sources of the loop.
     private(set) var sources: (monitor: EventSource, socket: EventSource)?
 
-    /// The traffic of a listener.
     struct Traffic {
         var messagesReceived: UInt64 = 0
         var messagesSent: UInt64 = 0
@@ -118,7 +117,6 @@ final class ListenerSocket {
         return refusal
     }
 
-    /// Ends the session of a connection.
     func endSession(_ connection: ConnectionLedger.Connection, at now: Instant) {
         connections.endSession(connection, at: now)
     }
@@ -246,7 +244,6 @@ struct RoutedFrames: ~Copyable {
         return sum
     }
 
-    /// The sender.
     var sender: RoutingID? { reader.frames.routingID }
 
     /// The descriptor of the connection from which it came.

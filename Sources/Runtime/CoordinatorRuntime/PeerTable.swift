@@ -94,7 +94,6 @@ struct PeerTable {
 
 /// A session: one connection of one process, starting with its `Hello`.
 struct Peer {
-    /// The kind of peer.
     indirect enum Role: Hashable {
         case client(ClientHello)
         case worker(PoolID, WorkerHello)

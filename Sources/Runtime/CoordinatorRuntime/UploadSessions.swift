@@ -161,7 +161,6 @@ struct UploadSessions {
         nextDeadline = nextDeadline.map { min($0, deadline) } ?? deadline
     }
 
-    /// Removes an upload from the table.
     private mutating func remove(_ token: Token, of client: ClientID) -> Upload? {
         guard let upload = lines[client]?.uploads.removeValue(forKey: token) else { return nil }
         tidy(client)
@@ -332,7 +331,6 @@ extension Coordinator {
         _ = arena.drainAnnouncements()
     }
 
-    /// Handles a load with an upload.
     mutating func beginUpload(_ load: LoadRequest, for id: UInt64, at now: Instant) {
         let client = ClientID(id)
         do throws(ImageError) {
@@ -411,7 +409,6 @@ extension Coordinator {
         log(RequestRecord(load, reply), at: now)
     }
 
-    /// Frees blocks of the coordinator.
     mutating func free(_ blocks: [BlockID], at now: Instant) {
         for block in blocks {
             arena.free(block)

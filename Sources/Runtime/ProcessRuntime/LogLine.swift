@@ -128,7 +128,7 @@ extension LogLine {
 /// Sanitizes untrusted text for display: characters that could control a terminal or reorder the
 /// surrounding text are replaced by their code points.
 public enum PlainText {
-    /// Returns the text on one line.
+    /// Returns the text on one line: line breaks and tabs are replaced, too.
     public static func line(_ text: String) -> String {
         escaped(text) { isHarmful($0) || $0 == "\n" || $0 == "\t" }
     }

@@ -3,11 +3,9 @@ package import Model
 
 /// A child process that the supervisor keeps running.
 package struct ChildSpecification: Hashable, Sendable {
-    /// The kind of process.
     package var kind: ProcessKind
     /// Its pool; nil if it doesn't belong to one.
     package var pool: PoolName?
-    /// The path of its program.
     package var program: String
     /// Its own arguments; the supervisor appends `lifeArguments`.
     package var arguments: [String]
@@ -57,7 +55,6 @@ package struct ChildSpecification: Hashable, Sendable {
         self.arguments = arguments
     }
 
-    /// Returns the program name of a kind.
     package static func programName(_ kind: ProcessKind) -> String { "imagebus-\(kind.name)" }
 
     /// The descriptor on which a child reports its startup stage (`Heartbeat`).

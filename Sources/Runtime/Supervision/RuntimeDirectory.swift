@@ -10,7 +10,6 @@ package import ProcessRuntime
 /// `fstat` on the open descriptor. Leftovers of earlier incarnations are removed: stale sockets and
 /// segments of dead processes.
 package struct RuntimeDirectory: ~Copyable {
-    /// The paths of the stack.
     package let paths: RuntimePaths
     private let lock: StackLock?
     /// The segment directories of all pools, by kind.

@@ -325,7 +325,6 @@ package enum SupervisorNote: Hashable, Sendable, CustomStringConvertible {
     case refused(ProcessKind, code: Int32)
     /// All children are welcomed.
     case ready
-    /// The stack is draining.
     case draining
     /// No child has a configuration to reload.
     case nothingToReload

@@ -140,9 +140,7 @@ package struct RestartPolicy: Hashable, Sendable {
     package static let endsBeforeBackoff = 3
     /// The span of running time in which exits are counted, in milliseconds.
     package static let windowMilliseconds = 10_000
-    /// The first delay, in milliseconds.
     package static let firstDelayMilliseconds = 100
-    /// The maximum delay, in milliseconds.
     package static let lastDelayMilliseconds = 5_000
 
     /// Records that a new incarnation started.
@@ -210,7 +208,6 @@ struct StartLimit: Hashable, Sendable {
 
     private static let movesMax = 3
 
-    /// Creates a limit of `milliseconds` from `now`.
     init(milliseconds: Int, from now: Instant) {
         self.milliseconds = milliseconds
         until = now.adding(milliseconds: milliseconds)

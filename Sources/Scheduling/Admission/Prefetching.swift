@@ -287,7 +287,6 @@ struct PrefetchBatch: SlotMapElement {
     private(set) var waiting = Deque<String>()
     /// The accounted memory of the waiting URLs in bytes.
     private(set) var waitingBytes = 0
-    /// Live requests.
     var members = StableArray<LiveRequest.ID>()
     /// Whether all parts have arrived.
     private(set) var isComplete = false
@@ -358,7 +357,6 @@ struct PrefetchBatch: SlotMapElement {
         ends.missed += 1
     }
 
-    /// Records a URL that failed.
     mutating func failed(_ url: String, _ error: ImageError) {
         finished += 1
         skipped += 1

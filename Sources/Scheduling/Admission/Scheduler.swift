@@ -28,7 +28,6 @@ public struct Scheduler: Sendable {
     /// Answers from memory, and the failure cache.
     var hits: Hits
 
-    /// The work graph.
     var workGraph: WorkGraph
 
     // Pending transitions and batch operations.

@@ -67,7 +67,7 @@ public struct SchedulerReport: Hashable, Sendable {
         public var heldLow = 0
     }
 
-    /// One worker.
+    /// The load of one worker.
     public struct Worker: Hashable, Sendable {
         /// The worker's session.
         public var id: WorkerID
@@ -85,7 +85,6 @@ public struct SchedulerReport: Hashable, Sendable {
 /// Request metrics since the start.
 struct RequestMetrics: Sendable {
     var counters = SchedulerCounters()
-    /// Latencies of requests.
     var times = LatencyHistogram()
 }
 

@@ -2,7 +2,6 @@ import Model
 
 // Outcomes of work for requests, and their consequences.
 extension Scheduler {
-    /// Handles the outcome of a job.
     mutating func collect(_ outcome: JobOutcome, from worker: WorkerID) {
         // A worker without space may wait for readers to release blocks, if there are any.
         let hasReaders = outcome.result.foundNoSpace && hits.hasReaders

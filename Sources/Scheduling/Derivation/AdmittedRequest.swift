@@ -301,14 +301,12 @@ package struct LoadPlan: Hashable, Sendable {
 }
 
 extension LoadPlan {
-    /// Creates the plan of a load.
     package init(
         _ load: borrowing LoadRequest, _ terms: borrowing LoadTerms, _ names: borrowing RequestNames
     ) {
         self.init(load.image, terms, names, distrustsMemory: load.staleRetries > 0)
     }
 
-    /// Creates the plan of a request.
     package init(
         _ request: borrowing ImageRequest, _ terms: borrowing LoadTerms,
         _ names: borrowing RequestNames, distrustsMemory: Bool

@@ -51,9 +51,7 @@ package struct Subscriber: Sendable {
 
 /// Tiers that were queried and missed.
 package struct MissedTiers: Sendable {
-    /// For the result.
     package var result = CacheTypes.none
-    /// For the original.
     package var original = CacheTypes.none
 
     /// The missed tiers for the original under the texts of a request.

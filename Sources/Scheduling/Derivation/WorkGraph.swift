@@ -188,7 +188,6 @@ public struct WorkGraphLimits: Hashable, Sendable {
     /// Image limits, applied at admission to the request itself and in every job.
     public var image = ImageLimits()
 
-    /// The limits for an overlay.
     var overlay: ImageLimits {
         var limits = image
         limits.pixelsMax = min(limits.pixelsMax, overlayPixelsMax)

@@ -175,7 +175,6 @@ struct BlockLedger: Sendable {
     /// The number of holds on the block.
     func holds(of handle: BlockHandle) -> Int { blocks[handle]?.holds ?? 0 }
 
-    /// Adds a hold to the block.
     mutating func hold(_ handle: BlockHandle) { blocks.change(handle) { $0.holds += 1 } }
 
     /// Drops a hold. Returns the block's size in bytes if it was the last hold and the producer
@@ -268,7 +267,6 @@ extension Dispatcher {
     /// The declared format of a block in use.
     package func format(of handle: BlockHandle) -> ImageFormat? { ledger.format(of: handle) }
 
-    /// Adds a hold to the block.
     package mutating func hold(_ handle: BlockHandle) { ledger.hold(handle) }
 
     /// Drops one hold.

@@ -58,7 +58,6 @@ package struct TransferMetrics: Sendable {
     package private(set) var reused: UInt64 = 0
     /// Bytes received, before content decoding.
     package private(set) var bytes: UInt64 = 0
-    /// Redirects followed.
     package private(set) var redirects: UInt64 = 0
     /// Interrupted bodies that were resumed.
     package private(set) var continuations: UInt64 = 0

@@ -63,7 +63,6 @@ package struct Dispatcher: Sendable {
     /// Returns the oldest pending completion; each is returned once.
     package mutating func nextCompletion() -> Completion? { completions.popFirst() }
 
-    /// Queues a completion.
     mutating func complete(_ completion: Completion) { completions.append(completion) }
 
     /// The most recently issued numbers.
@@ -76,7 +75,6 @@ package struct Dispatcher: Sendable {
 
 /// An instruction to a worker.
 package indirect enum DispatchAction: Sendable {
-    /// Assigns a job to a worker.
     case assign(WorkerID, Job)
     /// Cancels a job that is no longer wanted.
     case cancelJob(WorkerID, JobID)
@@ -110,7 +108,6 @@ package indirect enum Completion: Sendable {
     package struct Ended: Sendable {
         /// The job's number.
         package let id: JobID
-        /// The job's stage.
         package let stage: JobStage
         /// The worker that held the job last; `nil` if the job ended while waiting.
         package let worker: WorkerID?
@@ -138,7 +135,6 @@ package indirect enum Completion: Sendable {
 package struct Departure: Sendable {
     /// The worker's session.
     package let worker: WorkerID
-    /// The worker's kind.
     package let kind: WorkerKind
     /// The worker's pool.
     package let pool: PoolID

@@ -19,7 +19,6 @@ struct FairQueue: Sendable {
     /// The number of waiting jobs, counted once per flow they are queued in.
     private(set) var count = 0
     private var owners = FairTurns<FlowOwner>()
-    /// Turns of the flows of each owner.
     private var turns: [FlowOwner: FairTurns<FlowID>] = [:]
     private var flows: [FlowID: FlowQueue] = [:]
 

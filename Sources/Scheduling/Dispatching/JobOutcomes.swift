@@ -341,7 +341,6 @@ extension Dispatcher {
 package struct TransferSerial: Comparable, Hashable, Sendable {
     private var number: UInt64 = 0
 
-    /// Returns the serial of the next transfer.
     mutating func next() -> TransferSerial {
         number += 1
         return self

@@ -131,7 +131,6 @@ struct JobTable: Sendable {
         }
     }
 
-    /// Assigns the next job to a worker.
     mutating func assign(_ next: StageQueue.Next, to worker: WorkerID, at now: Instant)
         -> ActiveJob?
     {
@@ -206,10 +205,8 @@ struct JobTable: Sendable {
     /// Sets whether the job may wait for space.
     mutating func waitsForSpace(_ id: JobID, _ may: Bool) { jobs[id]?.waitsForSpace = may }
 
-    /// Requests progress reports.
     mutating func requestProgress(of id: JobID) { jobs[id]?.wantsProgress = true }
 
-    /// Requests partial data.
     mutating func requestPartialData(of id: JobID) { jobs[id]?.wantsArrived = true }
 
     /// Requeues an unfinished job as a new attempt, at the front of its class or behind all other
@@ -504,7 +501,6 @@ struct ParkedJobs: Sendable {
     }
 }
 
-/// Timers of jobs.
 struct JobAlarms: Sendable {
     /// A timer entry. It is obsolete unless the job's `alarm` has this exact time.
     struct Alarm: Comparable, Sendable {

@@ -160,7 +160,6 @@ package enum Evidence: Hashable, Sendable {
     /// so on a busy machine, so quarantine requires more of these.
     case overrun
 
-    /// The weight of the evidence.
     var weight: Int {
         switch self {
         case .crash, .loss: 2
@@ -273,7 +272,6 @@ extension Dispatcher {
     /// SIGBUS.
     private static let busError: Int32 = 7
 
-    /// The error for quarantined work.
     package static let poisoned = ImageError(
         .poisoned,
         "this content made workers crash or hang repeatedly and is temporarily blocked; "

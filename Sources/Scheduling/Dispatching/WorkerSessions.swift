@@ -79,7 +79,6 @@ struct WorkerRoster: Sendable {
     private var workers: [WorkerID: LiveWorker] = [:]
     private var pools: [Pool]
 
-    /// The workers of one pool.
     private struct Pool: Sendable {
         /// Oldest session first.
         var members: [WorkerID] = []
@@ -186,7 +185,6 @@ package struct LiveWorker: Sendable {
     package internal(set) var jobs = 0
     /// Jobs of class low, as last communicated to the worker, without expendable ones.
     private(set) var lowJobs = 0
-    /// Expendable jobs.
     private(set) var expendableJobs = 0
     package internal(set) var isDraining = false
 

@@ -44,7 +44,6 @@ final class Body: Sendable {
     /// The reference to use in messages.
     var reference: BlockReference { block.reference(length: length) }
 
-    /// The size of its block in bytes.
     var blockBytes: Int { block.bytes.count }
 
     /// The bytes; valid while the body exists.
@@ -362,7 +361,6 @@ struct CopyRequest: Sendable {
     }
 }
 
-/// The result of a copy.
 struct CopyAnswer: Sendable {
     let ticket: UInt64
     let error: ImageError?

@@ -92,7 +92,6 @@ package final class CacheStage {
         var report: StoreReport
     }
 
-    /// The progress of draining.
     enum Draining { case no, asked, flushing, done }
 
     /// Starts the threads. Without a directory there is only memory.
@@ -440,12 +439,10 @@ package struct CacheStatistics: Sendable, Hashable {
     package var diskBytesMax = 0
     /// The limit of its entries; 0 for none.
     package var diskCountMax = 0
-    /// Named caches, by name.
     package var caches: [String: Named] = [:]
 
     /// The usage and limits of a named cache.
     package struct Named: Sendable, Hashable {
-        /// The usage of the memory tier.
         package var memory = ShareUsage(entries: 0, bytes: 0)
         /// The usage of the disk tier, up to about a second old.
         package var disk = ShareUsage(entries: 0, bytes: 0)
@@ -453,7 +450,6 @@ package struct CacheStatistics: Sendable, Hashable {
         package var memoryLimits = ShareLimits()
         /// Its own limits in the disk tier.
         package var diskLimits = ShareLimits()
-        /// Its query counters.
         package var queries = CacheQueries()
         /// Blocks of its memory that lost their keys.
         package var evictions: UInt64 = 0
@@ -466,7 +462,6 @@ package struct CacheStatistics: Sendable, Hashable {
     package struct Directory: Sendable, Hashable {
         /// The name of its cache; empty for the default cache.
         package var cache: String
-        /// The path.
         package var path: String
         /// Why it can't be used and what to do; empty if it can be used.
         package var reason: String

@@ -140,7 +140,6 @@ extension CacheStage {
         }
     }
 
-    /// Handles one step of a scan.
     func scanned(
         _ step: DiskScanStep?, _ job: CacheJob, _ work: EntryWork, _ page: EntryPage,
         _ scan: DiskScan, _ now: UnixTime
@@ -258,7 +257,6 @@ extension DiskCounts {
 }
 
 extension DiskSelection {
-    /// Returns whether a memory entry matches.
     fileprivate func matches(_ entry: MemoryEntry) -> Bool {
         guard let key = entry.key else { return false }
         let stored = entry.stored ?? UnixTime(milliseconds: 0)

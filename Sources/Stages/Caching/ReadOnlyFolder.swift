@@ -3,7 +3,6 @@ internal import Model
 internal import SQLite
 internal import XXHash
 
-/// The state of a read-only directory.
 struct ReadOnlyState: Sendable, Hashable {
     /// Why it can't be used, and what to do.
     var reason: String?
@@ -11,7 +10,6 @@ struct ReadOnlyState: Sendable, Hashable {
     var damaged: UInt64 = 0
 }
 
-/// An entry of a read-only directory.
 struct ReadOnlyEntry: Sendable {
     /// The directory.
     let path: String
@@ -35,7 +33,6 @@ struct ReadOnlyRequest: Sendable {
     }
 }
 
-/// The work of a request.
 enum ReadOnlyWork: Sendable {
     /// Find the first of these keys in the first of these directories that has one, and read it
     /// immediately if it is small and memory is available.
@@ -46,7 +43,6 @@ enum ReadOnlyWork: Sendable {
     case check([String])
 }
 
-/// The answer to a request.
 struct ReadOnlyAnswer: Sendable {
     let ticket: UInt64
     let result: ReadOnlyResult
@@ -71,7 +67,6 @@ enum ReadOnlyResult: Sendable {
 final class ReadOnlyFolders {
     private var folders: [String: ReadOnlyFolder] = [:]
 
-    /// Executes one request.
     func perform(_ request: ReadOnlyRequest) -> ReadOnlyAnswer {
         let result: ReadOnlyResult =
             switch request.work {

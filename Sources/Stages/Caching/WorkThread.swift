@@ -254,7 +254,6 @@ enum PendingWork {
     case checking
     /// A body that is being copied.
     case copying(Filling, Body)
-    /// The writes in progress.
     case writing([PendingWrite])
     /// The removal of a key's older value.
     case removing(String)
@@ -268,7 +267,6 @@ enum PendingWork {
     case scanning(CacheJob, EntryWork, EntryPage, DiskScan)
     /// Trimming the disk to its low-water mark for a job.
     case trimming(CacheJob, EntryPage, before: DiskCounts)
-    /// Maintenance.
     case maintaining
     /// The final flush.
     case flushing

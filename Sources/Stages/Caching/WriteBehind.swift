@@ -7,7 +7,6 @@ struct PendingWrite: Sendable {
     let key: String
     let body: Body
     var metadata: StoredMetadata
-    /// When it was stored.
     let stored: UnixTime
 
     /// Its share of the queue's limit: its bytes and the fixed cost of an entry.
@@ -34,7 +33,6 @@ struct WriteBehind {
     static let groupMax = 16
     static let groupBytesMax = 1 << 20
 
-    /// The limit in bytes.
     let bytesMax: Int
     /// Bytes queued or in progress.
     private(set) var bytes = 0

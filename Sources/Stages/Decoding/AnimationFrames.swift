@@ -316,7 +316,6 @@ struct FrameFile {
         (self.file, self.map) = (file, map)
     }
 
-    /// Returns the file of one frame.
     func bytes(of frame: FrameRecord) -> [UInt8] {
         switch map.format {
         case .gif: gif(frame)

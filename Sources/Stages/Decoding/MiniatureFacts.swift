@@ -117,7 +117,6 @@ struct BlurHash {
         self.light = light
     }
 
-    /// The hash.
     var text: String {
         var factors: [SIMD4<Double>] = []
         for row in 0..<components.height {
@@ -233,7 +232,6 @@ struct ThumbHash {
         self.pixels = pixels
     }
 
-    /// The hash.
     var bytes: [UInt8] {
         let (columns, rows) = lightComponents
         let light = Channel(self, \.x, columns: max(3, columns), rows: max(3, rows))

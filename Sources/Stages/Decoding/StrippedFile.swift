@@ -35,7 +35,6 @@ struct StrippedFile {
         }
     }
 
-    /// Appends new bytes.
     mutating func append(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         length += bytes.count

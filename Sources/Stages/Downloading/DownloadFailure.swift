@@ -37,7 +37,6 @@ enum DownloadFailure: Error {
     case missingHeader(String)
     /// A range request was answered with something else, or not at all.
     case otherPart
-    /// The response has an empty body.
     case emptyBody
     /// The final URL can't be represented.
     case badLocation(String)
@@ -57,7 +56,6 @@ enum DownloadFailure: Error {
     case tooManyLookups
     /// More concurrent jobs than this limit.
     case tooMany(Int)
-    /// The worker is shutting down.
     case shuttingDown
     /// A defect of this program.
     case defect(String)

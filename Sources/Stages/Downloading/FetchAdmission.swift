@@ -6,7 +6,6 @@ struct FetchAdmission {
     private(set) var url: String
     private(set) var headers: [HTTPHeader]
     let bodyBytesMax: Int64
-    /// The rules for the transfer.
     private(set) var terms: TransferTerms
     /// Patterns of which every redirect must match one; empty for no restriction.
     private let sources: [String]

@@ -137,7 +137,6 @@ final class FileTask: Sendable {
         self.validators = validators
     }
 
-    /// Cancels the task.
     func cancel() { cancelled.store(true, ordering: .releasing) }
 
     var isCancelled: Bool { cancelled.load(ordering: .acquiring) }

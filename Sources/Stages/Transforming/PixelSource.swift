@@ -14,7 +14,6 @@ struct PixelSource {
         try self.init(work.layout, work.sourceInfo, work.limits, bytes, of: "the source")
     }
 
-    /// Creates the source of an overlay.
     init(
         _ overlay: OverlayInput, _ limits: ImageLimits, _ bytes: UnsafeRawBufferPointer
     ) throws(ImageError) {
@@ -44,7 +43,6 @@ struct PixelSource {
         (self.layout, self.size, self.bytes) = (layout, size, bytes)
     }
 
-    /// Returns one of the frames as an image.
     func frame(_ index: Int) throws(ImageError) -> PixelSource {
         guard let range = layout.bytes(ofFrame: index), range.upperBound <= bytes.count else {
             throw ImageError(.internalError, "the frames do not match their layout")

@@ -51,7 +51,6 @@ struct StepImage {
         return try resampled(to: size)
     }
 
-    /// Resamples the whole image to a size.
     func resampled(to target: PixelSize) throws -> StepImage {
         let resampling = Resampling(
             active: active, target: target, isOpaque: isOpaque, sampler: sampler)

@@ -266,7 +266,6 @@ struct PaintJob {
 
 /// The pixels after the steps, without encoding.
 package struct RenderedImage: Sendable {
-    /// The size in pixels.
     package let size: PixelSize
     /// The number of samples per pixel: 1 for gray, 2 for gray and alpha, 3 for sRGB, 4 for sRGB
     /// and alpha; alpha is straight.

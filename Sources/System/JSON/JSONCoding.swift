@@ -52,7 +52,6 @@ final class ValueEncoder: Encoder {
         return ValueEncoder(at: path, refusing: refusal)
     }
 
-    /// Encodes any value.
     static func handle(
         of value: some Encodable, at path: [any CodingKey]
     ) throws -> JSONHandle {
@@ -99,7 +98,6 @@ final class ValueEncoder: Encoder {
 }
 
 extension JSONError {
-    /// Creates an error for the value at a path.
     init(_ fault: String, at path: [any CodingKey]) {
         let place = path.map(\.stringValue).joined(separator: ".")
         self.init("\(place.isEmpty ? "the value" : place) \(fault)")
@@ -344,7 +342,6 @@ struct JSONHandle: ~Copyable {
         guard status == 0 else { throw JSONError("not enough memory for a member") }
     }
 
-    /// Appends an item to an array.
     func append(_ item: borrowing JSONHandle) throws(JSONError) {
         guard json_array_append(value, item.value) == 0 else {
             throw JSONError("not enough memory for an item")

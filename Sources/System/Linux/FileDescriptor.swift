@@ -291,13 +291,13 @@ extension FileDescriptor {
         }
     }
 
-    /// Writes all bytes.
+    /// Writes all bytes at the file's own offset, in several calls if one takes only a part.
     public borrowing func writeAll(_ bytes: RawSpan) throws(Errno) {
         let number = number
         try bytes.withUnsafeBytes { (raw) throws(Errno) in try Self.writeAll(raw, to: number) }
     }
 
-    /// Writes all bytes.
+    /// Writes all bytes at the file's own offset, in several calls if one takes only a part.
     public borrowing func writeAll(_ bytes: [UInt8]) throws(Errno) {
         try writeAll(bytes.span.bytes)
     }

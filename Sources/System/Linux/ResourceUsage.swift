@@ -220,7 +220,7 @@ public enum ProcessorTime {
 /// `CONFIG_SCHED_INFO` has no `schedstat`; then only threads that wait at the moment of the
 /// snapshot count as waiting.
 public struct ProcessorTurns: Hashable, Sendable {
-    /// One thread.
+    /// The processor time of one thread.
     public struct OfThread: Hashable, Sendable {
         /// Processor time used in user and kernel mode, in nanoseconds with a resolution of 10 ms.
         public var ran: UInt64

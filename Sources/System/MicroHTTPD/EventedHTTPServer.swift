@@ -417,7 +417,6 @@ public final class EventedExchange {
         server.wake(self)
     }
 
-    /// Stores the reply.
     func store(_ reply: HTTPReply) {
         self.reply = reply
         answered = (reply.status, reply.body.byteCount)

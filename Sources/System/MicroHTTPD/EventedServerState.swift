@@ -10,7 +10,6 @@ final class EventedServerState {
     let leaving: Int32
     private var connections: [OpaquePointer: EventedConnection] = [:]
     private var ofPeers: PeerConnections
-    /// The deadlines of connections.
     private(set) var deadlines = ConnectionDeadlines()
     /// The number of connections closed because their peers read too slowly.
     private(set) var slowReaders: UInt64 = 0

@@ -5,7 +5,7 @@ public enum SHA256 {
     /// The size of a digest in bytes.
     public static let byteCount = Int(SHA256_DIGEST_SIZE)
 
-    /// Returns the digest of the bytes.
+    /// Returns the digest of the bytes, of `byteCount` bytes.
     public static func digest(_ bytes: RawSpan) -> [UInt8] {
         var state = sha256_ctx()
         nettle_sha256_init(&state)

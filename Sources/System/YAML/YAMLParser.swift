@@ -140,7 +140,6 @@ public struct YAMLEntry: Hashable, Sendable {
 
 /// A libyaml event, copied out of libyaml's structure.
 struct Event {
-    /// The kinds of events.
     enum Kind {
         case end, scalar, list, map, close, alias, document, other
     }

@@ -245,7 +245,6 @@ struct UploadQueue {
         return .chunk(token, upload.offset..<(upload.offset + count))
     }
 
-    /// Returns the message for a step.
     func message(_ step: Step) -> ClientMessage? {
         switch step {
         case .load(let token): return uploads[token]?.load.map { .load($0) }
@@ -258,7 +257,6 @@ struct UploadQueue {
         }
     }
 
-    /// Records that a step was sent.
     mutating func sent(_ step: Step) {
         switch step {
         case .load(let token):
@@ -286,7 +284,6 @@ extension ClientConnection {
         perform(pending.abandoned(load.token, .takesNoBytes, at: now), at: now)
     }
 
-    /// Queues a message.
     mutating func enqueue(_ message: ClientMessage, at now: Instant) {
         switch message {
         case .cancel(let token):
@@ -304,7 +301,6 @@ extension ClientConnection {
         perform(pending.refused(error, token, at: now), at: now)
     }
 
-    /// Submits a load that uploads bytes.
     mutating func submit(_ load: PendingLoad, uploading bytes: [UInt8], at now: Instant) {
         if !bytes.isEmpty { uploads.add(load.token, bytes) }
         submit(load, at: now)

@@ -119,13 +119,11 @@ struct LoadTable {
     var isEmpty: Bool { loads.isEmpty }
     var count: Int { loads.count }
 
-    /// Returns the load with a token.
     subscript(token: Token) -> PendingLoad? { loads[Key(token: token)] }
 
     /// Inserts a load and replaces any load with the same token.
     mutating func insert(_ load: PendingLoad) { loads[Key(token: load.token)] = load }
 
-    /// Removes a load.
     @discardableResult
     mutating func remove(_ token: Token) -> PendingLoad? {
         loads.removeValue(forKey: Key(token: token))

@@ -9,9 +9,7 @@ import Model
 struct PendingRequests {
     /// An action for the connection to perform, in order.
     enum Action: Equatable {
-        /// Send a load.
         case load(PendingLoad)
-        /// Send a message.
         indirect case send(ClientMessage)
         /// Report progress to the caller.
         indirect case advance(RequestProgress)
@@ -65,10 +63,8 @@ struct PendingRequests {
     /// Whether nothing is pending.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Returns the pending load with a token.
     func load(of token: Token) -> PendingLoad? { entries[token] }
 
-    /// Handles a new load.
     mutating func submitted(_ load: PendingLoad, at now: Instant) -> Actions {
         guard entries[load.token] == nil else { return [] }
         load.isShareable = sharesLoads && load.mayBeShared
@@ -402,7 +398,6 @@ struct PendingRequests {
         remove(token).map { [.fail($0, error)] } ?? []
     }
 
-    /// Removes a load and returns it.
     @discardableResult
     mutating func remove(_ token: Token) -> PendingLoad? {
         guard let load = entries.remove(token) else { return nil }

@@ -76,7 +76,6 @@ package struct StackRoute: Hashable, Sendable {
     /// Whether the stack's supervisor is running here, so that a missing coordinator will return.
     package var isSupervised: Bool
 
-    /// Creates a route from an endpoint.
     package init(endpoint: String) throws(ImageError) {
         do throws(RuntimePathsError) {
             paths = try RuntimePaths(endpoint: endpoint)

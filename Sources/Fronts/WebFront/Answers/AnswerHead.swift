@@ -8,7 +8,6 @@ package struct AnswerHead: Hashable, Sendable {
     /// The range of the image's bytes; `nil` if there is no body.
     package var bytes: Range<Int>?
 
-    /// A header field.
     package struct Field: Hashable, Sendable {
         package let name: String
         package let value: String

@@ -179,7 +179,6 @@ package struct Conditions: Hashable, Sendable {
         /// The whole representation: no part is requested, the range is not understood, or it
         /// refers to another representation.
         case whole
-        /// A byte range.
         case bytes(Range<Int>)
         /// A range beyond the end: 416.
         case none

@@ -7,7 +7,6 @@ import WebGrammar
 package enum NextStep: Hashable, Sendable {
     /// Send the image, or a part of it, with this head.
     case image(AnswerHead)
-    /// Send a text.
     case text(TextAnswer)
     /// Begin another load instead.
     case load(RequestPlan)
@@ -96,7 +95,6 @@ package struct AnswerMaker: Sendable {
 
 /// How images and their properties are sent.
 package struct ImageAnswer: Sendable {
-    /// The caching of responses.
     package var caching = CacheHeader()
     /// The lifetime of a fallback in seconds.
     package var fallbackSeconds = 60

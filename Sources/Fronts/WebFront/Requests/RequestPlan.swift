@@ -29,7 +29,6 @@ package struct RequestPlan: Hashable, Sendable {
 
     /// Bytes that the stack doesn't have to fetch.
     package enum Upload: Hashable, Sendable {
-        /// The body of the request.
         case body
         /// The listener's own file.
         case fallback([UInt8])

@@ -113,7 +113,6 @@ package struct UnreadAnswers: Hashable, Sendable {
 /// Counts connections closed because of the per-address limit, for periodic log messages. A value
 /// without a clock.
 package struct RefusedConnections: Hashable, Sendable {
-    /// The total number.
     package private(set) var total: UInt64 = 0
     private var reportedTotal: UInt64 = 0
     private var last: PeerAddress?

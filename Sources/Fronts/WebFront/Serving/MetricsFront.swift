@@ -55,7 +55,6 @@ package final class MetricsFront: SideFront {
         waiting.removeAll { $0 === exchange }
     }
 
-    /// Handles the answer of the stack.
     package func handleAnswers() {
         var answers: [StatusReport?] = []
         mailbox.drain(into: &answers)

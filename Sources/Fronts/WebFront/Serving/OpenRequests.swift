@@ -23,7 +23,6 @@ package final class OpenRequest {
     var unread: UnreadAnswers.Answer?
     /// The number of the upload token it presented.
     var token: Int?
-    /// Whether it is a health check.
     var isHealthCheck = false
 
     init(begun: Instant, peer: PeerAddress) { (self.begun, self.peer) = (begun, peer) }
@@ -59,7 +58,6 @@ package final class OpenRequests {
         exchange.open?.source = source
     }
 
-    /// Ends a request and returns its state.
     @discardableResult
     package func end(_ exchange: EventedExchange, _ end: HTTPEnd) -> OpenRequest? {
         guard let request = exchange.open else { return nil }
@@ -151,7 +149,6 @@ package struct RequestCounters: Hashable, Sendable {
 /// origin.
 package struct AccessLog: Sendable {
     private let log: Log
-    /// The prefix of all paths.
     package var pathPrefix = ""
 
     /// The logged properties of a completed request.

@@ -47,7 +47,6 @@ package final class Readiness {
         if limit == nil { begin(at: now) }
     }
 
-    /// Handles the end of a probe.
     package func handleEnd() {
         var ends: [String?] = []
         mailbox.drain(into: &ends)

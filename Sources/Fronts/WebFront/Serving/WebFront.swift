@@ -300,7 +300,6 @@ package final class WebFront: EventedHandler {
 
     // MARK: - Answers
 
-    /// Handles loads that have ended.
     package func handleEnds() {
         var ends: [Ended] = []
         mailbox.drain(into: &ends)

@@ -71,7 +71,6 @@ package struct WebFrontLoop: ~Copyable {
         self.stopSignals = stopSignals
     }
 
-    /// The phase of the shutdown.
     private enum ShutdownPhase {
         case no
         /// Reports not ready until this time.

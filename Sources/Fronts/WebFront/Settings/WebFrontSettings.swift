@@ -58,7 +58,6 @@ package struct WebFrontSettings: Sendable {
     package var earlierFailureMilliseconds = 10_000
     /// The trusted proxies.
     package var edge = EdgeSettings()
-    /// The timeout of a request in milliseconds.
     package var timeoutMilliseconds = 30_000
     /// The web component; `nil` if it isn't served.
     package var files: StaticFiles? = StaticFiles()
@@ -86,11 +85,9 @@ package struct WebFrontSettings: Sendable {
 package struct OutputDefaults: Hashable, Sendable {
     /// The quality of formats not in `qualities`; `nil` for the stack's default.
     package var quality: Int?
-    /// The quality by format.
     package var qualities: [ImageFormat: Int] = [:]
     /// The formats encoded progressively.
     package var progressive: Set<ImageFormat> = []
-    /// The encoder effort by format.
     package var efforts: [ImageFormat: Int] = [:]
 
     /// Whether options other than the quality are set for a format.
@@ -142,7 +139,6 @@ package struct FallbackSettings: Hashable, Sendable {
     package struct Causes: Hashable, Sendable {
         /// The statuses that would be sent otherwise.
         package var statuses: Set<UInt16> = []
-        /// The error codes.
         package var codes: Set<ErrorCode> = []
 
         package init() {}
@@ -177,7 +173,6 @@ package struct FallbackSettings: Hashable, Sendable {
     }
 }
 
-/// The settings of uploads.
 package struct UploadSettings: Sendable {
     /// The grammar of upload paths: a token replaces the signature, and sources have the scheme
     /// `scheme`.

@@ -182,7 +182,6 @@ package struct ToneCurve: Hashable, Sendable {
     }
 }
 
-/// A 3×3 matrix.
 struct Matrix3 {
     let rows: [[Double]]
 

@@ -1,6 +1,5 @@
 /// The static properties of a format: one row of `rows` for each.
 package struct FormatTraits: Sendable {
-    /// The format.
     package let format: ImageFormat
     /// The name on the command line and in JSON.
     package let name: String

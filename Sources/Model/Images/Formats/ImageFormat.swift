@@ -102,7 +102,7 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
     /// The formats that this version decodes.
     public static let decodable = allCases.filter(\.isDecodable)
 
-    /// Returns the decodable formats of a family.
+    /// Returns the formats of a family that this version decodes.
     public static func decodable(_ family: FormatFamily) -> [ImageFormat] {
         decodable.filter { $0.row.traits.input?.family == family }
     }
@@ -112,7 +112,6 @@ public enum ImageFormat: Int16, Hashable, Sendable, CaseIterable {
 }
 
 extension ImageFormat {
-    /// The row of the format.
     package var row: FormatRow { FormatTraits.byFormat[self] ?? .undefined }
 
     /// The static properties of the format.

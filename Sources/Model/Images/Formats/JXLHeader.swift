@@ -24,7 +24,6 @@ struct JXLBits {
 
     mutating func flag(_ file: borrowing HeaderBytes) -> Bool { read(1, file) == 1 }
 
-    /// Skips bits.
     mutating func skip(_ count: Int, _ file: borrowing HeaderBytes) {
         for _ in 0..<count { _ = read(1, file) }
     }

@@ -183,7 +183,6 @@ extension HeaderBytes {
 /// Iterates over the samples of a track in order, with their location and duration. Each step takes
 /// constant time, whatever the tables contain.
 package struct SampleWalk: Sendable {
-    /// One sample.
     package struct Sample: Hashable, Sendable {
         /// The range of its bytes, which may lie outside the file.
         package let range: Range<Int>

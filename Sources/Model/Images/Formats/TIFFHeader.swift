@@ -188,7 +188,6 @@ extension HeaderBytes {
 /// The bytes of a TIFF structure, such as EXIF, with numbers in its byte order (TIFF 6.0, section
 /// 2). Callers must check offsets before access.
 package struct TIFFBytes: Sendable {
-    /// All bytes.
     package var bytes: [UInt8]
     /// Whether numbers are big-endian.
     package let isBigEndian: Bool

@@ -225,7 +225,6 @@ extension CacheKey {
 public enum PipelineRevision {
     /// The revision of this version; 0 stands for versions without revisions.
     public static let current: UInt16 = 2
-    /// The valid range of a revision.
     package static let range: ClosedRange<UInt16> = 0...4_095
 }
 

@@ -147,9 +147,7 @@ package enum SourceOperation: Hashable, Sendable {
     case header
     /// The pixels are decoded; an animation is decoded as a still image.
     case still
-    /// One frame is decoded.
     case frame(Int)
-    /// All frames are decoded.
     case allFrames
 
     /// The description of the prevented stage, for operators.
@@ -164,7 +162,6 @@ package enum SourceOperation: Hashable, Sendable {
 }
 
 extension ImageRequest {
-    /// The operation of the request on its source.
     package var operation: SourceOperation {
         guard needsPixels else { return .header }
         return animates ? .allFrames : frame.map { .frame($0) } ?? .still
@@ -172,7 +169,6 @@ extension ImageRequest {
 }
 
 extension DecodeKey {
-    /// The operation of the decode on its source.
     package var operation: SourceOperation {
         if wantsAllFrames { return .allFrames }
         if let frame { return .frame(frame) }

@@ -22,7 +22,6 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
 
     /// The description of a setting.
     package struct Row: Sendable {
-        /// The name of the setting.
         package let name: String
         package let values: Values
         /// The formats that support it.
@@ -171,7 +170,6 @@ package enum OutputSetting: Int, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Returns the text of a value.
     func text(of value: Int) -> String {
         switch row.values {
         case .flag: Self.isThere

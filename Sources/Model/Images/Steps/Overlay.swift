@@ -79,7 +79,6 @@ public struct Overlay: Hashable, Sendable {
         return words.compactMap { $0.map { ",\($0)" } }.joined()
     }
 
-    /// The word for `repeats`.
     static let repeatWord = "repeat"
 
     /// Escapes a name so that no part of it can be mistaken for the surrounding key.

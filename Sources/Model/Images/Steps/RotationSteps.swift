@@ -36,12 +36,12 @@ public struct Orientation: Hashable, Sendable {
     /// Whether this is the identity.
     public var isUpright: Bool { self == .upright }
 
-    /// Returns the displayed size of a stored size.
+    /// Returns the size after this operation: sides are swapped if it transposes.
     public func displayed(_ stored: PixelSize) -> PixelSize {
         transposes ? stored.transposed : stored
     }
 
-    /// Returns the stored size of a displayed size.
+    /// Returns the size before this operation: sides are swapped if it transposes.
     public func stored(_ displayed: PixelSize) -> PixelSize {
         transposes ? displayed.transposed : displayed
     }

@@ -246,7 +246,6 @@ package enum StepDemand: Hashable, Sendable {
 /// A step encoded on the wire as its name and text parameters, without a message of its own.
 /// Decoded by `TransformStep(named:parameters:)`.
 package protocol NamedStep: StepForm {
-    /// The parameters by name.
     var parameters: [String: String] { get }
 }
 
@@ -257,7 +256,6 @@ extension NamedStep {
 /// The textual syntax of a step, shared by the command line option and the preset key of the same
 /// name.
 package struct StepSyntax: Sendable {
-    /// The name.
     package let name: String
     /// The placeholder of the value in the help; `nil` if the step has none.
     package let value: String?

@@ -115,7 +115,7 @@ extension JobWork {
 public struct JobOutcome: Hashable, Sendable {
     /// The ID of the job.
     public var id: JobID
-    /// The attempt.
+    /// The attempt, as in the `Job`.
     public var attempt: UInt32
     /// The result.
     public var result: JobResult

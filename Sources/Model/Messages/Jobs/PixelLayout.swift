@@ -71,7 +71,8 @@ public struct PixelLayout: Hashable, Sendable {
     /// The number of frames in the block, at least one.
     public var frames: Int { animation.map { max(1, $0.durations.count) } ?? 1 }
 
-    /// Returns the byte range of one frame.
+    /// Returns the byte range of one frame in the block; `nil` if the layout is invalid or has no
+    /// such frame.
     public func bytes(ofFrame index: Int) -> Range<Int>? {
         guard let pixelByteCount, (0..<frames).contains(index) else { return nil }
         let count = pixelByteCount / frames

@@ -311,7 +311,6 @@ extension PeerSetting {
         flag(name, [PeerOption(.progressive, format, isPart: true)])
     }
 
-    /// The quality of a format.
     static func quality(_ name: String, of format: String) -> PeerSetting {
         PeerSetting(
             name,

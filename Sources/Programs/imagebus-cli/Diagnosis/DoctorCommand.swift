@@ -39,7 +39,6 @@ extension Command {
             + "(\(StackCanary.usualMilliseconds / 1_000)s)")
 }
 
-/// The options of `imagebus doctor`.
 struct DoctorOptions: Hashable {
     var stack: OperatorOptions
     var cacheDirectory: String?
@@ -107,7 +106,6 @@ enum DoctorCommand {
     }
 }
 
-/// A finding of `imagebus doctor`.
 struct DoctorFinding: Encodable, Hashable {
     /// The severity.
     enum State: String, Encodable {
@@ -341,7 +339,6 @@ enum ProgramFindings {
         }
     }
 
-    /// Returns the findings for the programs in a directory.
     static func all(in directory: String) -> [DoctorFinding] {
         let kinds = WorkerKind.allCases.map { ProcessKind.stack($0) } + [.gateway]
         let names = kinds.map(ChildSpecification.programName)

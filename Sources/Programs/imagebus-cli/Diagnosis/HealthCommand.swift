@@ -6,7 +6,6 @@ import Model
 import ProcessRuntime
 import Supervision
 
-/// The options of `imagebus health`.
 struct HealthOptions: Hashable {
     /// The kind to check; `nil` to check whether the whole stack can load images.
     var only: ProcessKind?

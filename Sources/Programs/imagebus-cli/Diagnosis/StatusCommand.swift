@@ -80,7 +80,6 @@ extension Command {
         ])
 }
 
-/// The options of `status`.
 struct StatusOptions: Hashable {
     /// The output format.
     enum Format: Hashable {

@@ -73,7 +73,6 @@ extension Command {
         ] + outputOptions.filter { ["quality", "lossless"].contains($0.name) }
 }
 
-/// The options of `imagebus animate`.
 struct AnimateOptions: Hashable {
     /// The source of a frame's image.
     enum Source: Hashable {

@@ -155,7 +155,6 @@ struct FramesReport: Encodable {
 
 /// `imagebus get --partials`: writes images of the bytes received so far to files.
 final class PartialFiles: Sendable {
-    /// A file.
     struct File: Encodable, Sendable {
         let file: String
         /// The number of source bytes received.
@@ -262,7 +261,6 @@ struct NumberedFiles {
         try OutputFile.check(path(first, .png))
     }
 
-    /// Returns the path of the file with a number.
     func path(_ number: Int, _ format: ImageFormat) -> String {
         let text = "\(number)"
         let zeros = String(repeating: "0", count: max(0, Self.digits - text.count))

@@ -125,7 +125,6 @@ struct GetAnswer: Encodable, Sendable {
         self.init(Failure(failure), token: token, totalMilliseconds: totalMilliseconds)
     }
 
-    /// Creates the answer for any failure.
     init(_ failure: Failure, token: String? = nil, totalMilliseconds: Double = 0) {
         status = .error
         cacheType = CacheTypes.none.name
@@ -199,7 +198,6 @@ struct PropertiesAnswer: Encodable, Sendable {
     let thumbHash: String?
     let animation: Animation?
 
-    /// The properties of an animation.
     struct Animation: Encodable, Sendable {
         let frames: Int
         /// The duration of each frame in microseconds.

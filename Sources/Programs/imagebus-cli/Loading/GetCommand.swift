@@ -286,10 +286,8 @@ final class ProgressBar: Sendable {
     private static let pauseNanoseconds: UInt64 = 50_000_000
     private static let wipe = "\r\u{1B}[K"
 
-    /// Shows the progress of a transfer.
     func show(_ progress: RequestProgress) { show(Self.text(progress)) }
 
-    /// Shows the progress of a prefetch.
     func show(_ counts: PrefetchCounts) { show(Self.text(counts)) }
 
     /// Shows how many of several parts are complete.

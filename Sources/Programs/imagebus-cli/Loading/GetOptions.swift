@@ -147,7 +147,6 @@ extension Command {
     ]
 }
 
-/// The options of `get`.
 struct GetOptions: Hashable {
     var request: ImageRequest
     /// Whether the image is read from standard input; the request then has no URL.

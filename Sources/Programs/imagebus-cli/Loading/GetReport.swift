@@ -6,7 +6,6 @@ import Reporting
 
 /// The final output of `get` and `animate`, human-readable or as JSON.
 struct GetReport {
-    /// The name of the command.
     let command: String
     let request: ImageRequest
     let target: GetOptions.OutputTarget

@@ -62,7 +62,6 @@ extension Command {
         ]
 }
 
-/// The options of `imagebus prefetch`.
 struct PrefetchOptions: Hashable {
     /// How each URL is loaded; its own URL is empty.
     var template: ImageRequest

@@ -125,7 +125,6 @@ final class ShownFrames {
     /// The form in which frames are required.
     var form: FrameForm { graphics == .blocks ? .pixels : .encoded }
 
-    /// The output options for frames.
     var output: OutputOptions {
         var output = OutputOptions(format: .png)
         if graphics == .sixel { output.colors = 256 }

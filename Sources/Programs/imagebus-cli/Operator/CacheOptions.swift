@@ -109,9 +109,7 @@ extension Command {
         """
 }
 
-/// The options of `imagebus cache`.
 struct CacheOptions: Hashable {
-    /// The action.
     enum Action: Hashable {
         case contains
         case remove

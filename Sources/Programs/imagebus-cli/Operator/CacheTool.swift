@@ -356,7 +356,6 @@ final class RemovalDisplay: Sendable {
         if isDue { Terminal.error("imagebus cache: \(Self.text(page))\n") }
     }
 
-    /// Ends the display.
     func end() { bar?.end() }
 
     static func text(_ page: EntryPage) -> String {

@@ -29,7 +29,6 @@ extension Command {
         ])
 }
 
-/// The options of `imagebus cancel`.
 struct CancelOptions: Hashable {
     /// What to cancel.
     enum Target: Hashable {
@@ -102,9 +101,7 @@ extension Command {
         ])
 }
 
-/// The options of `imagebus failure-cache`.
 struct FailureCacheOptions: Hashable {
-    /// The action.
     enum Action: Hashable {
         case list
         case remove(String)
@@ -223,7 +220,6 @@ extension Command {
         ])
 }
 
-/// The options of `imagebus downloads`.
 struct DownloadsOptions: Hashable {
     var command: DownloadCommand
     var stack: OperatorOptions
@@ -290,7 +286,6 @@ extension Command {
         ])
 }
 
-/// The options of `imagebus drain`.
 struct DrainOptions: Hashable {
     var target: DrainTarget
     var stack: OperatorOptions

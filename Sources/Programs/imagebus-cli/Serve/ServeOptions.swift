@@ -120,7 +120,6 @@ extension Command {
         ])
 }
 
-/// The options of `serve`.
 struct ServeOptions: Hashable {
     /// The kind of `--only`; `nil` for all.
     var only: ProcessKind?

@@ -10,7 +10,6 @@ import Reporting
 struct ServedGateway: Hashable {
     /// The address and the settings of the gateway.
     private(set) var settings: GatewayListenerSettings
-    /// The address to listen on.
     var place: ListenPlace { settings.place }
     /// The settings as arguments for the gateway program.
     var arguments: [String] { settings.arguments }
@@ -144,10 +143,8 @@ final class ServedListeners {
         try write(settings)
     }
 
-    /// The addresses of the listeners.
     var places: [ListenPlace] { settings.map(\.place) }
 
-    /// Returns the arguments for a gateway.
     func arguments(of index: Int) -> [String] {
         ["--listen", settings[index].place.text, "--settings-file", path(of: index)]
     }
@@ -310,7 +307,6 @@ struct ServedWatermark: Hashable {
     /// Returns the directory of copies in a runtime directory.
     static func root(in runtimeDirectory: String) -> String { "\(runtimeDirectory)/\(folder)" }
 
-    /// Writes the copy into the runtime directory.
     func writeCopy(to runtimeDirectory: String) throws(OutputError) {
         let root = Self.root(in: runtimeDirectory)
         try? FileDescriptor.makeDirectory(path: root)

@@ -180,7 +180,6 @@ final class SegmentMappings {
         return bytes
     }
 
-    /// Returns the segment of a reference.
     func segment(of reference: BlockReference) throws(ImageError) -> MappedSegment {
         let key = SegmentKey(reference)
         uses += 1

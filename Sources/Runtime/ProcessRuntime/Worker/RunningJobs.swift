@@ -199,7 +199,6 @@ extension WorkerLoop {
     }
 }
 
-/// The timers of a worker.
 enum WorkerTimer {
     /// The job's deadline passed: cancel it without a command (SEMANTICS §7.6).
     case deadline(JobID)

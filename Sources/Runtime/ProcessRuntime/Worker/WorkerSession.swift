@@ -22,7 +22,6 @@ struct WorkerSession {
 
     /// An action for the loop, to be executed in order.
     enum Action: Equatable {
-        /// Send hello.
         case sendHello
         /// Announce all segments and other state: the coordinator has none of a new session.
         case announceEverything
@@ -30,7 +29,6 @@ struct WorkerSession {
         case notifyReady
         /// Cancel all jobs and free every block.
         case abandonEverything
-        /// Start this job.
         case start(Job)
         /// Cancel this job; its outcome follows.
         case cancel(JobID)
@@ -75,7 +73,6 @@ struct WorkerSession {
         held.count == 1 ? held.first.map { ($0.key, $0.value) } : nil
     }
 
-    /// Returns the attempt of a held job.
     func attempt(of job: JobID) -> UInt32? { held[job] }
 
     /// Handles a completed handshake.

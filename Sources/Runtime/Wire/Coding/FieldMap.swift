@@ -406,7 +406,6 @@ protocol FormedText {
     /// The maximum length in bytes when reading.
     static var readBytesMax: Int { get }
 
-    /// The text.
     var text: String { get }
 
     /// Parses the text; returns `nil` if it counts as absent.

@@ -4,7 +4,7 @@ public import Model
 private let limit = MessageLimits.frontFrameBytesMax
 
 extension MessageEncoder {
-    /// Encodes a message of a client.
+    /// Encodes a message of a client. Throws `tooLarge` if it exceeds the limit of a frame.
     public mutating func encode(_ message: ClientMessage) throws(WireError) -> EncodedMessage {
         switch message {
         case .hello(let hello): try prepare(.clientHello, limit: limit, hello)

@@ -268,7 +268,6 @@ extension FieldMap {
     }
 }
 
-/// The blocks of a `Release`.
 struct ReleaseBlocks: WireMessage {
     var blocks: [BlockID]
 
@@ -281,7 +280,6 @@ struct ReleaseBlocks: WireMessage {
     }
 }
 
-/// The blocks of a `Touched`.
 struct TouchedBlocks: WireMessage {
     var blocks: [BlockID]
 
@@ -294,7 +292,6 @@ struct TouchedBlocks: WireMessage {
     }
 }
 
-/// The blocks of an `Evicted`.
 struct EvictedBlocks: WireMessage {
     var blocks: [BlockID]
 

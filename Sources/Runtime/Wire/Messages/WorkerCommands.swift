@@ -4,7 +4,7 @@ public import Model
 private let limit = MessageLimits.backFrameBytesMax
 
 extension MessageEncoder {
-    /// Encodes a message to a worker.
+    /// Encodes a message to a worker. Throws `tooLarge` if it exceeds the limit of a frame.
     public mutating func encode(_ command: WorkerCommand) throws(WireError) -> EncodedMessage {
         switch command {
         case .welcome(let welcome): try prepare(.workerWelcome, limit: limit, welcome)
@@ -168,7 +168,6 @@ extension JobAdjustment: WireMessage {
     }
 }
 
-/// Cancels a job.
 struct CancelledJob: WireMessage {
     var id: JobID
 

@@ -4,7 +4,7 @@ public import Model
 private let limit = MessageLimits.backFrameBytesMax
 
 extension MessageEncoder {
-    /// Encodes a message of a worker.
+    /// Encodes a message of a worker. Throws `tooLarge` if it exceeds the limit of a frame.
     public mutating func encode(_ message: WorkerMessage) throws(WireError) -> EncodedMessage {
         switch message {
         case .hello(let hello): try prepare(.workerHello, limit: limit, hello)
@@ -183,7 +183,6 @@ extension PoolName: FormedText {
         self = name
     }
 
-    /// The default pools, by kind.
     fileprivate static let defaults = WorkerKind.allCases.map { PoolName($0) }
 }
 

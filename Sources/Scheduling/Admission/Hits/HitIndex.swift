@@ -159,7 +159,6 @@ struct CompositeHits: Sendable {
     /// Whether the text belongs to an external cache.
     func isExternal(_ text: String) -> Bool { layout.isExternal(text) }
 
-    /// Replaces the cache layout.
     mutating func adopt(_ layout: CacheLayout) {
         self.layout = layout
         forgetAll()

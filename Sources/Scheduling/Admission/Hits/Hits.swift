@@ -64,7 +64,6 @@ struct Hits: Sendable {
         return lasts ? entry : nil
     }
 
-    /// Replaces the cache layout.
     mutating func adopt(_ layout: CacheLayout) { composites.adopt(layout) }
 
     /// Records that the cache process found a key, possibly of a composite cache, in a memory
@@ -74,7 +73,6 @@ struct Hits: Sendable {
         composites.learn(key, entry.place)
     }
 
-    /// Records that a key was stored.
     mutating func stored(_ key: String) { if !composites.isEmpty { composites.stored(key) } }
 
     /// Records that the cache can now answer a key from memory. The reference must have been
@@ -181,7 +179,6 @@ struct Hits: Sendable {
                 == fresh.counted
     }
 
-    /// A failure cache entry.
     typealias FailureCacheEntry = FailureCache<RefusedOperation, Refusal>.Entry
 
     /// Returns the failure cache entry that refuses a load, or `nil` if there is none or the

@@ -127,7 +127,6 @@ public struct HitTicket: Hashable, Sendable {
     let fields: [String]?
     /// The source that must not be in the failure cache; `nil` if that is irrelevant.
     let source: ScopedSource?
-    /// The operation on the source.
     let operation: SourceOperation
     /// The age in milliseconds up to which earlier failures count; `nil` means their lifetime in
     /// the failure cache.

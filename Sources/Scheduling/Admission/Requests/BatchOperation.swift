@@ -138,7 +138,6 @@ struct PendingTransitions: Sendable {
 
     // MARK: - Batch operations
 
-    /// Adds a batch operation.
     mutating func append(_ work: BatchOperation) { batchOperations.append(work) }
 
     mutating func nextWork() -> BatchOperation? { batchOperations.popFirst() }
@@ -190,7 +189,6 @@ struct PendingTransitions: Sendable {
     }
 }
 
-/// A transition of a request.
 enum Transition: Sendable {
     /// To the next remaining stage.
     case onward(LiveRequest.ID)

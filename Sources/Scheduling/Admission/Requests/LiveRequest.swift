@@ -69,7 +69,6 @@ struct LiveRequest: SlotMapElement {
     var priority: Priority
     var seats = Seats()
 
-    /// The remaining source stages.
     var remainingStages: LoadPlan.RemainingStages
     /// Tiers that were queried for the result and the original and missed.
     var missed = MissedTiers()

@@ -189,7 +189,6 @@ extension Scheduler {
         endSlot(slot, of: client)
     }
 
-    /// Ends the request of a slot.
     mutating func endSlot(_ slot: String, of client: ClientID) {
         if let id = clients[client]?.slots[slot] { end(id, Self.cancelled) }
     }

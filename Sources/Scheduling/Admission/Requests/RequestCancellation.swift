@@ -135,7 +135,6 @@ extension Scheduler {
     }
 }
 
-/// The deadlines of requests.
 struct Deadlines: Sendable {
     private var alarms = Heap<Alarm>()
     private var last: UInt64 = 0

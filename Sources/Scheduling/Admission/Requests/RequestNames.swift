@@ -40,7 +40,6 @@ extension Scheduler {
         return text
     }
 
-    /// Replaces the cache layout.
     mutating func adopt(_ layout: CacheLayout) {
         workGraph.layout = layout
         hits.adopt(layout)

@@ -8,7 +8,6 @@ package import Model
 struct CompositeCacheJob: Sendable {
     /// The submitted work.
     var submission: Submission
-    /// The current urgency.
     var urgency: Urgency
     /// Phases, executed in order; the parts of one phase run concurrently.
     var phases: [[CachePart]]
@@ -17,7 +16,6 @@ struct CompositeCacheJob: Sendable {
     /// Whether nothing waits for this job.
     var isTail = false
 
-    /// The running parts by job.
     var running: [JobID: CachePart] = [:]
     /// A query that waits for a store in flight under its text in that cache.
     var held: CachePart?
@@ -203,7 +201,6 @@ extension EntryCount {
 
 /// Progress of a stepwise removal from an external cache.
 struct StepwiseRemoval: Hashable, Sendable {
-    /// Removed entries.
     private(set) var removed = EntryCount()
     /// The number of entries examined.
     private(set) var examined: UInt64 = 0

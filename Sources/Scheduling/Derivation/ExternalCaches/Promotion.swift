@@ -10,7 +10,6 @@ struct Promotion: Sendable {
     let source: String
     /// The pool that had it.
     let pool: String
-    /// The metadata stored with it.
     let metadata: StoredMetadata
     /// The position in the change log when the query began.
     let since: UInt64

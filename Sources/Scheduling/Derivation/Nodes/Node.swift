@@ -10,7 +10,6 @@ protocol Node: SlotMapElement where Named == Self {
     associatedtype Consumer: Sendable
     associatedtype Provider: Node
 
-    /// The table of this kind of node.
     static var table: WritableKeyPath<WorkGraph, NodeTable<Self>> { get }
 
     /// The key of the work; nodes with equal keys may differ in other properties.
@@ -77,7 +76,6 @@ extension WorkGraph {
         _modify { yield &self[keyPath: Kind.table][id] }
     }
 
-    /// Links a node to its provider.
     mutating func link<Kind: Node>(
         _ id: SlotID<Kind>, to provider: SlotID<Kind.Provider>,
         as consumer: Kind.Provider.Consumer
@@ -103,7 +101,6 @@ extension WorkGraph {
         detach(from: need)
     }
 
-    /// Updates the urgency of one consumer.
     mutating func update<Kind: Node>(_ need: Need<Kind>, _ urgency: Urgency) {
         self[need.node].consumers.update(need.seat, urgency)
         propagate(need.node)
@@ -269,7 +266,6 @@ struct NodeTable<Kind: Node>: Sendable {
     /// The nodes under a key, oldest first.
     func all(under key: Kind.Key) -> [ID] { index[key] }
 
-    /// The first node under a key.
     func first(under key: Kind.Key) -> ID? { index.first(under: key) { _ in true } }
 
     /// The first node under a key that matches the predicate.
@@ -422,7 +418,6 @@ struct SubscriberList<Member: Sendable>: Sendable {
         return taken
     }
 
-    /// Updates the urgency of one member.
     mutating func update(_ seat: Seat, _ urgency: Urgency) {
         let old = seats[seat].urgency
         guard old != urgency else { return }

@@ -21,7 +21,6 @@ struct PartialNode: SlotMapElement {
     /// When work began, and when the image was made from the pixels.
     let began: Instant
     var producedAt: Instant?
-    /// The current job.
     var job: JobID?
     /// The image properties, once it is encoded.
     var info: ImageInfo?

@@ -50,7 +50,6 @@ struct TranscodeNode: SlotMapElement {
     /// The overlays, until they are applied; the job holds them too.
     var overlays: [DecodeNode.Pixels] = []
     var job = JobID(0)
-    /// The watchers of the store.
     var watchers = WatcherList()
 
     /// Whether the job reads blocks that the worker produced.

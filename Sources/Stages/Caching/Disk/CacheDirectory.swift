@@ -106,7 +106,6 @@ extension DiskError {
     }
 }
 
-/// An error of the disk tier.
 package struct DiskError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The category of the error, which determines its handling.
     package enum Kind: String, Sendable, Hashable {
@@ -126,12 +125,10 @@ package struct DiskError: Error, Sendable, Hashable, CustomStringConvertible {
         case failed
     }
 
-    /// The category.
     package let kind: Kind
     /// The description, for logs and status.
     package let text: String
 
-    /// Creates an error.
     package init(_ kind: Kind, _ text: String) {
         self.kind = kind
         self.text = text

@@ -246,7 +246,6 @@ extension DiskIndex {
         return [:]
     }
 
-    /// Returns the usage of one named cache.
     func usage(of cache: String) throws(DiskError) -> DiskUsage {
         if let usage = try account(of: cache) { return usage }
         try recountCaches()

@@ -24,7 +24,6 @@ final class DiskTier {
     private(set) var policy: DiskPolicy
     let files: BodyFiles
     var index: DiskIndex?
-    /// The number of the next entry.
     var nextNumber: Int64 = 1
     /// Uses that are not recorded in the index yet.
     var accesses = AccessBatch()
@@ -35,7 +34,6 @@ final class DiskTier {
     var health: DiskHealth {
         didSet { if case .healthy = health { degradedSince = nil } }
     }
-    /// Since when it is degraded.
     private(set) var degradedSince: UnixTime?
     /// Counters since the process started.
     var counts = DiskCounts()

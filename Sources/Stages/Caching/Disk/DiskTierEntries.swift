@@ -120,7 +120,6 @@ extension IndexVictim {
     }
 }
 
-/// The result of a write to the disk tier.
 enum DiskWriteResult: Hashable, Sendable {
     /// The entry is committed.
     case stored
@@ -219,13 +218,11 @@ extension DiskTier {
     }
 }
 
-/// A body to write to the disk.
 struct DiskWrite {
     let key: String
     /// Must not change while it is written.
     let body: UnsafeRawBufferPointer
     let metadata: StoredMetadata
-    /// When it was stored.
     let stored: UnixTime
 }
 

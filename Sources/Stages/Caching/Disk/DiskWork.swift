@@ -23,7 +23,6 @@ struct DiskRequest: Sendable {
     }
 }
 
-/// The work of a request.
 enum DiskWork: Sendable {
     /// Find the entry of a key, and read it immediately if it is small and memory is available.
     case look(String, Body.Home)
@@ -51,7 +50,6 @@ enum DiskWork: Sendable {
     case flush
 }
 
-/// The answer to a request.
 struct DiskAnswer: Sendable {
     let ticket: UInt64
     let result: DiskResult
@@ -59,7 +57,6 @@ struct DiskAnswer: Sendable {
     let status: DiskStatus
 }
 
-/// The result for each `DiskWork`.
 enum DiskResult: Sendable {
     /// An entry that is still to be read; `nil` if there is none.
     case located(IndexRow?)
@@ -67,7 +64,6 @@ enum DiskResult: Sendable {
     case fetched(IndexRow, Body)
     /// The entry of the body that was read; `nil` if that is missing or wrong.
     case read(IndexRow?)
-    /// The result of each write.
     case written([DiskWriteResult])
     /// The entry, if it exists.
     case found(IndexRow?)
@@ -80,7 +76,6 @@ enum DiskResult: Sendable {
     case maintained(Bool)
 }
 
-/// The status of the disk tier.
 package struct DiskStatus: Sendable, Hashable {
     /// Whether it works, and if not, why.
     package var health: DiskHealth
@@ -94,7 +89,6 @@ package struct DiskStatus: Sendable, Hashable {
     package var quarantineReason: DiskError?
     /// The version of the index before it was upgraded while opening; `nil` if it was not upgraded.
     package var upgradedFrom: Int64?
-    /// Since when it is degraded.
     package var degradedSince: UnixTime?
     /// Counters since the process started.
     package var counts: DiskCounts
@@ -103,7 +97,6 @@ package struct DiskStatus: Sendable, Hashable {
 }
 
 extension DiskTier {
-    /// Executes one request.
     func perform(_ request: DiskRequest) -> DiskAnswer {
         let now = request.now
         let result: DiskResult =
@@ -193,7 +186,6 @@ extension DiskTier {
 package struct DiskCounts: Sendable, Hashable {
     /// A number of removed entries and their size in bytes.
     package struct Gone: Sendable, Hashable {
-        /// The number of entries.
         package var entries: UInt64 = 0
         /// Their size in bytes.
         package var bytes: UInt64 = 0
@@ -210,13 +202,11 @@ package struct DiskCounts: Sendable, Hashable {
     package var trims: UInt64 = 0
     /// Entries evicted because of limits.
     package var trimmed = Gone()
-    /// Expired entries.
     package var expired = Gone()
     /// How often it became degraded.
     package var failures: UInt64 = 0
 }
 
-/// A selection of disk entries.
 struct DiskSelection: Sendable {
     let selection: EntrySelection
     /// Excludes entries stored later; `nil` for no restriction.
@@ -266,7 +256,6 @@ struct DiskScan: Sendable {
     }
 }
 
-/// The result of one scan step.
 struct DiskScanStep: Sendable {
     var entries: [EntryDescription] = []
     /// The entries listed, counted or removed.

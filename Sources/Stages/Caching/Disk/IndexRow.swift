@@ -34,7 +34,6 @@ struct IndexVictim: Hashable, Sendable {
 
 /// The space used by the disk tier.
 package struct DiskUsage: Hashable, Sendable {
-    /// The number of entries.
     package var entries: Int
     /// The size of the entries in bytes: bodies and headers rounded up to blocks, and rows of the
     /// index.

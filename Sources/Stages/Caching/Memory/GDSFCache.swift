@@ -7,7 +7,6 @@ package struct EvictionItem: Sendable, Hashable {
     /// The cost of producing it again, in any unit.
     package let work: Double
 
-    /// Creates an item.
     package init(hash: UInt64, bytes: Int, work: Double = 1) {
         self.hash = hash
         self.bytes = bytes

@@ -95,7 +95,6 @@ struct MemoryShare: Sendable {
 
 /// The usage of a tier by one named cache.
 package struct ShareUsage: Sendable, Hashable {
-    /// The number of entries.
     package var entries: Int
     /// Their size in bytes.
     package var bytes: Int

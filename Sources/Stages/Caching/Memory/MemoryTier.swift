@@ -278,7 +278,6 @@ package struct Departures: Sendable, Hashable {
     /// Whether no blocks left.
     package var isEmpty: Bool { evicted.isEmpty && freed.isEmpty }
 
-    /// Adds other departures.
     package mutating func append(_ other: Departures) {
         evicted += other.evicted
         freed += other.freed

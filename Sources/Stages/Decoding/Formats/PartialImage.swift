@@ -119,7 +119,6 @@ final class MissingPixels: Sendable {
         found.store(true, ordering: .relaxed)
     }
 
-    /// Records a missing frame.
     func noteFrame() throws(ImageError) {
         try ImageError.mapping { () throws(VipsError) in try note() }
     }
