@@ -181,6 +181,47 @@ import Testing
         #expect(Set(denied).subtracting(absent) == [], "a setting exists")
     }
 
+    /// A row that denies a replacement is right: no option, setting or member has that name.
+    @Test func whatARowDeniesIsNotThere() {
+        let declared = DeclaredMembers(below: "Sources/Client")
+        for heading in Self.headings {
+            let denied = rows(heading).filter { $0.ours.hasPrefix("none") }.flatMap(\.theirs)
+            #expect(!denied.isEmpty || heading == "Errors", "\(heading)")
+            for name in denied {
+                #expect(Self.namesakes(of: name, in: declared) == [], "\(heading): \(name)")
+            }
+        }
+    }
+
+    /// The previous test finds something of each kind.
+    @Test(arguments: [
+        ("maxAge", "--max-age"), ("progressiveLoad", "progressive-load"),
+        ("imageDecodeToHDR", "image-decode-to-hdr"),
+        ("SDImageCache.clear(with:)", "ImagebusClient.clear"),
+    ])
+    func whatIsThereIsNotDenied(name: String, namesake: String) {
+        let declared = DeclaredMembers(below: "Sources/Client")
+        #expect(Self.namesakes(of: name, in: declared).contains(namesake))
+    }
+
+    /// What the product has under a name of SDWebImage: options of commands, options and context
+    /// keys of requests that have an effect, and members of the client's types.
+    private static func namesakes(of name: String, in declared: DeclaredMembers) -> [String] {
+        let words = name.prefix { $0 != "(" }.split(separator: ".")
+        let member = words.last.map(String.init) ?? name
+        func isMeant(_ word: String) -> Bool {
+            word.replacing("-", with: "") == member.lowercased()
+        }
+        let ofCommands = Command.documented.flatMap(\.definitions).map(\.name).filter(isMeant)
+        let options = RequestOptions.names.filter { RequestOptions.effective.contains($0.option) }
+        let keys = ContextKey.allCases.filter { !ContextKey.withoutEffect.contains($0) }
+        let members = ["ImagebusClient", "ClientConfiguration", "ImageSlot", "PrefetchTask"]
+            .filter { declared.declares(path: [$0, member]) }
+        return ofCommands.map { "--\($0)" }
+            + (options.map(\.name) + keys.map(\.rawValue)).filter(isMeant)
+            + members.map { "\($0).\(member)" }
+    }
+
     /// A row names the counterpart, or why there is none; the named items exist in the sources or
     /// as options.
     @Test func whatTheRowsNameIsThere() throws {
