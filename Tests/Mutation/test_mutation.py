@@ -112,6 +112,22 @@ class ListTests(unittest.TestCase):
         self.assertEqual(tree.check(load()), [])
 
 
+    def test_a_filter_names_a_test_that_exists(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            tree.write(Path(folder, "Tests/LineTests/A.swift"), "@Test func case001_a() {}\n")
+
+            def faults_of(tests: str) -> list[str]:
+                return tree.unknown_tests(
+                    [Mutant(3, FILE, "a", "MUTANT", "p", tests)], Path(folder))
+
+            for known in (r"^LineTests\.", r"^LineTests\.A/case001_", r"^LineTests\.A/B/case001_a"):
+                self.assertEqual(faults_of(known), [])
+            self.assertEqual(
+                faults_of(r"^LineTests\.Lines/case002_"),
+                ["mutant 3: no test in Tests/LineTests is named case002_"])
+            self.assertEqual(len(faults_of(r"^OtherTests\.Lines/case001_")), 1)
+
+
 class CopyTests(unittest.TestCase):
     def setUp(self) -> None:
         scratch = tempfile.TemporaryDirectory()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import asdict
@@ -15,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MARK = ".mutation.json"
 VARIABLE = "IMAGEBUS_MUTANT"
 SWITCH = "MutationSwitch.swift"
+NAMED_TEST = re.compile(r"\^(\w+)\\\..*/(\w+)$")
 
 SWITCH_TEXT = f"""\
 import Glibc
@@ -56,6 +58,20 @@ def check(mutants: list[Mutant], root: Path = ROOT) -> list[str]:
     for file, snippet, _ in PASSAGES:
         if len(occurrences(snippet, text_of(root, file) or "")) != 1:
             found.append(f"{file} no longer has the line that passes {VARIABLE} on: see tree.py")
+    return found + unknown_tests(mutants, root)
+
+
+def unknown_tests(mutants: list[Mutant], root: Path) -> list[str]:
+    """Filters that name a single test, as in `^Module\\.Suite/test`, of which there is none."""
+    found = []
+    for mutant in mutants:
+        parts = NAMED_TEST.match(mutant.tests)
+        if parts is None:
+            continue
+        module, name = parts.groups()
+        files = (root / "Tests" / module).rglob("*.swift")
+        if not any(f"func {name}" in path.read_text() for path in files):
+            found.append(f"mutant {mutant.number}: no test in Tests/{module} is named {name}")
     return found
 
 
