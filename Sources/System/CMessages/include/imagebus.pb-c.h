@@ -473,6 +473,15 @@ struct  Imagebus__V1__Flip
     , 0, 0 }
 
 
+/*
+ * An image laid over the one so far (PROTOCOL 8.8). It is loaded by a subrequest, before the image.
+ * Its own URL determines profile, rules with their headers, sources, address policy, failure cache
+ * and serializer. The load passes on its cache types for originals, from-cache-only,
+ * from-loader-only and retry-failed, but no headers.
+ * It shares work, is used as displayed, first page only, and has at most 8,294,400 pixels. sources
+ * and missing secrets also apply if the result is cached; the failure cache applies only if the
+ * overlay is loaded.
+ */
 struct  Imagebus__V1__Overlay
 {
   ProtobufCMessage base;
@@ -493,7 +502,7 @@ struct  Imagebus__V1__Overlay
    */
   double opacity;
   /*
-   * ≤ 64: a place (PROTOCOL 8.9, without attention and entropy), which x and y move: to the left if
+   * ≤ 64: a place as of NamedStep, but not attention or entropy, which x and y move: to the left if
    * it is right of the middle, up if it is below. Empty: x and y count from the edges.
    */
   char *gravity;
@@ -509,7 +518,7 @@ struct  Imagebus__V1__Overlay
    */
   protobuf_c_boolean repeats;
   /*
-   * ≤ 32, of PROTOCOL 8.9; empty: normal
+   * ≤ 32, as of NamedStep, for the pixels it covers; empty: normal
    */
   char *mode;
 };
@@ -520,7 +529,22 @@ struct  Imagebus__V1__Overlay
 
 /*
  * A step without a message of its own (PROTOCOL 8.9). A name with a dot is that of a custom step,
- * which the owner of its first word defines.
+ * which the owner of its first word defines: words of lowercase letters, digits, _ and - joined by
+ * dots. Its parameters have such words as names, and one or more letters, digits and _-.+ as
+ * values; else invalidRequest.
+ * Values of size, WxH: pixels; for crop-to and resize-to a side may be N% of the image, for
+ * resize-to up to 10000 %, or one of them 0 (open). ratio, W:H: integers, 1 to 32,767. enlarge:
+ * enlarge or no-enlarge. Colors: #RRGGBB, #AARRGGBB. fill: a color, copy, repeat, mirror. corners:
+ * all, or some of tl, tr, bl, br joined by +.
+ * gravity: center, north, northeast, …, which :X:Y moves inwards (the center to the right and down)
+ * by pixels or percent of image or canvas, no further than its edge, as in north:5:-10%; fp:X:Y in
+ * fractions of the sides; px:X:Y in pixels. crop-to, crop-ratio and resize-to also have attention
+ * and entropy, which look at the pixels.
+ * mode of tint and overlays, in keys its number from 0, as CGBlendMode: normal, multiply, screen,
+ * overlay, darken, lighten, color-dodge, color-burn, soft-light, hard-light, difference, exclusion,
+ * hue, saturation, color, luminosity, clear, copy, source-in, source-out, source-atop,
+ * destination-over, destination-in, destination-out, destination-atop, xor, plus-darker,
+ * plus-lighter.
  */
 struct  Imagebus__V1__NamedStep
 {
@@ -662,11 +686,25 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__SERIALIZER__SERIALIZER__CASE)
 } Imagebus__V1__Serializer__SerializerCase;
 
+/*
+ * What caches keep of result and original instead of the delivered bytes. It works only if the disk
+ * is wanted, and is in no key. Among loads that share work, the first that wants the disk decides;
+ * so does an existing entry. The reply never changes, and waits only under wait-store-cache.
+ * Memory, if wanted, gets the same bytes at the same time. Hits of either tier bring them, with
+ * their info; the bytes of the reply are under no key. Results made later from a cached original
+ * are made from these bytes, and have their format unless they name one.
+ * If it fails, an older entry under the key stays unless a refresh found it outdated. If too many
+ * run, or an animation would become a still, it isn't started, and memory gets the bytes as they
+ * are. stored_tiers says which tiers have the entry.
+ */
 struct  Imagebus__V1__Serializer
 {
   ProtobufCMessage base;
   Imagebus__V1__Serializer__SerializerCase serializer_case;
   union {
+    /*
+     * the default
+     */
     Imagebus__V1__Unit *as_is;
     Imagebus__V1__Transcode *transcode;
     /*
@@ -688,6 +726,15 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__FALLBACK__FALLBACK__CASE)
 } Imagebus__V1__Fallback__FallbackCase;
 
+/*
+ * Delivered if the image can't be. The reply is an image with the fallback's key, cache_type and
+ * info, and the error in fallback_for; get exits with 0 and names the error. The error's other
+ * effects, such as the failure cache, stay.
+ * It applies to invalidURL, badImageData, blacklisted, 2000 to 2004 except cancelled,
+ * deadlineExceeded of a stage while the load has time, 3003 to 3008, 3010 to 3016, stepFailed,
+ * connectionBroken, protocolBroken, sourceForbidden and foreignFailure; not after a cached image
+ * was delivered, nor in a prefetch.
+ */
 struct  Imagebus__V1__Fallback
 {
   ProtobufCMessage base;
@@ -695,11 +742,15 @@ struct  Imagebus__V1__Fallback
   union {
     Imagebus__V1__Unit *none;
     /*
-     * ≤ 8,192
+     * ≤ 8,192. Loaded like any, with the image's steps, output, tiers, class and deadline, without
+     * its headers, from-loader-only, refresh-cached and retry-failed, and stored under its own keys
+     * only. An invalid one, or one with user info, is invalidRequest.
      */
     char *url;
     /*
-     * 0xAARRGGBB, alpha not premultiplied
+     * 0xAARRGGBB, alpha not premultiplied. An image of the size of the box of a resize (even fit)
+     * or of a crop, after the following steps, else of one pixel. It is stored nowhere; info_only
+     * gets none.
      */
     uint32_t colour;
   };
@@ -788,14 +839,30 @@ struct  Imagebus__V1__Context
 {
   ProtobufCMessage base;
   /*
-   * this and all names below: ≤ 128; empty: unset
+   * Its defaults, rules and failure cache; empty: default. This and all names below: ≤ 128, of the
+   * configuration, else invalidRequest, whose message has the known ones; empty: unset.
    */
   char *profile;
+  /*
+   * empty: the profile's; default: the unnamed one
+   */
   char *cache;
+  /*
+   * likewise
+   */
   char *original_cache;
+  /*
+   * http or a configured one (SEMANTICS 10.9)
+   */
   char *loader;
   Imagebus__V1__Serializer *serializer;
+  /*
+   * steps and output if the request has none
+   */
   char *preset;
+  /*
+   * none despite the profile
+   */
   protobuf_c_boolean without_transformer;
   /*
    * PROTOCOL 8.7
@@ -807,6 +874,9 @@ struct  Imagebus__V1__Context
   size_t n_others;
   Imagebus__V1__Detail **others;
   Imagebus__V1__EncodeOptions *encode_options;
+  /*
+   * the setting hdr (PROTOCOL 8.10)
+   */
   protobuf_c_boolean decode_to_hdr;
   /*
    * 16 of 1 to 64 letters, digits and ._:- (SEMANTICS 5.20)
@@ -823,23 +893,26 @@ struct  Imagebus__V1__Context
   protobuf_c_boolean wants_extended_data;
   Imagebus__V1__Context__MaybeKeyCase maybe_key_case;
   union {
+    /*
+     * none: no filter
+     */
     char *key_filter;
     /*
-     * ≤ 8,192
+     * ≤ 8,192: text in place of the URL in keys
      */
     char *base_key;
   };
   Imagebus__V1__Context__MaybeScaleFactorCase maybe_scale_factor_case;
   union {
     /*
-     * at least 1
+     * at least 1; returned; absent: SEMANTICS 4.8
      */
     double scale_factor;
   };
   Imagebus__V1__Context__MaybeScaleDownLimitCase maybe_scale_down_limit_case;
   union {
     /*
-     * bytes of pixels, four each: 1 to 2^30; absent: as option 11
+     * bytes of pixels, four each: 1 to 2^30; absent: as option 11;
      */
     uint32_t scale_down_limit;
   };
@@ -872,7 +945,8 @@ struct  Imagebus__V1__WantedFacts
 {
   ProtobufCMessage base;
   /*
-   * 1 header, 2 EXIF, 4 GPS, 8 colours, 16 BlurHash, 32 ThumbHash, 64 animation
+   * 1 header, 2 EXIF, 4 GPS, 8 colours, 16 BlurHash, 32 ThumbHash, 64 animation; other bits are
+   * invalidRequest.
    */
   uint32_t kinds;
   Imagebus__V1__WantedFacts__MaybeBlurHashColumnsCase maybe_blur_hash_columns_case;
@@ -967,7 +1041,8 @@ struct  Imagebus__V1__ImageRequest
    */
   char *url;
   /*
-   * ≤ 64, together ≤ 16,384 bytes; for the origin, in order
+   * ≤ 64, together ≤ 16,384 bytes; for the origin, in order. Host, Accept-Encoding, Range, If-*,
+   * Proxy-* and those of message framing are invalidRequest (detail header).
    */
   size_t n_headers;
   Imagebus__V1__Header **headers;
@@ -1141,6 +1216,10 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__IMAGE_FACTS__MAYBE_DOMINANT__CASE)
 } Imagebus__V1__ImageFacts__MaybeDominantCase;
 
+/*
+ * What was asked for and is known; the coordinator removes anything else. Texts are UTF-8, cut to
+ * their limits, and may have control characters, which have to be escaped when shown.
+ */
 struct  Imagebus__V1__ImageFacts
 {
   ProtobufCMessage base;
@@ -1239,7 +1318,7 @@ struct  Imagebus__V1__Producer
    */
   ProtobufCBinaryData incarnation;
   /*
-   * ≤ 16; empty: the built-in pool of the kind
+   * ≤ 16: a lowercase letter, then lowercase letters, digits and -; empty: the
    */
   char *pool;
 };
@@ -1314,7 +1393,8 @@ struct  Imagebus__V1__PixelPlane
 
 /*
  * Metadata of the source, within the referenced bytes: an ICC profile of RGB or gray, EXIF from its
- * TIFF header on, XMP, or IPTC records.
+ * TIFF header on, XMP, or IPTC records. A transform worker embeds it (SEMANTICS 11.21, 11.22); a
+ * profile or EXIF without its signature is internalError.
  */
 struct  Imagebus__V1__Enclosure
 {
@@ -1353,16 +1433,20 @@ struct  Imagebus__V1__PixelLayout
    */
   uint32_t orientation;
   /*
-   * ≤ 4, each kind at most once
+   * ≤ 4, each kind at most once; from decoders only those that
    */
   size_t n_enclosures;
   Imagebus__V1__Enclosure **enclosures;
   /*
-   * of RGB with more than 8 bits; absent: sRGB, gray, or as the profile says
+   * of RGB with more than 8 bits; absent: sRGB, gray, or as the profile says,
    */
   Imagebus__V1__HDRColours *hdr;
   /*
-   * absent: one image. Else frames of stride × height bytes follow
+   * as from decoders unless keeps has hdr
+   * Absent: one image, as from decoders unless all_frames is set. Else frames of stride × height
+   * bytes follow one another, and enclosures follow them: at most info.pages frames, none larger
+   * than the source, all within the pixel limits; one plane at offset 0 with four 8-bit bands,
+   * wholly active.
    */
   Imagebus__V1__AnimationFacts *animation;
   Imagebus__V1__PixelLayout__MaybeSampleBitsCase maybe_sample_bits_case;
@@ -1471,6 +1555,9 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__METADATA__MAYBE_VARY__CASE)
 } Imagebus__V1__Metadata__MaybeVaryCase;
 
+/*
+ * Opaque to external caches, which return it with the hit.
+ */
 struct  Imagebus__V1__Metadata
 {
   ProtobufCMessage base;
@@ -1489,9 +1576,12 @@ struct  Imagebus__V1__Metadata
    */
   Imagebus__V1__ExtendedData *extended_data;
   /*
-   * SHA-256, 32 bytes; absent: unknown
+   * SHA-256, 32 bytes; absent: unknown, and to external caches;
    */
   ProtobufCBinaryData digest;
+  /*
+   * ignored from them
+   */
   /*
    * of the pipeline (SEMANTICS 5.27); 0: none was recorded
    */
@@ -1506,7 +1596,7 @@ struct  Imagebus__V1__Metadata
   Imagebus__V1__Metadata__MaybeEtagCase maybe_etag_case;
   union {
     /*
-     * of a result: its original's; may be a mark (PROTOCOL 8.6)
+     * of a result: its original's. If the origin sent no validators, a mark that
      */
     char *etag;
   };
@@ -1751,6 +1841,9 @@ struct  Imagebus__V1__Fetch
   size_t n_headers;
   Imagebus__V1__Header **headers;
   uint64_t body_bytes_max;
+  /*
+   * a 304 or 206 that was not requested is invalidDownloadStatusCode
+   */
   Imagebus__V1__Validators *validators;
   /*
    * ≤ 64, together ≤ 4,096 bytes: patterns; a redirect that matches
@@ -1998,6 +2091,10 @@ typedef enum {
     PROTOBUF_C__FORCE_ENUM_TO_BE_INT_SIZE(IMAGEBUS__V1__STORE__MAYBE_EXPIRES__CASE)
 } Imagebus__V1__Store__MaybeExpiresCase;
 
+/*
+ * With neither key nor delivers it is stale if the bytes are gone. A transform worker's output that
+ * isn't an image of the format and size in metadata is badImageData.
+ */
 struct  Imagebus__V1__Store
 {
   ProtobufCMessage base;
@@ -2044,6 +2141,12 @@ struct  Imagebus__V1__Store
     , NULL, 0, 0, 0, NULL, 0, 0, 0,NULL, IMAGEBUS__V1__STORE__MAYBE_KEY__NOT_SET, {0}, IMAGEBUS__V1__STORE__MAYBE_EXPIRES__NOT_SET, {0} }
 
 
+/*
+ * When a key is removed, its entries that are being read or written are not kept. Entries of a
+ * selection answer nothing from the beginning of its removal; what is stored meanwhile stays. Trim,
+ * without selection, shrinks the tiers to their low-water mark and removes expired entries from the
+ * disk.
+ */
 struct  Imagebus__V1__Entry
 {
   ProtobufCMessage base;
@@ -2266,7 +2369,12 @@ struct  Imagebus__V1__Decode
 
 
 /*
- * Which sources are returned as files instead of pixels (PROTOCOL, Parts).
+ * Which sources are returned as files instead of pixels (SEMANTICS 11.37): as DecodedImage.file,
+ * without frames. A worker that doesn't know this message decodes them.
+ * Sources in formats pass. With is_unchanged, so do all whose size need keeps: drawings unless it
+ * is cover, animations only with all_frames. The file has the format and size of the source, and at
+ * most the larger of 16 MiB and the bytes of the source + 262,144. Unless metadata is all, only
+ * JPEG, PNG, WebP, GIF and SVG pass, and metadata is removed.
  */
 struct  Imagebus__V1__Passing
 {
@@ -2301,6 +2409,11 @@ struct  Imagebus__V1__OverlayInput
     , NULL, NULL, NULL }
 
 
+/*
+ * An external pool gets no overlays, and one custom step to PAM, or no step to another format. Its
+ * pixels are one plane of 1 to 4 8-bit samples, at offset, behind a PAM header that can be ignored.
+ * Anything but the results that EncodedImage describes ends its session, and the job is done again.
+ */
 struct  Imagebus__V1__Transform
 {
   ProtobufCMessage base;
@@ -2632,15 +2745,16 @@ struct  Imagebus__V1__Frame
 struct  Imagebus__V1__DecodedImage
 {
   ProtobufCMessage base;
+  /*
+   * within limits, of a granted format
+   */
   Imagebus__V1__ImageInfo *info;
   /*
-   * ≤ 64, in order, each in a block of its own; none if only the header
+   * ≤ 64, in order, each in a block of its own; none if only the header was needed, else at least
+   * one, at most as many as asked for, each within the pixel limit, together within the byte limit.
    */
   size_t n_frames;
   Imagebus__V1__Frame **frames;
-  /*
-   * was needed
-   */
   /*
    * those that were asked for; absent if none were
    */
@@ -2696,11 +2810,26 @@ struct  Imagebus__V1__TransformAccount
     , 0, 0, 0, IMAGEBUS__V1__TRANSFORM_ACCOUNT__MAYBE_QUALITY__NOT_SET, {0} }
 
 
+/*
+ * Of an external pool: a step's result is a PAM with a 128-byte header, of the same size; the
+ * coordinator derives the samples per pixel from its length and compares them with has_alpha. An
+ * encode's result is a file of 1 to limits.pixel_bytes_max bytes in that format and size; the cache
+ * checks its signature and, if it knows the format, its size.
+ */
 struct  Imagebus__V1__EncodedImage
 {
   ProtobufCMessage base;
+  /*
+   * at least 1 byte
+   */
   Imagebus__V1__Reference *reference;
+  /*
+   * the requested format, the size that the steps make, and one page, or at
+   */
   Imagebus__V1__ImageInfo *info;
+  /*
+   * most the frames of an animation in PNG, WebP and GIF
+   */
   Imagebus__V1__TransformAccount *account;
 };
 #define IMAGEBUS__V1__ENCODED_IMAGE__INIT \
@@ -2847,7 +2976,7 @@ struct  Imagebus__V1__Job
   uint32_t milliseconds_left;
   Imagebus__V1__Priority priority;
   /*
-   * W3C Trace Context, or empty
+   * W3C Trace Context, or empty. This, request_id and is_probe are the
    */
   char *traceparent;
   protobuf_c_boolean wants_progress;
@@ -2887,9 +3016,15 @@ struct  Imagebus__V1__Job
 struct  Imagebus__V1__AdjustJob
 {
   ProtobufCMessage base;
+  /*
+   * an unknown one is ignored
+   */
   uint64_t id;
   uint32_t milliseconds_left;
   Imagebus__V1__Priority priority;
+  /*
+   * a worker that has to report from now on does so at once
+   */
   protobuf_c_boolean wants_progress;
   protobuf_c_boolean wants_arrived;
 };
@@ -2918,7 +3053,10 @@ struct  Imagebus__V1__Progress
    */
   uint64_t expected;
   /*
-   * of a transfer, ≤ received and body_bytes_max; absent: nothing new
+   * Of a transfer, ≤ received and body_bytes_max; absent: nothing new. It refers to the body in
+   * place, behind which the worker writes on. Its block is released like an outcome's; only then
+   * does the worker hand out the next, or, if nothing more arrived, the same bytes again after
+   * pauses that double up to some seconds. An invalid one ends the session.
    */
   Imagebus__V1__Reference *arrived;
   /*
@@ -2971,6 +3109,9 @@ struct  Imagebus__V1__Outcome
     Imagebus__V1__StoreReport *stored;
     Imagebus__V1__DecodedImage *decoded;
     Imagebus__V1__EncodedImage *transformed;
+    /*
+     * arenaFull doesn't count as an attempt: the job is assigned again
+     */
     Imagebus__V1__Error *failed;
     Imagebus__V1__EntryReport *entry;
     Imagebus__V1__EntryPage *entries;
@@ -2991,6 +3132,9 @@ struct  Imagebus__V1__Outcome
 struct  Imagebus__V1__CancelJob
 {
   ProtobufCMessage base;
+  /*
+   * an unknown one is ignored
+   */
   uint64_t id;
 };
 #define IMAGEBUS__V1__CANCEL_JOB__INIT \
@@ -3022,6 +3166,7 @@ typedef enum {
 } Imagebus__V1__Stored__MaybeExpiresInMillisecondsCase;
 
 /*
+ * The coordinator MAY answer loads of the key itself.
  * 12
  */
 struct  Imagebus__V1__Stored
@@ -3046,6 +3191,7 @@ struct  Imagebus__V1__Stored
 
 
 /*
+ * These blocks no longer hold their keys.
  * 13
  */
 struct  Imagebus__V1__Evicted
@@ -3063,6 +3209,7 @@ struct  Imagebus__V1__Evicted
 
 
 /*
+ * These blocks answered loads (batched).
  * 14
  */
 struct  Imagebus__V1__Touched
@@ -3157,6 +3304,8 @@ struct  Imagebus__V1__Refused
 
 
 /*
+ * Sent after each welcome, then on change, at most once a second; from workers other than the cache
+ * it breaks the protocol.
  * 20
  */
 struct  Imagebus__V1__CacheStatus
@@ -3349,7 +3498,7 @@ struct  Imagebus__V1__DownloadSettings
 {
   ProtobufCMessage base;
   /*
-   * by name, as options of serve
+   * by name, as options of serve; those not named are as at start;
    */
   size_t n_settings;
   Imagebus__V1__Detail **settings;
@@ -3422,9 +3571,12 @@ struct  Imagebus__V1__ClientWelcome
    */
   ProtobufCBinaryData epoch;
   /*
-   * loads that may be without a reply, at least 1
+   * loads that may be without a reply, at least 1; a client SHOULD queue
    */
   uint32_t window;
+  /*
+   * further ones, which end with busy
+   */
   /*
    * bytes, ≤ 4,194,304 (PROTOCOL 10.1); 0: no chunks
    */
@@ -3434,9 +3586,12 @@ struct  Imagebus__V1__ClientWelcome
    */
   uint32_t voucher_words;
   /*
-   * CLOCK_MONOTONIC, nanoseconds
+   * CLOCK_MONOTONIC, nanoseconds; a client whose own differs by more
    */
   uint64_t clock;
+  /*
+   * than 1 s (another time namespace) uses no vouchers that expire
+   */
   /*
    * loads of a Loads; 0: none is read
    */
@@ -3482,7 +3637,12 @@ struct  Imagebus__V1__Load
    */
   protobuf_c_boolean wants_pieces;
   /*
-   * the source comes in chunks; 0: it doesn't
+   * The source comes in chunks (PROTOCOL 10.1); 0: it doesn't. limitExceeded beyond 163,577,856 (¾
+   * of the upload space) or body-limit (67,108,864). Gaps are protocolViolation. 10 s without a
+   * chunk, or the timeout, are deadlineExceeded; both count from the first Load of the token, whose
+   * repetition isn't progress. More than 64 uploads of a client, and one without space at its
+   * announcement or for its chunks, are busy. Only chunks take space; a client may hold at most
+   * three times what is left.
    */
   uint64_t upload_bytes;
   /*
@@ -3490,9 +3650,12 @@ struct  Imagebus__V1__Load
    */
   char *slot;
   /*
-   * W3C Trace Context, or empty; ignored if invalid
+   * W3C Trace Context, or empty; ignored if invalid; passed on with jobs.
    */
   char *traceparent;
+  /*
+   * If it is sampled, the load is logged with the trace id, at level info
+   */
   /*
    * Events, with the header's properties
    */
@@ -3509,7 +3672,7 @@ struct  Imagebus__V1__Load
    */
   char *request_id;
   /*
-   * empty; ignored if invalid
+   * empty; ignored if invalid; passed on with jobs, logged as requestId
    */
   /*
    * a health check, not logged
@@ -3583,6 +3746,10 @@ struct  Imagebus__V1__Reprioritise
 
 
 /*
+ * A batch, or a part of it, of which image and concurrency of the first hold for all. Refused with
+ * busy if the client has more than 64 batches, 200,000 waiting URLs or 64 MiB of them, or all
+ * clients more than 256 MiB (each URL counts 64 bytes more), with limitExceeded beyond 100,000 URLs
+ * of the batch.
  * 47
  */
 struct  Imagebus__V1__Prefetch
@@ -3597,16 +3764,19 @@ struct  Imagebus__V1__Prefetch
    */
   Imagebus__V1__ImageRequest *image;
   /*
-   * 1,024 of ≤ 8,192
+   * 1,024 of ≤ 8,192; a client SHOULD hold parts back while 4,096 URLs
    */
   size_t n_urls;
   char **urls;
+  /*
+   * are unfinished
+   */
   /*
    * no more parts
    */
   protobuf_c_boolean is_last;
   /*
-   * ≤ 64; 0: 3
+   * ≤ 64; 0: 3; all batches of a client share the largest by turns
    */
   uint32_t concurrency;
   /*
@@ -3664,6 +3834,7 @@ struct  Imagebus__V1__PrefetchEnds
 
 
 /*
+ * Not sent at every change. The last one has is_final, cancelled and ends.
  * 48
  */
 struct  Imagebus__V1__PrefetchReport
@@ -3733,6 +3904,7 @@ typedef enum {
 } Imagebus__V1__BlacklistCommand__CommandCase;
 
 /*
+ * Lists, removes from, or clears the failure cache.
  * 37
  */
 struct  Imagebus__V1__BlacklistCommand
@@ -3760,6 +3932,10 @@ typedef enum {
 } Imagebus__V1__CacheCommand__MaybeTiersCase;
 
 /*
+ * Contains and remove take a key and a cache; they don't find entries under texts of clients. The
+ * others take a selection, whose cache is a name. Only clear, without key and cache, removes
+ * everything in tiers of all caches. A removal ends with the operator's session; from memory alone
+ * it doesn't affect loads in progress.
  * 49
  */
 struct  Imagebus__V1__CacheCommand
@@ -3784,6 +3960,9 @@ struct  Imagebus__V1__CacheCommand
   Imagebus__V1__EntrySelection *selection;
   uint64_t after;
   uint32_t limit;
+  /*
+   * reports with progress come first
+   */
   protobuf_c_boolean wants_progress;
   Imagebus__V1__CacheCommand__MaybeTiersCase maybe_tiers_case;
   union {
@@ -3820,6 +3999,9 @@ struct  Imagebus__V1__CacheReport
      * that have the entry, or from which it was removed
      */
     uint32_t tiers;
+    /*
+     * if an external cache stops midway: details removed and, if known, left
+     */
     Imagebus__V1__Error *failure;
     Imagebus__V1__EntryPage *page;
     /*
@@ -3946,10 +4128,13 @@ struct  Imagebus__V1__Reply
   union {
     Imagebus__V1__DeliveredImage *image;
     /*
-     * the cache key
+     * the cache key, under from-cache-only; not an error
      */
     char *miss;
     Imagebus__V1__Error *failure;
+    /*
+     * after is_refreshing: that image is still right
+     */
     Imagebus__V1__Unit *not_modified;
   };
   Imagebus__V1__Reply__MaybeArrivedBytesCase maybe_arrived_bytes_case;
@@ -3992,7 +4177,7 @@ struct  Imagebus__V1__DecodeAccount
 
 
 /*
- * How an image came about.
+ * How an image came about; for a load that joined work, what is known.
  */
 struct  Imagebus__V1__Explanation
 {
@@ -4129,6 +4314,10 @@ struct  Imagebus__V1__DeliveredImage
     , NULL, NULL, 0, (char *)protobuf_c_empty_string, 0, NULL, NULL, NULL, NULL, {0,NULL}, NULL, NULL, 0, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_STORED_TIERS__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_PIECE_BYTES__NOT_SET, {0}, IMAGEBUS__V1__DELIVERED_IMAGE__MAYBE_SCALE_FACTOR__NOT_SET, {0} }
 
 
+/*
+ * Of a hit if the same message but for the token, fields in order and defaults left out, was a hit
+ * before, or if it has a traceparent or request_id.
+ */
 struct  Imagebus__V1__Voucher
 {
   ProtobufCMessage base;
@@ -4435,6 +4624,13 @@ struct  Imagebus__V1__BlacklistReport
 
 
 /*
+ * Answered at once; with Refused (invalidRequest) if the next coordinator couldn't load the
+ * configuration; this one then stays. Status shows the processes as draining.
+ * They take nothing new, finish, write, and exit, after 8 s even with jobs, which others do. Their
+ * supervisor starts new ones. A replaced coordinator keeps its workers; loads that it
+ * doesn't admit end with shuttingDown. It waits up to 0.5 s for another message; an operator SHOULD
+ * send one (Status) once it has read the report, because libzmq drops unread messages with the
+ * connection.
  * 44
  */
 struct  Imagebus__V1__DrainCommand
@@ -4468,6 +4664,8 @@ struct  Imagebus__V1__DrainReport
 
 
 /*
+ * Sent at most 200 ms after the first repeated load, at 1,024 vouchers, and before Goodbye; never
+ * in a later session. Entries not named may be evicted sooner.
  * 54
  */
 struct  Imagebus__V1__Used
@@ -4506,11 +4704,15 @@ struct  Imagebus__V1__Batch
 
 
 /*
+ * Suspends or resumes the start of transfers.
  * 53
  */
 struct  Imagebus__V1__DownloadsCommand
 {
   ProtobufCMessage base;
+  /*
+   * counter downloadsSuspended: 1 or 0
+   */
   Imagebus__V1__DownloadCommand command;
 };
 #define IMAGEBUS__V1__DOWNLOADS_COMMAND__INIT \
