@@ -12,9 +12,9 @@ import Testing
         var ends = 0
         var notifications = 0
 
-        func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply? {
+        func answerToKnownHead(of exchange: EventedExchange) -> PreparedReply? {
             guard let known, exchange.has(known) else { return nil }
-            return HTTPReply(status: 200, headers: [("X-Known", "yes")])
+            return PreparedReply(HTTPReply(status: 200, headers: [("X-Known", "yes")]))
         }
 
         func admitBody(of exchange: EventedExchange) -> BodyAdmission { .accept(bytesMax: 100) }

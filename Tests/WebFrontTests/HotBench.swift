@@ -48,7 +48,7 @@ final class HotFront: EventedHandler {
 
     init(_ voucher: AnswerVoucher) { self.voucher = voucher }
 
-    func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply? {
+    func answerToKnownHead(of exchange: EventedExchange) -> PreparedReply? {
         hot.answer(toHeadOf: exchange, at: second).map { reply($0, .byHead) }
     }
 
@@ -65,7 +65,7 @@ final class HotFront: EventedHandler {
 
     func ended(_ exchange: EventedExchange, _ end: HTTPEnd) { ends += 1 }
 
-    private func reply(_ known: HotAnswers.Standing, _ way: Way) -> HTTPReply {
+    private func reply(_ known: HotAnswers.Standing, _ way: Way) -> PreparedReply {
         ways.append(way)
         reported = (known.source, known.cache)
         return known.reply
@@ -73,7 +73,7 @@ final class HotFront: EventedHandler {
 
     /// Keeps a response as if it had just been made.
     @discardableResult
-    func keep(_ method: String, _ target: String, _ fields: LookedAt) -> HTTPReply {
+    func keep(_ method: String, _ target: String, _ fields: LookedAt) -> PreparedReply {
         let bytes = UnsafeRawBufferPointer(rebasing: zeros.bytes[..<bodyBytes])
         return hot.keep(
             HTTPReply(body: .memory(bytes, owner: zeros)), to: (method, target), fields,

@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -86,6 +87,13 @@ typedef struct cmicrohttpd_calls {
     void *context;
 } cmicrohttpd_calls;
 
+// Leaves an encoded target as it is: only the target as written is used.
+static inline size_t cmicrohttpd_keep_encoded(void *context, struct MHD_Connection *connection,
+                                              char *text) {
+    (void)context, (void)connection;
+    return strlen(text);
+}
+
 // Serves connections of a listening socket, which it owns from then on. Returns NULL on failure.
 //
 // MHD_OPTION_STRICT_FOR_CLIENT isn't used: with it, 0.9.75 closes the connection silently if a
@@ -97,6 +105,7 @@ static inline struct MHD_Daemon *cmicrohttpd_start_evented(int socket, cmicrohtt
         {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)calls.failed, calls.context},
         {MHD_OPTION_LISTEN_SOCKET, socket, NULL},
         {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)calls.began, calls.context},
+        {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)cmicrohttpd_keep_encoded, NULL},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)calls.ended, calls.context},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)calls.connected, calls.context},
         {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)limits.connections, NULL},
@@ -271,6 +280,22 @@ static inline int cmicrohttpd_left(int set, void **of, int most) {
 }
 
 static inline int cmicrohttpd_errno(void) { return errno; }
+
+// The size of a date as text, with its final zero.
+#define CMICROHTTPD_DATE_BYTES 30
+
+// Outputs the current time as a Date header has it (RFC 9110, section 5.6.7).
+static inline void cmicrohttpd_date(char text[CMICROHTTPD_DATE_BYTES]) {
+    static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    snprintf(text, CMICROHTTPD_DATE_BYTES, "%s, %02d %s %04d %02d:%02d:%02d GMT",
+             days[utc.tm_wday], utc.tm_mday, months[utc.tm_mon], utc.tm_year + 1900, utc.tm_hour,
+             utc.tm_min, utc.tm_sec);
+}
 
 // Returns the milliseconds after which a server must run, or -1 if only its descriptor matters.
 static inline long long cmicrohttpd_due(struct MHD_Daemon *daemon) {

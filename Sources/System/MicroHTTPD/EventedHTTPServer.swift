@@ -8,7 +8,7 @@ public protocol EventedHandler: AnyObject {
     /// Called when the head of a request has been read but not validated. A handler that has
     /// answered an identical head before (`EventedExchange.has`) may return the same reply again;
     /// then `ended` follows and `handle` isn't called.
-    func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply?
+    func answerToKnownHead(of exchange: EventedExchange) -> PreparedReply?
     /// Called when a request has been received completely. It can be answered now or later.
     func handle(_ exchange: EventedExchange)
     /// Called exactly once per exchange when it's over, for whatever reason. No answer is needed
@@ -22,7 +22,7 @@ public protocol EventedHandler: AnyObject {
 
 extension EventedHandler {
     /// Knows no heads.
-    public func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply? { nil }
+    public func answerToKnownHead(of exchange: EventedExchange) -> PreparedReply? { nil }
 
     /// Exempts no address.
     public func hasUnlimitedConnections(_ peer: PeerAddress) -> Bool { false }
@@ -51,7 +51,7 @@ public struct EventedHTTPServer: ~Copyable {
 
     /// The largest number of libmicrohttpd's turns per `run`, so that other work of the owner isn't
     /// starved.
-    private static let turnsMax = 64
+    private static let turnsMax = 16
 
     /// Accepts connections on a listening, nonblocking socket. Takes ownership of the socket even
     /// if it throws.
@@ -103,7 +103,8 @@ public struct EventedHTTPServer: ~Copyable {
     /// `nil` means never.
     public var millisecondsUntilDue: Int? {
         let ours = state.deadlines.millisecondsUntilNext(from: cmicrohttpd_now())
-        return [libraryDue, ours].compactMap { $0 }.min()
+        guard let library = libraryDue else { return ours }
+        return min(library, ours ?? library)
     }
 
     private var libraryDue: Int? {
@@ -118,9 +119,10 @@ public struct EventedHTTPServer: ~Copyable {
             let hadLeft = state.noteLeft()
             state.endOverdue()
             guard MHD_run(daemon) == .YES else { return }
-            // Zero means that work remains that no descriptor signals, such as a resumed
+            // After a request, the next one has often arrived, and looking costs less than waiting
+            // does. Zero means that work remains that no descriptor signals, such as a resumed
             // connection.
-            guard hadLeft || libraryDue == 0 else { return }
+            guard hadLeft || state.hadRequest || libraryDue == 0 else { return }
         }
     }
 
@@ -234,6 +236,7 @@ func beginEvented(
     guard let context, let pointer, let kept = cmicrohttpd_kept(pointer) else { return nil }
     let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
     let connection = Unmanaged<EventedConnection>.fromOpaque(kept).takeUnretainedValue()
+    state.hadRequest = true
     state.awaitRest(of: connection)
     connection.readsHead = true
     let exchange = EventedExchange(
@@ -302,7 +305,7 @@ private func begin(_ exchange: EventedExchange, _ state: EventedServerState) -> 
     guard let reply else { return .YES }
     exchange.standing = .answered
     exchange.isLast = true
-    return queue(reply, exchange)
+    return queue(PreparedReply(reply), exchange)
 }
 
 /// Reads a body. Beyond its limit it's read to the end but discarded.
@@ -315,7 +318,7 @@ private func receiveBody(
     if exchange.body.count + bytes.count > exchange.bodyBytesMax {
         exchange.body = []
         exchange.isLast = true
-        exchange.reply = HeadError.bodyTooLarge.reply
+        exchange.reply = PreparedReply(HeadError.bodyTooLarge.reply)
     } else {
         exchange.body += bytes
     }
@@ -349,15 +352,11 @@ func endEvented(
     }
 }
 
-private func queue(_ reply: HTTPReply, _ exchange: EventedExchange) -> MHD_Result {
-    var reply = reply
-    if exchange.isLast { reply.headers.append(("Connection", "close")) }
-    if reply.response == nil { reply = reply.prepared() }
-    // One of the reply's headers is invalid; report a server error.
-    if reply.response == nil { reply = HTTPReply(status: 500).prepared() }
+private func queue(_ reply: PreparedReply, _ exchange: EventedExchange) -> MHD_Result {
+    let reply = exchange.isLast ? reply.closing() : reply
     guard let response = reply.response else { return .NO }
-    exchange.server.awaitReading(of: reply.body.byteCount, on: exchange.connection)
-    return MHD_queue_response(exchange.connection.pointer, UInt32(reply.status), response.pointer)
+    exchange.server.awaitReading(of: reply.bodyBytes, on: exchange.connection)
+    return MHD_queue_response(exchange.connection.pointer, UInt32(reply.status), response)
 }
 
 /// A request and its answer. Belongs to the server's thread.
@@ -387,7 +386,7 @@ public final class EventedExchange {
     enum Standing { case reading, waiting, answered, over }
 
     var standing = Standing.reading
-    var reply: HTTPReply?
+    var reply: PreparedReply?
     /// Whether the handler has seen the exchange.
     var isNotified = false
     /// The largest number of body bytes to keep.
@@ -411,15 +410,18 @@ public final class EventedExchange {
     public var peer: PeerAddress { connection.peer }
 
     /// Answers the exchange. Further answers, and one to an exchange that's over, are dropped.
-    public func answer(_ reply: HTTPReply) {
+    public func answer(_ reply: PreparedReply) {
         guard standing == .waiting, self.reply == nil else { return }
         store(reply)
         server.wake(self)
     }
 
-    func store(_ reply: HTTPReply) {
+    /// Answers the exchange with a reply that is sent once.
+    public func answer(_ reply: HTTPReply) { answer(PreparedReply(reply)) }
+
+    func store(_ reply: PreparedReply) {
         self.reply = reply
-        answered = (reply.status, reply.body.byteCount)
+        answered = (reply.status, reply.bodyBytes)
     }
 
     /// Whether the head announces a body (RFC 9112 §6.3).
@@ -450,13 +452,11 @@ public struct HTTPReply {
     }
 
     /// The status code, such as 200.
-    public var status: UInt16 { didSet { response = nil } }
-    /// Header names and values; Content-Length is added.
-    public var headers: [(name: String, value: String)] { didSet { response = nil } }
+    public var status: UInt16
+    /// Header names and values; Content-Length and Date are added.
+    public var headers: [(name: String, value: String)]
     /// The body. For HEAD it isn't sent, but its length is.
-    public var body: Body { didSet { response = nil } }
-    /// The prepared response of a reply that's sent many times.
-    var response: PreparedResponse?
+    public var body: Body
 
     /// Creates a reply whose body is copied.
     public init(
@@ -466,33 +466,51 @@ public struct HTTPReply {
         (self.status, self.headers, self.body) = (status, headers, body)
     }
 
-    /// Returns the reply in its final form, for a reply that's sent many times on one thread.
-    public func prepared() -> HTTPReply {
-        var reply = self
-        reply.response = PreparedResponse(self)
-        return reply
-    }
-
     /// The size of the body in bytes.
     public var bodyBytes: Int { body.byteCount }
 }
 
-/// A response of libmicrohttpd: created once, sent on any number of connections. Belongs to one
-/// thread.
-final class PreparedResponse {
-    let pointer: OpaquePointer
+/// A reply in the form in which it is sent, on any number of connections. Belongs to one thread.
+public final class PreparedReply {
+    /// The status code.
+    public let status: UInt16
+    /// The size of the body in bytes.
+    public let bodyBytes: Int
+    /// The reply, as it was given.
+    public let reply: HTTPReply
+    /// The response of libmicrohttpd; `nil` if memory is short.
+    let response: OpaquePointer?
 
-    /// Fails if memory is short or a header is invalid.
-    init?(_ reply: HTTPReply) {
-        guard let created = Self.response(of: reply.body) else { return nil }
-        pointer = created
-        for header in reply.headers
-        where MHD_add_response_header(created, header.name, header.value) == .NO {
-            return nil
-        }
+    /// Prepares a reply. If one of its headers is invalid, becomes a server error.
+    public init(_ reply: HTTPReply) {
+        let response = Self.response(to: reply)
+        self.reply = response == nil ? HTTPReply(status: 500) : reply
+        self.response = response ?? Self.response(to: self.reply)
+        (status, bodyBytes) = (self.reply.status, self.reply.bodyBytes)
     }
 
-    deinit { MHD_destroy_response(pointer) }
+    deinit { response.map { MHD_destroy_response($0) } }
+
+    /// Returns the reply that also announces the end of its connection.
+    func closing() -> PreparedReply {
+        var reply = reply
+        reply.headers.append(("Connection", "close"))
+        return PreparedReply(reply)
+    }
+
+    private static func response(to reply: HTTPReply) -> OpaquePointer? {
+        guard let created = response(of: reply.body) else { return nil }
+        // Written here, since libmicrohttpd would write it anew each time that it is sent.
+        var date = [CChar](repeating: 0, count: Int(CMICROHTTPD_DATE_BYTES))
+        cmicrohttpd_date(&date)
+        var isValid = MHD_add_response_header(created, "Date", date) == .YES
+        for header in reply.headers where isValid {
+            isValid = MHD_add_response_header(created, header.name, header.value) == .YES
+        }
+        if isValid { return created }
+        MHD_destroy_response(created)
+        return nil
+    }
 
     private static func response(of body: HTTPReply.Body) -> OpaquePointer? {
         switch body {

@@ -19,6 +19,8 @@ final class EventedServerState {
     /// The time in which libmicrohttpd reads what a peer sent before it disconnected, in
     /// milliseconds.
     private static let lastMilliseconds: Milliseconds = 1_000
+    /// The number of disconnected peers that are handled per turn.
+    private static let leftMax = 64
 
     init?(_ handler: any EventedHandler, _ limits: HTTPLimits) {
         leaving = cmicrohttpd_set()
@@ -29,8 +31,14 @@ final class EventedServerState {
 
     deinit { close(leaving) }
 
+    /// Whether a request has begun in the current turn.
+    var hadRequest = false
+
     /// Called before libmicrohttpd does its work.
-    func beginTurn() { now = cmicrohttpd_now() }
+    func beginTurn() {
+        now = cmicrohttpd_now()
+        hadRequest = false
+    }
 
     /// The number of bodies currently kept.
     private var bodies = 0
@@ -166,11 +174,11 @@ final class EventedServerState {
 
     /// Suspends the connection until the handler answers. If the peer has already disconnected,
     /// returns a reply that ends the exchange.
-    func suspend(_ exchange: EventedExchange) -> HTTPReply? {
+    func suspend(_ exchange: EventedExchange) -> PreparedReply? {
         let connection = exchange.connection
         guard !connection.hasLeft else {
             end(exchange, .peerLeft)
-            return HTTPReply(status: 499)
+            return PreparedReply(HTTPReply(status: 499))
         }
         connection.waiting = exchange
         MHD_suspend_connection(connection.pointer)
@@ -186,22 +194,27 @@ final class EventedServerState {
 
     /// Ends the exchanges of peers that have disconnected. Returns whether there were any.
     func noteLeft() -> Bool {
-        var keys = [UnsafeMutableRawPointer?](repeating: nil, count: 64)
-        let count = Int(cmicrohttpd_left(leaving, &keys, CInt(keys.count)))
-        for key in keys.prefix(count) {
-            guard let key else { continue }
-            // The pointer is valid: `begin` registers it, and `forget` runs before the socket is
-            // closed.
-            let connection = Unmanaged<EventedConnection>.fromOpaque(key).takeUnretainedValue()
-            connection.hasLeft = true
-            shorten(connection)
-            guard let exchange = connection.waiting else { continue }
-            end(exchange, .peerLeft)
-            // The peer won't read it; libmicrohttpd notices that when it sends.
-            exchange.reply = HTTPReply(status: 499)
-            wake(exchange)
+        withUnsafeTemporaryAllocation(
+            of: UnsafeMutableRawPointer?.self, capacity: Self.leftMax
+        ) { keys in
+            let count = Int(cmicrohttpd_left(leaving, keys.baseAddress, CInt(keys.count)))
+            for case let key? in keys.prefix(count) {
+                // The pointer is valid: `begin` registers it, and `forget` runs before the socket
+                // is closed.
+                noteLeft(Unmanaged<EventedConnection>.fromOpaque(key).takeUnretainedValue())
+            }
+            return count > 0
         }
-        return count > 0
+    }
+
+    private func noteLeft(_ connection: EventedConnection) {
+        connection.hasLeft = true
+        shorten(connection)
+        guard let exchange = connection.waiting else { return }
+        end(exchange, .peerLeft)
+        // The peer won't read it; libmicrohttpd notices that when it sends.
+        exchange.reply = PreparedReply(HTTPReply(status: 499))
+        wake(exchange)
     }
 
     /// Reports once that an exchange is over.
@@ -216,7 +229,7 @@ final class EventedServerState {
     func wakeAll() {
         for exchange in connections.values.compactMap(\.waiting) {
             end(exchange, .stopped)
-            exchange.reply = HTTPReply(status: 503)
+            exchange.reply = PreparedReply(HTTPReply(status: 503))
             wake(exchange)
         }
     }

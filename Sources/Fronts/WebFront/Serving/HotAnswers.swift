@@ -32,7 +32,7 @@ final class HotAnswers {
 
     /// A valid response, with the URL of its source and where the image came from.
     struct Standing {
-        let reply: HTTPReply
+        let reply: PreparedReply
         let source: String
         let cache: CacheResult?
     }
@@ -63,13 +63,16 @@ final class HotAnswers {
     }
 
     /// Returns the response to a request that has the same values in all fields that were read.
-    func answer(to exchange: EventedExchange, at second: Int64) -> Standing? {
+    /// With `keepsHead`, it's also the response to later requests with an identical head.
+    func answer(
+        to exchange: EventedExchange, at second: Int64, keepsHead: Bool = true
+    ) -> Standing? {
         let known = answers[exchange.target]?.first {
             $0.method == exchange.method && $0.second == second
                 && $0.fields.areSame { exchange.header($0) }
         }
         guard let known, known.voucher.use() else { return nil }
-        note(exchange, known)
+        if keepsHead { note(exchange, known) }
         return known.standing
     }
 
@@ -87,11 +90,11 @@ final class HotAnswers {
     func keep(
         _ reply: HTTPReply, to head: (method: String, target: String), _ fields: LookedAt,
         at second: Int64, _ voucher: AnswerVoucher, from source: String, _ cache: CacheResult?
-    ) -> HTTPReply {
+    ) -> PreparedReply {
+        let reply = PreparedReply(reply)
         guard reply.bodyBytes <= Self.bodyBytesMax else { return reply }
         let cost = reply.bodyBytes + head.target.utf8.count + Self.overheadBytes
         if bytes + cost > Self.bytesMax || answers.count >= Self.targetsMax { forgetAll() }
-        let reply = reply.prepared()
         var known = answers[head.target] ?? []
         // Drops responses of earlier seconds, which can't be reused.
         let kept = known.filter {

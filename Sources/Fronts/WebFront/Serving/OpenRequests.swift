@@ -39,7 +39,7 @@ package final class OpenRequests {
     package init(log: AccessLog? = nil) { self.log = log }
 
     /// The number of requests whose responses are not fully sent.
-    package private(set) var count = 0
+    package var count: Int { counters.open }
 
     /// Whether requests are logged.
     package var isLogged: Bool { log != nil }
@@ -48,7 +48,7 @@ package final class OpenRequests {
     package func begin(_ exchange: EventedExchange) -> OpenRequest {
         let request = OpenRequest(begun: .now(), peer: exchange.peer)
         exchange.note = request
-        count += 1
+        counters.begin()
         return request
     }
 
@@ -62,7 +62,6 @@ package final class OpenRequests {
     package func end(_ exchange: EventedExchange, _ end: HTTPEnd) -> OpenRequest? {
         guard let request = exchange.open else { return nil }
         exchange.note = nil
-        count -= 1
         let now = Instant.now()
         let bytes = exchange.method == "HEAD" ? 0 : exchange.answered?.bodyBytes ?? 0
         if let answered = exchange.answered, end == .complete {
@@ -104,8 +103,10 @@ extension Instant {
     }
 }
 
-/// Counters of completed requests. A value without a clock.
+/// Counters of requests. A value without a clock.
 package struct RequestCounters: Hashable, Sendable {
+    /// The number of requests whose responses are not fully sent.
+    package private(set) var open = 0
     /// The number of completed requests by status, starting at `statuses.lowerBound`.
     private var answered = [UInt64](repeating: 0, count: statuses.count)
     /// The number of those answered with 304.
@@ -129,10 +130,14 @@ package struct RequestCounters: Hashable, Sendable {
         zip(Self.statuses, answered).filter { $0.1 > 0 }.map { ($0.0, $0.1) }
     }
 
+    /// Counts a request that has been received.
+    package mutating func begin() { open += 1 }
+
     /// Counts a completed request.
     package mutating func answered(
         _ status: UInt16, bytes count: Int, from begin: Instant, to end: Instant
     ) {
+        open -= 1
         let (first, last) = (Self.statuses.lowerBound, Self.statuses.upperBound)
         answered[Int(min(max(status, first), last) - first)] &+= 1
         if status == 304 { notModified &+= 1 }
@@ -141,7 +146,10 @@ package struct RequestCounters: Hashable, Sendable {
     }
 
     /// Counts a request whose peer disconnected early.
-    package mutating func left() { abandoned &+= 1 }
+    package mutating func left() {
+        open -= 1
+        abandoned &+= 1
+    }
 }
 
 /// An access log with one line of JSON per request. It contains neither signatures nor queries, so

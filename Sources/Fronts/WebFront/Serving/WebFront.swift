@@ -103,7 +103,7 @@ package final class WebFront: EventedHandler {
 
     // MARK: - Requests
 
-    package func answerToKnownHead(of exchange: EventedExchange) -> HTTPReply? {
+    package func answerToKnownHead(of exchange: EventedExchange) -> PreparedReply? {
         guard !isEnding, let known = hot.answer(toHeadOf: exchange, at: WallClock.seconds()) else {
             return nil
         }
@@ -113,8 +113,11 @@ package final class WebFront: EventedHandler {
 
     package func handle(_ exchange: EventedExchange) {
         enter(exchange)
-        if !isEnding, let known = hot.answer(to: exchange, at: WallClock.seconds()) {
-            return answer(exchange, reply(exchange, known))
+        let hasIDs = hasForwardedIDs(exchange)
+        if !isEnding,
+            let known = hot.answer(to: exchange, at: WallClock.seconds(), keepsHead: !hasIDs)
+        {
+            return answer(exchange, named(reply(exchange, known), for: exchange))
         }
         guard exchange.target.utf8.count <= settings.targetBytesMax else {
             return reply(exchange, settings.answers.sentence(414, "the URL is too long"))
@@ -179,13 +182,16 @@ package final class WebFront: EventedHandler {
         case .load(let plan): begin(plan, exchange)
         case .text(let answer): reply(exchange, answer)
         case .image(let head):
-            var reply = reply(exchange, head, image.bytes, isAtHand: true)
+            let reply = reply(exchange, head, image.bytes, isAtHand: true)
+            let prepared: PreparedReply
             if [200, 304].contains(head.status), !isEnding, let voucher = image.voucher {
-                reply = hot.keep(
+                prepared = hot.keep(
                     reply, to: (exchange.method, exchange.target), fields.looked,
                     at: now / 1_000_000_000, voucher, from: source, cache)
+            } else {
+                prepared = PreparedReply(reply)
             }
-            answer(exchange, named(reply, for: exchange))
+            answer(exchange, named(prepared, for: exchange))
         }
         return true
     }
@@ -268,7 +274,7 @@ package final class WebFront: EventedHandler {
             let reply = settings.files?.reply(
                 to: exchange.target, ifNoneMatch: exchange.header("If-None-Match"))
         else { return false }
-        exchange.answer(named(reply, for: exchange))
+        exchange.answer(named(PreparedReply(reply), for: exchange))
         return true
     }
 
@@ -341,19 +347,21 @@ package final class WebFront: EventedHandler {
         case .load(let plan): self.load(plan, load.exchange)
         case .text(let answer): reply(load.exchange, answer)
         case .image(let head):
-            answer(load.exchange, reply(load.exchange, head, (try? result.get())?.bytes))
+            let reply = reply(load.exchange, head, (try? result.get())?.bytes)
+            answer(load.exchange, PreparedReply(reply))
         }
     }
 
-    private func answer(_ exchange: EventedExchange, _ reply: HTTPReply) {
+    private func answer(_ exchange: EventedExchange, _ reply: PreparedReply) {
         exchange.answer(bounded(reply, for: exchange))
     }
 
     /// Returns the response, or a refusal if too much unread data is in memory.
-    private func bounded(_ reply: HTTPReply, for exchange: EventedExchange) -> HTTPReply {
-        guard let request = exchange.open, exchange.method != "HEAD",
-            reply.bodyBytes >= UnreadAnswers.countedBytesMin,
-            case .memory(let bytes, let owner) = reply.body
+    private func bounded(
+        _ reply: PreparedReply, for exchange: EventedExchange
+    ) -> PreparedReply {
+        guard reply.bodyBytes >= UnreadAnswers.countedBytesMin, exchange.method != "HEAD",
+            let request = exchange.open, case .memory(let bytes, let owner) = reply.reply.body
         else { return reply }
         let answer = UnreadAnswers.Answer(
             body: ObjectIdentifier(owner), bytes: (owner as? ImageBytes)?.count ?? bytes.count,
@@ -371,7 +379,7 @@ package final class WebFront: EventedHandler {
                 503, "too much unread data for all clients: try again later")
         }
         request.error = refusal.failure?.name
-        return httpReply(refusal, for: exchange)
+        return PreparedReply(httpReply(refusal, for: exchange))
     }
 
     private func reply(
@@ -390,10 +398,12 @@ package final class WebFront: EventedHandler {
     }
 
     /// Returns a response from the cache of recent responses.
-    private func reply(_ exchange: EventedExchange, _ known: HotAnswers.Standing) -> HTTPReply {
+    private func reply(
+        _ exchange: EventedExchange, _ known: HotAnswers.Standing
+    ) -> PreparedReply {
         requests.name(known.source, of: exchange)
         exchange.open?.cache = known.cache
-        return named(known.reply, for: exchange)
+        return known.reply
     }
 
     private func reply(_ exchange: EventedExchange, _ answer: TextAnswer) {
@@ -404,11 +414,16 @@ package final class WebFront: EventedHandler {
 
     /// Adds the request's identifiers only if a trusted proxy has sent some, because this response
     /// is the same for all clients and involved no other process.
-    private func named(_ reply: HTTPReply, for exchange: EventedExchange) -> HTTPReply {
-        guard exchange.open?.isFromProxy == true,
-            RequestIDs.fieldNames.contains(where: { exchange.header($0) != nil })
-        else { return reply }
-        return reply.adding(ids(of: exchange).fields)
+    private func named(_ reply: PreparedReply, for exchange: EventedExchange) -> PreparedReply {
+        guard hasForwardedIDs(exchange) else { return reply }
+        return PreparedReply(reply.reply.adding(ids(of: exchange).fields))
+    }
+
+    /// Whether a trusted proxy has sent identifiers of the request. Such a head doesn't recur, so it
+    /// isn't kept.
+    private func hasForwardedIDs(_ exchange: EventedExchange) -> Bool {
+        exchange.open?.isFromProxy == true
+            && RequestIDs.fieldNames.contains { exchange.header($0) != nil }
     }
 
     private func httpReply(_ answer: TextAnswer, for exchange: EventedExchange) -> HTTPReply {
