@@ -500,7 +500,7 @@ public final class PreparedReply {
 
     private static func response(to reply: HTTPReply) -> OpaquePointer? {
         guard let created = response(of: reply.body) else { return nil }
-        // Written here, since libmicrohttpd would write it anew each time that it is sent.
+        // Written here, since libmicrohttpd would write it again each time that it is sent.
         var date = [CChar](repeating: 0, count: Int(CMICROHTTPD_DATE_BYTES))
         cmicrohttpd_date(&date)
         var isValid = MHD_add_response_header(created, "Date", date) == .YES
