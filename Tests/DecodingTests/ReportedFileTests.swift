@@ -87,8 +87,8 @@ struct ReportedFileTests {
         }
     }
 
-    /// The lines of the table that `scripts/sweep --reports` reads, too. One that can't be parsed is
-    /// left out, so that its file has no row.
+    /// The lines of the table that `scripts/sweep --reports` reads, too. One that can't be parsed
+    /// is left out, so that its file has no row.
     static let rows: [Row] = {
         let text = FileBytes.text(RepositoryRoot.file("Tests/Sweep/reports.tsv")) ?? ""
         return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { Row($0) }

@@ -419,8 +419,8 @@ package final class WebFront: EventedHandler {
         return PreparedReply(reply.reply.adding(ids(of: exchange).fields))
     }
 
-    /// Whether a trusted proxy has sent identifiers of the request. Such a head doesn't recur, so it
-    /// isn't kept.
+    /// Whether a trusted proxy has sent identifiers of the request. Such a head doesn't recur, so
+    /// it isn't kept.
     private func hasForwardedIDs(_ exchange: EventedExchange) -> Bool {
         exchange.open?.isFromProxy == true
             && RequestIDs.fieldNames.contains { exchange.header($0) != nil }
