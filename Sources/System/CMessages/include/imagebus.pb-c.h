@@ -478,9 +478,9 @@ struct  Imagebus__V1__Flip
  * Its own URL determines profile, rules with their headers, sources, address policy, failure cache
  * and serializer. The load passes on its cache types for originals, from-cache-only,
  * from-loader-only and retry-failed, but no headers.
- * It shares work, is used as displayed, first page only, and has at most 8,294,400 pixels. sources
- * and missing secrets also apply if the result is cached; the failure cache applies only if the
- * overlay is loaded.
+ * It shares work, is used as displayed, first page only, and has at most 8,294,400 pixels. It is
+ * refused by sources, or for a missing secret, even if the result is cached; by the failure cache
+ * only if it has to be loaded.
  */
 struct  Imagebus__V1__Overlay
 {
@@ -502,8 +502,9 @@ struct  Imagebus__V1__Overlay
    */
   double opacity;
   /*
-   * ≤ 64: a place as of NamedStep, but not attention or entropy, which x and y move: to the left if
-   * it is right of the middle, up if it is below. Empty: x and y count from the edges.
+   * ≤ 64: a gravity as of NamedStep, but neither attention nor entropy. x and y move the overlay
+   * from that place: to the left if the place is right of the middle, up if it is below. Empty: x
+   * and y count from the edges.
    */
   char *gravity;
   /*
@@ -518,7 +519,7 @@ struct  Imagebus__V1__Overlay
    */
   protobuf_c_boolean repeats;
   /*
-   * ≤ 32, as of NamedStep, for the pixels it covers; empty: normal
+   * ≤ 32, as of NamedStep, for the pixels that it covers; empty: normal
    */
   char *mode;
 };
@@ -532,19 +533,19 @@ struct  Imagebus__V1__Overlay
  * which the owner of its first word defines: words of lowercase letters, digits, _ and - joined by
  * dots. Its parameters have such words as names, and one or more letters, digits and _-.+ as
  * values; else invalidRequest.
- * Values of size, WxH: pixels; for crop-to and resize-to a side may be N% of the image, for
- * resize-to up to 10000 %, or one of them 0 (open). ratio, W:H: integers, 1 to 32,767. enlarge:
- * enlarge or no-enlarge. Colors: #RRGGBB, #AARRGGBB. fill: a color, copy, repeat, mirror. corners:
- * all, or some of tl, tr, bl, br joined by +.
- * gravity: center, north, northeast, …, which :X:Y moves inwards (the center to the right and down)
- * by pixels or percent of image or canvas, no further than its edge, as in north:5:-10%; fp:X:Y in
- * fractions of the sides; px:X:Y in pixels. crop-to, crop-ratio and resize-to also have attention
- * and entropy, which look at the pixels.
- * mode of tint and overlays, in keys its number from 0, as CGBlendMode: normal, multiply, screen,
- * overlay, darken, lighten, color-dodge, color-burn, soft-light, hard-light, difference, exclusion,
- * hue, saturation, color, luminosity, clear, copy, source-in, source-out, source-atop,
- * destination-over, destination-in, destination-out, destination-atop, xor, plus-darker,
- * plus-lighter.
+ * size is WxH in pixels. For crop-to and resize-to a side may be N%, of the image; for resize-to up
+ * to 10000%, and one side may be 0 (open). ratio is W:H, integers from 1 to 32,767. enlarge is
+ * enlarge or no-enlarge. A color is #RRGGBB or #AARRGGBB. fill is a color, copy, repeat or mirror.
+ * corners is all, or some of tl, tr, bl, br joined by +.
+ * gravity is center, north, northeast and so on. A suffix :X:Y, as in north:5:-10%, moves that
+ * place inwards (the center to the right and down) by pixels or percent of image or canvas, no
+ * further than its edge. Or it is fp:X:Y, in fractions of the sides, or px:X:Y, in pixels. For
+ * crop-to, crop-ratio and resize-to it may also be attention or entropy, which look at the pixels.
+ * mode of tint and overlays is one of CGBlendMode, in keys its number, counted from 0 in this
+ * order: normal, multiply, screen, overlay, darken, lighten, color-dodge, color-burn, soft-light,
+ * hard-light, difference, exclusion, hue, saturation, color, luminosity, clear, copy, source-in,
+ * source-out, source-atop, destination-over, destination-in, destination-out, destination-atop,
+ * xor, plus-darker, plus-lighter.
  */
 struct  Imagebus__V1__NamedStep
 {
@@ -687,9 +688,10 @@ typedef enum {
 } Imagebus__V1__Serializer__SerializerCase;
 
 /*
- * What caches keep of result and original instead of the delivered bytes. It works only if the disk
- * is wanted, and is in no key. Among loads that share work, the first that wants the disk decides;
- * so does an existing entry. The reply never changes, and waits only under wait-store-cache.
+ * What caches keep of result and original instead of the delivered bytes: the same, a transcode, or
+ * what the configuration names. It works only if the disk is wanted, and is in no key. Among loads
+ * that share work, the first that wants the disk decides; so does an existing entry. The reply
+ * never changes, and waits only under wait-store-cache.
  * Memory, if wanted, gets the same bytes at the same time. Hits of either tier bring them, with
  * their info; the bytes of the reply are under no key. Results made later from a cached original
  * are made from these bytes, and have their format unless they name one.
@@ -727,9 +729,9 @@ typedef enum {
 } Imagebus__V1__Fallback__FallbackCase;
 
 /*
- * Delivered if the image can't be. The reply is an image with the fallback's key, cache_type and
- * info, and the error in fallback_for; get exits with 0 and names the error. The error's other
- * effects, such as the failure cache, stay.
+ * What is delivered if the image can't be. The reply is then an image with the key, cache_type and
+ * info of the fallback, and the error in fallback_for; get exits with 0 and names the error. The
+ * error's other effects, such as the failure cache, stay.
  * It applies to invalidURL, badImageData, blacklisted, 2000 to 2004 except cancelled,
  * deadlineExceeded of a stage while the load has time, 3003 to 3008, 3010 to 3016, stepFailed,
  * connectionBroken, protocolBroken, sourceForbidden and foreignFailure; not after a cached image
@@ -839,12 +841,13 @@ struct  Imagebus__V1__Context
 {
   ProtobufCMessage base;
   /*
-   * Its defaults, rules and failure cache; empty: default. This and all names below: ≤ 128, of the
-   * configuration, else invalidRequest, whose message has the known ones; empty: unset.
+   * Whose defaults, rules and failure cache apply; empty: the profile "default". This and all names
+   * below have ≤ 128 bytes and are the configuration's; others are invalidRequest, whose message
+   * has the known ones. Empty: unset.
    */
   char *profile;
   /*
-   * empty: the profile's; default: the unnamed one
+   * empty: the profile's; "default": the unnamed one
    */
   char *cache;
   /*
@@ -852,16 +855,16 @@ struct  Imagebus__V1__Context
    */
   char *original_cache;
   /*
-   * http or a configured one (SEMANTICS 10.9)
+   * "http" or a configured one (SEMANTICS 10.9)
    */
   char *loader;
   Imagebus__V1__Serializer *serializer;
   /*
-   * steps and output if the request has none
+   * steps and output, if the request has none
    */
   char *preset;
   /*
-   * none despite the profile
+   * don't apply the profile's transformer
    */
   protobuf_c_boolean without_transformer;
   /*
@@ -875,7 +878,7 @@ struct  Imagebus__V1__Context
   Imagebus__V1__Detail **others;
   Imagebus__V1__EncodeOptions *encode_options;
   /*
-   * the setting hdr (PROTOCOL 8.10)
+   * as the setting hdr (PROTOCOL 8.10)
    */
   protobuf_c_boolean decode_to_hdr;
   /*
@@ -894,7 +897,7 @@ struct  Imagebus__V1__Context
   Imagebus__V1__Context__MaybeKeyCase maybe_key_case;
   union {
     /*
-     * none: no filter
+     * "none": no filter
      */
     char *key_filter;
     /*
@@ -905,14 +908,14 @@ struct  Imagebus__V1__Context
   Imagebus__V1__Context__MaybeScaleFactorCase maybe_scale_factor_case;
   union {
     /*
-     * at least 1; returned; absent: SEMANTICS 4.8
+     * at least 1; returned with the image; absent: SEMANTICS 4.8
      */
     double scale_factor;
   };
   Imagebus__V1__Context__MaybeScaleDownLimitCase maybe_scale_down_limit_case;
   union {
     /*
-     * bytes of pixels, four each: 1 to 2^30; absent: as option 11;
+     * bytes of pixels, four each, 1 to 2^30: the step scale-down,
      */
     uint32_t scale_down_limit;
   };
@@ -1041,8 +1044,8 @@ struct  Imagebus__V1__ImageRequest
    */
   char *url;
   /*
-   * ≤ 64, together ≤ 16,384 bytes; for the origin, in order. Host, Accept-Encoding, Range, If-*,
-   * Proxy-* and those of message framing are invalidRequest (detail header).
+   * ≤ 64, together ≤ 16,384 bytes; sent to the origin in this order. Host, Accept-Encoding, Range,
+   * If-*, Proxy-* and those of message framing are invalidRequest (detail header).
    */
   size_t n_headers;
   Imagebus__V1__Header **headers;
@@ -1351,7 +1354,7 @@ struct  Imagebus__V1__Reference
    */
   uint64_t length;
   /*
-   * not 0
+   * not 0; the producer doesn't use the number again (PROTOCOL 10)
    */
   uint64_t block;
 };
@@ -2092,8 +2095,8 @@ typedef enum {
 } Imagebus__V1__Store__MaybeExpiresCase;
 
 /*
- * With neither key nor delivers it is stale if the bytes are gone. A transform worker's output that
- * isn't an image of the format and size in metadata is badImageData.
+ * Without key and delivers it only checks source, and fails with stale if the bytes are gone. A
+ * transform worker's output that isn't an image of the format and size in metadata is badImageData.
  */
 struct  Imagebus__V1__Store
 {
@@ -2371,10 +2374,10 @@ struct  Imagebus__V1__Decode
 /*
  * Which sources are returned as files instead of pixels (SEMANTICS 11.37): as DecodedImage.file,
  * without frames. A worker that doesn't know this message decodes them.
- * Sources in formats pass. With is_unchanged, so do all whose size need keeps: drawings unless it
- * is cover, animations only with all_frames. The file has the format and size of the source, and at
- * most the larger of 16 MiB and the bytes of the source + 262,144. Unless metadata is all, only
- * JPEG, PNG, WebP, GIF and SVG pass, and metadata is removed.
+ * Sources in formats pass. With is_unchanged, so does every source that Decode.need leaves at its
+ * size: a drawing unless need is cover, an animation only with all_frames. The file has the format
+ * and size of the source, and at most the larger of 16 MiB and the source's bytes + 262,144.
+ * Unless metadata is all, only JPEG, PNG, WebP, GIF and SVG pass, and metadata is removed.
  */
 struct  Imagebus__V1__Passing
 {
@@ -2410,9 +2413,10 @@ struct  Imagebus__V1__OverlayInput
 
 
 /*
- * An external pool gets no overlays, and one custom step to PAM, or no step to another format. Its
- * pixels are one plane of 1 to 4 8-bit samples, at offset, behind a PAM header that can be ignored.
- * Anything but the results that EncodedImage describes ends its session, and the job is done again.
+ * An external pool gets no overlays, and either one custom step with output PAM, or no step and
+ * another output format. Its source is one plane of 1 to 4 8-bit samples, at the plane's offset,
+ * behind a PAM header that can be ignored. A result other than EncodedImage describes ends the
+ * session of the worker, and the job is done again.
  */
 struct  Imagebus__V1__Transform
 {
@@ -3053,10 +3057,10 @@ struct  Imagebus__V1__Progress
    */
   uint64_t expected;
   /*
-   * Of a transfer, ≤ received and body_bytes_max; absent: nothing new. It refers to the body in
-   * place, behind which the worker writes on. Its block is released like an outcome's; only then
-   * does the worker hand out the next, or, if nothing more arrived, the same bytes again after
-   * pauses that double up to some seconds. An invalid one ends the session.
+   * A transfer's bytes so far, ≤ received and body_bytes_max; absent: nothing new. It refers to
+   * the body in place, behind which the worker writes on. Its block is released like an outcome's.
+   * Only then does the worker hand out the next one or, if nothing more arrived, the same bytes
+   * again, after pauses that double up to some seconds. An invalid reference ends the session.
    */
   Imagebus__V1__Reference *arrived;
   /*
@@ -3143,6 +3147,7 @@ struct  Imagebus__V1__CancelJob
 
 
 /*
+ * From clients: results from 1 MiB on that are no longer read (PROTOCOL 10).
  * 11; from clients as well
  */
 struct  Imagebus__V1__Release
@@ -3571,11 +3576,11 @@ struct  Imagebus__V1__ClientWelcome
    */
   ProtobufCBinaryData epoch;
   /*
-   * loads that may be without a reply, at least 1; a client SHOULD queue
+   * loads that may be without a reply, at least 1; further ones end with
    */
   uint32_t window;
   /*
-   * further ones, which end with busy
+   * busy, so a client SHOULD queue them
    */
   /*
    * bytes, ≤ 4,194,304 (PROTOCOL 10.1); 0: no chunks
@@ -3637,12 +3642,12 @@ struct  Imagebus__V1__Load
    */
   protobuf_c_boolean wants_pieces;
   /*
-   * The source comes in chunks (PROTOCOL 10.1); 0: it doesn't. limitExceeded beyond 163,577,856 (¾
-   * of the upload space) or body-limit (67,108,864). Gaps are protocolViolation. 10 s without a
-   * chunk, or the timeout, are deadlineExceeded; both count from the first Load of the token, whose
-   * repetition isn't progress. More than 64 uploads of a client, and one without space at its
-   * announcement or for its chunks, are busy. Only chunks take space; a client may hold at most
-   * three times what is left.
+   * The bytes of the source, which comes in chunks (PROTOCOL 10.1); 0: it doesn't. More than
+   * 163,577,856 (¾ of the upload space) or body-limit (67,108,864) are limitExceeded. Gaps are
+   * protocolViolation. 10 s without a chunk, or the timeout, are deadlineExceeded; both count from
+   * the first Load of the token, whose repetition isn't progress. More than 64 uploads of a client,
+   * and one without space at its announcement or for its chunks, are busy. Only chunks take space;
+   * a client may hold at most three times what is left.
    */
   uint64_t upload_bytes;
   /*
@@ -3746,10 +3751,10 @@ struct  Imagebus__V1__Reprioritise
 
 
 /*
- * A batch, or a part of it, of which image and concurrency of the first hold for all. Refused with
- * busy if the client has more than 64 batches, 200,000 waiting URLs or 64 MiB of them, or all
- * clients more than 256 MiB (each URL counts 64 bytes more), with limitExceeded beyond 100,000 URLs
- * of the batch.
+ * A batch, or a part of it; image and concurrency of the first part hold for the batch. It is
+ * refused with busy if the client has more than 64 batches, 200,000 waiting URLs or 64 MiB of them,
+ * or all clients have more than 256 MiB (each URL counts 64 bytes more), and with limitExceeded
+ * beyond 100,000 URLs of the batch.
  * 47
  */
 struct  Imagebus__V1__Prefetch
@@ -3776,9 +3781,12 @@ struct  Imagebus__V1__Prefetch
    */
   protobuf_c_boolean is_last;
   /*
-   * ≤ 64; 0: 3; all batches of a client share the largest by turns
+   * ≤ 64 URLs at a time; 0: 3; all batches of a client share the largest
    */
   uint32_t concurrency;
+  /*
+   * concurrency, by turns
+   */
   /*
    * or empty
    */
@@ -3834,7 +3842,7 @@ struct  Imagebus__V1__PrefetchEnds
 
 
 /*
- * Not sent at every change. The last one has is_final, cancelled and ends.
+ * Not sent at every change. Only the last one has is_final, cancelled, failures and ends.
  * 48
  */
 struct  Imagebus__V1__PrefetchReport
@@ -3932,10 +3940,10 @@ typedef enum {
 } Imagebus__V1__CacheCommand__MaybeTiersCase;
 
 /*
- * Contains and remove take a key and a cache; they don't find entries under texts of clients. The
- * others take a selection, whose cache is a name. Only clear, without key and cache, removes
- * everything in tiers of all caches. A removal ends with the operator's session; from memory alone
- * it doesn't affect loads in progress.
+ * Contains and remove take a key and a cache; they don't find entries whose key is a client's
+ * base_key. The others take a selection, whose cache is a name. Only clear, without key and cache,
+ * removes everything in tiers of all caches. A removal ends with the operator's session; one from
+ * memory alone doesn't affect loads in progress (SEMANTICS 5.7).
  * 49
  */
 struct  Imagebus__V1__CacheCommand
@@ -4000,9 +4008,12 @@ struct  Imagebus__V1__CacheReport
      */
     uint32_t tiers;
     /*
-     * if an external cache stops midway: details removed and, if known, left
+     * if an external cache stops midway: with the details removed and, if
      */
     Imagebus__V1__Error *failure;
+    /*
+     * known, left
+     */
     Imagebus__V1__EntryPage *page;
     /*
      * The page so far; an answer follows. examined and total are those of external caches.
@@ -4315,8 +4326,8 @@ struct  Imagebus__V1__DeliveredImage
 
 
 /*
- * Of a hit if the same message but for the token, fields in order and defaults left out, was a hit
- * before, or if it has a traceparent or request_id.
+ * A hit has one if the same Load (but for the token, with fields in order and without default
+ * values) was a hit before, or if the Load has a traceparent or request_id.
  */
 struct  Imagebus__V1__Voucher
 {
@@ -4624,13 +4635,13 @@ struct  Imagebus__V1__BlacklistReport
 
 
 /*
- * Answered at once; with Refused (invalidRequest) if the next coordinator couldn't load the
- * configuration; this one then stays. Status shows the processes as draining.
- * They take nothing new, finish, write, and exit, after 8 s even with jobs, which others do. Their
- * supervisor starts new ones. A replaced coordinator keeps its workers; loads that it
- * doesn't admit end with shuttingDown. It waits up to 0.5 s for another message; an operator SHOULD
- * send one (Status) once it has read the report, because libzmq drops unread messages with the
- * connection.
+ * It is answered at once: with Refused (invalidRequest) if the next coordinator couldn't load the
+ * configuration, and this one stays; else with DrainReport. Status shows the processes as draining.
+ * The processes take nothing new, finish, write what is unwritten, and exit, after 8 s even with
+ * jobs, which others then do. Their supervisor starts new ones. A replaced coordinator keeps its
+ * workers; loads that it doesn't admit end with shuttingDown. Before it exits, it waits up to 0.5 s
+ * for another message. An operator SHOULD send one (Status) once it has read the report, because
+ * libzmq drops unread messages with the connection.
  * 44
  */
 struct  Imagebus__V1__DrainCommand
@@ -4664,19 +4675,19 @@ struct  Imagebus__V1__DrainReport
 
 
 /*
- * Sent at most 200 ms after the first repeated load, at 1,024 vouchers, and before Goodbye; never
- * in a later session. Entries not named may be evicted sooner.
+ * Reports repeated loads (PROTOCOL 10.2): at most 200 ms after the first of them, at 1,024
+ * vouchers, and before Goodbye; never in a later session. Entries not named may be evicted sooner.
  * 54
  */
 struct  Imagebus__V1__Used
 {
   ProtobufCMessage base;
   /*
-   * that were repeated; not 0
+   * how many were repeated; not 0
    */
   uint64_t loads;
   /*
-   * ≤ 1,024, theirs, each once; at least 1
+   * ≤ 1,024: their vouchers, each once; at least 1
    */
   size_t n_vouchers;
   uint64_t *vouchers;
