@@ -13,7 +13,7 @@
  * A page with a content security policy must allow `img-src blob:`.
  *
  * Without `progress` the `<img>` loads by itself, and `fetch` only asks for the reason of a
- * failure; if scripts may not read the answers, the `<img>` loads with `progress`, too. Both send
+ * failure. If scripts may not read the answers, it loads by itself with `progress`, too. Both send
  * the same `Accept`, so caches keep one variant. A new or empty source, scrolling past with `lazy`,
  * removal (not a move) and `pagehide` end a transfer; `pageshow` starts it again.
  *
