@@ -3,7 +3,7 @@ import Model
 import TestKit
 import Testing
 
-/// Partial bodies are handed out while the rest arrives (PROTOCOL, Progress).
+/// Partial bodies are handed out while the rest arrives (`Progress.arrived`).
 @Suite struct EarlyBodyTests {
     private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 

@@ -691,7 +691,7 @@ typedef enum {
  * What caches keep of result and original instead of the delivered bytes: the same, a transcode, or
  * what the configuration names. It works only if the disk is wanted, and is in no key. Among loads
  * that share work, the first that wants the disk decides; so does an existing entry. The reply
- * never changes, and waits only under wait-store-cache.
+ * never changes, and waits only under wait-store-cache (SEMANTICS 5.8).
  * Memory, if wanted, gets the same bytes at the same time. Hits of either tier bring them, with
  * their info; the bytes of the reply are under no key. Results made later from a cached original
  * are made from these bytes, and have their format unless they name one.
@@ -974,7 +974,7 @@ struct  Imagebus__V1__WantedFacts
 
 /*
  * How many seconds, each ≤ 31,536,000, a response may be used if its origin states no lifetime
- * (SEMANTICS, Lifetime).
+ * (SEMANTICS 6.6).
  */
 struct  Imagebus__V1__AssumedLifetime
 {
@@ -4255,11 +4255,11 @@ struct  Imagebus__V1__DeliveredImage
   Imagebus__V1__Reference *reference;
   Imagebus__V1__ImageInfo *info;
   /*
-   * the tier that had the image or its original (timings.transform isn't 0
+   * the tier that had the image or, if timings.transform isn't 0, its
    */
   uint32_t cache_type;
   /*
-   * then); 0: it was fetched
+   * original; 0: it was fetched
    */
   char *key;
   /*
@@ -4397,7 +4397,7 @@ struct  Imagebus__V1__StatusReport__Pool
   uint64_t queued;
   uint64_t output_bytes;
   /*
-   * its grant has an empty list of which each job needs an entry; else
+   * its grant has an empty list from which every job needs an entry; if
    */
   protobuf_c_boolean gets_no_job;
 };
@@ -4592,11 +4592,11 @@ struct  Imagebus__V1__BlacklistReport__Entry
    */
   char *url;
   /*
-   * not tried: fetch (all loads), decode, decode frame 3 (or another
+   * what isn't tried: fetch (all loads), decode, decode frame 3 (or
    */
   char *operation;
   /*
-   * number), decode all frames
+   * another number), decode all frames
    */
   /*
    * poisoned: the content is quarantined
