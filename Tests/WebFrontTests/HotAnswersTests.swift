@@ -77,6 +77,19 @@ import Testing
         #expect(try bench.ask(times: 3) == [.computed, .byFields, .byHead])
     }
 
+    /// A head with identifiers is never recognized and doesn't take the place of another one, even
+    /// though its peer isn't a trusted proxy here.
+    @Test(arguments: ["X-Request-Id: 1", "x-request-id:", "traceparent: 1"])
+    func aHeadWithIdentifiersIsNotKept(field: String) throws {
+        let bench = try HotBench()
+        _ = try bench.ask(times: 1)
+        for _ in 1...5 { #expect(try bench.ask("/a", "Accept: b", field) == .byFields) }
+        for value in 1...4 {
+            #expect(try bench.ask("/a", "Accept: b", "X: \(value)") == .byFields)
+            #expect(try bench.ask("/a", "Accept: b", "X: \(value)") == .byHead)
+        }
+    }
+
     // MARK: - Limits
 
     /// Four for different fields; a fifth evicts the oldest.

@@ -96,6 +96,8 @@ extension RealProcesses {
                 var withoutNames = 0
                 for number in 0..<200 {
                     let more = number % 2 == 0 ? "X-Request-Id: r-\(number)\r\n" : ""
+                    // Another peer may have sent an identical head before.
+                    if number % 4 == 0 { _ = try get(gateway, bench.path("/a.jpg"), more, from: 1) }
                     let named = try get(gateway, bench.path("/a.jpg"), more)
                     #expect(named.field("X-Cache") == "memory", "\(named.head)")
                     let name = named.field("X-Request-Id") ?? ""

@@ -63,22 +63,20 @@ final class HotAnswers {
     }
 
     /// Returns the response to a request that has the same values in all fields that were read.
-    /// With `keepsHead`, it's also the response to later requests with an identical head.
-    func answer(
-        to exchange: EventedExchange, at second: Int64, keepsHead: Bool = true
-    ) -> Standing? {
+    func answer(to exchange: EventedExchange, at second: Int64) -> Standing? {
         let known = answers[exchange.target]?.first {
             $0.method == exchange.method && $0.second == second
                 && $0.fields.areSame { exchange.header($0) }
         }
         guard let known, known.voucher.use() else { return nil }
-        if keepsHead { note(exchange, known) }
+        note(exchange, known)
         return known.standing
     }
 
-    /// Remembers the head of a request for a response.
+    /// Remembers the head of a request for a response, unless it contains identifiers: it doesn't
+    /// recur, and the same head from a trusted proxy requires a response with its identifiers.
     private func note(_ exchange: EventedExchange, _ answer: Answer) {
-        guard answer.heads.count < Self.headsMax, let head = exchange.headCopy,
+        guard answer.heads.count < Self.headsMax, !exchange.hasIDs, let head = exchange.headCopy,
             head.byteCount <= Self.headBytesMax, bytes + head.byteCount <= Self.bytesMax
         else { return }
         bytes += head.byteCount

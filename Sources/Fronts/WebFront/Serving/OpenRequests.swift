@@ -95,6 +95,9 @@ package final class OpenRequests {
 extension EventedExchange {
     /// The state of the request; `nil` once it has ended.
     var open: OpenRequest? { note as? OpenRequest }
+
+    /// Whether the request contains identifiers, from a trusted peer or not.
+    var hasIDs: Bool { RequestIDs.fieldNames.contains { header($0) != nil } }
 }
 
 extension Instant {

@@ -113,10 +113,7 @@ package final class WebFront: EventedHandler {
 
     package func handle(_ exchange: EventedExchange) {
         enter(exchange)
-        let hasIDs = hasForwardedIDs(exchange)
-        if !isEnding,
-            let known = hot.answer(to: exchange, at: WallClock.seconds(), keepsHead: !hasIDs)
-        {
+        if !isEnding, let known = hot.answer(to: exchange, at: WallClock.seconds()) {
             return answer(exchange, named(reply(exchange, known), for: exchange))
         }
         guard exchange.target.utf8.count <= settings.targetBytesMax else {
@@ -415,15 +412,8 @@ package final class WebFront: EventedHandler {
     /// Adds the request's identifiers only if a trusted proxy has sent some, because this response
     /// is the same for all clients and involved no other process.
     private func named(_ reply: PreparedReply, for exchange: EventedExchange) -> PreparedReply {
-        guard hasForwardedIDs(exchange) else { return reply }
+        guard exchange.open?.isFromProxy == true, exchange.hasIDs else { return reply }
         return PreparedReply(reply.reply.adding(ids(of: exchange).fields))
-    }
-
-    /// Whether a trusted proxy has sent identifiers of the request. Such a head doesn't recur, so
-    /// it isn't kept.
-    private func hasForwardedIDs(_ exchange: EventedExchange) -> Bool {
-        exchange.open?.isFromProxy == true
-            && RequestIDs.fieldNames.contains { exchange.header($0) != nil }
     }
 
     private func httpReply(_ answer: TextAnswer, for exchange: EventedExchange) -> HTTPReply {
