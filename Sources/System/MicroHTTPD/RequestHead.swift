@@ -380,7 +380,9 @@ public struct HeadCopy {
 
     func isSame(_ head: RequestHead, _ target: String, on connection: OpaquePointer) -> Bool {
         let methodCount = method.utf8.count
-        guard head.isFirstLine(of: methodCount, target.utf8.count),
+        // The known target is ASCII. A text that isn't may be canonically equivalent to it, so that
+        // the strings compare as equal, but it's longer.
+        guard head.isFirstLine(of: methodCount, self.target.utf8.count),
             strncmp(head.method, method, methodCount) == 0, self.target == target,
             isRest(head.rest)
         else { return false }
