@@ -68,6 +68,26 @@ import Testing
         try server.run { handler.count == 2 }
     }
 
+    /// The owner's other work comes in between, however much the peers pipeline: a run ends with
+    /// the turn in which it has begun 64 requests, and a turn begins few per connection.
+    @Test func aRunLeavesTheRestToTheNextOne() throws {
+        let (connections, requests) = (40, 50)
+        let handler = Answering()
+        let server = try EventedHTTPServer(handler: handler)
+        let clients = try (0..<connections).map { _ in Reader(try RawClient(port: server.port)) }
+        try server.run { server.connectionCount == connections }
+        let text = String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: requests)
+        for client in clients { client.send(text) }
+        var (before, most) = (0, 0)
+        try server.run {
+            most = max(most, handler.count - before)
+            before = handler.count
+            return handler.count == connections * requests
+        }
+        #expect(most < 64 + 4 * connections)
+        withExtendedLifetime(clients) {}
+    }
+
     @Test func connectionsOfOneAddressHaveTheirLimit() throws {
         let handler = Answering()
         let server = try EventedHTTPServer(
@@ -156,6 +176,7 @@ import Testing
     private final class Reader: @unchecked Sendable {
         private let client: RawClient
         init(_ client: consuming RawClient) { self.client = client }
+        func send(_ text: String) { client.send(text) }
         func read() -> Int { client.response().status }
     }
 }

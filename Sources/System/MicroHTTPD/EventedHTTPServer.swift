@@ -49,9 +49,9 @@ public struct EventedHTTPServer: ~Copyable {
     private let daemon: OpaquePointer
     private let state: EventedServerState
 
-    /// The largest number of libmicrohttpd's turns per `run`, so that other work of the owner isn't
-    /// starved.
-    private static let turnsMax = 16
+    /// The largest number of libmicrohttpd's turns per `run`, and the number of requests after
+    /// which no further turn begins, so that other work of the owner isn't starved.
+    private static let (turnsMax, requestsMax) = (16, 64)
 
     /// Accepts connections on a listening, nonblocking socket. Takes ownership of the socket even
     /// if it throws.
@@ -114,7 +114,8 @@ public struct EventedHTTPServer: ~Copyable {
 
     /// Does all work that is possible without blocking.
     public borrowing func run() {
-        for _ in 0..<Self.turnsMax {
+        var requests = 0
+        for _ in 0..<Self.turnsMax where requests < Self.requestsMax {
             state.beginTurn()
             let hadLeft = state.noteLeft()
             state.endOverdue()
@@ -122,7 +123,8 @@ public struct EventedHTTPServer: ~Copyable {
             // After a request, the next one has often arrived, and looking costs less than waiting
             // does. Zero means that work remains that no descriptor signals, such as a resumed
             // connection.
-            guard hadLeft || state.hadRequest || libraryDue == 0 else { return }
+            guard hadLeft || state.requests > 0 || libraryDue == 0 else { return }
+            requests += state.requests
         }
     }
 
@@ -236,7 +238,7 @@ func beginEvented(
     guard let context, let pointer, let kept = cmicrohttpd_kept(pointer) else { return nil }
     let state = Unmanaged<EventedServerState>.fromOpaque(context).takeUnretainedValue()
     let connection = Unmanaged<EventedConnection>.fromOpaque(kept).takeUnretainedValue()
-    state.hadRequest = true
+    state.requests += 1
     state.awaitRest(of: connection)
     connection.readsHead = true
     let exchange = EventedExchange(

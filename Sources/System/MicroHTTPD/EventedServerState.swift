@@ -31,13 +31,13 @@ final class EventedServerState {
 
     deinit { close(leaving) }
 
-    /// Whether a request has begun in the current turn.
-    var hadRequest = false
+    /// The number of requests that have begun in the current turn.
+    var requests = 0
 
     /// Called before libmicrohttpd does its work.
     func beginTurn() {
         now = cmicrohttpd_now()
-        hadRequest = false
+        requests = 0
     }
 
     /// The number of bodies currently kept.
