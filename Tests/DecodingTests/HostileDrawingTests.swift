@@ -64,6 +64,16 @@ import Testing
         #expect(failure(Drawings.svg(Self.size, content), by: .vector)?.code == .badImageData)
     }
 
+    /// The parser's message quotes the drawing.
+    @Test(arguments: [
+        "<NoMemory></svg>", "<g xmlns:a='out of memory'></NoMemory>", "<g/>&NoMemory;",
+        "<g xmlns='Memory allocation failed'></a>",
+    ])
+    func damageThatSpeaksOfMemoryIsBadData(content: String) {
+        let bytes = Drawings.svg(Self.size, content)
+        #expect(failure(bytes, .header, by: .vector)?.code == .badImageData)
+    }
+
     @Test func whatEndsEarlyIsBadData() {
         for bytes in [Drawings.svgQuarters(), Drawings.pdfQuarters()] {
             for part in [0.2, 0.5] {

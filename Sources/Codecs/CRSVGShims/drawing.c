@@ -1,10 +1,13 @@
 #include <fontconfig/fontconfig.h>
 #include <librsvg/rsvg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "CRSVGShims.h"
 
 #define DOTS_PER_INCH 96.0
+// XML_ERR_NO_MEMORY of libxml2.
+#define XML_NO_MEMORY 2
 
 struct crsvg_drawing {
     RsvgHandle *handle;
@@ -16,14 +19,15 @@ int crsvg_load_fonts(void) {
     return FcInit() ? 0 : -1;
 }
 
-// librsvg has one code for all errors; its text contains the name of cairo's error, or the text of
-// libxml2's.
+// librsvg has one code for all errors. Its text contains the name of cairo's error, or libxml2's
+// code followed by libxml2's text, which may quote the file and therefore isn't examined.
 static int lacks_memory(const GError *failure) {
-    static const char *const parts[] = {"NoMemory", "out of memory", "allocation failed"};
-    for (size_t i = 0; failure && i < sizeof(parts) / sizeof(*parts); i++)
-        if (strstr(failure->message, parts[i]))
-            return 1;
-    return 0;
+    const char *text = failure ? failure->message : "";
+    int code = 0;
+    if (g_str_has_prefix(text, "XML parse error: "))
+        return sscanf(text, "XML parse error: Error domain %*d code %d", &code) == 1 &&
+               code == XML_NO_MEMORY;
+    return g_str_has_prefix(text, "out of memory") || strstr(text, "NoMemory") != NULL;
 }
 
 crsvg_drawing crsvg_open(const void *bytes, size_t count, int *status, char **error) {
