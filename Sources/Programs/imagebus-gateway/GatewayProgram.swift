@@ -145,8 +145,7 @@ enum GatewayProgram {
             client, crossOrigin: options.front.crossOrigin
         ) { [unowned front] in
             FrontMetrics(
-                requests: front.requests.counters, inFlight: front.openCount,
-                connections: front.connectionCount,
+                requests: front.requests.counters, connections: front.connectionCount,
                 refusedConnections: front.refusedConnections.total, unread: front.unread,
                 slowReaders: front.slowReaders)
         }

@@ -109,8 +109,6 @@ package final class MetricsFront: SideFront {
 /// The metrics of a front in the Prometheus text format.
 package struct FrontMetrics: Hashable, Sendable {
     package var requests: RequestCounters
-    /// The number of requests whose responses are not fully sent.
-    package var inFlight: Int
     /// The number of open connections.
     package var connections: Int
     /// The number of connections closed because of the per-address limit.
@@ -121,10 +119,10 @@ package struct FrontMetrics: Hashable, Sendable {
     package var slowReaders: UInt64
 
     package init(
-        requests: RequestCounters, inFlight: Int, connections: Int, refusedConnections: UInt64,
+        requests: RequestCounters, connections: Int, refusedConnections: UInt64,
         unread: UnreadAnswers, slowReaders: UInt64
     ) {
-        (self.requests, self.inFlight, self.connections) = (requests, inFlight, connections)
+        (self.requests, self.connections) = (requests, connections)
         (self.refusedConnections, self.unread) = (refusedConnections, unread)
         self.slowReaders = slowReaders
     }
@@ -152,7 +150,7 @@ package struct FrontMetrics: Hashable, Sendable {
                 "abandoned_total", requests.abandoned,
                 "Requests abandoned by the client before the response was ready."),
             counter("sent_bytes_total", requests.bytes, "Body bytes sent."),
-            gauge("in_flight", inFlight, "Requests in progress."),
+            gauge("in_flight", requests.open, "Requests in progress."),
             gauge("connections", connections, "Open connections."),
             counter(
                 "refused_connections_total", refusedConnections,
