@@ -78,6 +78,25 @@ import Testing
         #expect(found == ["a/b;q=0.5, c/d, e/f", ", 1", nil, "r"])
     }
 
+    /// In the preferred format (RFC 9110 §5.6.7), and only once.
+    @Test func anAnswerHasTheDateAtWhichItWasMade() throws {
+        let server = try EventedHTTPServer(handler: TestHandler { _ in HTTPReply() })
+        let before = time(nil)
+        let response = try responses(server, to: Self.get("/", "Connection: close\r\n"))
+        let dates = response.head.filter { $0.lowercased().hasPrefix("date:") }
+        let permitted = (before...time(nil)).map { Self.dateLine(of: $0) }
+        #expect(dates.count == 1 && permitted.contains(dates[0]), "\(dates)")
+    }
+
+    private static func dateLine(of seconds: time_t) -> String {
+        var (seconds, parts) = (seconds, tm())
+        gmtime_r(&seconds, &parts)
+        let bytesMax = 64
+        var text = [CChar](repeating: 0, count: bytesMax)
+        let count = strftime(&text, bytesMax, "Date: %a, %d %b %Y %H:%M:%S GMT", &parts)
+        return String(decoding: text.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     /// The client gets an error instead of no response.
     @Test(arguments: ["", "a\nb", "a\rb"])
     func aHeaderThatCannotBeOneIsAFault(value: String) throws {

@@ -478,7 +478,7 @@ public final class PreparedReply {
     public let status: UInt16
     /// The size of the body in bytes.
     public let bodyBytes: Int
-    /// The reply, as it was given.
+    /// The reply, or the server error that takes the place of an invalid one.
     public let reply: HTTPReply
     /// The response of libmicrohttpd; `nil` if memory is short.
     let response: OpaquePointer?
@@ -491,7 +491,9 @@ public final class PreparedReply {
         (status, bodyBytes) = (self.reply.status, self.reply.bodyBytes)
     }
 
-    deinit { response.map { MHD_destroy_response($0) } }
+    deinit {
+        if let response { MHD_destroy_response(response) }
+    }
 
     /// Returns the reply that also announces the end of its connection.
     func closing() -> PreparedReply {
