@@ -305,7 +305,7 @@ extension ImageError {
         case let error as JPEGError where error.kind == .cancelled: self = .cancelled
         case let error as WebPError where error.kind == .cancelled: self = .cancelled
         case let error as AVIFError where error.kind == .cancelled: self = .cancelled
-        case _ where Self.isOfMemory(error):
+        case _ where Self.lacksMemory(error):
             self = .over(
                 "pixelBytesMax", step,
                 "transforming the image requires too much memory: request fewer pixels")
@@ -319,7 +319,7 @@ extension ImageError {
     }
 
     /// Whether a library reports that the image needs more memory than there is.
-    private static func isOfMemory(_ error: any Error) -> Bool {
+    private static func lacksMemory(_ error: any Error) -> Bool {
         switch error {
         case let error as VipsError: error.kind == .tooLarge
         case let error as ZimgError: error.kind == .outOfMemory
