@@ -2,9 +2,9 @@
 # One small image per process.
 
 base_image=debian:bookworm-slim
-# The size that an image may add to its base, in megabytes: without libvips, with it, for download,
-# which alone has libcurl and its libraries, and for gateway, which alone has libmicrohttpd.
-plain_megabytes=45 vips_megabytes=445 download_megabytes=46 gateway_megabytes=46
+# The size that an image may add to its base, in megabytes: without libvips, with it, and for
+# download, which alone has libcurl and its libraries.
+plain_megabytes=45 vips_megabytes=445 download_megabytes=46
 
 # The inputs of the Dockerfile's build stage, besides the sources.
 build_stage_inputs=(docker/Dockerfile .dockerignore Package.swift scripts/setup scripts/build)
@@ -119,7 +119,6 @@ check_images() {
         case $target in
         decode | transform) limit=$vips_megabytes ;;
         download) limit=$download_megabytes ;;
-        gateway) limit=$gateway_megabytes ;;
         esac
         added=$((($(image_bytes "imagebus-$target") - base + 999999) / 1000000))
         verdict $((added > limit)) "image $target adds at most $limit MB" "$added MB"
