@@ -8,6 +8,12 @@ package struct PictureSequence: Hashable, Sendable {
 }
 
 /// A picture track as declared by its boxes (ISO/IEC 14496-12, 8). Every number is untrusted.
+///
+/// The frames are the samples of the first track of handler `pict` that belongs to no other track;
+/// their alpha is the first track auxiliary to it that declares no other use, such as depth. A
+/// track with incomplete tables doesn't count; of contradictory tables, the frames before the
+/// contradiction do. At most 1,048,576 samples are read. Decoding a frame includes those from the
+/// nearest earlier sync sample on (`stss`; without that table, the first sample).
 package struct PictureTrack: Hashable, Sendable {
     /// The size as coded, before rotation.
     package let size: PixelSize
@@ -154,8 +160,9 @@ extension HeaderBytes {
         return common > 0 || count <= (sizes.count - 8) / 4 ? count : nil
     }
 
-    /// An edit list that repeats until the track ends determines the count (ISO/IEC 23008-12,
-    /// 9.6.1); a non-repeating one means once. Without an edit list the count is unspecified.
+    /// An edit list of one entry that repeats until the track ends determines the count (ISO/IEC
+    /// 23008-12, 9.6.1): the track's duration divided by the entry's, rounded up; endless for an
+    /// endless track. A non-repeating one means once. Without an edit list it is unspecified.
     private func plays(of track: Range<Int>, _ header: Range<Int>) -> Int {
         guard let edits = box(BoxType.edits, in: track),
             let list = box(BoxType.editList, in: edits),
