@@ -17,7 +17,7 @@ struct ReportedFileTests {
             (self.means, self.points) = (means, points)
         }
 
-        /// Parses the last column of `reports.tsv`.
+        /// Parses the last column of `reports.txt`.
         init?(_ text: String) {
             let words = text.split(separator: " ")
             guard words.count > 1 else { return nil }
@@ -42,7 +42,7 @@ struct ReportedFileTests {
         /// A decode error, with this part of its message.
         case refused(ErrorCode, saying: String?)
 
-        /// Parses the second and the last column of `reports.tsv`.
+        /// Parses the second and the last column of `reports.txt`.
         init?(_ text: String, picture: String) {
             let parts = text.split(separator: ": ", maxSplits: 1).map(String.init)
             let words = text.split(separator: " ").map(String.init)
@@ -71,9 +71,9 @@ struct ReportedFileTests {
         let family: FormatFamily
         var testDescription: String { name }
 
-        /// Parses a line of `reports.tsv`.
+        /// Parses a line of `reports.txt`.
         init?(_ line: Substring) {
-            let columns = line.split(separator: "\t").map(String.init)
+            let columns = line.split(separator: " | ").map(String.init)
             guard columns.count == 5, let right = Right(columns[1], picture: columns[4]) else {
                 return nil
             }
@@ -90,8 +90,9 @@ struct ReportedFileTests {
     /// The lines of the table that `scripts/sweep --reports` reads, too. One that can't be parsed
     /// is left out, so that its file has no row.
     static let rows: [Row] = {
-        let text = FileBytes.text(RepositoryRoot.file("Tests/Sweep/reports.tsv")) ?? ""
-        return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { Row($0) }
+        let text = FileBytes.text(RepositoryRoot.file("Tests/Sweep/reports.txt")) ?? ""
+        let lines = text.split(separator: "\n    ").joined(separator: " ")
+        return lines.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { Row($0) }
     }()
 
     @Test func everyFileHasARow() throws {

@@ -105,10 +105,10 @@ class Right:
 def read_right(path: Path) -> dict[str, Right]:
     """The results in the table by file name; the table describes its columns."""
     results = {}
-    for line in path.read_text().splitlines():
+    for line in path.read_text().replace("\n    ", " ").splitlines():
         if line.startswith("#"):
             continue
-        name, right, frames, pixels, _ = line.split("\t")
+        name, right, frames, pixels, _ = line.split(" | ")
         reader, _, like = right.partition(" of ")
         error, _, message = right.partition(": ")
         is_drawn = reader in READERS
@@ -124,7 +124,7 @@ def read_right(path: Path) -> dict[str, Right]:
 
 
 READERS = "Chromium", "Pillow", "avifdec"
-RIGHT = read_right(Path(__file__).with_name("reports.tsv"))
+RIGHT = read_right(Path(__file__).with_name("reports.txt"))
 
 
 def draws(reader: str, like: str = "") -> Check:
@@ -188,7 +188,7 @@ def is_refused(error: str, message: str) -> Check:
         except Refused as refused:
             text = f"{refused.reason}: {refused.detail}" if message else refused.reason
         is_right = text.split(":")[0] == error and message in text
-        return Cell(text, right, "reports.tsv", is_right)
+        return Cell(text, right, "reports.txt", is_right)
 
     return check
 

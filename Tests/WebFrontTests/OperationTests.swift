@@ -113,7 +113,7 @@ import Testing
         counters.begin()
         counters.begin()
         counters.left()
-        #expect(counters.answeredCount == 4 && counters.open == 1)
+        #expect(counters.answeredCount == 4 && counters.inProgress == 1)
         let text = FrontMetrics(
             requests: counters, connections: 9, refusedConnections: 5,
             unread: UnreadAnswersTests.refusing(), slowReaders: 6
@@ -147,7 +147,7 @@ import Testing
             counters.answered(
                 status, bytes: -1, from: Instant(nanoseconds: 5), to: Instant(nanoseconds: 1))
         }
-        #expect(counters.answeredCount == 4 && counters.open == 0 && counters.bytes == 0)
+        #expect(counters.answeredCount == 4 && counters.inProgress == 0 && counters.bytes == 0)
         #expect(counters.byStatus.map(\.status) == [100, 599])
     }
 }

@@ -150,7 +150,7 @@ package struct FrontMetrics: Hashable, Sendable {
                 "abandoned_total", requests.abandoned,
                 "Requests abandoned by the client before the response was ready."),
             counter("sent_bytes_total", requests.bytes, "Body bytes sent."),
-            gauge("in_flight", requests.open, "Requests in progress."),
+            gauge("in_flight", requests.inProgress, "Requests in progress."),
             gauge("connections", connections, "Open connections."),
             counter(
                 "refused_connections_total", refusedConnections,

@@ -39,7 +39,7 @@ package final class OpenRequests {
     package init(log: AccessLog? = nil) { self.log = log }
 
     /// The number of requests whose responses are not fully sent.
-    package var count: Int { counters.open }
+    package var count: Int { counters.inProgress }
 
     /// Whether requests are logged.
     package var isLogged: Bool { log != nil }
@@ -109,7 +109,7 @@ extension Instant {
 /// Counters of requests. A value without a clock.
 package struct RequestCounters: Hashable, Sendable {
     /// The number of requests whose responses are not fully sent.
-    package private(set) var open = 0
+    package private(set) var inProgress = 0
     /// The number of completed requests by status, starting at `statuses.lowerBound`.
     private var answered = [UInt64](repeating: 0, count: statuses.count)
     /// The number of those answered with 304.
@@ -134,13 +134,13 @@ package struct RequestCounters: Hashable, Sendable {
     }
 
     /// Counts a request that has been received.
-    package mutating func begin() { open += 1 }
+    package mutating func begin() { inProgress += 1 }
 
     /// Counts a completed request.
     package mutating func answered(
         _ status: UInt16, bytes count: Int, from begin: Instant, to end: Instant
     ) {
-        open -= 1
+        inProgress -= 1
         let (first, last) = (Self.statuses.lowerBound, Self.statuses.upperBound)
         answered[Int(min(max(status, first), last) - first)] &+= 1
         if status == 304 { notModified &+= 1 }
@@ -150,7 +150,7 @@ package struct RequestCounters: Hashable, Sendable {
 
     /// Counts a request whose peer disconnected early.
     package mutating func left() {
-        open -= 1
+        inProgress -= 1
         abandoned &+= 1
     }
 }
