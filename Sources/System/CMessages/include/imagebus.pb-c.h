@@ -973,8 +973,8 @@ struct  Imagebus__V1__WantedFacts
 
 
 /*
- * How many seconds, each ≤ 31,536,000, a response may be used if its origin states no lifetime
- * (SEMANTICS 6.6).
+ * How many seconds, each ≤ 31,536,000, a response may be used (SEMANTICS 6.6) if its
+ * origin states no lifetime.
  */
 struct  Imagebus__V1__AssumedLifetime
 {
