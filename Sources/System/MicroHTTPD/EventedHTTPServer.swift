@@ -457,7 +457,7 @@ public struct HTTPReply {
     public var status: UInt16
     /// Header names and values; Content-Length and Date are added.
     public var headers: [(name: String, value: String)]
-    /// The body. For HEAD it isn't sent, but its length is.
+    /// The body. For HEAD and with 304 it isn't sent, but its length is.
     public var body: Body
 
     /// Creates a reply whose body is copied.
@@ -476,7 +476,7 @@ public struct HTTPReply {
 public final class PreparedReply {
     /// The status code.
     public let status: UInt16
-    /// The size of the body in bytes.
+    /// The size of the body in bytes; 0 with 304.
     public let bodyBytes: Int
     /// The reply, or the server error that takes the place of an invalid one.
     public let reply: HTTPReply
@@ -488,7 +488,8 @@ public final class PreparedReply {
         let response = Self.response(to: reply)
         self.reply = response == nil ? HTTPReply(status: 500) : reply
         self.response = response ?? Self.response(to: self.reply)
-        (status, bodyBytes) = (self.reply.status, self.reply.bodyBytes)
+        status = self.reply.status
+        bodyBytes = status == 304 ? 0 : self.reply.bodyBytes
     }
 
     deinit {

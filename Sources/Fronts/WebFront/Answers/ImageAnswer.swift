@@ -143,7 +143,8 @@ package struct ImageAnswer: Sendable {
         }
         if status == 200, plan.isKept, let other = plan.conditions.status(tag, modified(image, now))
         {
-            return AnswerHead(other, fields)
+            let count = other == 304 ? image.byteCount : nil
+            return AnswerHead(other, fields, bytes: count.map { 0..<$0 })
         }
         fields.append(
             AnswerHead.Field("Content-Type", image.format?.mimeType ?? "application/octet-stream"))
@@ -227,7 +228,7 @@ package struct ImageAnswer: Sendable {
         fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
         if image.isDamaged { fields.append(Self.damaged) }
         if let status = plan.conditions.status(tag, modified(image, now)) {
-            return TextAnswer(AnswerHead(status, fields), [])
+            return TextAnswer(AnswerHead(status, fields), status == 304 ? text : [])
         }
         fields.append(AnswerHead.Field("Content-Type", type))
         return TextAnswer(AnswerHead(200, fields), text)
