@@ -457,7 +457,7 @@ public struct HTTPReply {
     public var status: UInt16
     /// Header names and values; Content-Length and Date are added.
     public var headers: [(name: String, value: String)]
-    /// The body. For HEAD and with 304 it isn't sent, but its length is.
+    /// The body. Answers to HEAD and 304s omit it and state its length.
     public var body: Body
 
     /// Creates a reply whose body is copied.
