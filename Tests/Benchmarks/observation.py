@@ -4,7 +4,6 @@ Counts depend on the machine far less than times do, so they reveal small change
 one. Requires Debian's valgrind and binutils.
 """
 
-import collections
 import contextlib
 import os
 import pathlib
@@ -57,10 +56,6 @@ class ObservedPrograms:
         """Returns all instructions of a program, including its libraries."""
         return sum(instructions(path) for path in self.calls(program))
 
-    def functions(self, program):
-        """Returns instructions and calls of each function, from the largest file."""
-        return functions(max(self.calls(program), key=lambda path: path.stat().st_size))
-
     @contextlib.contextmanager
     def stack(self, work):
         """Starts a stack of these programs with empty caches; yields the arguments that name it."""
@@ -95,45 +90,6 @@ class ObservedPrograms:
             if time.monotonic() > end:
                 raise ObservationError("the stack is not healthy; try `imagebus serve`")
             time.sleep(0.2)
-
-
-def functions(path):
-    """Returns the instructions and calls of the program's own functions by symbol."""
-    names, objects = {}, {}
-    spent, calls, home = collections.Counter(), collections.Counter(), {}
-    current = where = None
-    called = None
-    is_call_line = False
-
-    def name(text, known):
-        number, _, given = text.partition(" ")
-        if given:
-            known[number] = given
-        return known[number]
-
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            line = line.rstrip("\n")
-            if line.startswith("ob="):
-                where = name(line[3:], objects)
-            elif line.startswith("cob="):
-                name(line[4:], objects)
-            elif line.startswith("fn="):
-                current = name(line[3:], names)
-                home[current] = where
-            elif line.startswith("cfn="):
-                called = name(line[4:], names)
-            elif line.startswith("calls="):
-                calls[called] += int(line[6:].split()[0])
-                is_call_line = True
-            elif line and (line[0].isdigit() or line[0] in "+-*"):
-                if not is_call_line:
-                    spent[current] += int(line.split()[1])
-                is_call_line = False
-    return {
-        function: (spent[function], calls[function])
-        for function in spent if (home[function] or "").endswith(".observed")
-    }
 
 
 def instructions(path):
