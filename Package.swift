@@ -312,6 +312,7 @@ let testing: [Target] = [
         "ImagebusFoundationTests",
         ["ImagebusFoundation", "Model", "TestKit"]),
     tests("TidyTests", ["TestKit"]),
+    tests("DeploymentTests", ["TestKit"]),
     .target(
         name: "FuzzTargets",
         dependencies: [
