@@ -6,6 +6,7 @@
     web.py idle SESSION URL N     open N connections, send one request on each, keep them open, and
                                   send another one
     web.py fair URL N             measure the p99 of a client, alone and next to one with N requests
+    web.py visit URL FIRST N      request N images one after the other, from number FIRST on
 
 The last line is one JSON object, except for `tag`.
 """
@@ -110,21 +111,30 @@ def percentile(times, percent):
     return sorted(times)[min(len(times) - 1, len(times) * percent // 100)]
 
 
-async def visit(url, visitor, first, count):
+async def visit(url, first, count):
     """Requests images one after the other; returns all times and the number of failures."""
-    one, times, wrong = await Connection(url, visitor).open(), [], 0
+    one, times, wrong = await Connection(url, "one").open(), [], 0
     for number in range(first, first + count):
         began = time.perf_counter()
         wrong += await one.ask(f"{one.parts.path}/{number}.jpg") != 200
         times.append(time.perf_counter() - began)
     one.close()
-    return times, wrong
+    return {"times": times, "errors": wrong}
+
+
+async def separate_visit(url, first, count):
+    """The same in a process of its own, which waits for the front and not for another client."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, __file__, "visit", url, str(first), str(count),
+        stdout=asyncio.subprocess.PIPE)
+    output, _ = await process.communicate()
+    return json.loads(output)
 
 
 async def fair(url, count):
     """The second client keeps as many requests in flight as the front accepts."""
     base, visits = int(time.time()) * 100_000, 100
-    alone, wrong = await visit(url, "one", base, visits)
+    alone = await separate_visit(url, base, visits)
     waiting = iter(range(base + 10_000, base + 10_000 + count))
     refused = 0
 
@@ -137,16 +147,16 @@ async def fair(url, count):
 
     many = [asyncio.create_task(greedy()) for _ in range(min(count, 1_000))]
     await asyncio.sleep(0.5)
-    beside, more = await visit(url, "one", base + 1_000, visits)
+    beside = await separate_visit(url, base + 1_000, visits)
     under_way = sum(not task.done() for task in many)
     for task in many:
         task.cancel()
     await asyncio.gather(*many, return_exceptions=True)
     return {
-        "errors": wrong + more, "refused": refused, "still_waiting": under_way,
-        "alone_p99_ms": percentile(alone, 99) * 1e3, "alone_p50_ms": percentile(alone, 50) * 1e3,
-        "beside_p99_ms": percentile(beside, 99) * 1e3,
-        "beside_p50_ms": percentile(beside, 50) * 1e3}
+        "errors": alone["errors"] + beside["errors"], "refused": refused,
+        "still_waiting": under_way,
+        **{f"{name}_p{percent}_ms": percentile(visit["times"], percent) * 1e3
+           for name, visit in (("alone", alone), ("beside", beside)) for percent in (99, 50)}}
 
 
 def main(what, *words):
@@ -158,6 +168,8 @@ def main(what, *words):
         print(json.dumps(asyncio.run(idle(words[0], words[1], int(words[2])))))
     elif what == "fair":
         print(json.dumps(asyncio.run(fair(words[0], int(words[1])))))
+    elif what == "visit":
+        print(json.dumps(asyncio.run(visit(words[0], int(words[1]), int(words[2])))))
     else:
         sys.exit(__doc__)
 
