@@ -178,16 +178,6 @@ import Testing
         #expect(response.head.contains("Content-Length: 3") && response.body.isEmpty)
     }
 
-    /// With 304, the length is that of the body which 200 would have (RFC 9110 §8.6).
-    @Test func aNotModifiedHasTheLengthOfItsBody() throws {
-        let handler = TestHandler { _ in HTTPReply(status: 304, body: .bytes([1, 2, 3])) }
-        let server = try EventedHTTPServer(handler: handler)
-        let response = try responses(
-            server, to: "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-        #expect(response.head.contains("Content-Length: 3") && response.body.isEmpty)
-        #expect(handler.seen[0].answered?.bodyBytes == 0)
-    }
-
     @Test(arguments: [(3, 200), (4, 413)])
     func aBodyHasItsLimit(count: Int, status: Int) throws {
         var limits = HTTPLimits()

@@ -51,7 +51,7 @@ import WebGrammar
 
     @Test func whoHasItGetsNoBytes() {
         let head = head(ifNoneMatch: "W/\"000102030405060708090a0b0c0d0e0f\"", varies: ["Accept"])
-        #expect(head.status == 304 && head.bytes == 0..<100)
+        #expect(head.status == 304 && head.bytes == nil)
         #expect(head.field("ETag") != nil && head.field("Vary") == "Accept")
         #expect(head.field("Cache-Control") != nil && head.field("Content-Type") == nil)
     }

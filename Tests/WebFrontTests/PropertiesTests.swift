@@ -70,7 +70,7 @@ import WebGrammar
         let first = try answer("/info/_/plain/http://h/a.png", .plain, nil)
         let tag = try #require(first.head.field("ETag"))
         let again = try answer("/info/_/plain/http://h/a.png", .plain, nil, ["If-None-Match": tag])
-        #expect(again.head.status == 304 && again.body == first.body)
+        #expect(again.head.status == 304 && again.body.isEmpty)
         var other = ImageProperties()
         other.orientation = 3
         let changed = try answer(

@@ -31,7 +31,7 @@ import WebFront
         let first = try #require(files.reply(to: path, ifNoneMatch: nil))
         let tag = try #require(field(first, "ETag"))
         let again = try #require(files.reply(to: path, ifNoneMatch: "\"other\", \(tag)"))
-        #expect(again.status == 304 && body(again) == body(first))
+        #expect(again.status == 304 && body(again) == [])
         #expect(field(again, "ETag") == tag && field(again, "Content-Type") == nil)
         let other = try #require(files.reply(to: path, ifNoneMatch: "\"other\""))
         #expect(other.status == 200)

@@ -457,7 +457,9 @@ public struct HTTPReply {
     public var status: UInt16
     /// Header names and values; Content-Length and Date are added.
     public var headers: [(name: String, value: String)]
-    /// The body. Answers to HEAD and 304s omit it and state its length.
+    /// The body. For HEAD it isn't sent, but its length is. A 304 has none, for which libmicrohttpd
+    /// always states the length 0. The length of the image would be right (RFC 9110 §8.6), but
+    /// parsers such as http_parser then wait for bytes, while caches ignore it (RFC 9111 §3.2).
     public var body: Body
 
     /// Creates a reply whose body is copied.
@@ -476,7 +478,7 @@ public struct HTTPReply {
 public final class PreparedReply {
     /// The status code.
     public let status: UInt16
-    /// The size of the body in bytes; 0 with 304.
+    /// The size of the body in bytes.
     public let bodyBytes: Int
     /// The reply, or the server error that takes the place of an invalid one.
     public let reply: HTTPReply
@@ -488,8 +490,7 @@ public final class PreparedReply {
         let response = Self.response(to: reply)
         self.reply = response == nil ? HTTPReply(status: 500) : reply
         self.response = response ?? Self.response(to: self.reply)
-        status = self.reply.status
-        bodyBytes = status == 304 ? 0 : self.reply.bodyBytes
+        (status, bodyBytes) = (self.reply.status, self.reply.bodyBytes)
     }
 
     deinit {

@@ -92,8 +92,8 @@ extension RealProcesses {
                 for _ in 0..<20 {
                     let same = try gateway.get(path(), "If-None-Match: \(tag)\r\n")
                     #expect(same.status == 304 && same.body.isEmpty)
-                    // As of the 200 (RFC 9110 §8.6).
-                    #expect(same.field("Content-Length") == "\(whole.body.count)")
+                    // Clients built on http_parser would wait for as many bytes.
+                    #expect(same.field("Content-Length") == "0")
                     let other = try gateway.get(path(), "If-None-Match: \"other\"\r\n")
                     #expect(other.status == 200 && other.body == whole.body)
                     let part = try gateway.get(path(), "Range: bytes=3-7\r\n")

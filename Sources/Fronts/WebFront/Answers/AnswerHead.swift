@@ -5,8 +5,7 @@ package import WebGrammar
 package struct AnswerHead: Hashable, Sendable {
     package var status: UInt16
     package var fields: [Field]
-    /// The range of the image's bytes; `nil` if there is no body. A 304 omits the bytes and states
-    /// their number (RFC 9110 §8.6).
+    /// The range of the image's bytes; `nil` if there is no body.
     package var bytes: Range<Int>?
 
     package struct Field: Hashable, Sendable {

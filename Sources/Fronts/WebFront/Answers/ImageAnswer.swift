@@ -143,8 +143,7 @@ package struct ImageAnswer: Sendable {
         }
         if status == 200, plan.isKept, let other = plan.conditions.status(tag, modified(image, now))
         {
-            let count = other == 304 ? image.byteCount : nil
-            return AnswerHead(other, fields, bytes: count.map { 0..<$0 })
+            return AnswerHead(other, fields)
         }
         fields.append(
             AnswerHead.Field("Content-Type", image.format?.mimeType ?? "application/octet-stream"))
@@ -228,7 +227,7 @@ package struct ImageAnswer: Sendable {
         fields.append(AnswerHead.Field("Cache-Control", caching(of: image, for: plan, now)))
         if image.isDamaged { fields.append(Self.damaged) }
         if let status = plan.conditions.status(tag, modified(image, now)) {
-            return TextAnswer(AnswerHead(status, fields), status == 304 ? text : [])
+            return TextAnswer(AnswerHead(status, fields), [])
         }
         fields.append(AnswerHead.Field("Content-Type", type))
         return TextAnswer(AnswerHead(200, fields), text)

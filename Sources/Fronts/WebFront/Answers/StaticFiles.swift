@@ -40,13 +40,13 @@ package struct StaticFiles: Sendable {
     package func reply(to target: String, ifNoneMatch: String?) -> HTTPReply? {
         let path = target.prefix { $0 != "?" }
         guard let file = files[String(path)] else { return nil }
-        var reply = HTTPReply(
-            headers: Self.fields + [("ETag", file.tag)], body: .bytes(file.bytes))
+        var reply = HTTPReply(headers: Self.fields + [("ETag", file.tag)])
         let conditions = Conditions(ifNoneMatch: ifNoneMatch, ifRange: nil, range: nil)
         if conditions.isUnmodified(file.tag) {
             reply.status = 304
         } else {
             reply.headers.append(("Content-Type", "text/javascript; charset=utf-8"))
+            reply.body = .bytes(file.bytes)
         }
         return reply
     }

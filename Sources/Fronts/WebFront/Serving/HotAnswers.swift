@@ -90,9 +90,8 @@ final class HotAnswers {
         at second: Int64, _ voucher: AnswerVoucher, from source: String, _ cache: CacheResult?
     ) -> PreparedReply {
         let reply = PreparedReply(reply)
-        let bodyBytes = reply.reply.bodyBytes
-        guard bodyBytes <= Self.bodyBytesMax else { return reply }
-        let cost = bodyBytes + head.target.utf8.count + Self.overheadBytes
+        guard reply.bodyBytes <= Self.bodyBytesMax else { return reply }
+        let cost = reply.bodyBytes + head.target.utf8.count + Self.overheadBytes
         if bytes + cost > Self.bytesMax || answers.count >= Self.targetsMax { forgetAll() }
         var known = answers[head.target] ?? []
         // Drops responses of earlier seconds, which can't be reused.
