@@ -1,12 +1,17 @@
+import CommandLineInterface
+import Glibc
+import Linux
 import MicroHTTPD
 import Model
 import Synchronization
 
-/// The origin of a measurement: serves images from memory, and one that never ends.
+/// The origin of a measurement: serves images from memory, and one that never ends, until the
+/// process ends.
 final class BenchOrigin: Sendable {
     private let images: SharedImages
-    private let server: HTTPServer
+    private let port: UInt16
 
+    /// The images by name, and the numbers of their requests.
     private final class SharedImages: Sendable {
         let bytes = Mutex<[String: [UInt8]]>([:])
         let held = Mutex<[String: Int]>([:])
@@ -16,15 +21,35 @@ final class BenchOrigin: Sendable {
     init() throws(ImageError) {
         let images = SharedImages()
         self.images = images
-        do throws(HTTPServerError) {
-            server = try HTTPServer { Self.answer($0, images) }
+        do throws(Errno) {
+            let listener = try StreamListener(address: "127.0.0.1", port: 0)
+            port = listener.port ?? 0
+            let socket = listener.relinquish()
+            _ = try Thread(name: "origin") { Self.serve(socket, images) }
         } catch {
             throw ImageError(.unavailable, "cannot start an origin on 127.0.0.1")
         }
     }
 
+    /// Answers requests on the calling thread.
+    private static func serve(_ socket: Int32, _ images: SharedImages) {
+        var limits = HTTPLimits()
+        limits.connectionsPerPeer = 0
+        do throws(HTTPListenError) {
+            let handler = Handler(images)
+            let server = try EventedHTTPServer(listener: socket, limits: limits, handler: handler)
+            while true {
+                var entry = pollfd(fd: server.descriptor, events: Int16(POLLIN), revents: 0)
+                poll(&entry, 1, server.millisecondsUntilDue.map { Int32(clamping: $0) } ?? -1)
+                server.run()
+            }
+        } catch {
+            Terminal.error("imagebus bench: the origin cannot be started (\(error.text))\n")
+        }
+    }
+
     /// `IP:PORT`, as `--allow-address` requires it.
-    var authority: String { "127.0.0.1:\(server.port)" }
+    var authority: String { "127.0.0.1:\(port)" }
 
     /// Returns the URL of an image; different numbers count as different images for the stack.
     func url(_ name: String, _ number: Int) -> String { "\(url(name))?\(number)" }
@@ -53,22 +78,36 @@ final class BenchOrigin: Sendable {
     static let stalled = "stalled.jpg"
     private static let stalledBytes = [UInt8](repeating: 0xFF, count: 1 << 20)
 
-    private static func answer(_ request: HTTPRequest, _ images: SharedImages) -> HTTPResponse {
-        let name = String(request.path.dropFirst())
-        images.requests.withLock { $0[name, default: 0] += 1 }
-        if name == stalled {
-            var response = HTTPResponse(
-                headers: [("Content-Type", "image/jpeg")], body: stalledBytes)
-            response.hold = (1 << 16, BodyGate())
-            return response
+    /// Answers at once.
+    private final class Handler: EventedHandler {
+        private let images: SharedImages
+
+        init(_ images: SharedImages) { self.images = images }
+
+        func handle(_ exchange: EventedExchange) {
+            let name = String(exchange.target.dropFirst().prefix { $0 != "?" })
+            images.requests.withLock { $0[name, default: 0] += 1 }
+            exchange.answer(reply(name))
         }
-        guard let bytes = images.bytes.withLock({ $0[name] }) else {
-            return HTTPResponse(status: 404)
+
+        func ended(_: EventedExchange, _: HTTPEnd) {}
+
+        private func reply(_ name: String) -> HTTPReply {
+            if name == BenchOrigin.stalled {
+                var reply = HTTPReply(
+                    headers: [("Content-Type", "image/jpeg")],
+                    body: .bytes(BenchOrigin.stalledBytes))
+                reply.stallsAfter = 1 << 16
+                return reply
+            }
+            guard let bytes = images.bytes.withLock({ $0[name] }) else {
+                return HTTPReply(status: 404)
+            }
+            var reply = HTTPReply(
+                headers: [("Content-Type", "application/octet-stream")], body: .bytes(bytes))
+            reply.stallsAfter = images.held.withLock { $0[name] }
+            return reply
         }
-        var response = HTTPResponse(
-            headers: [("Content-Type", "application/octet-stream")], body: bytes)
-        response.hold = images.held.withLock { $0[name] }.map { ($0, BodyGate()) }
-        return response
     }
 }
 
