@@ -107,7 +107,7 @@ extension Conformance {
             #expect(produced.cacheType == CacheTypes.none)
             for tier in [CacheTypes.memory, .disk] {
                 if tier == .disk {
-                    _ = try await stack.client(asOperator: true).clear(.memory)
+                    _ = try await stack.operatorClient().clear(.memory)
                 }
                 let hit = try await client.load(request).response
                 #expect(hit.cacheType == tier)

@@ -96,7 +96,7 @@ extension Conformance {
         func case101_everyFrameCanBeAskedForInAnyOrder(name: String) async throws {
             let file = try serve(name)
             try await expectFrames(file.frames.indices, of: name, file)
-            _ = try await SharedStack.current.client(asOperator: true).clear(.all)
+            _ = try await SharedStack.current.operatorClient().clear(.all)
             var chance = SeededGenerator(seed: 20_261_124)
             try await expectFrames(
                 file.frames.indices.shuffled(using: &chance), of: name, file)

@@ -18,7 +18,7 @@ extension Conformance {
         /// nowhere else.
         @Test func resultAndOriginalAreKeptInTheirTiers() async throws {
             let client = try SharedStack.current.client()
-            let admin = try SharedStack.current.client(asOperator: true)
+            let admin = try SharedStack.current.operatorClient()
             for (result, original) in zip(Self.tiers, Self.tiers.reversed()) {
                 let path = "/store-\(result.name).jpg"
                 var request = ImageRequest(gallery.url(path), fit: 40, options: .waitStoreCache)

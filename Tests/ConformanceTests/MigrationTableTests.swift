@@ -197,7 +197,7 @@ import Testing
     @Test(arguments: [
         ("maxAge", "--max-age"), ("progressiveLoad", "progressive-load"),
         ("imageDecodeToHDR", "image-decode-to-hdr"),
-        ("SDImageCache.clear(with:)", "ImagebusClient.clear"),
+        ("SDImageCache.clear(with:)", "OperatorClient.clear"),
     ])
     func whatIsThereIsNotDenied(name: String, namesake: String) {
         let declared = DeclaredMembers(below: "Sources/Client")
@@ -215,8 +215,10 @@ import Testing
         let ofCommands = Command.documented.flatMap(\.definitions).map(\.name).filter(isMeant)
         let options = RequestOptions.names.filter { RequestOptions.effective.contains($0.option) }
         let keys = ContextKey.allCases.filter { !ContextKey.withoutEffect.contains($0) }
-        let members = ["ImagebusClient", "ClientConfiguration", "ImageSlot", "PrefetchTask"]
-            .filter { declared.declares(path: [$0, member]) }
+        let types = [
+            "ImagebusClient", "OperatorClient", "ClientConfiguration", "ImageSlot", "PrefetchTask",
+        ]
+        let members = types.filter { declared.declares(path: [$0, member]) }
         return ofCommands.map { "--\($0)" }
             + (options.map(\.name) + keys.map(\.rawValue)).filter(isMeant)
             + members.map { "\($0).\(member)" }

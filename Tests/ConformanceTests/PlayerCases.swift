@@ -36,7 +36,7 @@ extension Conformance {
             #expect(!image.areAllFramesLoaded)
             try await image.preloadAllFrames()
             #expect(image.areAllFramesLoaded)
-            let client = try SharedStack.current.client(asOperator: true)
+            let client = try SharedStack.current.operatorClient()
             let before = try await client.status().requests.count
             for index in 0..<image.count { try expect(try await image.frame(index), of: file) }
             #expect(try await client.status().requests.count == before)
@@ -188,7 +188,7 @@ extension Conformance {
         @Test func playersShareTheFramesOfOneAnimation() async throws {
             let file = try serve("half.apng")
             let stack = try SharedStack.current
-            let status = try stack.client(asOperator: true)
+            let status = try stack.operatorClient()
             _ = try await status.clear(.all)
             // Work canceled by an earlier test has ended.
             let produced = try await stack.awaitIdle().works("transform")

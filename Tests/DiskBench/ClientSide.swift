@@ -21,7 +21,7 @@ final class ClientSide: Side {
             ClientConfiguration(
                 runtimeDirectory: runtimeDirectory, connectTimeoutMilliseconds: timeout))
         trimmer = Trimmer(
-            try ImagebusClient(
+            try OperatorClient(
                 ClientConfiguration(
                     runtimeDirectory: runtimeDirectory, isOperator: true,
                     connectTimeoutMilliseconds: timeout)))
@@ -59,13 +59,13 @@ final class ClientSide: Side {
 /// Requests a trim as an operator does.
 private final class Trimmer: Sendable {
     let isDone = Atomic<Bool>(false)
-    private let client: ImagebusClient
+    private let operators: OperatorClient
 
-    init(_ client: ImagebusClient) { self.client = client }
+    init(_ operators: OperatorClient) { self.operators = operators }
 
     func begin() {
         Task.detached { [self] in
-            do { _ = try await client.trim(.disk) } catch { Measurement.log("trim: \(error)") }
+            do { _ = try await operators.trim(.disk) } catch { Measurement.log("trim: \(error)") }
             isDone.store(true, ordering: .releasing)
         }
     }

@@ -39,7 +39,7 @@ import Testing
         let wanted: Set = [
             "ImagebusClient", "ClientConfiguration", "ImageRequest", "LoadTask", "ImageResponse",
             "ImageBytes", "ImageError", "ImageSlot", "PrefetchTask", "AnimatedImage",
-            "AnimationPlayer", "ClientMemoryCache", "CallbackExecutor",
+            "AnimationPlayer", "ClientMemoryCache", "CallbackExecutor", "OperatorClient",
         ]
         #expect(wanted.subtracting(symbols) == [])
     }

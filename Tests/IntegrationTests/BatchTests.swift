@@ -162,8 +162,8 @@ extension RealProcesses {
             try await withStack(arguments) { stack in
                 let requests = try await warm(48, stack)
                 let client = try stack.client(repeatsAnswers: false)
-                let admin = try stack.client(asOperator: true)
-                _ = try await client.status()
+                let admin = try stack.operatorClient()
+                _ = try await OperatorClient(client).status()
                 func traffic() async throws -> StatusReport.SocketStatus {
                     let report = try await admin.status()
                     return try #require(report.sockets.first { $0.name == "front" })

@@ -68,8 +68,9 @@ extension RealProcesses {
             try await withImage { stack, client, url, source in
                 for _ in 0..<10 { _ = try client.loadAndWait(ImageRequest(url: url)) }
                 for _ in 0..<3 {
+                    let report = try await OperatorClient(client).status()
                     let pid = try #require(
-                        try await client.status().processes.first { $0.kind == .coordinator }?.pid)
+                        report.processes.first { $0.kind == .coordinator }?.pid)
                     for _ in 0..<5 { _ = try client.loadAndWait(ImageRequest(url: url)) }
                     try #require(stack.children.first { $0.processID == Int32(pid) }).kill()
                     let image = try client.loadAndWait(ImageRequest(url: url))
@@ -94,7 +95,7 @@ extension RealProcesses {
                     }
                 }
                 _ = try await client.load(url).response
-                _ = try await client.status()
+                _ = try await OperatorClient(client).status()
                 client.close()
                 #expect(await thread.join())
                 gate.open()

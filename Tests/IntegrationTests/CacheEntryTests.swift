@@ -71,9 +71,11 @@ extension RealProcesses {
             try await withStack([]) { stack in
                 let client = try stack.client()
                 defer { client.close() }
-                await #expect(throws: (any Error).self) { try await client.contains("k") }
-                let operatorClient = try stack.client(asOperator: true)
-                defer { operatorClient.close() }
+                await #expect(throws: (any Error).self) {
+                    try await OperatorClient(client).contains("k")
+                }
+                let operatorClient = try stack.operatorClient()
+                defer { operatorClient.client.close() }
                 #expect(try await operatorClient.contains("k") == CacheTypes.none)
             }
         }

@@ -68,8 +68,10 @@ extension RealProcesses {
             try await withStack { stack in
                 let key = "http://127.0.0.1:1/a.png"
                 let client = try stack.client()
-                await #expect(throws: ImageError.self) { try await client.put(png, under: key) }
-                let operatorClient = try stack.client(asOperator: true)
+                await #expect(throws: ImageError.self) {
+                    try await OperatorClient(client).put(png, under: key)
+                }
+                let operatorClient = try stack.operatorClient()
                 #expect(try await operatorClient.contains(key) == CacheTypes.none)
                 #expect(try await operatorClient.put(png, under: key, in: .disk) == .disk)
                 #expect(try await operatorClient.contains(key) == .disk)

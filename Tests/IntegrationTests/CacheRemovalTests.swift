@@ -63,7 +63,7 @@ extension RealProcesses {
             photo.origin.route("/*", .bytes(photo.new, contentType: "image/jpeg"))
             try await withStack(["--allow-private-networks"]) { stack in
                 let client = try stack.client()
-                let admin = try stack.client(asOperator: true)
+                let admin = try stack.operatorClient()
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask {
                         for _ in 0..<40 { _ = try await admin.clear() }

@@ -41,7 +41,7 @@ extension RealProcesses {
                 let client = try stack.client()
                 _ = try await load(client, Array(0..<100))
                 _ = try await stack.awaitIdle()
-                let admin = try stack.client(asOperator: true)
+                let admin = try stack.operatorClient()
                 let shop = EntrySelection(tag: "shop")
                 #expect(try await admin.count(shop).disk.entries == 100)
                 let one = try stack.run([

@@ -72,7 +72,7 @@ extension RealProcesses {
                     if isHalted { try coordinator.halt() }
                     let task = client.load(origin.url("/a.png"))
                     // Each reply arrives between chunks.
-                    for _ in 0..<(round % 6) { _ = try await client.status() }
+                    for _ in 0..<(round % 6) { _ = try await OperatorClient(client).status() }
                     task.cancel()
                     if isHalted { try coordinator.resume() }
                     let code = await task.errorCode

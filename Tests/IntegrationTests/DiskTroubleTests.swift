@@ -59,7 +59,7 @@ extension RealProcesses {
                     $0.caches.first?.disk == .degraded
                 }
                 #expect(report.caches[0].diskReason.hasPrefix("readOnly: "), "\(report.caches)")
-                let admin = try stack.client(asOperator: true)
+                let admin = try stack.operatorClient()
                 for number in bytes.indices {
                     let there = try await admin.entry(origin.url("/\(number).png"), in: .disk)
                     #expect(there?.bytes?.array == bytes[number], "existing entries are read")
@@ -126,7 +126,7 @@ extension RealProcesses {
                 tagged.context.tags = ["new"]
                 tagged.options = .waitStoreCache
                 _ = try await stack.client().load(tagged).response
-                let count = try await stack.client(asOperator: true).count(
+                let count = try await stack.operatorClient().count(
                     EntrySelection(tag: "new"))
                 #expect(count.disk.entries == 1)
                 try stack.stop()
@@ -211,7 +211,7 @@ extension RealProcesses {
 
         /// When the entry was stored by the clock of the cache, in milliseconds since 1970.
         private func stored(_ key: String, _ stack: StackHarness) async throws -> Int64 {
-            let admin = try stack.client(asOperator: true)
+            let admin = try stack.operatorClient()
             let page = try await admin.entries(of: EntrySelection(prefix: key), in: .disk)
             return Int64(try #require(page.entries.first).storedMilliseconds)
         }

@@ -153,7 +153,9 @@ extension RealProcesses {
         @Test func onlyOperatorsDrain() async throws {
             try await withStack { stack in
                 let client = try stack.client()
-                await #expect(throws: ImageError.self) { _ = try await client.drain(.decode) }
+                await #expect(throws: ImageError.self) {
+                    _ = try await OperatorClient(client).drain(.decode)
+                }
                 #expect(
                     try await client.load(origin.url("/2.jpg")).response.info != nil)
             }

@@ -72,7 +72,7 @@ extension RealProcesses {
                     client.load(upload, uploading: data, on: .inline) { next.resume(returning: $0) }
                 }
                 #expect(try called.get().data == image.data)
-                let admin = try stack.client(asOperator: true)
+                let admin = try stack.operatorClient()
                 var kept = ImageRequest(url: origin.url("/never-asked.png"))
                 kept.options = .fromCacheOnly
                 #expect(try await admin.put(data, under: kept.url, in: .memory) == .memory)

@@ -88,9 +88,9 @@ extension RealProcesses {
 
         @Test func readyIsAnImageThroughTheStackAndProbesAreNoLoad() async throws {
             try await withGateway(["--unsigned"]) { gateway, stack in
-                let before = try await stack.client(asOperator: true).status()
+                let before = try await stack.operatorClient().status()
                 for _ in 0..<50 { #expect(try gateway.get("/ready").status == 200) }
-                let after = try await stack.client(asOperator: true).status()
+                let after = try await stack.operatorClient().status()
                 let loads = (after.counter("transforms") ?? 0) - (before.counter("transforms") ?? 0)
                 #expect((1...49).contains(loads), "\(loads) canaries for 50 probes")
                 // Without a running decoder no canary succeeds. A decoder killed because it stalls

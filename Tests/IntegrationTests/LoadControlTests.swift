@@ -73,7 +73,7 @@ extension RealProcesses {
                 }
                 // Messages of one client are handled in order: the priority before the status
                 // request.
-                _ = try await client.status()
+                _ = try await OperatorClient(client).status()
                 gate.open()
                 _ = try await first.response
                 for other in others { _ = try await other.response }

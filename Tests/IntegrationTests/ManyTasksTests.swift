@@ -89,7 +89,7 @@ extension RealProcesses {
             let arguments = ["--allow-private-networks", "--low-speed", "0"]
             try await withStack(arguments, decoders: 1) { stack in
                 let client = try stack.client()
-                _ = try await client.status()
+                _ = try await OperatorClient(client).status()
                 let ends = Ends(Self.count, cancelling: Self.count / 10)
                 let before = try Self.residentBytes()
                 var tasks: [LoadTask] = []
@@ -102,7 +102,7 @@ extension RealProcesses {
                 }
                 // The status request is queued after all loads, so that these are in the client's
                 // tables when it is answered.
-                _ = try await client.status()
+                _ = try await OperatorClient(client).status()
                 let each = (try Self.residentBytes() - before) / Self.count
                 print("many tasks: \(Self.count) loads, \(each) bytes each")
                 // A sanitizer has its own overhead per load.

@@ -85,7 +85,7 @@ extension RealProcesses {
                     _ = try await web.load(request).response
                 }
                 _ = try await stack.awaitIdle()
-                let admin = try stack.client(asOperator: true)
+                let admin = try stack.operatorClient()
                 let before = try await admin.count()
                 #expect(before.disk.entries == 2 && before.memory.entries == 2)
                 let beyond = [
@@ -100,15 +100,16 @@ extension RealProcesses {
                     let error = await removalError(web, selection)
                     #expect(error == (isPermitted ? nil : .invalidRequest))
                 }
-                await #expect(throws: ImageError.self) { try await web.clear() }
-                await #expect(throws: ImageError.self) { try await web.count() }
+                let operators = OperatorClient(web)
+                await #expect(throws: ImageError.self) { try await operators.clear() }
+                await #expect(throws: ImageError.self) { try await operators.count() }
                 #expect(try await admin.count() == before)
                 guard isPermitted else {
                     #expect(await removalError(web, EntrySelection(url: url)) == .invalidRequest)
                     return
                 }
                 // The key has no `v`: the coordinator knows the filter of the profile.
-                let gone = try await web.remove(EntrySelection(url: url))
+                let gone = try await operators.remove(EntrySelection(url: url))
                 #expect(gone.disk.entries == 2 && gone.memory.entries == 2)
                 #expect(try await admin.count().disk.entries == 0)
             }
@@ -118,7 +119,7 @@ extension RealProcesses {
             _ client: ImagebusClient, _ selection: EntrySelection, _ tiers: CacheTypes = .all
         ) async -> ErrorCode? {
             do throws(ImageError) {
-                _ = try await client.remove(selection, from: tiers)
+                _ = try await OperatorClient(client).remove(selection, from: tiers)
                 return nil
             } catch {
                 return error.code

@@ -60,7 +60,7 @@ extension RealProcesses {
         @Test func whoComesAfterCloseIsToldSo() async throws {
             try await withStack { stack in
                 let client = try stack.client()
-                _ = try await client.status()
+                _ = try await OperatorClient(client).status()
                 let url = "http://127.0.0.1:9/none.png"
                 let last = await withTaskExecutorPreference(client.executor) {
                     client.close()
@@ -68,7 +68,7 @@ extension RealProcesses {
                 }
                 #expect(last == .cancelled)
                 #expect(await client.load(url).errorCode == .cancelled)
-                await #expect(throws: ImageError.self) { try await client.status() }
+                await #expect(throws: ImageError.self) { try await OperatorClient(client).status() }
                 await #expect(throws: ImageError.self) {
                     try await client.prefetch([url]).result
                 }
@@ -88,7 +88,7 @@ extension RealProcesses {
                         group.addTask {
                             for _ in 0..<100 {
                                 let client = try ImagebusClient(configuration)
-                                _ = try await client.status()
+                                _ = try await OperatorClient(client).status()
                                 client.close()
                             }
                         }

@@ -37,11 +37,12 @@ extension RealProcesses {
             request.timeoutMilliseconds = 600_000
             try await withStack(arguments, decoders: 1) { stack in
                 let client = try stack.client()
-                let before = try #require(try await client.status().counter("requests"))
+                let first = try await OperatorClient(client).status()
+                let before = try #require(first.counter("requests"))
                 let requests = Array(repeating: request, count: 10_000)
                 let tasks = await loads(requests, on: client)
                 #expect(await origin.waitForRequest("/many.jpg"))
-                let report = try await client.status()
+                let report = try await OperatorClient(client).status()
                 #expect(report.counter("liveRequests") == 1)
                 // The load that sent the message is among the canceled ones.
                 for task in tasks[..<5_000] { task.cancel() }
@@ -68,7 +69,7 @@ extension RealProcesses {
                 #expect(await tasks[0].errorCode == .cancelled)
                 tasks[2].cancel()
                 #expect(await tasks[2].errorCode == .cancelled)
-                #expect(try await client.status().counter("liveRequests") == 1)
+                #expect(try await OperatorClient(client).status().counter("liveRequests") == 1)
                 tasks[1].cancel()
                 #expect(await tasks[1].errorCode == .cancelled)
                 #expect(await origin.waitForConnectionClosed("/left.jpg"))
@@ -103,7 +104,7 @@ extension RealProcesses {
                 #expect(first?.array == image)
                 first = nil
                 #expect(second?.array == image)
-                #expect(try await client.status().counter("liveRequests") == 0)
+                #expect(try await OperatorClient(client).status().counter("liveRequests") == 0)
                 #expect(origin.requestCount("/large.png") == 1)
             }
         }
@@ -133,7 +134,7 @@ extension RealProcesses {
                 _ = try await stack.awaitStatus("three transfers that wait") {
                     $0.counter("queued.fetch") == 3
                 }
-                #expect(try await client.status().counter("liveRequests") == 4)
+                #expect(try await OperatorClient(client).status().counter("liveRequests") == 4)
                 gate.open()
                 for task in [first] + tasks { #expect(await task.errorCode == nil) }
             }
@@ -149,7 +150,8 @@ extension RealProcesses {
             try await withStack(arguments, decoders: 1) { stack in
                 _ = try await stack.client().load(request).response
                 let client = try stack.client()
-                let before = try #require(try await client.status().counter("memoryHits"))
+                let report = try await OperatorClient(client).status()
+                let before = try #require(report.counter("memoryHits"))
                 let tasks = await loads([request, request, request], on: client)
                 for task in tasks {
                     let response = try await task.response

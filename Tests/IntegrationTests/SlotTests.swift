@@ -34,7 +34,7 @@ extension RealProcesses {
                 }
                 client.reprioritize(raised, .high)
                 // Messages of a client are handled in order.
-                _ = try await client.status()
+                _ = try await OperatorClient(client).status()
                 slow.gate.open()
                 for task in [busy, raised] + others { _ = try await task.response }
             }

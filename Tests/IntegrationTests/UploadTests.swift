@@ -86,7 +86,7 @@ extension RealProcesses {
                     let isHalted = round % 4 == 0
                     if isHalted { try coordinator.halt() }
                     let tasks = (0..<4).map { _ in client.load(.uploaded, uploading: source) }
-                    for _ in 0..<(round % 4) { _ = try await client.status() }
+                    for _ in 0..<(round % 4) { _ = try await OperatorClient(client).status() }
                     for task in tasks { task.cancel() }
                     if isHalted { try coordinator.resume() }
                     for task in tasks {
@@ -110,7 +110,7 @@ extension RealProcesses {
                 }
                 // The coordinator has received them when it answers the later status request. They
                 // are larger than the window, so most are incomplete by then.
-                _ = try await client.status()
+                _ = try await OperatorClient(client).status()
                 try coordinator.halt()
                 client.cancel(group: group)
                 try coordinator.resume()

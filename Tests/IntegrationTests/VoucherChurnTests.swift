@@ -106,7 +106,7 @@ extension RealProcesses {
             _ gallery: Gallery, _ stack: StackHarness, _ hits: Counter,
             while goesOn: () -> Bool
         ) async throws {
-            let (client, admin) = (try stack.client(), try stack.client(asOperator: true))
+            let (client, admin) = (try stack.client(), try stack.operatorClient())
             var random = SeededGenerator(seed: 77)
             var round = 0
             while goesOn() {

@@ -63,7 +63,7 @@ extension RealProcesses {
                 #expect(unused.voucher?.use() == false, "unused entries are evicted")
                 let answer = client.answerAtHand(to: request("/used.png"))
                 #expect(answer?.bytes?.array == image)
-                let admin = try stack.client(asOperator: true)
+                let admin = try stack.operatorClient()
                 #expect(try await admin.contains(used.key, in: .memory) == .memory)
                 #expect(try await admin.contains(unused.key, in: .memory) == CacheTypes.none)
                 #expect(origin.requestCount("/used.png") == 1)

@@ -35,7 +35,7 @@ extension RealProcesses {
         @Test func afterARemovalIsToldNobodyRepeats() async throws {
             let rounds = Effort.count("VOUCHER_REMOVALS", short: 100, long: 10_000)
             try await withStack(Self.usual) { stack in
-                let (client, admin) = (try stack.client(), try stack.client(asOperator: true))
+                let (client, admin) = (try stack.client(), try stack.operatorClient())
                 var request = ImageRequest(url: photo.url)
                 request.originalStoreCacheTypes = .memory
                 for round in 0..<rounds {
@@ -65,7 +65,7 @@ extension RealProcesses {
             }
             let arguments = Self.usual + ["--config", configure(edges[0])]
             try await withStack(arguments) { stack in
-                let (client, admin) = (try stack.client(), try stack.client(asOperator: true))
+                let (client, admin) = (try stack.client(), try stack.operatorClient())
                 var request = ImageRequest(url: photo.url)
                 request.context.preset = "card"
                 for round in 0..<rounds {
@@ -74,7 +74,7 @@ extension RealProcesses {
                     let edge = edges[(round + 1) % 2]
                     _ = configure(edge)
                     try stack.send(.hangUp)
-                    try await awaitImage(as: edge, admin, request)
+                    try await awaitImage(as: edge, admin.client, request)
                     expectGone(old, client, request, round)
                     #expect(try await client.load(request).response.info?.size.width == edge)
                 }
@@ -105,7 +105,7 @@ extension RealProcesses {
             photo.answerPlainly(photo.old)
             try await withStack(Self.usual) { stack in
                 let (client, other) = (try stack.client(), try stack.client())
-                let admin = try stack.client(asOperator: true)
+                let admin = try stack.operatorClient()
                 let coordinator = try await stack.coordinator().processID
                 let lagging = lags ? try LaggingThread(coordinator) : nil
                 defer { _ = lagging }
@@ -136,7 +136,7 @@ extension RealProcesses {
             let rounds = Effort.count("VOUCHER_VARIES", short: 20, long: 10_000)
             try await withStack(Self.usual) { stack in
                 let (client, other) = (try stack.client(), try stack.client())
-                let admin = try stack.client(asOperator: true)
+                let admin = try stack.operatorClient()
                 func request(_ language: String) -> ImageRequest {
                     var request = ImageRequest(url: photo.url)
                     request.headers = [
@@ -181,7 +181,7 @@ extension RealProcesses {
                     if isKilled {
                         try await stack.killCoordinator()
                     } else {
-                        let admin = try stack.client(asOperator: true)
+                        let admin = try stack.operatorClient()
                         let lagging = try await LaggingThread(stack.coordinator().processID)
                         defer { _ = lagging }
                         #expect(try await admin.drain(.coordinator) == 1)
@@ -199,7 +199,7 @@ extension RealProcesses {
             let deadline = ContinuousClock.now.advanced(by: defaultTimeout)
             var pause = PollingPause()
             while ContinuousClock.now < deadline {
-                let admin = try stack.client(asOperator: true)
+                let admin = try stack.operatorClient()
                 if (try? await admin.remove(photo.url)) != nil { return }
                 try await pause.wait()
             }

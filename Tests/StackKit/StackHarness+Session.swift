@@ -33,6 +33,11 @@ extension StackHarness {
         return try ImagebusClient(configuration)
     }
 
+    /// Calls for operators of this stack, over a connection of their own.
+    public func operatorClient() throws -> OperatorClient {
+        OperatorClient(try client(asOperator: true))
+    }
+
     /// Runs `imagebus get` with this stack to completion.
     public func get(
         _ arguments: [String], input: [UInt8]? = nil, timeout: Duration = defaultTimeout
@@ -57,13 +62,13 @@ extension StackHarness {
         _ what: String, timeout: Duration = defaultTimeout,
         until condition: (StatusReport) throws -> Bool
     ) async throws -> StatusReport {
-        let client = try client(asOperator: true)
-        let watch = watchServe(closing: client)
+        let operators = try operatorClient()
+        let watch = watchServe(closing: operators.client)
         defer { watch.cancel() }
         let deadline = ContinuousClock.now.advanced(by: timeout)
         var pause = PollingPause()
         while true {
-            let report = try await status(from: client, what)
+            let report = try await status(from: operators, what)
             if try condition(report) { return report }
             guard ContinuousClock.now < deadline else {
                 throw StackFailure("waited \(timeout) for \(what): \(report.outline)")
@@ -73,10 +78,10 @@ extension StackHarness {
     }
 
     private func status(
-        from client: ImagebusClient, _ what: String
+        from operators: OperatorClient, _ what: String
     ) async throws -> StatusReport {
         do {
-            return try await client.status()
+            return try await operators.status()
         } catch {
             try expectServing(what)
             throw error

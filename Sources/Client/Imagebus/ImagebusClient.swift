@@ -23,7 +23,7 @@ public final class ImagebusClient: Sendable {
     let answers: RepeatedAnswers
     /// The client's own memory cache (`ClientConfiguration.memoryCache`); `nil` if there is none.
     public let memory: ClientMemoryCache?
-    private let connectTimeoutMilliseconds: Int
+    let connectTimeoutMilliseconds: Int
 
     /// The largest number of commands that may be queued in this process.
     private static let commandsMax = 1_000_000
@@ -143,68 +143,6 @@ public final class ImagebusClient: Sendable {
 
     /// Cancels all loads of a group that were begun before this call.
     public func cancel(group: GroupID) { _ = commands.post(.cancelGroup(group)) }
-
-    /// Cancels a request of any client. For operators, who connect to `admin.sock`.
-    public func cancelAny(_ token: Token) { _ = commands.post(.cancelAny(token)) }
-
-    /// Cancels all requests of a group, of any client. For operators.
-    public func cancelAny(group: GroupID) { _ = commands.post(.cancelGroupOfAny(group)) }
-
-    /// Returns the processes, queues and counters of the stack. Throws `unavailable` if there is no
-    /// answer within the connect timeout.
-    public func status() async throws(ImageError) -> StatusReport {
-        try await ask(.status) { if case .status(let report) = $0 { report } else { nil } }
-    }
-
-    /// Lists or changes the failure cache. For operators: refused on `front.sock` with
-    /// `protocolViolation`. Throws `unavailable` if there is no answer within the connect timeout.
-    public func failureCache(_ command: FailureCacheCommand) async throws(ImageError)
-        -> FailureCacheReport
-    {
-        try await ask(.failureCache(command)) {
-            if case .failureCache(let report) = $0 { report } else { nil }
-        }
-    }
-
-    /// Suspends downloads, so that no transfer begins until they are resumed, or resumes them.
-    /// Transfers in flight continue. Returns the status afterwards. For operators, like
-    /// `failureCache`.
-    public func downloads(_ command: DownloadCommand) async throws(ImageError) -> StatusReport {
-        try await ask(.downloads(command)) {
-            if case .status(let report) = $0 { report } else { nil }
-        }
-    }
-
-    /// Drains the processes of a kind, or of one of its pools: they finish their current work and
-    /// end, and their supervisors start replacements. Returns the number of processes notified,
-    /// before they have ended; meanwhile `status` shows them as `draining`.
-    ///
-    /// For operators: refused on `front.sock` with `protocolViolation`. Throws `unavailable` if
-    /// there is no answer within the connect timeout, or if the connection ends before the answer.
-    public func drain(
-        _ kind: WorkerKind, pool: PoolName? = nil
-    ) async throws(ImageError) -> UInt32 {
-        try await ask(.drain(kind, pool)) {
-            if case .draining(let count) = $0 { count } else { nil }
-        }
-    }
-
-    /// Sends a question to the coordinator; `answer` extracts the answer from a message, or returns
-    /// `nil` if the message doesn't answer the question.
-    func ask<Answer: Sendable>(
-        _ question: ClientMessage, _ answer: @escaping @Sendable (ServerMessage) -> Answer?
-    ) async throws(ImageError) -> Answer {
-        let deadline = Instant.now().adding(milliseconds: connectTimeoutMilliseconds)
-        let result: Result<ServerMessage, ImageError> = await withCheckedContinuation {
-            let inquiry = Inquiry(
-                question, deadline: deadline, isAnswer: { answer($0) != nil }, $0)
-            if !commands.post(.ask(inquiry)) { inquiry.answer(.failure(commands.refusal)) }
-        }
-        guard let value = answer(try result.get()) else {
-            preconditionFailure("an inquiry must accept only its own answers")
-        }
-        return value
-    }
 
     /// Closes the connection and ends all pending loads with `cancelled`, and every later load as
     /// well. Bytes already delivered stay valid.

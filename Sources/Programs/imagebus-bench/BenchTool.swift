@@ -27,7 +27,8 @@ enum BenchTool {
                         repeatsAnswers: !options.byMessage, sharesLoads: false,
                         connectMilliseconds: connect)
                 },
-                watcher: route.client(asOperator: true, connectMilliseconds: connect))
+                watcher: OperatorClient(
+                    route.client(asOperator: true, connectMilliseconds: connect)))
             let report = try measure(kind, setting, interruption, isOwn: stack.isOwn)
             return options.printsJSON ? try JSONText.text(report) : report.text
         }
@@ -218,14 +219,14 @@ final class BenchSetting: Sendable {
     /// Opens another connection, for more concurrent loads than one connection may have.
     let connect: @Sendable () throws(ImageError) -> ImagebusClient
     /// A client on `admin/`, which can see all processes.
-    let watcher: ImagebusClient
+    let watcher: OperatorClient
     private let isStopped = Atomic(false)
     private let lastNumber = Atomic(0)
 
     init(
         _ options: BenchOptions, _ origin: BenchOrigin,
         connect: @escaping @Sendable () throws(ImageError) -> ImagebusClient,
-        watcher: ImagebusClient
+        watcher: OperatorClient
     ) throws(ImageError) {
         (self.options, self.origin, self.connect) = (options, origin, connect)
         (client, self.watcher) = (try connect(), watcher)

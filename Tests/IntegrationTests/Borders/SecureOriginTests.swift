@@ -66,7 +66,7 @@ extension RealProcesses {
                 #expect(
                     try shown.json()["error"]?["name"]?.text == "invalidDownloadOperation")
                 #expect(!origin.requests("/a.png").contains { $0.header("authorization") != nil })
-                let report = try await stack.client().status()
+                let report = try await OperatorClient(stack.client()).status()
                 #expect(report.unverifiedHosts == [front.address])
             }
         }

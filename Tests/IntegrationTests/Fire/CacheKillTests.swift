@@ -167,7 +167,7 @@ private struct StoreLane: Sendable {
     }
 
     private let client: ImagebusClient
-    private let admin: ImagebusClient
+    private let admin: OperatorClient
     private let images: StoredImages
     private let acknowledged: Recorder<Int>
     private let paths: [String]
@@ -182,7 +182,7 @@ private struct StoreLane: Sendable {
     ) throws {
         self.acknowledged = acknowledged
         client = try stack.client()
-        admin = try stack.client(asOperator: true)
+        admin = try stack.operatorClient()
         self.images = images
         paths = (0..<4).map { "/\(number)-\($0).png" }
         known = paths.map { _ in Known() }

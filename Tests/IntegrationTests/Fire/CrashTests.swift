@@ -25,9 +25,9 @@ extension RealProcesses {
                 #expect(await error(of: task) == .poisoned)
 
                 // At once: nothing is fetched or decoded.
-                let before = try await client.status()
+                let before = try await OperatorClient(client).status()
                 #expect(await error(of: client.load(request(90))) == .poisoned)
-                let after = try await client.status()
+                let after = try await OperatorClient(client).status()
                 #expect(before.counter("fetches") == after.counter("fetches"))
                 #expect(before.counter("decodes") == after.counter("decodes"))
                 #expect(after.counter("quarantined") == 1)

@@ -28,7 +28,7 @@ extension RealProcesses {
                 // The other workers do all other jobs.
                 #expect(await ended.wait(count: loads.count - 1) != nil)
                 #expect(try worker?.job(within: .milliseconds(50)) == nil)
-                let report = try await client.status()
+                let report = try await OperatorClient(client).status()
                 let mine = report.processes(kind).filter {
                     $0.pid == UInt32(CurrentProcess.processID)
                 }
@@ -50,7 +50,7 @@ extension RealProcesses {
                         continue
                     }
                 }
-                let report = try await stack.client().status()
+                let report = try await OperatorClient(stack.client()).status()
                 let mine = report.processes.filter {
                     $0.pid == UInt32(CurrentProcess.processID)
                 }

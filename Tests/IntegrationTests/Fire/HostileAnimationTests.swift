@@ -89,7 +89,7 @@ extension RealProcesses {
             for file in files { origin.route("/\(file.name)", .bytes(file.bytes)) }
             try await withStack(decoders: 1) { stack in
                 let client = try stack.client()
-                let status = try stack.client(asOperator: true)
+                let status = try stack.operatorClient()
                 var before = try await stack.awaitIdle(processes: 5)
                 for file in files {
                     for ask in Self.asks {

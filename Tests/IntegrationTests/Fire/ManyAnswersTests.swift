@@ -40,7 +40,7 @@ extension RealProcesses {
                     }
                     end.withLock { $0 = result }
                 }
-                let operators = try stack.client(asOperator: true)
+                let operators = try stack.operatorClient()
                 _ = try await operators.status()
                 gate.open()
                 let status = try await Waits(until: end) { _ = try await operators.status() }

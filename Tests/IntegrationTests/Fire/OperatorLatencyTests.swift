@@ -58,7 +58,7 @@ extension RealProcesses {
                     }
                     end.withLock { $0 = result }
                 }
-                let operators = try stack.client(asOperator: true)
+                let operators = try stack.operatorClient()
                 async let statuses = Waits(until: end) { _ = try await operators.status() }
                 async let hits = Waits(until: end) {
                     let image = try await client.load(hit).response

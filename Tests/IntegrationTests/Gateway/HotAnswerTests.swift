@@ -49,7 +49,7 @@ extension RealProcesses {
             try await withGateway { gateway, stack in
                 let first = try await heat(gateway, stack, path())
                 #expect(first.status == 200)
-                let admin = try stack.client(asOperator: true)
+                let admin = try stack.operatorClient()
                 var last = first
                 for round in 1...40 {
                     photo.answerPlainly(round.isMultiple(of: 2) ? photo.old : photo.new)

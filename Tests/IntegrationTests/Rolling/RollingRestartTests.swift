@@ -51,7 +51,7 @@ extension RealProcesses {
 
         /// The coordinator is killed: its successor is ready soon, and requests are sent again.
         private func replaceCoordinator(_ stack: StackHarness) async throws {
-            let before = try await stack.client(asOperator: true).status()
+            let before = try await stack.operatorClient().status()
             let process = try #require(before.processes(.coordinator).first)
             try stack.child(process).kill()
             _ = try await stack.awaitStatus("the next coordinator") {

@@ -103,34 +103,6 @@ extension ImagebusClient {
     }
 }
 
-extension ImagebusClient {
-    /// Stores the bytes of an image unchanged under a key, and returns the tiers that have them
-    /// now. The key has the text form used in replies. A load that queries these tiers finds the
-    /// entry.
-    ///
-    /// The new entry has exactly these tags and this extended data. Those of an entry it replaces
-    /// are not carried over (SEMANTICS §5.20, §5.21).
-    ///
-    /// For operators only: refused on `front.sock`. The limit is 64 MiB unless the coordinator is
-    /// configured otherwise. Throws `badImageData` if the bytes are not an image, `limitExceeded`
-    /// if there are too many, `arenaFull` if no tier accepted them, and `invalidRequest` for an
-    /// invalid key, tag or extended data.
-    public func put(
-        _ bytes: [UInt8], under key: String, cache: String? = nil, in tiers: CacheTypes = .all,
-        tags: [String] = [], extendedData: ExtendedData? = nil
-    ) async throws(ImageError) -> CacheTypes {
-        var request = ImageRequest(url: "")
-        request.infoOnly = true
-        request.storeCacheTypes = tiers
-        request.context.cache = cache
-        request.context.key = .text(key)
-        (request.context.tags, request.context.extendedData) = (tags, extendedData)
-        try request.context.check()
-        defer { memory?.remove(key: key) }
-        return try await load(request, uploading: bytes).response.storedTiers ?? .none
-    }
-}
-
 /// The uploads of a client and the order in which their chunks are sent (PROTOCOL §10.1).
 ///
 /// A pure value without I/O. All uploads share one window and take turns chunk by chunk. Only a

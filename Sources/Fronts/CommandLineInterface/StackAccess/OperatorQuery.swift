@@ -18,13 +18,16 @@ package enum OperatorQuery {
     package static func ask<Answer: Sendable>(
         _ options: OperatorOptions, milliseconds: Int = answerMilliseconds,
         answerMilliseconds: Int? = nil, activity: QueryActivity? = nil,
-        _ question: @escaping @Sendable (ImagebusClient) async throws(ImageError) -> Answer
+        _ question: @escaping @Sendable (OperatorClient) async throws(ImageError) -> Answer
     ) throws(ImageError) -> Answer {
         let route = try options.route()
         let client = try route.client(asOperator: true, connectMilliseconds: milliseconds)
         defer { client.end() }
         let limit = answerMilliseconds ?? milliseconds
-        if let value = try answer(of: client, within: limit, activity, question) { return value }
+        let operators = OperatorClient(client)
+        if let value = try answer(of: operators, within: limit, activity, question) {
+            return value
+        }
         throw ImageError(
             .unavailable,
             "the coordinator at \(route.paths.adminEndpoint) did not answer within \(limit) ms")
@@ -32,8 +35,8 @@ package enum OperatorQuery {
 
     /// Returns the answer to one question; `nil` on timeout, measured from the last `activity`.
     package static func answer<Answer: Sendable>(
-        of client: ImagebusClient, within milliseconds: Int, _ activity: QueryActivity? = nil,
-        _ question: @escaping @Sendable (ImagebusClient) async throws(ImageError) -> Answer
+        of client: OperatorClient, within milliseconds: Int, _ activity: QueryActivity? = nil,
+        _ question: @escaping @Sendable (OperatorClient) async throws(ImageError) -> Answer
     ) throws(ImageError) -> Answer? {
         let value: Result<Answer, ImageError>?
         do throws(Errno) {

@@ -75,7 +75,7 @@ package final class MetricsFront: SideFront {
         // Uses the client's own thread, because the sandbox doesn't leave enough threads for a
         // thread pool.
         Task.detached(executorPreference: client.executor) {
-            let report = try? await client.status()
+            let report = try? await OperatorClient(client).status()
             _ = mailbox.post(report)
         }
     }

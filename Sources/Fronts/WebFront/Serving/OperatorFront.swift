@@ -91,7 +91,7 @@ package final class OperatorFront: SideFront {
         Task.detached(executorPreference: client.executor) {
             let result: Result<EntryPage, ImageError>
             do throws(ImageError) {
-                result = .success(try await client.remove(selection))
+                result = .success(try await OperatorClient(client).remove(selection))
             } catch {
                 result = .failure(error)
             }

@@ -213,11 +213,12 @@ struct StackCanary {
     private func ask(
         _ stage: Stage, _ client: ImagebusClient, within left: Int
     ) throws(ImageError) {
-        let answer: Bool? = try OperatorQuery.answer(of: client, within: left) {
-            client throws(ImageError) in
+        let operators = OperatorClient(client)
+        let answer: Bool? = try OperatorQuery.answer(of: operators, within: left) {
+            operators throws(ImageError) in
             switch stage {
-            case .coordinator: _ = try await client.status()
-            case .cache: _ = try await client.contains(Self.key)
+            case .coordinator: _ = try await operators.status()
+            case .cache: _ = try await operators.contains(Self.key)
             case .decode:
                 _ = try await client.load(Self.look(left), uploading: Self.picture).response
             case .transform:

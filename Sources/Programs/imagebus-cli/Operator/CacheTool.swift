@@ -175,7 +175,7 @@ extension CacheTool {
 
     /// Loads as many pages as needed, because a message has a limited number of entries.
     private static func pages(
-        _ client: ImagebusClient, _ selection: EntrySelection, _ tiers: CacheTypes,
+        _ client: OperatorClient, _ selection: EntrySelection, _ tiers: CacheTypes,
         _ wanted: CachePageOptions
     ) async throws(ImageError) -> EntryPage {
         var all = EntryPage(next: wanted.after)
@@ -205,7 +205,7 @@ extension CacheTool {
 
     private static func walk(
         _ options: CacheOptions, _ activity: QueryActivity? = nil,
-        _ question: @escaping @Sendable (ImagebusClient) async throws(ImageError) -> EntryPage
+        _ question: @escaping @Sendable (OperatorClient) async throws(ImageError) -> EntryPage
     ) throws -> EntryPage {
         try OperatorQuery.ask(
             options.stack, milliseconds: longMilliseconds, answerMilliseconds: longMilliseconds,

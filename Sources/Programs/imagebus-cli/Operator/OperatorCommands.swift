@@ -143,7 +143,7 @@ enum FailureCacheTool {
     }
 
     /// Loads all pages, because a message has a limited number of entries.
-    private static func all(_ client: ImagebusClient) async throws(ImageError)
+    private static func all(_ client: OperatorClient) async throws(ImageError)
         -> [FailureCacheReport.Entry]
     {
         var entries: [FailureCacheReport.Entry] = []
@@ -368,7 +368,7 @@ enum DrainTool {
     }
 
     private static func replace(
-        _ target: DrainTarget, _ client: ImagebusClient
+        _ target: DrainTarget, _ client: OperatorClient
     ) async throws(ImageError) -> Int {
         let before = try await client.status()
         try target.check(in: before)
