@@ -65,6 +65,25 @@ import Testing
         #expect(text == "\u{1B}P0;1q\"1;1;4;7#1;2;100;0;0#1???~-#1???@-\u{1B}\\")
     }
 
+    /// 64 colors are kept, and each of 4,096 is replaced by a similar one. A pixel that is more than
+    /// half transparent isn't drawn.
+    @Test(arguments: [(8, 0), (1, 24)]) func upTo256ColorsStandForAll(side: Int, loss: Int) {
+        var rgba = (0..<4_096).flatMap { place -> [UInt8] in
+            let (x, y) = (place % 64 / side * side, place / 64 / side * side)
+            return [UInt8(x * 4), UInt8(y * 4), 9, 128]
+        }
+        rgba[3] = 127
+        let found = IndexedPixels(
+            FramePixels(size: PixelSize(width: 64, height: 64), rgba: rgba))
+        #expect(found.palette.count <= 256 && found.indexes.count == 4_096)
+        let drawn = found.indexes.map { found.palette[Int($0)] }
+        #expect(drawn[0][3] == 0 && drawn.dropFirst().allSatisfy { $0[3] == 255 })
+        let differences = (1..<4_096).flatMap { place in
+            (0..<3).map { abs(Int(drawn[place][$0]) - Int(rgba[4 * place + $0])) }
+        }
+        #expect(differences.allSatisfy { $0 <= loss })
+    }
+
     @Test(
         arguments: [
             ("^[?62;4;22c", true, nil), ("^[?6c", false, nil), ("^[?1;2c", false, nil),

@@ -110,38 +110,6 @@ public enum InflateFormat: Hashable, Sendable {
     }
 }
 
-/// Compresses whole buffers to the zlib format (RFC 1950). Usable from any thread.
-public enum Deflater {
-    /// Compresses all of `bytes` as one stream.
-    ///
-    /// - Parameter level: 1 (fastest) to 9 (smallest); other values are clamped.
-    /// - Throws: `outOfMemory`.
-    public static func zlib(_ bytes: [UInt8], level: Int = 1) throws(ZlibError) -> [UInt8] {
-        let level = Int32(min(max(1, level), 9))
-        var isWhole = true
-        let stream = [UInt8](unsafeUninitializedCapacity: Int(compressBound(UInt(bytes.count)))) {
-            target, count in
-            var written = uLong(target.count)
-            isWhole =
-                compress2(target.baseAddress, &written, bytes, uLong(bytes.count), level) == Z_OK
-            count = isWhole ? Int(written) : 0
-        }
-        // The buffer has space for the largest possible result.
-        guard isWhole else { throw .outOfMemory }
-        return stream
-    }
-}
-
-/// The checksum of gzip and PNG chunks. Detects accidental damage, not tampering.
-public enum CRC32 {
-    /// Returns the checksum of `bytes`.
-    public static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        let start = bytes.bindMemory(to: UInt8.self).baseAddress
-        // zlib interprets a null address as a request for the initial value.
-        return start == nil ? 0 : UInt32(truncatingIfNeeded: crc32_z(0, start, bytes.count))
-    }
-}
-
 /// Why bytes can't be decompressed.
 public enum ZlibError: Error, Equatable, Sendable {
     /// The bytes aren't in the format; has zlib's message.

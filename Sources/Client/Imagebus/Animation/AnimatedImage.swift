@@ -126,7 +126,7 @@ public final class AnimatedImage: Sendable {
         template.storeCacheTypes.formIntersection(tiers)
         (template.infoOnly, template.properties) = (false, RequestedProperties())
         template.context.fallback = nil
-        if form == .pixels { template.output = OutputOptions(format: .png, compression: 1) }
+        if form == .pixels { template.output = .pixels }
         return template
     }
 }
@@ -230,6 +230,26 @@ public struct FramePixels: Hashable, Sendable {
         precondition(rgba.count == 4 * size.width * size.height, "each pixel must have four bytes")
         (self.size, self.rgba) = (size, rgba)
     }
+
+    /// Copies delivered pixels, to which it adds the samples that they lack.
+    init(_ pixels: ImagePixels) {
+        let bands = pixels.format.bytesPerPixel
+        let count = pixels.size.width * pixels.size.height
+        let rgba = withExtendedLifetime(pixels) {
+            let samples = pixels.lastingBytes
+            return [UInt8](unsafeUninitializedCapacity: 4 * count) { output, filled in
+                for index in 0..<count {
+                    let (source, target) = (index * bands, index * 4)
+                    for channel in 0..<3 {
+                        output[target + channel] = samples[source + (bands < 3 ? 0 : channel)]
+                    }
+                    output[target + 3] = bands % 2 == 0 ? samples[source + bands - 1] : 255
+                }
+                filled = 4 * count
+            }
+        }
+        self.init(size: pixels.size, rgba: rgba)
+    }
 }
 
 /// One frame of an animation as displayed: the full canvas.
@@ -275,15 +295,15 @@ extension AnimationFrame {
     init(
         _ index: Int, _ duration: Duration, _ form: FrameForm, _ response: ImageResponse
     ) throws(ImageError) {
-        guard let bytes = response.bytes else { throw .noFrameCached }
+        guard response.bytes != nil else { throw .noFrameCached }
         (self.index, self.duration) = (index, duration)
         switch form {
         case .encoded: content = .encoded(response)
         case .pixels:
-            content = .pixels(
-                try bytes.withUnsafeBytes { (bytes) throws(ImageError) in
-                    try PNGPixels.pixels(of: bytes)
-                })
+            guard let pixels = response.pixels else {
+                throw ImageError(.badImageData, "the pixels of a frame cannot be read")
+            }
+            content = .pixels(FramePixels(pixels))
         }
     }
 }

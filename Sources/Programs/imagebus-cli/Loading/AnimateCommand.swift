@@ -19,8 +19,8 @@ extension Command {
             Each operand is a frame, in this order: a URL, or the name of a file of at most 64 MiB.
             Animations contribute their first frame. All frames must have the same size after the
             steps; --resize with --mode fill, stretch or letterbox ensures this. Limits:
-            \(AnimationProperties.framesMax) frames, and 64 MiB for all frames as PNG. --header is
-            sent only to the origins of URLs.
+            \(AnimationProperties.framesMax) frames, and 64 MiB for all frames as lossless WebP.
+            --header is sent only to the origins of URLs.
 
             As in browsers, durations below 11 ms are shown as 100 ms. GIF stores hundredths of a
             second, WebP and PNG milliseconds. Encoders may merge identical frames.

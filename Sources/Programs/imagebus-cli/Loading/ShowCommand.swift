@@ -51,7 +51,7 @@ enum ShowCommand {
     ) throws(ImageError) -> AnimatedImage {
         var request = request
         request.steps.append(.resize(frames.room, .fit))
-        request.output = frames.output
+        request.output = OutputOptions(format: .png)
         let (wanted, form) = (request, frames.form)
         let completion = try Completion<AnimatedImage>.opened()
         completion.start { () throws(ImageError) in
@@ -73,7 +73,7 @@ enum ShowCommand {
         while true {
             let now = Duration.nanoseconds(Int64(MonotonicClock.now() - start))
             let frame = try next(player, at: now, interruption, cancel)
-            if frame.index != shown, try !frames.draw(frame) { return OutputError.unreadStatus }
+            if frame.index != shown, !frames.draw(frame) { return OutputError.unreadStatus }
             shown = frame.index
             guard player.playbackState == .playing, let left = player.untilNextFrame else {
                 return 0
@@ -122,14 +122,8 @@ final class ShownFrames {
 
     deinit { Terminal.control(1, "\u{1B}[?25h") }
 
-    /// The form in which frames are required.
-    var form: FrameForm { graphics == .blocks ? .pixels : .encoded }
-
-    var output: OutputOptions {
-        var output = OutputOptions(format: .png)
-        if graphics == .sixel { output.colors = 256 }
-        return output
-    }
+    /// The form in which frames are required: kitty's graphics are PNG files.
+    var form: FrameForm { graphics == .kitty ? .encoded : .pixels }
 
     /// The available size in pixels; the last line is reserved for the cursor. Sixels are drawn in
     /// bands of six rows.
@@ -143,29 +137,27 @@ final class ShownFrames {
         }
     }
 
-    /// Draws a frame over the previous one. Returns false if the output is closed. Throws if the
-    /// frame can't be decoded.
-    func draw(_ frame: AnimationFrame) throws(ImageError) -> Bool {
-        if let pixels = frame.pixels {
+    /// Draws a frame over the previous one. Returns false if the output is closed.
+    func draw(_ frame: AnimationFrame) -> Bool {
+        guard let pixels = frame.pixels else {
+            guard let response = frame.response, let bytes = response.bytes else { return true }
+            return draw(
+                response.info?.size.height ?? room.height,
+                KittyImage.text(png: bytes.array, number: number))
+        }
+        guard graphics == .sixel else {
             let text = HalfBlocks.lines(pixels)
             let up = rows > 0 ? "\u{1B}[\(rows)A\r" : ""
             rows = HalfBlocks.rows(pixels)
             return Terminal.write(Array(up.utf8) + text, to: 1)
         }
-        guard let response = frame.response, let bytes = response.bytes else { return true }
-        let height = response.info?.size.height ?? room.height
-        guard graphics == .sixel else {
-            return draw(height, KittyImage.text(png: bytes.array, number: number))
-        }
-        let pixels = try bytes.withUnsafeBytes { (bytes) throws(ImageError) in
-            try IndexedPixels(png: bytes)
-        }
+        let indexed = IndexedPixels(pixels)
         // Transparent pixels would show the previous frame.
-        let clear = rows > 0 && SixelImage.hasHoles(pixels) ? Array("\u{1B}[J".utf8) : []
+        let clear = rows > 0 && SixelImage.hasHoles(indexed) ? Array("\u{1B}[J".utf8) : []
         // Terminals differ in where they leave the cursor after an image.
         return draw(
-            height,
-            clear + Array("\u{1B}7".utf8) + SixelImage.text(pixels) + Array("\u{1B}8".utf8))
+            pixels.size.height,
+            clear + Array("\u{1B}7".utf8) + SixelImage.text(indexed) + Array("\u{1B}8".utf8))
     }
 
     /// Draws an image of a height in pixels and moves the cursor to the line below.

@@ -1,5 +1,4 @@
 public import Model
-import Zlib
 
 // Creating animations from separate images.
 extension ImagebusClient {
@@ -31,23 +30,22 @@ extension ImagebusClient {
         return try await load(request, uploading: file).response
     }
 
-    /// Returns the file to upload: an animated PNG of all parts. `progress` is called with the
+    /// Returns the file to upload: an animated WebP of all parts. `progress` is called with the
     /// number of parts joined so far.
     package func animationFile(
         of parts: [AnimationPart], loops: Int, progress: (Int) -> Void = { _ in }
     ) async throws(ImageError) -> [UInt8] {
         try Self.check(parts, loops)
-        var png = AnimatedPNG(
-            frames: parts.count, loops: loops, bytesMax: Self.animationBytesMax)
+        var joined = AnimatedWebP(loops: loops, bytesMax: Self.animationBytesMax)
         var loads = PartLoads(parts, self)
         try await loads.forEach { (index, bytes) throws(ImageError) in
             try bytes.withUnsafeBytes { (file) throws(ImageError) in
-                try png.add(file, for: parts[index].duration)
+                try joined.add(file, for: parts[index].duration)
             }
             progress(index + 1)
         }
-        png.end()
-        return png.bytes
+        joined.end()
+        return joined.bytes
     }
 
     /// Returns the request for the whole animation. Throws `invalidRequest` for a format that
@@ -132,11 +130,14 @@ public struct AnimationPart: Sendable {
     /// The request for the pixels of the whole image, losslessly encoded.
     var pixels: ImageRequest {
         var wanted = request
-        wanted.output = OutputOptions(format: .png, compression: 1)
+        wanted.output = OutputOptions(format: .webp, quality: 0, lossless: true)
+        wanted.output.effort = 0
         (wanted.infoOnly, wanted.properties, wanted.wantsExplanation) = (
             false, RequestedProperties(), false
         )
         wanted.options.subtract([.transformAnimatedImage, .progressiveLoad])
+        // Otherwise a thumbnail of an animation would keep all frames.
+        if wanted.frame == nil { wanted.options.insert(.decodeFirstFrameOnly) }
         wanted.storeCacheTypes.formIntersection(.memory)
         (wanted.context.encodeOptions, wanted.context.serializer) = (nil, nil)
         return wanted
@@ -197,183 +198,5 @@ extension ImageError {
         error.typedDetails = typedDetails
         if typedDetails[.frame] == nil { error.typedDetails.frame = index }
         return error
-    }
-}
-
-/// Joins still images to an animated PNG (PNG specification, third edition, 4.9 and 11.3.4), in the
-/// order in which they are added. Each is an 8-bit sRGB PNG as the stack writes it (`PNGPixels`).
-///
-/// While all images have the same channels, their compressed data is copied unchanged. Once one
-/// differs, all frames are converted to RGBA.
-struct AnimatedPNG {
-    /// The file written so far.
-    private(set) var bytes: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
-    private let count: Int
-    private let loops: Int
-    private let bytesMax: Int
-    private var header: PNGPixels.Header?
-    private var frames: [Frame] = []
-    private var sequence = 0
-    private var clock = PNGClock()
-
-    /// The range of a frame's data within the file.
-    private struct Frame {
-        let data: Range<Int>
-        let duration: Duration
-    }
-
-    /// The size of the last chunk (`IEND`).
-    private static let endBytes = 12
-
-    /// Creates a writer for `count` frames, played `loops` times (0 means endless), in at most
-    /// `bytesMax` bytes.
-    init(frames count: Int, loops: Int, bytesMax: Int) {
-        (self.count, self.loops, self.bytesMax) = (count, loops, bytesMax)
-    }
-
-    /// Adds the next frame.
-    ///
-    /// Throws `stepFailed` if its size differs from that of the first frame, `limitExceeded` if the
-    /// file would exceed its limit, and the errors of `PNGPixels`.
-    mutating func add(
-        _ file: UnsafeRawBufferPointer, for duration: Duration
-    ) throws(ImageError) {
-        let header = try PNGPixels.Header(file)
-        guard let first = self.header else {
-            begin(header)
-            return try append(PNGPixels.data(of: file), duration)
-        }
-        guard header.size == first.size else { throw Self.otherSize(header.size, first.size) }
-        if header.channels != first.channels, first.channels != 4 { try widen(first) }
-        guard header.channels == self.header?.channels else {
-            return try append(try Self.wide(PNGPixels.data(of: file), header), duration)
-        }
-        try append(PNGPixels.data(of: file), duration)
-    }
-
-    /// Ends the file after the last frame.
-    mutating func end() { append("IEND", []) }
-
-    private mutating func begin(_ header: PNGPixels.Header) {
-        self.header = header
-        let sides = Self.word(header.size.width) + Self.word(header.size.height)
-        let color: UInt8 = [1: 0, 2: 4, 3: 2, 4: 6][header.channels] ?? 6
-        append("IHDR", sides + [8, color, 0, 0, 0])
-        append("acTL", Self.word(count) + Self.word(loops))
-    }
-
-    /// Converts the frames added so far to RGBA.
-    private mutating func widen(_ header: PNGPixels.Header) throws(ImageError) {
-        var wide = AnimatedPNG(frames: count, loops: loops, bytesMax: bytesMax)
-        wide.begin(PNGPixels.Header(size: header.size, channels: 4))
-        for frame in frames {
-            let data = Array(bytes[frame.data])
-            let rgba = try data.span.bytes.withUnsafeBytes { (data) throws(ImageError) in
-                try Self.wide([data], header)
-            }
-            try wide.append(rgba, frame.duration)
-        }
-        self = wide
-    }
-
-    private static func wide(
-        _ data: [UnsafeRawBufferPointer], _ header: PNGPixels.Header
-    ) throws(ImageError) -> [UInt8] {
-        let rgba = try PNGRows(header.channels).rgba(
-            try PNGPixels.inflate(data, header), header)
-        do throws(ZlibError) {
-            return try Deflater.zlib(PNGRows.differences(rgba, header.size))
-        } catch {
-            throw ImageError(.internalError, "a frame cannot be compressed: \(error)")
-        }
-    }
-
-    private mutating func append(_ data: [UInt8], _ duration: Duration) throws(ImageError) {
-        try data.span.bytes.withUnsafeBytes { (data) throws(ImageError) in
-            try append([data], duration)
-        }
-    }
-
-    /// Appends a frame that replaces the whole canvas.
-    private mutating func append(
-        _ data: [UnsafeRawBufferPointer], _ duration: Duration
-    ) throws(ImageError) {
-        guard let header else { return }
-        let (isFirst, numbers) = (frames.isEmpty, [header.size.width, header.size.height, 0, 0])
-        let length = data.reduce(0) { $0 + $1.count }
-        guard bytes.count + length + 64 + Self.endBytes <= bytesMax else { throw full }
-        let (numerator, denominator) = clock.fraction(of: duration)
-        let shown = Self.word(numerator).suffix(2) + Self.word(denominator).suffix(2)
-        append("fcTL", ([sequence] + numbers).flatMap(Self.word) + shown + [0, 0])
-        let start = open(isFirst ? "IDAT" : "fdAT")
-        if !isFirst { bytes += Self.word(sequence + 1) }
-        for part in data { bytes += part }
-        close(start)
-        sequence += isFirst ? 1 : 2
-        // The data is followed by the checksum.
-        frames.append(
-            Frame(data: bytes.count - 4 - length..<bytes.count - 4, duration: duration))
-    }
-
-    private mutating func append(_ name: String, _ content: [UInt8]) {
-        let start = open(name)
-        bytes += content
-        close(start)
-    }
-
-    /// Begins a chunk by name, with a placeholder for its length.
-    private mutating func open(_ name: String) -> Int {
-        bytes += [0, 0, 0, 0] + Array(name.utf8)
-        return bytes.count - 8
-    }
-
-    /// Fills in a chunk's length and appends its checksum.
-    private mutating func close(_ start: Int) {
-        bytes.replaceSubrange(start..<start + 4, with: Self.word(bytes.count - start - 8))
-        let sum = bytes[(start + 4)...].withUnsafeBytes { CRC32.of($0) }
-        bytes += Self.word(Int(sum))
-    }
-
-    private static func word(_ number: Int) -> [UInt8] {
-        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
-    }
-
-    private var full: ImageError {
-        ImageError(
-            .limitExceeded,
-            "the frames exceed a total of \(bytesMax) bytes in lossless form, the limit of one "
-                + "upload: use fewer frames, or make them smaller with a resize"
-        ) { $0.limit = "\(bytesMax)" }
-    }
-
-    private static func otherSize(_ size: PixelSize, _ first: PixelSize) -> ImageError {
-        ImageError(
-            .stepFailed,
-            "it is \(size), but the first one is \(first): make all frames the same size, such as "
-                + "with --resize \(first) --mode fill")
-    }
-}
-
-/// Converts durations to the form used in animated PNG: fractions of a second with a 16-bit
-/// numerator and denominator.
-struct PNGClock {
-    /// The total duration of the frames so far, intended and as written, in microseconds.
-    private var (meant, written) = (0, 0)
-
-    /// Returns milliseconds for durations up to 65 seconds, hundredths of a second up to ten
-    /// minutes, otherwise tenths, which reach beyond one hour. The rounding error of one frame is
-    /// carried over to the next.
-    mutating func fraction(of duration: Duration) -> (numerator: Int, denominator: Int) {
-        meant += Int(duration / .microseconds(1))
-        let left = meant - written
-        for denominator in [1_000, 100] {
-            let numerator = max(1, (left * denominator + 500_000) / 1_000_000)
-            guard numerator <= UInt16.max else { continue }
-            written += numerator * 1_000_000 / denominator
-            return (numerator, denominator)
-        }
-        let tenths = min(Int(UInt16.max), (left + 50_000) / 100_000)
-        written += tenths * 100_000
-        return (tenths, 10)
     }
 }
