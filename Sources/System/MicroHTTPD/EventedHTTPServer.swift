@@ -155,6 +155,16 @@ public struct HTTPListenError: Error, Hashable, Sendable {
     public var text: String { String(cString: strerror(errno)) }
 }
 
+/// How a response ended.
+public enum HTTPEnd: Hashable, Sendable {
+    /// It was sent completely.
+    case complete
+    /// The peer disconnected or timed out first.
+    case peerLeft
+    /// The server stopped first.
+    case stopped
+}
+
 /// Whether the body of a request is read.
 public enum BodyAdmission {
     /// Read the body up to this many bytes, and never more than the server's limit. A larger body
