@@ -20,7 +20,7 @@ import Testing
         let late = Instant.now().adding(milliseconds: 3_600_000)
         for (until, isGiven) in [(late, true), (Instant.now(), false)] {
             let voucher = answers.learn(
-                request, account, Voucher(number: 1, until: until), nil, in: nil)
+                request, account, Voucher(number: 1, until: until), in: nil)
             #expect(voucher?.use() == isGiven)
             #expect((answers.response(to: request) != nil) == isGiven)
         }
@@ -38,9 +38,9 @@ import Testing
             let answers = session.answers
             session.file.set(1, to: 1)
             let expiring = answers.learn(
-                request, account, Voucher(number: 1, until: late), nil, in: nil)
+                request, account, Voucher(number: 1, until: late), in: nil)
             #expect(expiring == nil && answers.response(to: request) == nil)
-            let lasting = answers.learn(request, account, Voucher(number: 1), nil, in: nil)
+            let lasting = answers.learn(request, account, Voucher(number: 1), in: nil)
             #expect(lasting?.use() == true && answers.response(to: request) != nil)
         }
     }
@@ -49,7 +49,7 @@ import Testing
         let session = try VoucherSession()
         let answers = session.answers
         session.file.set(2, to: 2)
-        _ = answers.learn(request, account, Voucher(number: 2), nil, in: nil)
+        _ = answers.learn(request, account, Voucher(number: 2), in: nil)
         #expect(answers.response(to: request)?.voucher?.number == 2)
         var other = request
         other.timeoutMilliseconds = 7
@@ -60,10 +60,10 @@ import Testing
         #expect(answers.response(to: request) == nil)
         session.file.set(2, to: 2)
         #expect(answers.response(to: request) == nil, "it was forgotten")
-        _ = answers.learn(request, account, Voucher(number: 2), nil, in: nil)
+        _ = answers.learn(request, account, Voucher(number: 2), in: nil)
         answers.sessionEnded()
         #expect(answers.response(to: request) == nil)
-        let late = answers.learn(request, account, Voucher(number: 2), nil, in: nil)
+        let late = answers.learn(request, account, Voucher(number: 2), in: nil)
         #expect(late == nil, "there is no session")
     }
 
@@ -89,7 +89,7 @@ import Testing
                 if round == 0 {
                     _ = answers.learn(
                         request, ImageResponse.image("\(place)", .memory).account,
-                        Voucher(number: number), nil, in: nil)
+                        Voucher(number: number), in: nil)
                 }
                 #expect(answers.response(to: request)?.key == "\(place)")
             }
@@ -105,7 +105,7 @@ import Testing
         session.file.set(1, to: 1)
         let requests = (0..<10_000).map { ImageRequest(url: "http://example.org/\($0).jpg") }
         for request in requests {
-            _ = answers.learn(request, account, Voucher(number: 1), nil, in: nil)
+            _ = answers.learn(request, account, Voucher(number: 1), in: nil)
         }
         #expect(requests.count { answers.response(to: $0) != nil } == requests.count)
     }
@@ -122,7 +122,7 @@ import Testing
         }
         #expect(Set(requests.map { RequestKey($0).digest }).count == 1)
         for request in requests + requests.suffix(1) {
-            _ = answers.learn(request, account, Voucher(number: 1), nil, in: nil)
+            _ = answers.learn(request, account, Voucher(number: 1), in: nil)
         }
         #expect(answers.response(to: requests[0]) == nil)
         #expect(requests.dropFirst().allSatisfy { answers.response(to: $0) != nil })
@@ -137,7 +137,8 @@ import Testing
         session.file.set(1, to: 1)
         let reference = BlockReference(
             arena: .results, segment: 1, offset: 64, length: 9, block: BlockID(1))
-        let voucher = answers.learn(request, account, Voucher(number: 1), reference, in: nil)
+        let account = ImageResponse.image("a", .memory, at: reference).account
+        let voucher = answers.learn(request, account, Voucher(number: 1), in: nil)
         #expect(voucher == nil && answers.response(to: request) == nil)
     }
 

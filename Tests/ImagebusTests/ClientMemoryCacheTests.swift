@@ -29,7 +29,7 @@ import Testing
         let session = try VoucherSession()
         let answers = session.answers
         session.file.set(1, to: 1)
-        let voucher = answers.learn(request, response().account, Voucher(number: 1), nil, in: nil)
+        let voucher = answers.learn(request, response().account, Voucher(number: 1), in: nil)
         let cache = cache()
         cache.keep(response(voucher: voucher), to: request)
         let first = cache.response(to: request)

@@ -37,10 +37,10 @@ extension ImageResponse {
     /// An image, identified by `key`.
     static func image(
         _ key: String, _ tier: CacheTypes = .none, _ bytes: ImageBytes? = nil,
-        voucher: AnswerVoucher? = nil
+        at reference: BlockReference? = nil, voucher: AnswerVoucher? = nil
     ) -> ImageResponse {
         let info = ImageInfo(format: .png, size: PixelSize(width: 1, height: 1))
-        let image = DeliveredImage(reference: nil, info: info, cacheType: tier, key: key)
+        let image = DeliveredImage(reference: reference, info: info, cacheType: tier, key: key)
         var response = ImageResponse(ImageAccount(of: image, StageTimings()), bytes)
         response.voucher = voucher
         return response

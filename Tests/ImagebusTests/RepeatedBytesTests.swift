@@ -34,8 +34,8 @@ import Testing
         reference.producer = BlockReference.Producer(kind: .cache, incarnation: incarnation)
         let segment = try ResultReader(resultsDirectory: folder).segment(of: reference)
         session.file.set(1, to: 1)
-        let account = ImageResponse.image("a", .memory).account
-        _ = session.answers.learn(request, account, Voucher(number: 1), reference, in: segment)
+        let account = ImageResponse.image("a", .memory, at: reference).account
+        _ = session.answers.learn(request, account, Voucher(number: 1), in: segment)
         return Bench(
             session: session, arena: arena, block: block, reference: reference, segment: segment)
     }

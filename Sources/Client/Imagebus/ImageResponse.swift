@@ -16,43 +16,43 @@ public struct ImageResponse: Sendable {
     /// Whether there is an image.
     public var status: Status { account.status }
     /// The format and size of the image, among others; `nil` for a miss.
-    public var info: ImageInfo? { account.info }
+    public var info: ImageInfo? { status == .ok ? account.image.info : nil }
     /// The requested image properties (`ImageRequest.properties`); `nil` for a miss and if none
     /// were requested.
-    public var properties: ImageProperties? { account.properties }
+    public var properties: ImageProperties? { account.image.properties }
     /// How the image was produced (`ImageRequest.wantsExplanation`); `nil` for a miss and if not
     /// requested.
-    public var explanation: Explanation? { account.explanation }
+    public var explanation: Explanation? { account.image.explanation }
     /// The tier that had the image, or the original that it was produced from (then
     /// `timings.transform` is not 0). None if the original was fetched, and for a miss.
-    public var cacheType: CacheTypes { account.cacheType }
+    public var cacheType: CacheTypes { account.image.cacheType }
     /// The text form of the image's cache key.
-    public var key: String { account.key }
+    public var key: String { account.image.key }
     /// The time spent in each stage.
     public var timings: StageTimings { account.timings }
     /// The encoded bytes; `nil` for a miss and if only image properties were requested.
     public internal(set) var bytes: ImageBytes?
     /// With `waitStoreCache`, the tiers that have stored the image.
-    public var storedTiers: CacheTypes? { account.storedTiers }
+    public var storedTiers: CacheTypes? { account.image.storedTiers }
     /// The scale factor in pixels per point: from the request or, failing that, from the key; 1 for
     /// a miss.
-    public var scaleFactor: Double { account.scaleFactor }
+    public var scaleFactor: Double { account.image.scaleFactor }
     /// Why this is the request's fallback image (`RequestContext.fallback`); `nil` if it is the
     /// requested image.
-    public var fallbackFor: ImageError? { account.fallbackFor }
+    public var fallbackFor: ImageError? { account.image.fallbackFor }
     /// How long the image may be used according to its origin, and the validators that identify it
     /// there (`RequestOptions.respectCacheControl`, `ImageRequest.wantsExplanation`). `nil` if not
     /// requested or not known.
-    public var validity: Validity? { account.validity }
+    public var validity: Validity? { account.image.validity }
     /// The SHA-256 digest of the bytes (SEMANTICS §5.22); `nil` if only image properties were
     /// requested and no cache entry answered.
-    public var digest: ContentDigest? { account.digest }
+    public var digest: ContentDigest? { account.image.digest }
     /// The extended data stored with the entry, or with the entry it was produced from
     /// (`RequestContext.wantsExtendedData`); `nil` if not requested or if there is none.
-    public var extendedData: ExtendedData? { account.extendedData }
+    public var extendedData: ExtendedData? { account.image.extendedData }
     /// Whether the source is damaged and its missing pixels are transparent, black or gray
     /// (`RequestContext.damaged`).
-    public var isDamaged: Bool { account.isDamaged }
+    public var isDamaged: Bool { account.image.isDamaged }
     /// For a partial image, the number of source bytes it was decoded from; the load continues
     /// (`RequestOptions.progressiveLoad`). `nil` for a complete image.
     public internal(set) var arrivedBytes: UInt64?
@@ -68,67 +68,30 @@ public struct ImageResponse: Sendable {
     }
 }
 
-/// The metadata of a reply's image, without the bytes: created once and shared by all responses it
+/// A reply with an image or a miss, without the bytes: created once and shared by all responses it
 /// applies to.
 final class ImageAccount: Sendable {
     let status: ImageResponse.Status
-    let info: ImageInfo?
-    let properties: ImageProperties?
-    let explanation: Explanation?
-    let cacheType: CacheTypes
-    let key: String
+    let image: DeliveredImage
     let timings: StageTimings
-    let storedTiers: CacheTypes?
-    let scaleFactor: Double
-    let fallbackFor: ImageError?
-    let validity: Validity?
-    let digest: ContentDigest?
-    let extendedData: ExtendedData?
-    let isDamaged: Bool
 
     init(of image: DeliveredImage, _ timings: StageTimings) {
-        status = .ok
-        info = image.info
-        properties = image.properties
-        explanation = image.explanation
-        cacheType = image.cacheType
-        key = image.key
-        self.timings = timings
-        storedTiers = image.storedTiers
-        scaleFactor = image.scaleFactor
-        fallbackFor = image.fallbackFor
-        validity = image.validity
-        digest = image.digest
-        extendedData = image.extendedData
-        isDamaged = image.isDamaged
+        (status, self.image, self.timings) = (.ok, image, timings)
     }
 
     /// Creates the account of a cache miss.
     init(missOf key: String, _ timings: StageTimings) {
-        status = .miss
-        (info, properties, explanation, storedTiers) = (nil, nil, nil, nil)
-        cacheType = .none
-        self.key = key
-        self.timings = timings
-        scaleFactor = 1
-        (fallbackFor, validity, digest, extendedData) = (nil, nil, nil, nil)
-        isDamaged = false
+        let nothing = ImageInfo(format: .undefined, size: PixelSize(width: 0, height: 0))
+        image = DeliveredImage(reference: nil, info: nothing, cacheType: .none, key: key)
+        (status, self.timings) = (.miss, timings)
     }
 
-    /// Creates the account of the same image as an answer from the memory tier.
-    init(ofMemory other: ImageAccount) {
-        status = other.status
-        info = other.info
-        properties = other.properties
-        explanation = other.explanation
-        cacheType = .memory
-        key = other.key
-        timings = StageTimings()
-        scaleFactor = other.scaleFactor
-        validity = other.validity
-        digest = other.digest
-        (storedTiers, fallbackFor, extendedData) = (nil, nil, nil)
-        isDamaged = other.isDamaged
+    /// The same image as an answer from the memory tier.
+    var ofMemory: ImageAccount {
+        var image = image
+        image.cacheType = .memory
+        (image.storedTiers, image.fallbackFor, image.extendedData) = (nil, nil, nil)
+        return ImageAccount(of: image, StageTimings())
     }
 }
 

@@ -379,13 +379,13 @@ final class RememberedLoad {
 
 /// Decoded replies of cache hits. Replies for one image differ only in the token.
 struct ReplyMemo {
-    typealias Answer = RestMemo<DeliveredAnswer>.Entry
+    typealias Answer = RestMemo<ImageAccount>.Entry
 
-    private var answers = RestMemo<DeliveredAnswer>(bits: 14, restBytesMax: 1_024)
+    private var answers = RestMemo<ImageAccount>(bits: 14, restBytesMax: 1_024)
 
     /// Returns the answer for a reply with these bytes after the token, if it was decoded before.
     /// If the load's previous reply was the same, no hash is computed.
-    func answer(_ rest: RawSpan, to load: PendingLoad) -> DeliveredAnswer? {
+    func answer(_ rest: RawSpan, to load: PendingLoad) -> ImageAccount? {
         if let last = load.remembered?.answer, last.isOf(rest) { return last.value }
         guard let known = answers.entry(for: rest) else { return nil }
         load.remembered?.answer = known
@@ -400,6 +400,6 @@ struct ReplyMemo {
             (try? encoder.encode(.reply(reply))) != nil,
             body.withUnsafeBytes({ $0.elementsEqual(encoder.packed()) })
         else { return }
-        answers.keep(DeliveredAnswer(image, reply.timings), for: parts.rest)
+        answers.keep(ImageAccount(of: image, reply.timings), for: parts.rest)
     }
 }

@@ -26,7 +26,7 @@ extension ClientConnection {
     private mutating func deliver(_ reply: Reply, at now: Instant) {
         guard let load = pending.load(of: reply.token) else { return }
         if case .image(let image) = reply.outcome {
-            let answer = DeliveredAnswer(image, reply.timings)
+            let answer = ImageAccount(of: image, reply.timings)
             if reply.isRefreshing { return deliverCached(answer, to: load) }
             if let arrived = reply.arrivedBytes { return deliverPartial(answer, arrived, to: load) }
             return deliver(answer, to: load, at: now)
@@ -44,7 +44,7 @@ extension ClientConnection {
     }
 
     /// Delivers the image that ends a load.
-    mutating func deliver(_ answer: DeliveredAnswer, to load: PendingLoad, at now: Instant) {
+    mutating func deliver(_ answer: ImageAccount, to load: PendingLoad, at now: Instant) {
         do throws(ImageError) {
             guard var response = try response(answer, to: load.token) else {
                 return foundStale(answer, load, at: now)
@@ -55,7 +55,7 @@ extension ClientConnection {
             end(load, with: .success(response), at: now)
         } catch {
             if error.code == .stale { return foundStale(answer, load, at: now) }
-            guard answer.reference != nil else {
+            guard answer.image.reference != nil else {
                 return end(load, with: .failure(error), at: now)
             }
             release(answer)
@@ -75,15 +75,15 @@ extension ClientConnection {
     }
 
     /// Counts each load that shared a cache hit as one hit (SEMANTICS §5.24).
-    private mutating func countMembers(_ answer: DeliveredAnswer, of load: PendingLoad) {
-        guard let voucher = answer.voucher, let members = pending.members(of: load.token)
+    private mutating func countMembers(_ answer: ImageAccount, of load: PendingLoad) {
+        guard let voucher = answer.image.voucher, let members = pending.members(of: load.token)
         else { return }
         for _ in members.dropFirst() where !answers.uses.count(voucher.number) { return }
     }
 
     /// Delivers a cached image ahead of the result. If its bytes are gone, the final result
     /// replaces it.
-    private mutating func deliverCached(_ answer: DeliveredAnswer, to load: PendingLoad) {
+    private mutating func deliverCached(_ answer: ImageAccount, to load: PendingLoad) {
         guard let response = try? response(answer, to: load.token) else {
             return release(answer)
         }
@@ -93,7 +93,7 @@ extension ClientConnection {
     /// Delivers an image decoded from the bytes received so far. If its bytes are gone, the next
     /// one replaces it.
     private mutating func deliverPartial(
-        _ answer: DeliveredAnswer, _ arrived: UInt64, to load: PendingLoad
+        _ answer: ImageAccount, _ arrived: UInt64, to load: PendingLoad
     ) {
         guard var response = try? response(answer, to: load.token) else {
             return release(answer)
@@ -115,7 +115,7 @@ extension ClientConnection {
     /// Handles bytes that were overwritten before they could be read. The block still has to be
     /// released.
     private mutating func foundStale(
-        _ answer: DeliveredAnswer, _ load: PendingLoad, at now: Instant
+        _ answer: ImageAccount, _ load: PendingLoad, at now: Instant
     ) {
         release(answer)
         perform(pending.foundStale(load.token, at: now), at: now)
@@ -123,17 +123,17 @@ extension ClientConnection {
 
     /// Returns the response with its bytes, or `nil` if they have been overwritten.
     private mutating func response(
-        _ answer: DeliveredAnswer, to token: Token
+        _ answer: ImageAccount, to token: Token
     ) throws(ImageError) -> ImageResponse? {
-        if let count = answer.chunkBytes {
+        if let count = answer.image.chunkBytes {
             return ImageResponse(
-                answer.account, ImageBytes(try chunks.finish(token, count: count)))
+                answer, ImageBytes(try chunks.finish(token, count: count)))
         }
-        guard let reference = answer.reference else {
-            return ImageResponse(answer.account, nil)
+        guard let reference = answer.image.reference else {
+            return ImageResponse(answer, nil)
         }
-        let bytes = try bytes(reference, mustCopy: answer.mustCopy)
-        return bytes.map { ImageResponse(answer.account, $0) }
+        let bytes = try bytes(reference, mustCopy: answer.image.mustCopy)
+        return bytes.map { ImageResponse(answer, $0) }
     }
 
     /// Mutating, like everything called once per load: a nonmutating method would work on a copy of
@@ -174,33 +174,12 @@ extension ClientConnection {
         release(image.reference, mustCopy: image.mustCopy)
     }
 
-    private mutating func release(_ answer: DeliveredAnswer) {
-        release(answer.reference, mustCopy: answer.mustCopy)
+    private mutating func release(_ answer: ImageAccount) {
+        release(answer.image.reference, mustCopy: answer.image.mustCopy)
     }
 
     private mutating func release(_ reference: BlockReference?, mustCopy: Bool) {
         guard let reference, ResultReader.isLarge(reference), !mustCopy else { return }
         releases.append(reference.block)
-    }
-}
-
-/// The image of a reply in the form in which the connection passes it on: the location of the bytes
-/// and the account shared by its responses. Created once per distinct reply (`ReplyMemo`). It keeps
-/// nothing else of the reply, which is about a kilobyte and would be copied on every read.
-final class DeliveredAnswer: Sendable {
-    let account: ImageAccount
-    /// The location of the bytes in `results/`; `nil` if they arrive in chunks or only image
-    /// properties were requested.
-    let reference: BlockReference?
-    /// Whether the bytes are copied regardless of their size.
-    let mustCopy: Bool
-    /// The number of bytes that arrived in chunks, or `nil` if none did.
-    let chunkBytes: UInt64?
-    let voucher: Voucher?
-
-    init(_ image: DeliveredImage, _ timings: StageTimings) {
-        account = ImageAccount(of: image, timings)
-        (reference, mustCopy) = (image.reference, image.mustCopy)
-        (chunkBytes, voucher) = (image.chunkBytes, image.voucher)
     }
 }

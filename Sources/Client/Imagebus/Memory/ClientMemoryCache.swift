@@ -239,7 +239,7 @@ extension ImageResponse {
 
     /// The same response as an answer from the memory tier.
     var ofMemory: ImageResponse {
-        ImageResponse(ImageAccount(ofMemory: account), bytes)
+        ImageResponse(account.ofMemory, bytes)
     }
 }
 

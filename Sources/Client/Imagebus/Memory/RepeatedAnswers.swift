@@ -93,16 +93,15 @@ final class RepeatedAnswers: Sendable {
     /// Returns the voucher to attach to the answer.
     func learn(
         _ request: ImageRequest, _ account: ImageAccount, _ voucher: Voucher,
-        _ reference: BlockReference?, in segment: MappedSegment?
+        in segment: MappedSegment?
     ) -> AnswerVoucher? {
         change { state in
             guard let words = state.words, state.sharesClock || voucher.until == nil else {
                 return nil
             }
-            guard (segment == nil) == (reference == nil) else { return nil }
+            guard (segment == nil) == (account.image.reference == nil) else { return nil }
             let voucher = AnswerVoucher(voucher, words, uses)
-            state.answers.put(
-                RememberedAnswer(to: request, account, voucher, reference, in: segment))
+            state.answers.put(RememberedAnswer(to: request, account, voucher, in: segment))
             return voucher
         }
     }
@@ -136,17 +135,15 @@ extension ClientConnection {
 
     /// Remembers an answer that may be repeated, and attaches its voucher to the response.
     mutating func learn(
-        _ answer: DeliveredAnswer, _ load: PendingLoad, _ response: inout ImageResponse,
+        _ answer: ImageAccount, _ load: PendingLoad, _ response: inout ImageResponse,
         at now: Instant
     ) {
-        guard configuration.repeatsAnswers, let voucher = answer.voucher,
+        guard configuration.repeatsAnswers, let voucher = answer.image.voucher,
             load.mayBeRepeated
         else { return }
-        let reference = answer.reference
-        let segment = reference.flatMap { try? results.segment(of: $0) }
+        let segment = answer.image.reference.flatMap { try? results.segment(of: $0) }
         nextLook = nextLook ?? now.adding(milliseconds: Self.lookMilliseconds)
-        response.voucher = answers.learn(
-            load.image, response.account, voucher, reference, in: segment)
+        response.voucher = answers.learn(load.image, answer, voucher, in: segment)
     }
 
     /// Schedules a report of used vouchers: soon, or immediately if there are many.
@@ -247,14 +244,13 @@ final class RememberedAnswer: Sendable {
     private let account: ImageAccount
     /// The segment that contains the bytes; `nil` if there are only image properties.
     let segment: MappedSegment?
-    private let reference: BlockReference?
 
     init(
         to request: ImageRequest, _ account: ImageAccount, _ voucher: AnswerVoucher,
-        _ reference: BlockReference?, in segment: MappedSegment?
+        in segment: MappedSegment?
     ) {
         (self.request, self.account, self.voucher) = (request, account, voucher)
-        (self.reference, self.segment) = (reference, segment)
+        self.segment = segment
     }
 
     /// Returns the answer again with its bytes, and counts it as a load. Returns `nil` if the
@@ -266,7 +262,7 @@ final class RememberedAnswer: Sendable {
         // effect.
         guard voucher.stands else { return nil }
         var bytes: ImageBytes?
-        if let segment, let reference {
+        if let segment, let reference = account.image.reference {
             bytes = copies.copy(reference, in: segment)
             guard bytes != nil else { return nil }
         }
