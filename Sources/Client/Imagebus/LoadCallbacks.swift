@@ -27,13 +27,12 @@ extension ImagebusClient {
             completion: completion)
         if slot == nil, !logContext.isSampled, let response = answerAtHand(to: request) {
             let task = LoadTask(token: tokens.next(), endedWith: response, commands: commands)
-            callbacks.end(with: .success(response), onThreadOf: nil)
+            callbacks.notify(.end(.success(response)), onThreadOf: nil)
             return task
         }
         return load(
             request, slot: slot, group: group, wantsProgress: progress != nil,
-            httpClient: httpClient,
-            logContext: logContext, callbacks: callbacks)
+            httpClient: httpClient, logContext: logContext, callbacks: callbacks)
     }
 
     /// Begins a load with existing callbacks, after no immediate answer was found.
@@ -61,14 +60,16 @@ extension ImageRequest {
     }
 }
 
-/// The callbacks of a load, and where they run.
-///
-/// Most callers only want an immediate completion, which needs no object besides the load.
+/// The callbacks of a load, and where they run: directly, or on another executor in the order of
+/// the events.
 struct LoadCallbacks: Sendable {
     private let executor: CallbackExecutor
+    private let progress: (@Sendable (RequestProgress) -> Void)?
+    private let partial: (@Sendable (ImageResponse) -> Void)?
+    private let cached: (@Sendable (ImageResponse) -> Void)?
     private let completion: @Sendable (Result<ImageResponse, ImageError>) -> Void
-    /// Set for callers that want more than the completion, or may want it on another executor.
-    private let events: CallbackEvents?
+    /// The events for another executor; `nil` if all callbacks run directly, as most callers want.
+    private let queue: CallbackQueue?
 
     init(
         on executor: CallbackExecutor, progress: (@Sendable (RequestProgress) -> Void)?,
@@ -76,92 +77,53 @@ struct LoadCallbacks: Sendable {
         cached: (@Sendable (ImageResponse) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) {
-        (self.executor, self.completion) = (executor, completion)
-        let wantsEvents = progress != nil || partial != nil || cached != nil
-        guard wantsEvents || !executor.isInline else {
-            events = nil
-            return
-        }
-        events = CallbackEvents(
-            on: executor, progress: progress, partial: partial, cached: cached,
-            completion: completion)
+        (self.executor, self.progress, self.partial) = (executor, progress, partial)
+        (self.cached, self.completion) = (cached, completion)
+        queue = executor.isInline ? nil : CallbackQueue()
     }
 
-    /// Calls back here, or forwards the event to the executor's task.
-    func notify(_ event: CallbackEvents.Event, onThreadOf commands: CommandQueue?) {
-        guard let events else { return }
-        guard executor.isHere(onThreadOf: commands) else { return events.handOn(event) }
-        events.call(event)
+    /// Calls back here, or passes the event to the executor's task. The end is the last event and
+    /// occurs once.
+    func notify(_ event: LoadEvent, onThreadOf commands: CommandQueue?) {
+        guard let queue, !executor.isHere(onThreadOf: commands) else { return call(event) }
+        queue.add(event, on: executor) { call($0) }
     }
 
-    /// Reports the end, which is the last event and occurs once.
-    func end(with result: Result<ImageResponse, ImageError>, onThreadOf commands: CommandQueue?) {
-        if let events, !executor.isHere(onThreadOf: commands) {
-            events.handOn(.end(result))
-        } else {
-            completion(result)
-        }
-    }
-}
-
-/// Invokes the callbacks of a load: directly, or in a single task on another executor, which keeps
-/// the events in order.
-final class CallbackEvents: Sendable {
-    enum Event: Sendable {
-        case progress(RequestProgress)
-        case partial(ImageResponse)
-        case cached(ImageResponse)
-        case end(Result<ImageResponse, ImageError>)
-    }
-
-    private let executor: CallbackExecutor
-    private let progress: (@Sendable (RequestProgress) -> Void)?
-    private let partial: (@Sendable (ImageResponse) -> Void)?
-    private let cached: (@Sendable (ImageResponse) -> Void)?
-    private let completion: @Sendable (Result<ImageResponse, ImageError>) -> Void
-    /// The input of the task that runs the callbacks elsewhere, once it exists.
-    private let sink = Mutex<AsyncStream<Event>.Continuation?>(nil)
-
-    /// The number of events queued for a busy executor; of progress and partial images only the
-    /// newest are kept.
-    private static let eventsMax = 16
-
-    init(
-        on executor: CallbackExecutor, progress: (@Sendable (RequestProgress) -> Void)?,
-        partial: (@Sendable (ImageResponse) -> Void)?, cached: (@Sendable (ImageResponse) -> Void)?,
-        completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
-    ) {
-        self.executor = executor
-        self.progress = progress
-        self.partial = partial
-        self.cached = cached
-        self.completion = completion
-    }
-
-    func call(_ event: Event) {
+    private func call(_ event: LoadEvent) {
         switch event {
         case .progress(let event): progress?(event)
+        case .info: break
         case .partial(let response): partial?(response)
         case .cached(let response): cached?(response)
         case .end(let result): completion(result)
         }
     }
+}
 
-    func handOn(_ event: Event) {
+/// The events of a load whose callbacks run in a task on another executor.
+private final class CallbackQueue: Sendable {
+    /// The input of the task, once it exists.
+    private let sink = Mutex<AsyncStream<LoadEvent>.Continuation?>(nil)
+
+    /// The number of events queued for a busy executor; of progress and partial images only the
+    /// newest are kept.
+    private static let eventsMax = 16
+
+    /// Passes an event to the task, which the first event starts.
+    func add(
+        _ event: LoadEvent, on executor: CallbackExecutor,
+        call: @escaping @Sendable (LoadEvent) -> Void
+    ) {
         let sink = sink.withLock { sink in
-            let known = sink ?? start()
-            sink = known
-            return known
+            if let sink { return sink }
+            let (stream, created) = AsyncStream<LoadEvent>.makeStream(
+                bufferingPolicy: .bufferingNewest(Self.eventsMax))
+            executor.start { for await event in stream { call(event) } }
+            sink = created
+            return created
         }
         sink.yield(event)
         if case .end = event { sink.finish() }
-    }
-
-    private func start() -> AsyncStream<Event>.Continuation {
-        let (stream, sink) = AsyncStream<Event>.makeStream(
-            bufferingPolicy: .bufferingNewest(Self.eventsMax))
-        executor.start { for await event in stream { self.call(event) } }
-        return sink
     }
 }
 

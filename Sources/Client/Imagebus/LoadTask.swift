@@ -313,7 +313,7 @@ public final class LoadTask: Sendable {
     func finish(_ result: Result<ImageResponse, ImageError>, onClientThread: Bool = true) {
         guard let waiting = state.withLock({ $0.end(with: result) }) else { return }
         if let extras = waiting.extras { notify(extras, result) }
-        waiting.callbacks?.end(with: result, onThreadOf: onClientThread ? commands : nil)
+        waiting.callbacks?.notify(.end(result), onThreadOf: onClientThread ? commands : nil)
         waiting.continuation?.resume(returning: result)
         guard let extras = waiting.extras else { return }
         for continuation in extras.firstWaiters { continuation.resume() }

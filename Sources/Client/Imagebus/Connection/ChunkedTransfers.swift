@@ -22,36 +22,11 @@ extension ImagebusClient {
         wantsProgress: Bool = false, trace: TraceContext? = nil
     ) -> LoadTask {
         let task = LoadTask(token: tokens.next(), wantsProgress: wantsProgress, commands: commands)
-        return begin(task, request, bytes, group, wantsProgress: wantsProgress, trace)
-    }
-
-    /// Begins a load of an image in memory and calls `completion` once with the result, on
-    /// `executor`.
-    @discardableResult
-    public func load(
-        _ request: ImageRequest, uploading bytes: [UInt8], on executor: CallbackExecutor,
-        completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
-    ) -> LoadTask {
-        let callbacks = LoadCallbacks(
-            on: executor, progress: nil, partial: nil, completion: completion)
-        let task = LoadTask(token: tokens.next(), commands: commands, callbacks: callbacks)
-        return begin(task, request, bytes, nil, wantsProgress: false, nil)
-    }
-
-    private func begin(
-        _ task: LoadTask, _ request: ImageRequest, _ bytes: [UInt8], _ group: GroupID?,
-        wantsProgress: Bool, _ trace: TraceContext?
-    ) -> LoadTask {
-        if let refusal = Self.refusal(of: request, bytes) {
-            task.finish(.failure(refusal))
-            return task
-        }
-        post(
+        return begin(
             PendingLoad(
                 request, task, group: group, wantsProgress: wantsProgress,
                 uploadBytes: bytes.count, logContext: LogContext(trace: trace)),
             uploading: bytes)
-        return task
     }
 
     /// Loads an image in memory, blocking the calling thread, and returns the response. See
@@ -82,16 +57,20 @@ extension ImagebusClient {
     ) -> LoadTask {
         let callbacks = LoadCallbacks(on: executor, progress: nil, completion: completion)
         let task = LoadTask(token: tokens.next(), commands: commands, callbacks: callbacks)
-        if let refusal = Self.refusal(of: request, bytes) {
-            task.finish(.failure(refusal))
-            return task
-        }
-        post(
+        return begin(
             PendingLoad(
                 request, task, group: group, uploadBytes: bytes.count, logContext: logContext,
                 httpClient: httpClient),
             uploading: bytes)
-        return task
+    }
+
+    private func begin(_ load: PendingLoad, uploading bytes: [UInt8]) -> LoadTask {
+        if let refusal = Self.refusal(of: load.image, bytes) {
+            load.task.finish(.failure(refusal))
+        } else {
+            post(load, uploading: bytes)
+        }
+        return load.task
     }
 
     private static func refusal(of request: ImageRequest, _ bytes: [UInt8]) -> ImageError? {
