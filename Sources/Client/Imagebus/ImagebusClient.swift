@@ -18,7 +18,7 @@ public final class ImagebusClient: Sendable {
     let commands: CommandQueue
     let loopOwnership: LoopOwnership
     private let connectionExecutor: ConnectionExecutor
-    private let ended: ConnectionEnd
+    private let ended: ThreadGate
     let tokens = TokenSource()
     let answers: RepeatedAnswers
     /// The client's own memory cache (`ClientConfiguration.memoryCache`); `nil` if there is none.
@@ -43,7 +43,7 @@ public final class ImagebusClient: Sendable {
                 try ClientConnection(configuration, commands, executor, answers, copies), commands)
             (self.commands, self.loopOwnership) = (commands, loopOwnership)
             connectionExecutor = executor
-            let ended = try ConnectionEnd()
+            let ended = try ThreadGate()
             self.ended = ended
             _ = try Thread(name: "imagebus-client") { Self.run(loopOwnership, executor, ended) }
         } catch {
@@ -157,17 +157,19 @@ public final class ImagebusClient: Sendable {
     /// on the client's own thread.
     public func close(waitingMilliseconds limit: Int) {
         close()
-        ended.wait(milliseconds: limit)
+        // If waiting fails, the caller continues.
+        try? ended.wait(milliseconds: limit)
     }
 
     private static func run(
-        _ loopOwnership: LoopOwnership, _ executor: ConnectionExecutor, _ ended: ConnectionEnd
+        _ loopOwnership: LoopOwnership, _ executor: ConnectionExecutor, _ ended: ThreadGate
     ) {
         let error = loopOwnership.run()
         loopOwnership.end()
         loopOwnership.commands.close(.lineEnded(error))
         executor.retire()
-        ended.come()
+        // The sockets are closed and all queued messages were sent.
+        ended.open()
     }
 }
 
@@ -267,18 +269,14 @@ public enum Delivery: String, CaseIterable, Hashable, Sendable {
 /// Generates tokens of 128 bits from the kernel's random numbers, fetched in batches. Can be used
 /// from any thread.
 final class TokenSource: Sendable {
-    private struct Store {
-        var words: [UInt64] = []
-    }
-
-    private let store = Mutex(Store())
+    private let words = Mutex<[UInt64]>([])
     private static let wordsMax = 256
 
     func next() -> Token {
-        store.withLock { store in
-            if store.words.count < 2 { store.words = Self.draw() }
-            let high = store.words.removeLast()
-            return Token(Identifier128(high: high, low: store.words.removeLast()))
+        words.withLock { words in
+            if words.count < 2 { words = Self.draw() }
+            let high = words.removeLast()
+            return Token(Identifier128(high: high, low: words.removeLast()))
         }
     }
 

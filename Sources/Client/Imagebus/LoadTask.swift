@@ -7,13 +7,6 @@ import Synchronization
 /// With `refreshCached` a cached image may be delivered first (`cachedResponse`). The response is
 /// then the newest image, which is the cached one if the origin reports that nothing changed.
 public final class LoadTask: Sendable {
-    /// The event that one blocked thread waits for.
-    private final class Gate: Sendable {
-        let event: EventDescriptor
-
-        init() throws(Errno) { event = try EventDescriptor() }
-    }
-
     /// Unsafe continuation: `finish` removes it from the state and resumes it exactly once.
     private typealias Continuation = UnsafeContinuation<Result<ImageResponse, ImageError>, Never>
 
@@ -67,8 +60,7 @@ public final class LoadTask: Sendable {
         var cached: ImageResponse?
         /// Another cached image, from a coordinator that replaced the first.
         var newer: ImageResponse?
-        var firstWaiters: [CheckedContinuation<Void, Never>] = []
-        var gates: [Gate] = []
+        var gates: [ThreadGate] = []
         var continuations: [Continuation] = []
         var progress: Progress?
         /// Created when someone listens.
@@ -209,14 +201,12 @@ public final class LoadTask: Sendable {
     public func waitForResponse() throws(ImageError) -> ImageResponse {
         if let known = state.withLock({ $0.result }) { return try known.get() }
         do throws(Errno) {
-            let gate = try Gate()
+            let gate = try ThreadGate()
             let isPending = state.withLock { state in
                 state.ensureExtras().gates.append(gate)
                 return state.result == nil
             }
-            if isPending {
-                _ = try gate.event.descriptor.wait(for: .readable, milliseconds: nil)
-            }
+            if isPending { try gate.wait() }
         } catch {
             throw ImageError(.internalError, "this thread cannot wait: \(error)")
         }
@@ -242,71 +232,58 @@ public final class LoadTask: Sendable {
     /// Waits for the cached image, which is returned, or for the end of the load; `nil` if it ended
     /// without a cached image.
     func cachedResponseOrEnd() async -> ImageResponse? {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isThere = state.withLock { state in
-                    if state.cached != nil || state.result != nil { return true }
-                    state.ensureExtras().firstWaiters.append(continuation)
-                    return false
-                }
-                if isThere { continuation.resume() }
+        let events = events
+        if let cached = cachedResponse { return cached }
+        return await withTaskCancellationHandler { () -> ImageResponse? in
+            for await _ in events {
+                if let cached = cachedResponse { return cached }
             }
+            return cachedResponse
         } onCancel: {
             cancel()
         }
-        return cachedResponse
     }
 
     /// Handles the arrival of the cached image. Only the first one is reported; a different one
     /// from a coordinator that replaced the first is kept until that one has asked the origin.
     func receivedCached(_ response: ImageResponse) {
-        var callbacks: LoadCallbacks?
-        let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
-            guard state.result == nil else { return nil }
+        let isFirst = state.withLock { state in
+            guard state.result == nil else { return false }
             let extras = state.ensureExtras()
             guard let cached = extras.cached else {
                 extras.cached = response
-                callbacks = state.callbacks
-                return exchange(&extras.firstWaiters, with: [])
+                return true
             }
             var newer = response
             newer.isRefreshed = true
             extras.newer = cached.isSameImage(as: response) ? nil : newer
-            return nil
+            return false
         }
-        guard let waiting else { return }
-        for continuation in waiting { continuation.resume() }
-        notify(.cached(response))
-        callbacks?.notify(.cached(response), onThreadOf: commands)
+        if isFirst { notify(.cached(response)) }
     }
 
     /// Handles the arrival of a partial image.
-    func receivedPartial(_ response: ImageResponse) {
-        let callbacks = state.withLock { $0.callbacks }
-        notify(.partial(response))
-        callbacks?.notify(.partial(response), onThreadOf: commands)
+    func receivedPartial(_ response: ImageResponse) { notify(.partial(response)) }
+
+    /// Handles the arrival of progress.
+    func receivedProgress(_ event: RequestProgress) {
+        state.withLock { $0.extras?.progress?.sink }?.yield(event)
+        notify(.progress(event))
     }
 
-    /// Reports an event to all listeners.
+    /// Reports an event before the end to all listeners and callbacks.
     private func notify(_ event: LoadEvent) {
-        let recorded = state.withLock { $0.result == nil ? $0.extras?.events?.record(event) : nil }
+        let (recorded, callbacks) = state.withLock { state in
+            (state.result == nil ? state.extras?.events?.record(event) : nil, state.callbacks)
+        }
         for listener in recorded?.listeners ?? [] {
             for event in recorded?.events ?? [] { listener.yield(event) }
         }
+        callbacks?.notify(event, onThreadOf: commands)
     }
 
     /// The result if the origin reports that nothing changed.
     var unmodified: ImageResponse? { state.withLock { $0.extras?.newer ?? $0.cached } }
-
-    /// Handles the arrival of progress.
-    func receivedProgress(_ event: RequestProgress) {
-        let (sink, callbacks) = state.withLock {
-            ($0.extras?.progress?.sink, $0.callbacks)
-        }
-        sink?.yield(event)
-        notify(.progress(event))
-        callbacks?.notify(.progress(event), onThreadOf: commands)
-    }
 
     /// Ends the load; later calls have no effect. `onClientThread` is false if the load ends within
     /// the call that begins it, on the caller's thread.
@@ -316,7 +293,6 @@ public final class LoadTask: Sendable {
         waiting.callbacks?.notify(.end(result), onThreadOf: onClientThread ? commands : nil)
         waiting.continuation?.resume(returning: result)
         guard let extras = waiting.extras else { return }
-        for continuation in extras.firstWaiters { continuation.resume() }
         for continuation in extras.continuations { continuation.resume(returning: result) }
     }
 
@@ -328,7 +304,7 @@ public final class LoadTask: Sendable {
             listener.yield(.end(result))
             listener.finish()
         }
-        for gate in extras.gates { gate.event.signal() }
+        for gate in extras.gates { gate.open() }
     }
 }
 

@@ -266,17 +266,16 @@ final class ConnectionExecutor: TaskExecutor {
     }
 }
 
-/// Signals that a client's connection has ended.
-final class ConnectionEnd: Sendable {
+/// An event that threads wait for, which happens once.
+final class ThreadGate: Sendable {
     private let event: EventDescriptor
 
     init() throws(Errno) { event = try EventDescriptor() }
 
-    /// Signals that the sockets are closed and all queued messages were sent.
-    func come() { event.signal() }
+    func open() { event.signal() }
 
-    func wait(milliseconds: Int) {
-        // If waiting fails, the caller continues.
-        _ = try? event.descriptor.wait(for: .readable, milliseconds: milliseconds)
+    /// Waits until the gate is open, or for at most `milliseconds`.
+    func wait(milliseconds: Int? = nil) throws(Errno) {
+        _ = try event.descriptor.wait(for: .readable, milliseconds: milliseconds)
     }
 }
