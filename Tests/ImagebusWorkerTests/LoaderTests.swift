@@ -149,12 +149,14 @@ import Testing
         let arena = bench.arena
         return ThreadedExecutor(
             name: "test", credit: 4, arena: arena, reporter: reporter
-        ) { job, report throws(ImageError) in
-            _ = gates[job.id]?.wait()
-            let block = try arena.reserve(3)
-            return .fetched(
-                FetchedBody(
-                    reference: block.reference(length: 3), httpStatus: 200, effectiveURL: ""))
+        ) { _ in
+            return { job, _ throws(ImageError) in
+                _ = gates[job.id]?.wait()
+                let block = try arena.reserve(3)
+                return .fetched(
+                    FetchedBody(
+                        reference: block.reference(length: 3), httpStatus: 200, effectiveURL: ""))
+            }
         }
     }
 

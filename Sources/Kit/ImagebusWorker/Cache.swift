@@ -149,19 +149,10 @@ struct CacheRecord {
     /// Decodes a record. Returns `nil` for data that is damaged or was not stored by a stack of
     /// this version.
     init?(_ data: [UInt8]) throws {
-        guard data.count >= Self.headByteCount, data.starts(with: Self.mark) else { return nil }
-        let length = Int(Self.number(data[4..<8]))
-        let start = Self.headByteCount + length
-        guard start <= data.count, Array(data[16..<Self.headByteCount]) == (try Self.digest(data))
+        guard let record = Self(beginning: CacheHead(bytes: data, size: data.count)),
+            Array(data[16..<Self.headByteCount]) == (try Self.digest(data))
         else { return nil }
-        let properties = data.span.bytes.extracting(Self.headByteCount..<start)
-        do throws(WireError) {
-            metadata = try StoredMetadata(packed: properties)
-        } catch {
-            return nil
-        }
-        stored = Self.number(data[8..<16])
-        body = start..<data.count
+        self = record
     }
 
     /// Reads a record whose first bytes are known. If these contain all the metadata but not all
@@ -172,18 +163,16 @@ struct CacheRecord {
         return try cache.get(key).flatMap { try Self($0) }
     }
 
-    /// Decodes the metadata from the beginning of a record; also returns `nil` if it is incomplete.
+    /// Decodes the metadata from the beginning of a record, whose digest is not verified. Returns
+    /// `nil` if it is incomplete or was not stored by a stack of this version.
     private init?(beginning head: CacheHead) {
         let bytes = head.bytes
         guard bytes.count >= Self.headByteCount, bytes.starts(with: Self.mark) else { return nil }
         let start = Self.headByteCount + Int(Self.number(bytes[4..<8]))
         guard start <= bytes.count else { return nil }
         let properties = bytes.span.bytes.extracting(Self.headByteCount..<start)
-        do throws(WireError) {
-            metadata = try StoredMetadata(packed: properties)
-        } catch {
-            return nil
-        }
+        guard let metadata = try? StoredMetadata(packed: properties) else { return nil }
+        self.metadata = metadata
         stored = Self.number(bytes[8..<16])
         body = start..<head.size
     }

@@ -64,22 +64,47 @@ public func run(_ encoder: some Encoder, arguments: [String]? = nil) -> Never {
 /// Runs a loader until the process is asked to stop, and then exits. See `run` for a coder.
 public func run(_ loader: some Loader, arguments: [String]? = nil) -> Never {
     let schemes = loader.schemes.sorted()
-    return ExtensionProgram.run(
-        .download, does: "loads URLs of \(schemes.joined(separator: ", "))", arguments
-    ) { parts in
-        let arena = try parts.externalArena()
+    ExtensionProgram.run(
+        .download, does: "loads URLs of \(schemes.joined(separator: ", "))",
+        WorkerCapabilities(schemes: Set(schemes)), arguments
+    ) { parts, arena in
         let stage = LoaderStage(loader: loader, log: parts.log)
-        let credit = UInt32(clamping: max(1, loader.credit))
-        let executor = ThreadedExecutor(
-            name: "loader", credit: min(credit, WorkerKind.download.creditMax), arena: arena,
+        return ThreadedExecutor(
+            name: "loader", credit: WorkerKind.download.credit(loader.credit), arena: arena,
             reporter: parts.reporter
-        ) { job, report throws(ImageError) in
-            guard case .fetch(let fetch) = job.work else { throw .does("loads") }
-            return .fetched(try stage.perform(fetch, output: arena, report))
+        ) { _ in
+            return { job, report throws(ImageError) in
+                guard case .fetch(let fetch) = job.work else { throw .does("loads") }
+                return .fetched(try stage.perform(fetch, output: arena, report))
+            }
         }
-        return WorkerMachine(
-            executor: executor, arenas: [arena], sandbox: .ofThisProcess,
-            capabilities: WorkerCapabilities(schemes: Set(schemes)))
+    }
+}
+
+/// Runs a cache until the process is asked to stop, and then exits. See `run` for a coder.
+public func run(_ cache: some Cache, arguments: [String]? = nil) -> Never {
+    ExtensionProgram.run(.cache, does: "stores named caches", WorkerCapabilities(), arguments) {
+        parts, arena in
+        let copier = BlockCopier(directories: parts.directories)
+        let stage = CacheStage(cache: cache, log: parts.log) {
+            (reference, target) throws(ImageError) in try copier.copy(reference, into: target)
+        }
+        return ThreadedExecutor(
+            name: "cache", credit: WorkerKind.cache.credit(cache.credit), arena: arena,
+            reporter: parts.reporter
+        ) { job in
+            let turn = stage.turn(for: job.work)
+            return { job, report throws(ImageError) in
+                try stage.perform(job.work, turn, output: arena, report)
+            }
+        }
+    }
+}
+
+extension WorkerKind {
+    /// Returns the credit that an author wants, within the limits of the kind.
+    fileprivate func credit(_ wanted: Int) -> UInt32 {
+        min(UInt32(clamping: max(1, wanted)), creditMax)
     }
 }
 
@@ -92,10 +117,9 @@ private func runOneByOne(
     _ kind: WorkerKind, _ name: String, does what: String, _ capabilities: WorkerCapabilities,
     _ arguments: [String]?, _ make: @escaping @Sendable (Log) -> Perform
 ) -> Never {
-    ExtensionProgram.run(kind, does: what, arguments) { parts in
-        let arena = try parts.externalArena()
+    ExtensionProgram.run(kind, does: what, capabilities, arguments) { parts, arena in
         let (directories, log) = (parts.directories, parts.log)
-        let executor = try SingleJobExecutor(name: name, arena: arena, reporter: parts.reporter) {
+        return try SingleJobExecutor(name: name, arena: arena, reporter: parts.reporter) {
             let (reader, perform) = (BlockReader(directories: directories), make(log))
             return SingleJobExecutor.Work { work, flag throws(ImageError) in
                 defer { reader.trim() }
@@ -104,33 +128,6 @@ private func runOneByOne(
                 reader.forgetUnlinked()
             }
         }
-        return WorkerMachine(
-            executor: executor, arenas: [arena], sandbox: .ofThisProcess,
-            capabilities: capabilities)
-    }
-}
-
-/// Runs a cache until the process is asked to stop, and then exits. See `run` for a coder.
-public func run(_ cache: some Cache, arguments: [String]? = nil) -> Never {
-    ExtensionProgram.run(.cache, does: "stores named caches", arguments) { parts in
-        let arena = try parts.externalArena()
-        let copier = BlockCopier(directories: parts.directories)
-        let stage = CacheStage(cache: cache, log: parts.log) {
-            (reference, target) throws(ImageError) in try copier.copy(reference, into: target)
-        }
-        let credit = UInt32(clamping: max(1, cache.credit))
-        let executor = ThreadedExecutor(
-            name: "cache", credit: min(credit, WorkerKind.cache.creditMax), arena: arena,
-            reporter: parts.reporter,
-            prepare: { job in
-                let turn = stage.turn(for: job.work)
-                return { (job, report) throws(ImageError) in
-                    try stage.perform(job.work, turn, output: arena, report)
-                }
-            })
-        return WorkerMachine(
-            executor: executor, arenas: [arena], sandbox: .ofThisProcess,
-            capabilities: WorkerCapabilities())
     }
 }
 
@@ -139,8 +136,8 @@ enum ExtensionProgram {
     /// Runs until asked to stop, and then exits the process immediately, because a function that
     /// ignores cancellation may still be running.
     static func run(
-        _ kind: WorkerKind, does what: String, _ words: [String]?,
-        build: (WorkerParts) throws -> WorkerMachine
+        _ kind: WorkerKind, does what: String, _ capabilities: WorkerCapabilities,
+        _ words: [String]?, executor: (WorkerParts, Arena) throws -> any JobExecutor
     ) -> Never {
         let words = words ?? CurrentProcess.arguments
         let program = name
@@ -155,7 +152,12 @@ enum ExtensionProgram {
             Bootstrap.complain(program, error)
             CurrentProcess.end(ProgramExit.status(of: error))
         }
-        let status = WorkerProgram.runExternal(kind, arguments, program: program, build: build)
+        let status = WorkerProgram.runExternal(kind, arguments, program: program) { parts in
+            let arena = try parts.externalArena()
+            return WorkerMachine(
+                executor: try executor(parts, arena), arenas: [arena],
+                sandbox: .ofThisProcess, capabilities: capabilities)
+        }
         CurrentProcess.flushOutput()
         CurrentProcess.endAtOnce(status)
     }

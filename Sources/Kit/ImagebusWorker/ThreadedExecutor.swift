@@ -40,16 +40,8 @@ final class ThreadedExecutor: JobExecutor {
         let jobs = Mutex<[Ended]>([])
     }
 
-    convenience init(
-        name: String, credit: UInt32, arena: Arena, reporter: WorkerReporter,
-        perform: @escaping Perform
-    ) {
-        self.init(
-            name: name, credit: credit, arena: arena, reporter: reporter,
-            prepare: { _ in perform })
-    }
-
-    /// `prepare` is called on the bus thread, in the order in which jobs arrive.
+    /// `prepare` is called on the bus thread, in the order in which jobs arrive, and returns what a
+    /// job's thread performs.
     init(
         name: String, credit: UInt32, arena: Arena, reporter: WorkerReporter,
         prepare: @escaping (Job) -> Perform
@@ -119,8 +111,6 @@ final class ThreadedExecutor: JobExecutor {
             millisecondsLeft: adjustment.millisecondsLeft,
             wantsProgress: adjustment.wantsProgress || adjustment.wantsArrived)
     }
-
-    func finished(_ id: JobID) {}
 
     func release(_ blocks: [BlockID]) { for block in blocks { arena.free(block) } }
 
