@@ -34,7 +34,7 @@ public struct ImageTransforms: Sendable {
         self.limits = limits
         stage = try TransformStage()
         do {
-            library = try VipsLibrary(loaders: PixelDecoder.loaders)
+            library = try VipsLibrary(loaders: Array(Set(PixelDecoder.loaders.values)))
         } catch {
             throw ImageError(.internalError, "libvips cannot be initialized: \(error.text)")
         }

@@ -5,7 +5,11 @@ import Vips
 struct PixelDecoder {
     private let limits: ImageLimits
 
-    static let loaders: [VipsLoader] = [.jpeg, .png, .webp, .gif, .tiff, .heif, .jxl]
+    /// The loader of each supported format.
+    static let loaders: [ImageFormat: VipsLoader] = [
+        .jpeg: .jpeg, .png: .png, .webp: .webp, .gif: .gif, .tiff: .tiff, .heic: .heif,
+        .heif: .heif, .avif: .heif, .jxl: .jxl,
+    ]
 
     init(_ limits: ImageLimits) { self.limits = limits }
 
@@ -14,7 +18,7 @@ struct PixelDecoder {
         _ bytes: [UInt8]
     ) throws(ImageError) -> (image: PixelImage, orientation: Orientation) {
         let format = ImageFormat(file: bytes.span)
-        guard let loader = Self.loader(of: format) else {
+        guard let loader = Self.loaders[format] else {
             throw ImageError(
                 .unsupportedFormat, "\(format.name) is not supported in this process"
             ) { $0.format = format.name }
@@ -37,19 +41,6 @@ struct PixelDecoder {
     }
 
     private static let haveFrames: Set<ImageFormat> = [.webp, .gif, .tiff, .heic, .heif, .avif]
-
-    private static func loader(of format: ImageFormat) -> VipsLoader? {
-        switch format {
-        case .jpeg: .jpeg
-        case .png: .png
-        case .webp: .webp
-        case .gif: .gif
-        case .tiff: .tiff
-        case .heic, .heif, .avif: .heif
-        case .jxl: .jxl
-        default: nil
-        }
-    }
 
     /// Checks the limits before any pixels are decoded.
     private func check(_ header: VipsHeader) throws(VipsError) {

@@ -109,11 +109,9 @@ final class RepeatedAnswers: Sendable {
     /// Releases segments that the cache has unlinked; until then their memory stays allocated.
     func forgetUnlinked() {
         let all = state.withLock { $0.answers.all.compactMap(\.segment) }
-        var gone: Set<ObjectIdentifier> = []
-        var seen: Set<ObjectIdentifier> = []
-        for segment in all where seen.insert(ObjectIdentifier(segment)).inserted {
-            if segment.isUnlinked { gone.insert(ObjectIdentifier(segment)) }
-        }
+        let segments = Dictionary(
+            all.map { (ObjectIdentifier($0), $0) }, uniquingKeysWith: { known, _ in known })
+        let gone = Set(segments.filter { $0.value.isUnlinked }.keys)
         guard !gone.isEmpty else { return }
         change { state in
             state.answers.removeAll { answer in
