@@ -106,8 +106,6 @@ struct PooledBuffer: ~Copyable, @unchecked Sendable {
         target.copyBytes(from: bytes)
     }
 
-    var isThere: Bool { start != nil }
-
     /// The memory to write to, once, before the buffer is shared.
     var target: UnsafeMutableRawBufferPointer { .init(start: start, count: count) }
     /// The bytes; empty if there is no copy.

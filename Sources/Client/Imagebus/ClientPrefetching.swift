@@ -192,8 +192,6 @@ struct PendingPrefetches {
         var hasBegun = false
         var report: PrefetchReport?
         var isCancelled = false
-        /// Whether a coordinator that is shutting down refused it; it is sent to the next one.
-        var isPostponed = false
 
         var isComplete: Bool { hasBegun && sent == urls.count }
         /// The number of URLs sent that have not ended.
@@ -340,7 +338,6 @@ struct PendingPrefetches {
             entries[batch]?.sent = 0
             entries[batch]?.hasBegun = false
             entries[batch]?.report = nil
-            entries[batch]?.isPostponed = false
             entries[batch]?.unservedUntil = now.adding(milliseconds: connectTimeoutMilliseconds)
             if !waiting.contains(batch) { unsent.append(batch) }
         }
@@ -361,7 +358,7 @@ struct PendingPrefetches {
         guard let entry = entries[batch] else { return [] }
         if entry.isCancelled { return [end(batch)] }
         guard error.code == .shuttingDown else { return [end(batch, error)] }
-        entries[batch]?.isPostponed = true
+        // It is sent to the next coordinator.
         unsent.removeAll { $0 == batch }
         return []
     }
@@ -371,13 +368,7 @@ struct PendingPrefetches {
     /// Ends batches that waited too long for a coordinator.
     mutating func expire(at now: Instant) -> [Action] {
         guard !isWelcome else { return [] }
-        return entries.filter { $0.value.unservedUntil <= now }.keys.map {
-            end(
-                $0,
-                ImageError(
-                    .unavailable,
-                    advising: "no coordinator serves the endpoint; start imagebus serve"))
-        }
+        return entries.filter { $0.value.unservedUntil <= now }.keys.map { end($0, .nobodyServes) }
     }
 
     /// The next time at which a batch may be overdue.

@@ -21,7 +21,8 @@ extension ImagebusClient {
         cached: (@Sendable (ImageResponse) -> Void)? = nil,
         completion: @escaping @Sendable (Result<ImageResponse, ImageError>) -> Void
     ) -> LoadTask {
-        let request = partial == nil ? request : request.withPartialImages
+        var request = request
+        if partial != nil { request.options.insert(.progressiveLoad) }
         let callbacks = LoadCallbacks(
             on: executor, progress: progress, partial: partial, cached: cached,
             completion: completion)
@@ -48,15 +49,6 @@ extension ImagebusClient {
                 request, task, group: group, wantsProgress: wantsProgress, slot: slot,
                 logContext: logContext, httpClient: httpClient))
         return task
-    }
-}
-
-extension ImageRequest {
-    fileprivate var withPartialImages: ImageRequest {
-        guard !options.contains(.progressiveLoad) else { return self }
-        var request = self
-        request.options.insert(.progressiveLoad)
-        return request
     }
 }
 

@@ -248,8 +248,7 @@ extension ClientConnection {
 
     /// Ends a load that was never sent; the coordinator doesn't know it and would not reply.
     private mutating func endUnsent(_ token: Token, at now: Instant) {
-        let error = ImageError(.cancelled, "cancelled before it was sent")
-        perform(pending.refused(error, token, at: now), at: now)
+        perform(pending.refused(.cancelledUnsent, token, at: now), at: now)
     }
 
     mutating func submit(_ load: PendingLoad, uploading bytes: [UInt8], at now: Instant) {

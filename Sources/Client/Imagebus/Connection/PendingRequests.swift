@@ -298,7 +298,7 @@ struct PendingRequests {
         var actions: Actions = []
         for load in entries where entries[load.token] != nil && !shares.hasLeft(load.token) {
             if !isWelcome, load.unservedUntil <= now {
-                actions += left(load.token, refusal ?? Self.nobodyServes)
+                actions += left(load.token, refusal ?? .nobodyServes)
             } else if now >= lastMoment(of: load) {
                 actions += left(load.token, ImageError(.deadlineExceeded, "the deadline passed"))
             }
@@ -344,8 +344,6 @@ struct PendingRequests {
         return Actions(waiting.lazy.map { .fail($0, error) })
     }
 
-    private static let nobodyServes = ImageError(
-        .unavailable, advising: "no coordinator serves the endpoint; start imagebus serve")
     private static let graceMilliseconds = 500
     /// The interval between two passes over all loads for overdue ones. Thousands of loads may each
     /// have a different deadline.
@@ -414,8 +412,9 @@ struct PendingRequests {
 }
 
 extension ImageError {
-    fileprivate static let cancelledUnsent = ImageError(
-        .cancelled, "cancelled before it was sent")
+    static let nobodyServes = ImageError(
+        .unavailable, advising: "no coordinator serves the endpoint; start imagebus serve")
+    static let cancelledUnsent = ImageError(.cancelled, "cancelled before it was sent")
     fileprivate static let cancelledByCaller = ImageError(.cancelled, "cancelled")
 }
 
