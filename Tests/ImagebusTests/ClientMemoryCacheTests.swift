@@ -22,7 +22,7 @@ import Testing
 
     private func end(_ cache: ClientMemoryCache, _ request: ImageRequest, _ response: ImageResponse)
     {
-        cache.keeper(of: request)?.keep(.success(response))
+        cache.keeper(of: request)?(response)
     }
 
     @Test func anEntryIsGivenOnlyWhileItsVoucherStands() throws {
@@ -98,7 +98,6 @@ import Testing
         var empty = response()
         empty.bytes = nil
         end(cache, request, empty)
-        cache.keeper(of: request)?.keep(.failure(ImageError(.cancelled, "as told")))
         #expect(cache.statistics.stores == 0)
     }
 
@@ -140,7 +139,7 @@ import Testing
         end(cache, other, response("b"))
         let running = cache.keeper(of: request)
         cache.remove(url: "http://example.org/a.jpg")
-        running?.keep(.success(response()))
+        running?(response())
         #expect(cache.response(to: request) == nil && cache.response(to: small) == nil)
         #expect(cache.response(to: other) != nil)
         cache.remove(key: "b")

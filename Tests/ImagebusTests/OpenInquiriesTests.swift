@@ -22,8 +22,7 @@ import Testing
     ) async -> ImageError? {
         let result = await withCheckedContinuation { continuation in
             var open = OpenInquiries(connectTimeoutMilliseconds: 5_000)
-            let inquiry = Inquiry(
-                message, deadline: Self.later(5), isAnswer: { _ in false }, continuation)
+            let inquiry = Inquiry(message, isAnswer: { _ in false }, continuation)
             open.append(inquiry, isSent: isSent, at: Self.start)
             look(&open)
             #expect(open.isEmpty)

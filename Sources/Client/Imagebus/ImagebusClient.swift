@@ -23,14 +23,12 @@ public final class ImagebusClient: Sendable {
     let answers: RepeatedAnswers
     /// The client's own memory cache (`ClientConfiguration.memoryCache`); `nil` if there is none.
     public let memory: ClientMemoryCache?
-    let connectTimeoutMilliseconds: Int
 
     /// The largest number of commands that may be queued in this process.
     private static let commandsMax = 1_000_000
 
     /// Creates a client and starts its thread. Throws `unavailable` for an invalid endpoint.
     public init(_ configuration: ClientConfiguration) throws(ImageError) {
-        connectTimeoutMilliseconds = configuration.connectTimeoutMilliseconds
         memory = configuration.memoryCache.map(ClientMemoryCache.init)
         do {
             let commands = try CommandQueue(commandsMax: Self.commandsMax)

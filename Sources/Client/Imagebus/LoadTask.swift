@@ -17,7 +17,7 @@ public final class LoadTask: Sendable {
         var callbacks: LoadCallbacks?
         private(set) var extras: Extras?
 
-        init(callbacks: LoadCallbacks?, wantsProgress: Bool, keeper: MemoryKeeper?) {
+        init(callbacks: LoadCallbacks?, wantsProgress: Bool, keeper: ClientMemoryCache.Keeper?) {
             self.callbacks = callbacks
             if wantsProgress { ensureExtras().progress = Progress() }
             if let keeper { ensureExtras().keeper = keeper }
@@ -65,7 +65,7 @@ public final class LoadTask: Sendable {
         var progress: Progress?
         /// Created when someone listens.
         var events: LoadEvents?
-        var keeper: MemoryKeeper?
+        var keeper: ClientMemoryCache.Keeper?
     }
 
     /// Created when someone reads the progress, which is not the case for most loads.
@@ -133,7 +133,7 @@ public final class LoadTask: Sendable {
     /// Creates the task of a load submitted through `commands`.
     init(
         token: Token, wantsProgress: Bool = false, commands: CommandQueue,
-        callbacks: LoadCallbacks? = nil, keeper: MemoryKeeper? = nil
+        callbacks: LoadCallbacks? = nil, keeper: ClientMemoryCache.Keeper? = nil
     ) {
         self.token = token
         self.commands = commands
@@ -298,7 +298,7 @@ public final class LoadTask: Sendable {
 
     /// Reports the end to observers, before the waiters are resumed.
     private func notify(_ extras: Extras, _ result: Result<ImageResponse, ImageError>) {
-        extras.keeper?.keep(result)
+        if case .success(let response) = result { extras.keeper?(response) }
         extras.progress?.sink.finish()
         for listener in extras.events?.record(.end(result)).listeners ?? [] {
             listener.yield(.end(result))

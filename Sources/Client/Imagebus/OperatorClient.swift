@@ -69,11 +69,9 @@ public struct OperatorClient: Sendable {
     private func ask<Answer: Sendable>(
         _ question: ClientMessage, _ answer: @escaping @Sendable (ServerMessage) -> Answer?
     ) async throws(ImageError) -> Answer {
-        let deadline = Instant.now().adding(milliseconds: client.connectTimeoutMilliseconds)
         let commands = client.commands
         let result: Result<ServerMessage, ImageError> = await withCheckedContinuation {
-            let inquiry = Inquiry(
-                question, deadline: deadline, isAnswer: { answer($0) != nil }, $0)
+            let inquiry = Inquiry(question, isAnswer: { answer($0) != nil }, $0)
             if !commands.post(.ask(inquiry)) { inquiry.answer(.failure(commands.refusal)) }
         }
         guard let value = answer(try result.get()) else {

@@ -5,18 +5,14 @@ import Synchronization
 final class Inquiry: Sendable {
     /// The message to send.
     let message: ClientMessage
-    /// When the inquiry fails without an answer.
-    let deadline: Instant
     private let isAnswer: @Sendable (ServerMessage) -> Bool
     private let continuation: Mutex<CheckedContinuation<Result<ServerMessage, ImageError>, Never>?>
 
     init(
-        _ message: ClientMessage, deadline: Instant,
-        isAnswer: @escaping @Sendable (ServerMessage) -> Bool,
+        _ message: ClientMessage, isAnswer: @escaping @Sendable (ServerMessage) -> Bool,
         _ continuation: CheckedContinuation<Result<ServerMessage, ImageError>, Never>
     ) {
         self.message = message
-        self.deadline = deadline
         self.isAnswer = isAnswer
         self.continuation = Mutex(continuation)
     }
@@ -71,7 +67,8 @@ struct OpenInquiries {
 
     /// Adds an inquiry; `isSent` is true if a session exists and its message is sent immediately.
     mutating func append(_ inquiry: Inquiry, isSent: Bool, at now: Instant) {
-        all.append(Entry(inquiry: inquiry, deadline: inquiry.deadline))
+        let deadline = now.adding(milliseconds: connectTimeoutMilliseconds)
+        all.append(Entry(inquiry: inquiry, deadline: deadline))
         if isSent { wait(all.count - 1, at: now) }
     }
 

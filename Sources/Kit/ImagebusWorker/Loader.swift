@@ -63,10 +63,7 @@ public final class LoadReport: Sendable {
         var last: Amount?
     }
 
-    private struct Amount {
-        var received: Int
-        var expected: Int
-    }
+    private typealias Amount = (received: UInt64, expected: UInt64)
 
     private let state: Mutex<State>
     private let send: @Sendable (_ received: UInt64, _ expected: UInt64) -> Void
@@ -107,7 +104,7 @@ public final class LoadReport: Sendable {
         _ received: Int, of expected: Int = 0
     ) throws(CancellationError) {
         try check()
-        let amount = Amount(received: max(0, received), expected: max(0, expected))
+        let amount = (received: UInt64(max(0, received)), expected: UInt64(max(0, expected)))
         let isDue = state.withLock { state in
             state.last = amount
             let now = MonotonicClock.now()
@@ -117,10 +114,8 @@ public final class LoadReport: Sendable {
             state.sentAt = now
             return true
         }
-        if isDue { report(amount) }
+        if isDue { send(amount.received, amount.expected) }
     }
-
-    private func report(_ amount: Amount) { send(UInt64(amount.received), UInt64(amount.expected)) }
 
     private static func deadline(in milliseconds: UInt32) -> UInt64 {
         MonotonicClock.now() + UInt64(milliseconds) * 1_000_000
@@ -139,7 +134,7 @@ extension LoadReport {
             defer { state.wantsProgress = wantsProgress }
             return wantsProgress && !state.wantsProgress ? state.last : nil
         }
-        if let amount { report(amount) }
+        if let amount { send(amount.received, amount.expected) }
     }
 }
 

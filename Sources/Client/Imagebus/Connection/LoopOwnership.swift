@@ -45,10 +45,14 @@ final class LoopOwnership: Sendable {
     /// Gives up the loop; the client's thread handles any remaining work.
     private func leave() {
         let isIdle = place.use { $0.isIdle }
+        release()
+        if !isIdle || hasWork { commands.recall.signal() }
+    }
+
+    private func release() {
         leftAt.store(MonotonicClock.now(), ordering: .relaxed)
         commands.isTurning.store(false, ordering: .sequentiallyConsistent)
         commands.holder.store(.nobody, ordering: .sequentiallyConsistent)
-        if !isIdle || hasWork { commands.recall.signal() }
     }
 
     /// Whether commands or tasks are waiting. A thread must check this after giving up the loop:
@@ -63,9 +67,7 @@ final class LoopOwnership: Sendable {
             if let end = place.use({ $0.turn() }) { return end.error }
             guard isWanted.load(ordering: .relaxed), place.use({ $0.isIdle }) else { continue }
             isWanted.store(false, ordering: .relaxed)
-            leftAt.store(MonotonicClock.now(), ordering: .relaxed)
-            commands.isTurning.store(false, ordering: .sequentiallyConsistent)
-            commands.holder.store(.nobody, ordering: .sequentiallyConsistent)
+            release()
             if !hasWork { standBy() }
             // A caller that owns the loop wakes this thread if it leaves work behind.
             while !claim(for: .ownThread) { standBy() }

@@ -82,6 +82,8 @@ public final class ClientMemoryCache: Sendable {
 
     // MARK: - For the client
 
+    typealias Keeper = @Sendable (ImageResponse) -> Void
+
     /// Returns the valid answer to a request, if there is one.
     func response(to request: ImageRequest) -> ImageResponse? {
         guard request.queryCacheTypes.contains(.memory) else { return nil }
@@ -115,16 +117,17 @@ public final class ClientMemoryCache: Sendable {
         put(response, until: nil, under: RequestKey(request), asOf: nil)
     }
 
-    /// Returns an object that keeps the result of a load as an answer that may be stale; `nil` if
-    /// no such answer is allowed for the request.
-    func keeper(of request: ImageRequest) -> MemoryKeeper? {
+    /// Returns a function that keeps the response to a load as an answer that may be stale; `nil`
+    /// if no such answer is allowed for the request.
+    func keeper(of request: ImageRequest) -> Keeper? {
         guard limits.staleMilliseconds > 0, request.mayBeStale else { return nil }
-        return MemoryKeeper(
-            cache: self, key: RequestKey(request), removals: state.withLock { $0.removals })
+        let (key, removals) = (RequestKey(request), state.withLock { $0.removals })
+        return { self.keep($0, under: key, asOf: removals) }
     }
 
-    /// Keeps an answer on behalf of `MemoryKeeper`.
-    func keep(_ response: ImageResponse, under key: RequestKey, asOf removals: UInt64) {
+    /// `removals`: the number of removals when the load began; if it has changed, the answer is not
+    /// kept.
+    private func keep(_ response: ImageResponse, under key: RequestKey, asOf removals: UInt64) {
         guard response.isWhole else { return }
         guard response.voucher == nil else {
             return put(response, until: nil, under: key, asOf: removals)
@@ -203,19 +206,6 @@ public struct MemoryCacheStatistics: Hashable, Sendable {
     /// The number of entries found to be invalid on lookup, because their voucher was revoked or
     /// they had expired.
     public internal(set) var withdrawals = 0
-}
-
-/// Stores the result of one load in the client's memory cache if it may be stale.
-struct MemoryKeeper: Sendable {
-    let cache: ClientMemoryCache
-    let key: RequestKey
-    /// The removal counter when the load began; if it has changed, the answer is not kept.
-    let removals: UInt64
-
-    func keep(_ result: Result<ImageResponse, ImageError>) {
-        guard case .success(let response) = result else { return }
-        cache.keep(response, under: key, asOf: removals)
-    }
 }
 
 extension ImageRequest {
