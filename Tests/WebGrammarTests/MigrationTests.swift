@@ -21,7 +21,7 @@ import Testing
     @Test func thumborsPageHasEachPartAndFilter() {
         let page = MigrationPage("thumbor")
         let filters = page.rows(below: "Filters")
-        #expect(names(filters, absent: false) == Set(ThumborFilter.all.map(\.name)))
+        #expect(names(filters, absent: false) == Set(ThumborFilter.all.flatMap(\.names)))
         #expect(names(filters, absent: true) == ThumborFilter.absent)
         let parts = WebDocument.rows(of: 3, headed: "part").flatMap(\.names)
         let named = names(page.rows(below: "Parts of URLs"), absent: false)

@@ -56,7 +56,7 @@ import Testing
                 == ImgproxyOption.all.map(\.names))
         #expect(
             WebDocument.rows(of: 3, headed: "filter").map(\.names)
-                == ThumborFilter.all.map { [$0.name] })
+                == ThumborFilter.all.map(\.names))
         #expect(WebDocument.rows(of: 3, headed: "part").count == 13)
         #expect(WebDocument.rows(of: 4, headed: "parameter").count == 12)
     }

@@ -110,75 +110,9 @@ extension ImgproxyOptions {
         if arguments[3] != nil { extend = try ImgproxyExtend(arguments.dropFirst(3)) }
     }
 
-    mutating func applyZoom(_ arguments: OptionArguments) throws(GrammarError) {
-        try arguments.atMost(2)
-        let range = 0.01...100.0
-        let across = try arguments.needed(arguments.decimal(0, in: range))
-        zoom = (across, try arguments.decimal(1, in: range) ?? across)
-    }
-
-    /// Parses `WIDTH:HEIGHT:GRAVITY…`.
-    mutating func applyCrop(_ arguments: OptionArguments) throws(GrammarError) {
-        try arguments.atMost(5)
-        let sides = 0...Double(RequestSides.most)
-        let rest = arguments.dropFirst(2)
-        crop = ImgproxyCrop(
-            option: arguments.option, width: try arguments.needed(arguments.decimal(0, in: sides)),
-            height: try arguments.decimal(1, in: sides) ?? 0,
-            gravity: rest[0] == nil ? nil : try ImgproxyGravity(rest, for: .cut))
-    }
-
-    /// Parses `THRESHOLD:COLOR:EQUAL_HOR:EQUAL_VER`.
-    mutating func applyTrim(_ arguments: OptionArguments) throws(GrammarError) {
-        try arguments.atMost(4)
-        let (isAcross, isDown) = (try arguments.flag(2) ?? false, try arguments.flag(3) ?? false)
-        guard !isAcross, !isDown else {
-            throw .notOffered(
-                arguments.option, "EQUAL_HOR and EQUAL_VER are not supported: leave them out")
-        }
-        let color = try arguments.color(1)
-        trim = try arguments.decimal(0, in: 0...255).map { .trim(tolerance: $0, color) }
-    }
-
-    /// Parses `TOP:RIGHT:BOTTOM:LEFT`; missing values default as in CSS.
-    mutating func applyPadding(_ arguments: OptionArguments) throws(GrammarError) {
-        try arguments.atMost(4)
-        let sides = 0...RequestSides.most
-        padding.top = try arguments.whole(0, in: sides) ?? padding.top
-        padding.right = try arguments.whole(1, in: sides) ?? padding.top
-        padding.bottom = try arguments.whole(2, in: sides) ?? padding.top
-        padding.left = try arguments.whole(3, in: sides) ?? padding.right
-    }
-
-    mutating func applyAngle(_ arguments: OptionArguments) throws(GrammarError) {
-        try arguments.atMost(1)
-        let degrees = try arguments.needed(arguments.whole(0, in: -360_000...360_000))
-        guard degrees % 90 == 0 else {
-            throw .malformed(arguments.option, "the angle must be a multiple of 90")
-        }
-        angle = ((degrees % 360) + 360) % 360
-    }
-
-    /// Parses three numbers, hexadecimal digits, or nothing.
-    mutating func applyBackground(_ arguments: OptionArguments) throws(GrammarError) {
-        guard arguments.values.count == 3 else {
-            try arguments.atMost(1)
-            background = try arguments.color(0)
-            return
-        }
-        var argb: UInt32 = 0xFF
-        for place in 0..<3 {
-            argb = argb << 8 | UInt32(try arguments.needed(arguments.whole(place, in: 0...255)))
-        }
-        background = Color(argb: argb)
-    }
-
-    mutating func applyBlur(_ arguments: OptionArguments) throws(GrammarError) {
-        try arguments.atMost(1)
-        blur = try arguments.needed(arguments.decimal(0, in: 0...100))
-        guard blur == 0 || blur >= 2 else {
-            throw .notOffered(arguments.option, "the blur must be 0 or at least 2")
-        }
+    mutating func applyFormat(_ arguments: OptionArguments) throws(GrammarError) {
+        let word = try arguments.needed(Optional(try arguments.only()))
+        format = try Self.format(word, arguments)
     }
 }
 
@@ -194,181 +128,196 @@ extension OptionArguments {
     }
 }
 
-/// An option of imgproxy, with its names and effect.
-struct ImgproxyOption: Sendable {
-    /// The names, the long one first.
-    let names: [String]
-    let apply: @Sendable (inout ImgproxyOptions, OptionArguments) throws(GrammarError) -> Void
-
-    private init(
-        _ names: String...,
-        apply:
-            @escaping @Sendable (inout ImgproxyOptions, OptionArguments) throws(GrammarError) ->
-            Void
-    ) {
-        (self.names, self.apply) = (names, apply)
-    }
+/// The options of imgproxy.
+enum ImgproxyOption {
+    typealias Option = GrammarOption<ImgproxyOptions>
 
     /// A placeholder for `preset`, which the grammar expands.
-    static let preset = ImgproxyOption("preset", "pr") { _, _ in }
+    static let preset = Option("preset", "pr") { _, _ in }
 
     /// All supported options, in the order of the documentation.
     static let all = sizes + cuts + looks + files + answers
 
     /// The options by each of their names.
-    static let byName: [String: ImgproxyOption] = Dictionary(
+    static let byName: [String: Option] = Dictionary(
         uniqueKeysWithValues: all.flatMap { option in option.names.map { ($0, option) } })
 
-    private static let sizes = [
-        ImgproxyOption("resize", "rs") { options, arguments throws(GrammarError) in
+    private static let sides = 0...RequestSides.most
+
+    private static let sizes: [Option] = [
+        Option("resize", "rs") { options, arguments throws(GrammarError) in
             try arguments.atMost(8)
             if arguments[0] != nil { try options.applyMode(arguments, at: 0) }
             try options.applySize(arguments.dropFirst(1))
         },
-        ImgproxyOption("size", "s") { options, arguments throws(GrammarError) in
+        Option("size", "s") { options, arguments throws(GrammarError) in
             try options.applySize(arguments)
         },
-        ImgproxyOption("resizing_type", "rt") { options, arguments throws(GrammarError) in
+        Option("resizing_type", "rt") { options, arguments throws(GrammarError) in
             try arguments.atMost(1)
             try options.applyMode(arguments, at: 0)
         },
-        ImgproxyOption("width", "w") { options, arguments throws(GrammarError) in
-            options.width = try arguments.side()
+        // A side of 0 is determined by the other one.
+        .whole("width", "w", in: sides) { $0.width = $1 },
+        .whole("height", "h", in: sides) { $0.height = $1 },
+        .whole("min-width", "mw", in: sides) { $0.leastWidth = $1 },
+        .whole("min-height", "mh", in: sides) { $0.leastHeight = $1 },
+        Option("zoom", "z") { options, arguments throws(GrammarError) in
+            try arguments.atMost(2)
+            let range = 0.01...100.0
+            let across = try arguments.needed(arguments.decimal(0, in: range))
+            options.zoom = (across, try arguments.decimal(1, in: range) ?? across)
         },
-        ImgproxyOption("height", "h") { options, arguments throws(GrammarError) in
-            options.height = try arguments.side()
-        },
-        ImgproxyOption("min-width", "mw") { options, arguments throws(GrammarError) in
-            options.leastWidth = try arguments.side()
-        },
-        ImgproxyOption("min-height", "mh") { options, arguments throws(GrammarError) in
-            options.leastHeight = try arguments.side()
-        },
-        ImgproxyOption("zoom", "z") { options, arguments throws(GrammarError) in
-            try options.applyZoom(arguments)
-        },
-        ImgproxyOption("dpr") { options, arguments throws(GrammarError) in
-            try arguments.atMost(1)
-            options.ratio = try arguments.needed(arguments.decimal(0, in: 0.1...10))
-            options.saysRatio = true
-        },
-        ImgproxyOption("enlarge", "el") { options, arguments throws(GrammarError) in
-            options.enlarges = try arguments.onlyFlag()
-        },
-        ImgproxyOption("extend", "ex") { options, arguments throws(GrammarError) in
+        .decimal("dpr", in: 0.1...10) { ($0.ratio, $0.saysRatio) = ($1, true) },
+        .flag("enlarge", "el") { $0.enlarges = $1 },
+        Option("extend", "ex") { options, arguments throws(GrammarError) in
             options.extend = try ImgproxyExtend(arguments)
         },
-        ImgproxyOption("extend_aspect_ratio", "extend_ar", "exar") {
+        Option("extend_aspect_ratio", "extend_ar", "exar") {
             options, arguments throws(GrammarError) in
             options.extendRatio = try ImgproxyExtend(arguments)
         },
     ]
 
-    private static let cuts = [
-        ImgproxyOption("gravity", "g") { options, arguments throws(GrammarError) in
+    private static let cuts: [Option] = [
+        Option("gravity", "g") { options, arguments throws(GrammarError) in
             options.gravity = try ImgproxyGravity(arguments, for: .cut)
         },
-        ImgproxyOption("crop", "c") { options, arguments throws(GrammarError) in
-            try options.applyCrop(arguments)
+        // `WIDTH:HEIGHT:GRAVITY…`.
+        Option("crop", "c") { options, arguments throws(GrammarError) in
+            try arguments.atMost(5)
+            let sides = 0...Double(RequestSides.most)
+            let rest = arguments.dropFirst(2)
+            options.crop = ImgproxyCrop(
+                option: arguments.option,
+                width: try arguments.needed(arguments.decimal(0, in: sides)),
+                height: try arguments.decimal(1, in: sides) ?? 0,
+                gravity: rest[0] == nil ? nil : try ImgproxyGravity(rest, for: .cut))
         },
-        ImgproxyOption("trim", "t") { options, arguments throws(GrammarError) in
-            try options.applyTrim(arguments)
+        // `THRESHOLD:COLOR:EQUAL_HOR:EQUAL_VER`.
+        Option("trim", "t") { options, arguments throws(GrammarError) in
+            try arguments.atMost(4)
+            let isAcross = try arguments.flag(2) ?? false
+            let isDown = try arguments.flag(3) ?? false
+            guard !isAcross, !isDown else {
+                throw .notOffered(
+                    arguments.option, "EQUAL_HOR and EQUAL_VER are not supported: leave them out")
+            }
+            let color = try arguments.color(1)
+            options.trim = try arguments.decimal(0, in: 0...255).map {
+                .trim(tolerance: $0, color)
+            }
         },
-        ImgproxyOption("padding", "pd") { options, arguments throws(GrammarError) in
-            try options.applyPadding(arguments)
+        // `TOP:RIGHT:BOTTOM:LEFT`; missing values default as in CSS.
+        Option("padding", "pd") { options, arguments throws(GrammarError) in
+            try arguments.atMost(4)
+            var padding = options.padding
+            padding.top = try arguments.whole(0, in: sides) ?? padding.top
+            padding.right = try arguments.whole(1, in: sides) ?? padding.top
+            padding.bottom = try arguments.whole(2, in: sides) ?? padding.top
+            padding.left = try arguments.whole(3, in: sides) ?? padding.right
+            options.padding = padding
         },
-        ImgproxyOption("auto_rotate", "ar") { _, arguments throws(GrammarError) in
+        Option("auto_rotate", "ar") { _, arguments throws(GrammarError) in
             guard try !arguments.onlyFlag() else { return }
             throw .notOffered(
                 arguments.option, "images are always auto-rotated: leave it out, or use 1")
         },
-        ImgproxyOption("rotate", "rot") { options, arguments throws(GrammarError) in
-            try options.applyAngle(arguments)
+        Option("rotate", "rot") { options, arguments throws(GrammarError) in
+            options.angle = try arguments.onlyQuarterTurn()
         },
-        ImgproxyOption("flip", "fl") { options, arguments throws(GrammarError) in
+        Option("flip", "fl") { options, arguments throws(GrammarError) in
             try arguments.atMost(2)
             options.flipsAcross = try arguments.flag(0) ?? options.flipsAcross
             options.flipsDown = try arguments.flag(1) ?? options.flipsDown
         },
     ]
 
-    private static let looks = [
-        ImgproxyOption("background", "bg") { options, arguments throws(GrammarError) in
-            try options.applyBackground(arguments)
+    private static let looks: [Option] = [
+        // Three numbers, hexadecimal digits, or nothing.
+        Option("background", "bg") { options, arguments throws(GrammarError) in
+            guard arguments.values.count == 3 else {
+                try arguments.atMost(1)
+                options.background = try arguments.color(0)
+                return
+            }
+            options.background = try arguments.color(rgbFrom: 0)
         },
-        ImgproxyOption("blur", "bl") { options, arguments throws(GrammarError) in
-            try options.applyBlur(arguments)
-        },
-        ImgproxyOption("sharpen", "sh") { options, arguments throws(GrammarError) in
+        Option("blur", "bl") { options, arguments throws(GrammarError) in
             try arguments.atMost(1)
-            options.sharpen = try arguments.needed(arguments.decimal(0, in: 0...10))
+            let blur = try arguments.needed(arguments.decimal(0, in: 0...100))
+            guard blur == 0 || blur >= 2 else {
+                throw .notOffered(arguments.option, "the blur must be 0 or at least 2")
+            }
+            options.blur = blur
         },
-        ImgproxyOption("pixelate", "pix") { options, arguments throws(GrammarError) in
-            try arguments.atMost(1)
-            options.pixelate = try arguments.needed(arguments.whole(0, in: 0...1_000))
-        },
-        ImgproxyOption("watermark", "wm") { options, arguments throws(GrammarError) in
+        .decimal("sharpen", "sh", in: 0...10) { $0.sharpen = $1 },
+        .whole("pixelate", "pix", in: 0...1_000) { $0.pixelate = $1 },
+        Option("watermark", "wm") { options, arguments throws(GrammarError) in
             options.watermark = try ImgproxyWatermark(arguments)
         },
     ]
 
-    private static let files = [
-        ImgproxyOption("quality", "q") { options, arguments throws(GrammarError) in
-            try arguments.atMost(1)
-            options.quality = try arguments.needed(arguments.whole(0, in: 0...100))
+    private static let files: [Option] = [
+        .whole("quality", "q", in: 0...100) { $0.quality = $1 },
+        // `FORMAT:QUALITY:…`.
+        Option("format_quality", "fq") { options, arguments throws(GrammarError) in
+            guard arguments.values.count % 2 == 0 else {
+                throw .malformed(arguments.option, "the quality after the last format is missing")
+            }
+            for place in stride(from: 0, to: arguments.values.count, by: 2) {
+                let format = try ImgproxyOptions.format(arguments.values[place], arguments)
+                let quality = try arguments.needed(arguments.whole(place + 1, in: 0...100))
+                options.qualities[format] = quality > 0 ? quality : nil
+            }
         },
-        ImgproxyOption("format_quality", "fq") { options, arguments throws(GrammarError) in
-            try options.applyQualities(arguments)
-        },
-        ImgproxyOption("max_bytes", "mb") { options, arguments throws(GrammarError) in
-            try arguments.atMost(1)
-            options.maxBytes = try arguments.needed(arguments.whole(0, in: 0...(1 << 30)))
-        },
-        ImgproxyOption("format", "f", "ext") { options, arguments throws(GrammarError) in
+        .whole("max_bytes", "mb", in: 0...1 << 30) { $0.maxBytes = $1 },
+        Option("format", "f", "ext") { options, arguments throws(GrammarError) in
             try options.applyFormat(arguments)
         },
-        ImgproxyOption("strip_metadata", "sm") { options, arguments throws(GrammarError) in
-            options.stripsMetadata = try arguments.onlyFlag()
-        },
-        ImgproxyOption("keep_copyright", "kcr") { options, arguments throws(GrammarError) in
-            options.keepsCopyright = try arguments.onlyFlag()
-        },
-        ImgproxyOption("strip_color_profile", "scp") { options, arguments throws(GrammarError) in
-            options.stripsProfile = try arguments.onlyFlag()
-        },
-        ImgproxyOption("preserve_hdr", "ph") { options, arguments throws(GrammarError) in
-            options.keepsHDR = try arguments.onlyFlag()
-        },
-        ImgproxyOption("damaged", "dmg") { options, arguments throws(GrammarError) in
+        .flag("strip_metadata", "sm") { $0.stripsMetadata = $1 },
+        .flag("keep_copyright", "kcr") { $0.keepsCopyright = $1 },
+        .flag("strip_color_profile", "scp") { $0.stripsProfile = $1 },
+        .flag("preserve_hdr", "ph") { $0.keepsHDR = $1 },
+        Option("damaged", "dmg") { options, arguments throws(GrammarError) in
             options.damaged = try arguments.onlyDamaged()
         },
-        ImgproxyOption("skip_processing", "skp") { options, arguments throws(GrammarError) in
-            try options.applySkipped(arguments)
+        Option("skip_processing", "skp") { options, arguments throws(GrammarError) in
+            options.skippedFormats = []
+            for word in arguments.values {
+                options.skippedFormats.append(try passable(word, arguments))
+            }
         },
-        ImgproxyOption("max_animation_frames", "maf") { options, arguments throws(GrammarError) in
-            try arguments.atMost(1)
-            options.framesMax = try arguments.needed(
-                arguments.whole(0, in: 1...RequestLimits.framesMax))
+        .whole("max_animation_frames", "maf", in: 1...RequestLimits.framesMax) {
+            $0.framesMax = $1
         },
     ]
 
-    private static let answers = [
+    private static let answers: [Option] = [
         preset,
-        ImgproxyOption("cachebuster", "cb") { options, arguments throws(GrammarError) in
-            options.cacheBuster = try arguments.onlyText()
+        Option("cachebuster", "cb") { options, arguments throws(GrammarError) in
+            let text = try arguments.only()
+            guard text.utf8.count <= GrammarLimits.textBytesMax else {
+                throw .malformed(
+                    arguments.option, "longer than \(GrammarLimits.textBytesMax) bytes")
+            }
+            options.cacheBuster = text.isEmpty ? nil : text
         },
-        ImgproxyOption("expires", "exp") { options, arguments throws(GrammarError) in
-            try options.applyExpiry(arguments)
+        // As in imgproxy, a time in the past is an error, and 0 means none.
+        Option("expires", "exp") { options, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            let moment = try arguments.needed(arguments.whole(0, in: 0...Int.max))
+            guard moment == 0 || moment >= options.now else {
+                throw GrammarError(
+                    .expired, "this URL has expired: request a new one", option: arguments.option)
+            }
+            options.expires = moment == 0 ? nil : moment
         },
-        ImgproxyOption("raw") { options, arguments throws(GrammarError) in
-            options.isRaw = try arguments.onlyFlag()
+        .flag("raw") { $0.isRaw = $1 },
+        Option("filename", "fn") { options, arguments throws(GrammarError) in
+            options.fileName = try fileName(arguments)
         },
-        ImgproxyOption("filename", "fn") { options, arguments throws(GrammarError) in
-            try options.applyFileName(arguments)
-        },
-        ImgproxyOption("return_attachment", "att") { options, arguments throws(GrammarError) in
-            options.isAttachment = try arguments.onlyFlag()
-        },
+        .flag("return_attachment", "att") { $0.isAttachment = $1 },
     ]
 
     /// imgproxy options that are not supported, including some of its commercial version.
@@ -390,68 +339,50 @@ struct ImgproxyOption: Sendable {
         "msfs", "max_animation_frame_resolution", "mafr",
         "max_result_dimension", "mrd",
     ]
-}
 
-extension OptionArguments {
-    /// Returns a side in pixels; 0 if it is determined by the other one.
-    fileprivate func side() throws(GrammarError) -> Int {
-        try atMost(1)
-        return try needed(whole(0, in: 0...RequestSides.most))
-    }
-
-    fileprivate func onlyFlag() throws(GrammarError) -> Bool {
-        try atMost(1)
-        return try needed(flag(0))
-    }
-
-    /// Returns the only argument as a text of limited length; `nil` if empty.
-    fileprivate func onlyText() throws(GrammarError) -> String? {
-        let text = try only()
-        guard text.utf8.count <= GrammarLimits.textBytesMax else {
-            throw .malformed(option, "longer than \(GrammarLimits.textBytesMax) bytes")
+    private static func passable(
+        _ word: String, _ arguments: OptionArguments
+    ) throws(GrammarError) -> ImageFormat {
+        guard let format = ImageFormat(name: word) else {
+            throw .malformed(
+                arguments.option,
+                "\(arguments.shown(word)) is not a format: use jpg, png, gif, …")
         }
-        return text.isEmpty ? nil : text
+        guard OutputOptions.passable.contains(format) else {
+            throw .notOffered(
+                arguments.option,
+                "\(format.name) cannot be passed through: use one of "
+                    + OutputOptions.passable.map(\.name).joined(separator: ", "))
+        }
+        return format
+    }
+
+    /// Parses `NAME:ENCODED`; the name is percent-encoded or Base64.
+    private static func fileName(_ arguments: OptionArguments) throws(GrammarError) -> String? {
+        try arguments.atMost(2)
+        guard let text = arguments[0] else { return nil }
+        var name = try PercentText.text(text, of: arguments.option)
+        if try arguments.flag(1) ?? false {
+            guard let bytes = Base64URL.decode(text.utf8) else {
+                throw .malformed(arguments.option, "the name is not Base64: encode it, or use 0")
+            }
+            name = try PercentText.text(
+                PercentCoding.encode(bytes, keeping: { $0 != UInt8(ascii: "%") && $0 < 0x80 }),
+                of: arguments.option)
+        }
+        guard name.utf8.count <= GrammarLimits.textBytesMax, !name.contains("/"),
+            !name.contains("\\")
+        else {
+            throw .malformed(
+                arguments.option,
+                "names have no slashes and at most \(GrammarLimits.textBytesMax) bytes")
+        }
+        return name
     }
 }
 
 extension ImgproxyOptions {
-    mutating func applyFormat(_ arguments: OptionArguments) throws(GrammarError) {
-        let word = try arguments.needed(Optional(try arguments.only()))
-        format = try Self.format(word, arguments)
-    }
-
-    /// Parses `FORMAT:QUALITY:…`.
-    mutating func applyQualities(_ arguments: OptionArguments) throws(GrammarError) {
-        guard arguments.values.count % 2 == 0 else {
-            throw .malformed(arguments.option, "the quality after the last format is missing")
-        }
-        for place in stride(from: 0, to: arguments.values.count, by: 2) {
-            let format = try Self.format(arguments.values[place], arguments)
-            let quality = try arguments.needed(arguments.whole(place + 1, in: 0...100))
-            qualities[format] = quality > 0 ? quality : nil
-        }
-    }
-
-    /// Parses `FORMAT:FORMAT:…`.
-    mutating func applySkipped(_ arguments: OptionArguments) throws(GrammarError) {
-        skippedFormats = []
-        for word in arguments.values {
-            guard let format = ImageFormat(name: word) else {
-                throw .malformed(
-                    arguments.option,
-                    "\(arguments.shown(word)) is not a format: use jpg, png, gif, …")
-            }
-            guard OutputOptions.passable.contains(format) else {
-                throw .notOffered(
-                    arguments.option,
-                    "\(format.name) cannot be passed through: use one of "
-                        + OutputOptions.passable.map(\.name).joined(separator: ", "))
-            }
-            skippedFormats.append(format)
-        }
-    }
-
-    private static func format(
+    fileprivate static func format(
         _ word: String, _ arguments: OptionArguments
     ) throws(GrammarError) -> ImageFormat {
         guard let format = ImageFormat(name: word) else {
@@ -469,46 +400,6 @@ extension ImgproxyOptions {
                     + ImageFormat.encodable.map(\.name).joined(separator: ", "))
         }
         return format
-    }
-
-    /// Parses an expiry time. As in imgproxy, a time in the past is an error, and 0 means none.
-    mutating func applyExpiry(_ arguments: OptionArguments) throws(GrammarError) {
-        try arguments.atMost(1)
-        let moment = try arguments.needed(arguments.whole(0, in: 0...Int.max))
-        guard moment == 0 || moment >= now else {
-            throw GrammarError(
-                .expired, "this URL has expired: request a new one", option: arguments.option)
-        }
-        expires = moment == 0 ? nil : moment
-    }
-
-    /// Parses `NAME:ENCODED`; the name is percent-encoded or Base64.
-    mutating func applyFileName(_ arguments: OptionArguments) throws(GrammarError) {
-        try arguments.atMost(2)
-        guard let text = arguments[0] else {
-            fileName = nil
-            return
-        }
-        var name = try PercentText.text(text, of: arguments.option)
-        if try arguments.flag(1) ?? false {
-            guard let bytes = Base64URL.decode(text.utf8) else {
-                throw .malformed(arguments.option, "the name is not Base64: encode it, or use 0")
-            }
-            name = try PercentText.text(
-                PercentCoding.encode(bytes, keeping: { $0 != UInt8(ascii: "%") && $0 < 0x80 }),
-                of: arguments.option)
-        }
-        guard name.utf8.count <= GrammarLimits.textBytesMax, !name.contains(where: Self.isOfPaths)
-        else {
-            throw .malformed(
-                arguments.option,
-                "names have no slashes and at most \(GrammarLimits.textBytesMax) bytes")
-        }
-        fileName = name
-    }
-
-    private static func isOfPaths(_ character: Character) -> Bool {
-        character == "/" || character == "\\"
     }
 
     // MARK: - Results

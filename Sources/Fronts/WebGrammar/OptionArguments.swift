@@ -66,6 +66,50 @@ struct OptionArguments: Hashable, Sendable {
         }
     }
 
+    /// Returns the only argument as a Boolean.
+    func onlyFlag() throws(GrammarError) -> Bool {
+        try atMost(1)
+        return try needed(flag(0))
+    }
+
+    /// Returns the required arguments at some indexes as integers.
+    func wholes(
+        _ places: Range<Int>, in range: ClosedRange<Int>
+    ) throws(GrammarError) -> [Int] {
+        var numbers: [Int] = []
+        for place in places { numbers.append(try needed(whole(place, in: range))) }
+        return numbers
+    }
+
+    /// Returns three arguments from an index on, red, green and blue, as an opaque color.
+    func color(rgbFrom first: Int) throws(GrammarError) -> Color {
+        let argb = try wholes(first..<first + 3, in: 0...255).reduce(0xFF as UInt32) {
+            $0 << 8 | UInt32($1)
+        }
+        return Color(argb: argb)
+    }
+
+    /// Returns the rectangle between two corners, given as left, top, right and bottom.
+    func rectangle() throws(GrammarError) -> PixelRect {
+        let sides = try wholes(0..<4, in: 0...RequestSides.most)
+        guard sides[2] > sides[0], sides[3] > sides[1] else {
+            throw .malformed(option, "the second corner must be to the lower right of the first")
+        }
+        return PixelRect(
+            x: sides[0], y: sides[1],
+            size: PixelSize(width: sides[2] - sides[0], height: sides[3] - sides[1]))
+    }
+
+    /// Returns the only argument, an angle in degrees, as a quarter turn from 0 to 270.
+    func onlyQuarterTurn() throws(GrammarError) -> Int {
+        try atMost(1)
+        let degrees = try needed(whole(0, in: -360_000...360_000))
+        guard degrees % 90 == 0 else {
+            throw .malformed(option, "the angle must be a multiple of 90")
+        }
+        return ((degrees % 360) + 360) % 360
+    }
+
     /// Returns the only argument as a choice for damaged images.
     func onlyDamaged() throws(GrammarError) -> DamagedImages {
         let text = try needed(Optional(try only()))
@@ -84,6 +128,67 @@ struct OptionArguments: Hashable, Sendable {
     /// Returns an argument quoted for a message, truncated if it is long.
     func shown(_ text: String) -> String {
         text.utf8.count > 40 ? "'\(text.prefix(40))…'" : "'\(text)'"
+    }
+}
+
+/// An option of a URL grammar: its names, and its effect on what a URL asks for.
+struct GrammarOption<Target>: Sendable {
+    typealias Effect = @Sendable (inout Target, OptionArguments) throws(GrammarError) -> Void
+
+    /// The names, the long one first.
+    let names: [String]
+    /// Whether it affects what happens before all other options.
+    let isEarly: Bool
+    let apply: Effect
+
+    private init(_ names: [String], _ isEarly: Bool, _ apply: @escaping Effect) {
+        (self.names, self.isEarly, self.apply) = (names, isEarly, apply)
+    }
+
+    init(_ names: String..., isEarly: Bool = false, apply: @escaping Effect) {
+        self.init(names, isEarly, apply)
+    }
+
+    /// Creates an option without arguments.
+    static func bare(
+        _ names: String..., isEarly: Bool = false,
+        set: @escaping @Sendable (inout Target) -> Void
+    ) -> GrammarOption {
+        GrammarOption(names, isEarly) { target, arguments throws(GrammarError) in
+            try arguments.atMost(0)
+            set(&target)
+        }
+    }
+
+    /// Creates an option whose only argument is a Boolean.
+    static func flag(
+        _ names: String..., set: @escaping @Sendable (inout Target, Bool) -> Void
+    ) -> GrammarOption {
+        GrammarOption(names, false) { target, arguments throws(GrammarError) in
+            set(&target, try arguments.onlyFlag())
+        }
+    }
+
+    /// Creates an option whose only argument is an integer.
+    static func whole(
+        _ names: String..., in range: ClosedRange<Int>, isEarly: Bool = false,
+        set: @escaping @Sendable (inout Target, Int) -> Void
+    ) -> GrammarOption {
+        GrammarOption(names, isEarly) { target, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            set(&target, try arguments.needed(arguments.whole(0, in: range)))
+        }
+    }
+
+    /// Creates an option whose only argument is a number.
+    static func decimal(
+        _ names: String..., in range: ClosedRange<Double>,
+        set: @escaping @Sendable (inout Target, Double) -> Void
+    ) -> GrammarOption {
+        GrammarOption(names, false) { target, arguments throws(GrammarError) in
+            try arguments.atMost(1)
+            set(&target, try arguments.needed(arguments.decimal(0, in: range)))
+        }
     }
 }
 

@@ -1,43 +1,28 @@
 import Model
 
-struct ThumborFilter: Sendable {
-    let name: String
-    /// Whether it affects what happens before all filters.
-    let isEarly: Bool
-    let apply: @Sendable (inout ThumborPlan, OptionArguments) throws(GrammarError) -> Void
-
-    private init(
-        _ name: String, isEarly: Bool = false,
-        apply: @escaping @Sendable (inout ThumborPlan, OptionArguments) throws(GrammarError) -> Void
-    ) {
-        (self.name, self.isEarly, self.apply) = (name, isEarly, apply)
-    }
+/// The filters of thumbor.
+enum ThumborFilter {
+    typealias Filter = GrammarOption<ThumborPlan>
 
     /// A filter with its arguments.
     struct Use {
-        let filter: ThumborFilter
+        let filter: Filter
         let arguments: OptionArguments
     }
 
     /// All supported filters, in the order of the documentation.
     static let all = sizes + looks + files
 
-    private static let byName: [String: ThumborFilter] = Dictionary(
-        uniqueKeysWithValues: all.map { ($0.name, $0) })
+    private static let byName: [String: Filter] = Dictionary(
+        uniqueKeysWithValues: all.flatMap { filter in filter.names.map { ($0, filter) } })
 
-    private static let sizes = [
-        ThumborFilter("no_upscale", isEarly: true) { plan, arguments throws(GrammarError) in
-            try arguments.atMost(0)
-            plan.isNeverEnlarged = true
-        },
-        ThumborFilter("stretch", isEarly: true) { plan, arguments throws(GrammarError) in
-            try arguments.atMost(0)
-            plan.isStretched = true
-        },
-        ThumborFilter("focal", isEarly: true) { plan, arguments throws(GrammarError) in
+    private static let sizes: [Filter] = [
+        .bare("no_upscale", isEarly: true) { $0.isNeverEnlarged = true },
+        .bare("stretch", isEarly: true) { $0.isStretched = true },
+        Filter("focal", isEarly: true) { plan, arguments throws(GrammarError) in
             plan.focus(on: try ThumborFocus(arguments))
         },
-        ThumborFilter("proportion") { plan, arguments throws(GrammarError) in
+        Filter("proportion") { plan, arguments throws(GrammarError) in
             try arguments.atMost(1)
             let part = try arguments.needed(arguments.decimal(0, in: 0...1))
             guard part >= 0.000_001 else {
@@ -46,11 +31,8 @@ struct ThumborFilter: Sendable {
             let side = RelativeSize.Side.percent((part * 100_000_000).rounded() / 1_000_000)
             plan.add(.resizeTo(RelativeSize(width: side, height: side), .stretch))
         },
-        ThumborFilter("upscale") { plan, arguments throws(GrammarError) in
-            try arguments.atMost(0)
-            plan.upscale()
-        },
-        ThumborFilter("fill") { plan, arguments throws(GrammarError) in
+        .bare("upscale") { $0.upscale() },
+        Filter("fill") { plan, arguments throws(GrammarError) in
             try arguments.atMost(2)
             let word = try arguments.needed(arguments[0])
             guard word != "auto", word != "blur" else {
@@ -58,20 +40,15 @@ struct ThumborFilter: Sendable {
             }
             try plan.fill(arguments.named(word), under: arguments.flag(1) ?? false)
         },
-        ThumborFilter("rotate") { plan, arguments throws(GrammarError) in
-            try arguments.atMost(1)
-            let degrees = try arguments.needed(arguments.whole(0, in: -360_000...360_000))
-            guard degrees % 90 == 0 else {
-                throw .malformed(arguments.option, "the angle must be a multiple of 90")
-            }
-            let clockwise = ((-degrees % 360) + 360) % 360
+        Filter("rotate") { plan, arguments throws(GrammarError) in
+            let clockwise = (360 - (try arguments.onlyQuarterTurn())) % 360
             guard clockwise != 0 else { return }
             plan.add(.rotate(Rotation(degreesClockwise: Double(clockwise))))
         },
     ]
 
-    private static let looks = [
-        ThumborFilter("blur") { plan, arguments throws(GrammarError) in
+    private static let looks: [Filter] = [
+        Filter("blur") { plan, arguments throws(GrammarError) in
             try arguments.atMost(2)
             let radius = try arguments.needed(arguments.whole(0, in: 1...150))
             let sigma = try arguments.decimal(1, in: 0...100) ?? 0
@@ -81,7 +58,7 @@ struct ThumborFilter: Sendable {
             }
             plan.add(.blur(radius: wanted))
         },
-        ThumborFilter("sharpen") { plan, arguments throws(GrammarError) in
+        Filter("sharpen") { plan, arguments throws(GrammarError) in
             try arguments.atMost(3)
             let amount = try arguments.needed(arguments.decimal(0, in: 0...100))
             let radius = try arguments.needed(arguments.decimal(1, in: 0...10))
@@ -93,33 +70,34 @@ struct ThumborFilter: Sendable {
             }
             plan.add(.sharpen(radius: radius))
         },
-        ThumborFilter("brightness") { plan, arguments throws(GrammarError) in
-            try arguments.atMost(1)
-            plan.add(.brightness(Double(try arguments.needed(arguments.whole(0, in: -100...100)))))
+        .whole("brightness", in: -100...100) { $0.add(.brightness(Double($1))) },
+        .whole("contrast", in: -100...100) { $0.add(.contrast(contrast($1))) },
+        .bare("grayscale") { $0.add(.grayscale) },
+        // `RADIUS,R,G,B[,TRANSPARENT]`.
+        Filter("round_corner") { plan, arguments throws(GrammarError) in
+            try arguments.atMost(5)
+            guard arguments[0]?.contains("|") != true else {
+                throw .notOffered(
+                    arguments.option, "elliptical corners are not supported: use one radius")
+            }
+            let radius = try arguments.needed(arguments.whole(0, in: 0...RequestSides.most))
+            let color = try arguments.color(rgbFrom: 1)
+            let isTransparent = try arguments.flag(4) ?? false
+            plan.add(.round(radius: Double(radius)))
+            if !isTransparent { plan.add(.flatten(color)) }
         },
-        ThumborFilter("contrast") { plan, arguments throws(GrammarError) in
-            try arguments.atMost(1)
-            plan.add(.contrast(contrast(try arguments.needed(arguments.whole(0, in: -100...100)))))
-        },
-        ThumborFilter("grayscale") { plan, arguments throws(GrammarError) in
-            try arguments.atMost(0)
-            plan.add(.grayscale)
-        },
-        ThumborFilter("round_corner") { plan, arguments throws(GrammarError) in
-            try arguments.addRoundCorner(to: &plan)
-        },
-        ThumborFilter("background_color") { plan, arguments throws(GrammarError) in
+        Filter("background_color") { plan, arguments throws(GrammarError) in
             try arguments.atMost(1)
             let color = try arguments.named(arguments.needed(arguments[0]))
             if color != .clear { plan.add(.flatten(color)) }
         },
-        ThumborFilter("watermark") { plan, arguments throws(GrammarError) in
+        Filter("watermark") { plan, arguments throws(GrammarError) in
             plan.add(.overlay(try ThumborWatermark(arguments).overlay))
         },
     ]
 
-    private static let files = [
-        ThumborFilter("format", isEarly: true) { plan, arguments throws(GrammarError) in
+    private static let files: [Filter] = [
+        Filter("format", isEarly: true) { plan, arguments throws(GrammarError) in
             try arguments.atMost(1)
             let word = try arguments.needed(arguments[0])
             guard let format = ImageFormat(name: word) else {
@@ -132,29 +110,14 @@ struct ThumborFilter: Sendable {
             }
             plan.output.format = format
         },
-        ThumborFilter("quality", isEarly: true) { plan, arguments throws(GrammarError) in
-            try arguments.atMost(1)
-            plan.output.quality = try arguments.needed(arguments.whole(0, in: 0...100))
-        },
-        ThumborFilter("max_bytes", isEarly: true) { plan, arguments throws(GrammarError) in
-            try arguments.atMost(1)
-            plan.output.maxBytes = try arguments.needed(arguments.whole(0, in: 1...(1 << 30)))
-        },
-        ThumborFilter("max_age", isEarly: true) { plan, arguments throws(GrammarError) in
-            try arguments.atMost(1)
-            plan.maxAge = try arguments.needed(arguments.whole(0, in: 0...Int(Int32.max)))
-        },
-        ThumborFilter("damaged", isEarly: true) { plan, arguments throws(GrammarError) in
+        .whole("quality", in: 0...100, isEarly: true) { $0.output.quality = $1 },
+        .whole("max_bytes", in: 1...1 << 30, isEarly: true) { $0.output.maxBytes = $1 },
+        .whole("max_age", in: 0...Int(Int32.max), isEarly: true) { $0.maxAge = $1 },
+        Filter("damaged", isEarly: true) { plan, arguments throws(GrammarError) in
             plan.damaged = try arguments.onlyDamaged()
         },
-        ThumborFilter("strip_exif", isEarly: true) { plan, arguments throws(GrammarError) in
-            try arguments.atMost(0)
-            plan.output.metadata = .nothing
-        },
-        ThumborFilter("strip_icc", isEarly: true) { plan, arguments throws(GrammarError) in
-            try arguments.atMost(0)
-            _ = plan.output.apply(settings: ["icc": "srgb"])
-        },
+        .bare("strip_exif", isEarly: true) { $0.output.metadata = .nothing },
+        .bare("strip_icc", isEarly: true) { _ = $0.output.apply(settings: ["icc": "srgb"]) },
     ]
 
     /// thumbor filters that are not supported.
@@ -243,22 +206,6 @@ extension OptionArguments {
         }
         return color
     }
-
-    /// Parses `RADIUS,R,G,B[,TRANSPARENT]`.
-    fileprivate func addRoundCorner(to plan: inout ThumborPlan) throws(GrammarError) {
-        try atMost(5)
-        guard self[0]?.contains("|") != true else {
-            throw .notOffered(option, "elliptical corners are not supported: use one radius")
-        }
-        let radius = try needed(whole(0, in: 0...RequestSides.most))
-        var argb: UInt32 = 0xFF
-        for place in 1...3 {
-            argb = argb << 8 | UInt32(try needed(whole(place, in: 0...255)))
-        }
-        let isTransparent = try flag(4) ?? false
-        plan.add(.round(radius: Double(radius)))
-        if !isTransparent { plan.add(.flatten(Color(argb: argb))) }
-    }
 }
 
 /// The value of the filter `focal`: a rectangle of the source, `LEFTxTOP:RIGHTxBOTTOM`.
@@ -281,17 +228,10 @@ struct ThumborFocus: Hashable {
             throw .notOffered(
                 arguments.option, "relative focal points are not supported: use pixels")
         }
-        var sides: [Int] = []
-        for place in 0..<4 {
-            sides.append(try numbers.needed(numbers.whole(place, in: 0...RequestSides.most)))
-        }
-        guard sides[2] > sides[0], sides[3] > sides[1] else {
-            throw .malformed(
-                arguments.option, "the second corner must be to the lower right of the first")
-        }
-        x = Double(sides[0]) + ((Double(sides[2]) - Double(sides[0])) / 2)
-        y = Double(sides[1]) + ((Double(sides[3]) - Double(sides[1])) / 2)
-        weight = Double(sides[2] - sides[0]) * Double(sides[3] - sides[1])
+        let area = try numbers.rectangle()
+        x = Double(area.x) + Double(area.size.width) / 2
+        y = Double(area.y) + Double(area.size.height) / 2
+        weight = Double(area.size.width) * Double(area.size.height)
     }
 
     /// Returns the weighted center of several rectangles, in pixels of a region of the source.

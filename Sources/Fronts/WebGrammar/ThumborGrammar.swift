@@ -218,17 +218,8 @@ struct ThumborPath {
     /// Parses `LEFTxTOP:RIGHTxBOTTOM`; all zeros mean no crop.
     private static func crop(_ word: String) throws(GrammarError) -> PixelRect? {
         let arguments = OptionArguments("crop", word.split(":").flatMap { $0.split("x") })
-        var sides: [Int] = []
-        for place in 0..<4 {
-            sides.append(try arguments.needed(arguments.whole(place, in: 0...RequestSides.most)))
-        }
-        if sides.allSatisfy({ $0 == 0 }) { return nil }
-        guard sides[2] > sides[0], sides[3] > sides[1] else {
-            throw .malformed("crop", "the second corner must be to the lower right of the first")
-        }
-        return PixelRect(
-            x: sides[0], y: sides[1],
-            size: PixelSize(width: sides[2] - sides[0], height: sides[3] - sides[1]))
+        if arguments.values.allSatisfy({ PlainNumber.integer($0) == 0 }) { return nil }
+        return try arguments.rectangle()
     }
 
     private static func isSize(_ word: String) -> Bool {
